@@ -1,0 +1,6 @@
+//! Tapescope: a Neural Turing Machine you can watch think.
+
+pub mod math;
+pub mod model;
+pub mod task;
+pub mod train;

@@ -1,0 +1,214 @@
+//! The record of one episode: what back-propagation reads from the end, the viewer in any order, and
+//! the exporter as it stands. One array per quantity, time first.
+
+use super::config::ModelConfig;
+use crate::math::{Real, Series};
+
+/// Everything a machine computed in one episode. All series have one row per step.
+///
+/// Shapes: T steps, X inputs, Y outputs, N memory rows, M columns, C units per controller layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace<R = f32> {
+    /// Input x_t, [T, X].
+    pub input: Series<R>,
+    /// Output before the sigmoid, [T, Y].
+    pub logit: Series<R>,
+    /// Output y_t in (0, 1), [T, Y].
+    pub output: Series<R>,
+    /// The controller, bottom layer first.
+    pub layers: Vec<LayerTrace<R>>,
+    /// Read heads, then write heads.
+    pub heads: Vec<HeadTrace<R>>,
+    /// Memory, [T+1, N·M]: row t is M_t, row 0 the memory before the first step.
+    pub memory: Series<R>,
+    /// Pre-activations of all heads, [T, P]; see [`ModelConfig::head_columns`].
+    pub raw: Series<R>,
+    /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
+    pub features: Series<R>,
+    /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N].
+    pub norms: Series<R>,
+}
+
+/// One controller layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerTrace<R = f32> {
+    /// What the layer saw, [T, inputs]; see [`ModelConfig::layer_inputs`].
+    pub input: Series<R>,
+    /// LSTM: the activated gates i, f, g, o, [T, 4C]. Empty rows for a feedforward layer.
+    pub gates: Series<R>,
+    /// LSTM cell c_t, [T, C]. Empty rows for a feedforward layer.
+    pub cell: Series<R>,
+    /// tanh(c_t), [T, C]. Empty rows for a feedforward layer.
+    pub cell_tanh: Series<R>,
+    /// Hidden state h_t, [T, C].
+    pub hidden: Series<R>,
+}
+
+/// One head: the parameters it emitted and every stage of the addressing they drove.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadTrace<R = f32> {
+    /// Key k_t, [T, M].
+    pub key: Series<R>,
+    /// Key strength β_t ≥ 0, [T].
+    pub strength: Vec<R>,
+    /// Interpolation gate g_t in (0, 1), [T].
+    pub gate: Vec<R>,
+    /// Shift weighting s_t, [T, 2k+1]: index j moves the focus by j − k rows.
+    pub shift: Series<R>,
+    /// Sharpening γ_t ≥ 1, [T].
+    pub sharpening: Vec<R>,
+    /// Cosine of the key with every row of M_{t−1}, in [−1, 1], [T, N] (equation 6).
+    pub similarity: Series<R>,
+    /// Content weighting w^c, [T, N] (equation 5).
+    pub content: Series<R>,
+    /// Gated weighting w^g, [T, N] (equation 7).
+    pub gated: Series<R>,
+    /// Shifted weighting w̃, [T, N] (equation 8).
+    pub shifted: Series<R>,
+    /// Final weighting w, [T, N] (equation 9).
+    pub weighting: Series<R>,
+    /// The weighting before the first step, [N].
+    pub initial: Vec<R>,
+    /// What the head did with its weighting.
+    pub role: Role<R>,
+}
+
+/// A head reads or writes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Role<R = f32> {
+    /// Read vector r_t = Σ w(i)·M_{t−1}(i), [T, M] (equation 2).
+    Read {
+        /// Read vector.
+        read: Series<R>,
+    },
+    /// Erase e_t in (0, 1) and add a_t, [T, M] each (equations 3 and 4).
+    Write {
+        /// Erase vector.
+        erase: Series<R>,
+        /// Add vector.
+        add: Series<R>,
+    },
+}
+
+impl<R: Real> Trace<R> {
+    /// An empty trace for machines of this configuration.
+    pub fn new(config: &ModelConfig) -> Self {
+        let (n, m, c) = (config.rows, config.columns, config.controller.size);
+        let lstm = config.layer_outputs() > c;
+        let layer = |index| LayerTrace {
+            input: Series::new(config.layer_inputs(index)),
+            gates: Series::new(if lstm { 4 * c } else { 0 }),
+            cell: Series::new(if lstm { c } else { 0 }),
+            cell_tanh: Series::new(if lstm { c } else { 0 }),
+            hidden: Series::new(c),
+        };
+        let head = |index| HeadTrace {
+            key: Series::new(m),
+            strength: Vec::new(),
+            gate: Vec::new(),
+            shift: Series::new(config.offsets()),
+            sharpening: Vec::new(),
+            similarity: Series::new(n),
+            content: Series::new(n),
+            gated: Series::new(n),
+            shifted: Series::new(n),
+            weighting: Series::new(n),
+            initial: vec![R::ZERO; n],
+            role: if index < config.read_heads {
+                Role::Read {
+                    read: Series::new(m),
+                }
+            } else {
+                Role::Write {
+                    erase: Series::new(m),
+                    add: Series::new(m),
+                }
+            },
+        };
+        Self {
+            input: Series::new(config.inputs),
+            logit: Series::new(config.outputs),
+            output: Series::new(config.outputs),
+            layers: (0..config.controller.layers).map(layer).collect(),
+            heads: (0..config.heads()).map(head).collect(),
+            memory: Series::new(n * m),
+            raw: Series::new(config.head_outputs()),
+            features: Series::new(config.features()),
+            norms: Series::new(n),
+        }
+    }
+
+    /// Steps of the recorded episode, T.
+    pub fn steps(&self) -> usize {
+        self.input.steps()
+    }
+
+    /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
+    pub fn resize(&mut self, steps: usize) {
+        for series in [
+            &mut self.input,
+            &mut self.logit,
+            &mut self.output,
+            &mut self.raw,
+            &mut self.features,
+            &mut self.norms,
+        ] {
+            series.resize(steps);
+        }
+        self.memory.resize(steps + 1);
+        for layer in &mut self.layers {
+            for series in [
+                &mut layer.input,
+                &mut layer.gates,
+                &mut layer.cell,
+                &mut layer.cell_tanh,
+                &mut layer.hidden,
+            ] {
+                series.resize(steps);
+            }
+        }
+        for head in &mut self.heads {
+            head.resize(steps);
+        }
+    }
+}
+
+impl<R: Real> HeadTrace<R> {
+    fn resize(&mut self, steps: usize) {
+        for scalar in [&mut self.strength, &mut self.gate, &mut self.sharpening] {
+            scalar.resize(steps, R::ZERO);
+        }
+        for series in [
+            &mut self.key,
+            &mut self.shift,
+            &mut self.similarity,
+            &mut self.content,
+            &mut self.gated,
+            &mut self.shifted,
+            &mut self.weighting,
+        ] {
+            series.resize(steps);
+        }
+        match &mut self.role {
+            Role::Read { read } => read.resize(steps),
+            Role::Write { erase, add } => {
+                erase.resize(steps);
+                add.resize(steps);
+            }
+        }
+    }
+
+    /// True for a write head.
+    pub fn is_write(&self) -> bool {
+        matches!(self.role, Role::Write { .. })
+    }
+
+    /// w_{t−1}: the weighting of the step before `t`, or the initial one.
+    pub fn previous_weighting(&self, t: usize) -> &[R] {
+        if t == 0 {
+            &self.initial
+        } else {
+            self.weighting.row(t - 1)
+        }
+    }
+}

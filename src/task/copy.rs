@@ -1,0 +1,108 @@
+//! Copy (paper §4.1): see a sequence of random bit vectors, then a delimiter, then emit the sequence.
+//!
+//! One episode with 3 bits and length 4, channels down, time to the right (`.` is 0):
+//!
+//! ```text
+//!             input   | answer
+//! input  bit0 1 . 1 . . . . . .
+//!        bit1 . 1 1 . . . . . .
+//!        bit2 1 1 . . . . . . .
+//!        delim. . . . 1 . . . .
+//! target bit0 . . . . . 1 . 1 .
+//!        bit1 . . . . . . 1 1 .
+//!        bit2 . . . . . 1 1 . .
+//! mask        . . . . . 1 1 1 1
+//! ```
+
+use std::ops::RangeInclusive;
+
+use ndarray::{Array2, s};
+use rand::RngExt;
+
+use super::{Episode, Phase, Random, random_bits};
+
+/// Parameters of the copy task. The paper: 8 bits, lengths 1 to 20.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Bits per vector, ≥ 1.
+    pub bits: usize,
+    /// Vectors per sequence, drawn uniformly; ≥ 1.
+    pub length: RangeInclusive<usize>,
+}
+
+impl Copy {
+    /// The bits and the delimiter flag.
+    pub fn inputs(&self) -> usize {
+        self.bits + 1
+    }
+
+    /// The bits.
+    pub fn outputs(&self) -> usize {
+        self.bits
+    }
+
+    pub(super) fn episode(&self, random: &mut Random) -> Episode {
+        let length = random.random_range(self.length.clone());
+        self.episode_of(&random_bits(random, length, self.bits))
+    }
+
+    pub(super) fn episode_of(&self, bits: &Array2<f32>) -> Episode {
+        let length = bits.nrows();
+        let answer = length + 1;
+        let steps = answer + length;
+        let mut episode = Episode::silent(steps, self.inputs(), self.outputs());
+        episode
+            .input
+            .slice_mut(s![..length, ..self.bits])
+            .assign(bits);
+        episode.input[[length, self.bits]] = 1.0;
+        episode.target.slice_mut(s![answer.., ..]).assign(bits);
+        episode.mask[answer..].fill(1.0);
+        episode.phases = vec![
+            Phase {
+                name: "input",
+                start: 0,
+                end: length,
+            },
+            Phase {
+                name: "delimiter",
+                start: length,
+                end: answer,
+            },
+            Phase {
+                name: "answer",
+                start: answer,
+                end: steps,
+            },
+        ];
+        episode.length = length;
+        episode
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn the_picture_in_the_docs() {
+        let task = Copy {
+            bits: 3,
+            length: 1..=4,
+        };
+        let bits = array![[1., 0., 1.], [0., 1., 1.], [1., 1., 0.], [0., 0., 0.]];
+        let episode = task.episode_of(&bits);
+        assert_eq!(episode.steps(), 9);
+        assert_eq!(
+            episode.input.column(3).to_vec(),
+            [0., 0., 0., 0., 1., 0., 0., 0., 0.]
+        );
+        assert_eq!(episode.input.slice(s![..4, ..3]), bits);
+        assert_eq!(episode.input.slice(s![5.., ..]).sum(), 0.0);
+        assert_eq!(episode.target.slice(s![5.., ..]), bits);
+        assert_eq!(episode.target.slice(s![..5, ..]).sum(), 0.0);
+        assert_eq!(episode.mask, [0., 0., 0., 0., 0., 1., 1., 1., 1.]);
+        assert_eq!(episode.scored_bits(), 12);
+    }
+}

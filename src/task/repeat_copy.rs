@@ -1,0 +1,153 @@
+//! Repeat copy (paper §4.2): see a sequence and a count, emit the sequence that many times, then an end marker.
+//!
+//! The count is one scalar on its own channel, normalised to mean 0 and variance 1 over the counts 1 to
+//! 10: (r − 5.5) / 2.8723. A flag on the delimiter channel says when it is given, because a count of 5
+//! or 6 is close to silence.
+//!
+//! One episode with 3 bits, length 2 and 3 repeats, channels down, time to the right (`.` is 0):
+//!
+//! ```text
+//!             input| answer
+//! input  bit0 1 . . . . . . . . .
+//!        bit1 . 1 . . . . . . . .
+//!        bit2 1 1 . . . . . . . .
+//!        delim. . 1 . . . . . . .
+//!        count. . c . . . . . . .     c = (3 − 5.5) / 2.8723 = −0.8704
+//! target bit0 . . . 1 . 1 . 1 . .
+//!        bit1 . . . . 1 . 1 . 1 .
+//!        bit2 . . . 1 1 1 1 1 1 .
+//!        end  . . . . . . . . . 1
+//! mask        . . . 1 1 1 1 1 1 1
+//! ```
+
+use std::ops::RangeInclusive;
+
+use ndarray::{Array2, s};
+use rand::RngExt;
+
+use super::{Episode, Phase, Random, random_bits};
+
+/// Mean of the counts 1 to 10.
+const COUNT_MEAN: f32 = 5.5;
+/// Standard deviation of the counts 1 to 10, sqrt(99 / 12).
+const COUNT_DEVIATION: f32 = 2.872_281_3;
+
+/// Parameters of the repeat-copy task. The paper: lengths 1 to 10, repeats 1 to 10; its text says 8
+/// bits, its parameter counts 6.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatCopy {
+    /// Bits per vector, ≥ 1.
+    pub bits: usize,
+    /// Vectors per sequence, drawn uniformly; ≥ 1.
+    pub length: RangeInclusive<usize>,
+    /// Repeats, drawn uniformly; ≥ 1.
+    pub repeats: RangeInclusive<usize>,
+}
+
+impl RepeatCopy {
+    /// The bits, the delimiter flag and the count.
+    pub fn inputs(&self) -> usize {
+        self.bits + 2
+    }
+
+    /// The bits and the end marker.
+    pub fn outputs(&self) -> usize {
+        self.bits + 1
+    }
+
+    /// A count as the machine sees it: mean 0 and variance 1 over 1 to 10.
+    pub fn normalised_count(repeats: usize) -> f32 {
+        (repeats as f32 - COUNT_MEAN) / COUNT_DEVIATION
+    }
+
+    pub(super) fn episode(&self, random: &mut Random) -> Episode {
+        let length = random.random_range(self.length.clone());
+        let repeats = random.random_range(self.repeats.clone());
+        self.episode_of(&random_bits(random, length, self.bits), repeats)
+    }
+
+    pub(super) fn episode_of(&self, bits: &Array2<f32>, repeats: usize) -> Episode {
+        let length = bits.nrows();
+        let answer = length + 1;
+        let end = answer + length * repeats;
+        let mut episode = Episode::silent(end + 1, self.inputs(), self.outputs());
+        episode
+            .input
+            .slice_mut(s![..length, ..self.bits])
+            .assign(bits);
+        episode.input[[length, self.bits]] = 1.0;
+        episode.input[[length, self.bits + 1]] = Self::normalised_count(repeats);
+        for repeat in 0..repeats {
+            let start = answer + repeat * length;
+            episode
+                .target
+                .slice_mut(s![start..start + length, ..self.bits])
+                .assign(bits);
+        }
+        episode.target[[end, self.bits]] = 1.0;
+        episode.mask[answer..].fill(1.0);
+        episode.phases = vec![
+            Phase {
+                name: "input",
+                start: 0,
+                end: length,
+            },
+            Phase {
+                name: "delimiter",
+                start: length,
+                end: answer,
+            },
+            Phase {
+                name: "answer",
+                start: answer,
+                end,
+            },
+            Phase {
+                name: "end",
+                start: end,
+                end: end + 1,
+            },
+        ];
+        episode.length = length;
+        episode.repeats = repeats;
+        episode
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn the_picture_in_the_docs() {
+        let task = RepeatCopy {
+            bits: 3,
+            length: 1..=2,
+            repeats: 1..=3,
+        };
+        let bits = array![[1., 0., 1.], [0., 1., 1.]];
+        let episode = task.episode_of(&bits, 3);
+        assert_eq!(episode.steps(), 10);
+        assert_eq!(episode.input.slice(s![..2, ..3]), bits);
+        assert_eq!(
+            episode.input.row(2).to_vec(),
+            [0., 0., 0., 1., RepeatCopy::normalised_count(3)]
+        );
+        assert_eq!(episode.input.slice(s![3.., ..]).sum(), 0.0);
+        for start in [3, 5, 7] {
+            assert_eq!(episode.target.slice(s![start..start + 2, ..3]), bits);
+        }
+        assert_eq!(episode.target.row(9).to_vec(), [0., 0., 0., 1.]);
+        assert_eq!(episode.target.column(3).sum(), 1.0);
+        assert_eq!(episode.mask, [0., 0., 0., 1., 1., 1., 1., 1., 1., 1.]);
+    }
+
+    #[test]
+    fn counts_have_mean_zero_and_variance_one() {
+        let counts: Vec<f32> = (1..=10).map(RepeatCopy::normalised_count).collect();
+        let mean = counts.iter().sum::<f32>() / 10.0;
+        let variance = counts.iter().map(|c| c * c).sum::<f32>() / 10.0;
+        assert!(mean.abs() < 1e-6 && (variance - 1.0).abs() < 1e-6);
+    }
+}

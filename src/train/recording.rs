@@ -1,0 +1,47 @@
+//! One episode with everything known about it: what was asked, what the machine did, how well it answered.
+
+use super::loss::{Score, score};
+use crate::model::{Ntm, Trace};
+use crate::task::{Episode, Task};
+
+/// A recorded episode: the unit that the viewer plays and the exporter writes.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The task the episode was drawn from, with its parameters.
+    pub task: Task,
+    /// The seed and the index that recreate the episode; `None` when its bits were given by hand.
+    pub origin: Option<(u64, u64)>,
+    /// Input, target, mask, phases.
+    pub episode: Episode,
+    /// What the machine computed.
+    pub trace: Trace<f32>,
+    /// Loss of every step in bits, zero outside the answer, [T].
+    pub loss: Vec<f32>,
+    /// The sums over the episode.
+    pub score: Score,
+}
+
+impl Recording {
+    /// Runs the machine on episode `index` of the run with this seed.
+    pub fn new(machine: &Ntm<f32>, task: &Task, seed: u64, index: u64) -> Self {
+        let mut recording = Self::of(machine, task, task.episode(seed, index));
+        recording.origin = Some((seed, index));
+        recording
+    }
+
+    /// Runs the machine on an episode made by hand.
+    pub fn of(machine: &Ntm<f32>, task: &Task, episode: Episode) -> Self {
+        let mut trace = Trace::new(&machine.config);
+        machine.run(&episode.input, &mut trace);
+        let mut loss = vec![0.0; episode.steps()];
+        let score = score(&episode, &trace, &mut loss);
+        Self {
+            task: task.clone(),
+            origin: None,
+            episode,
+            trace,
+            loss,
+            score,
+        }
+    }
+}

@@ -1,8 +1,11 @@
 //! y = x·W + b, with W as [inputs, outputs].
+//!
+//! Backwards: dx = dy·Wᵀ, and over an episode of T steps dW = Σ_t x_tᵀ·dy_t, one product of two
+//! matrices that stand time-major on the tape.
 
 use ndarray::Array2;
 
-use super::Real;
+use super::{Real, Series, matrix};
 
 /// A linear map with bias.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +22,153 @@ impl<R: Real> Linear<R> {
         Self {
             weight: Array2::from_elem((inputs, outputs), R::ZERO),
             bias: Array2::from_elem((1, outputs), R::ZERO),
+        }
+    }
+
+    /// The weights from input `first` on, row after row.
+    fn rows_from(&self, first: usize) -> &[R] {
+        let weight = self.weight.as_slice().unwrap_or_default();
+        &weight[first * self.weight.ncols()..]
+    }
+
+    fn bias_slice(&self) -> &[R] {
+        self.bias.as_slice().unwrap_or_default()
+    }
+
+    /// y = b + x·W, where `x` are the first inputs and the others are taken as zero.
+    pub fn forward(&self, x: &[R], y: &mut [R]) {
+        y.copy_from_slice(self.bias_slice());
+        self.forward_from(0, x, y);
+    }
+
+    /// y += x·W for the inputs from `first` on.
+    pub fn forward_from(&self, first: usize, x: &[R], y: &mut [R]) {
+        matrix::add_vector_product(x, self.rows_from(first), y);
+    }
+
+    /// dx = dy·Wᵀ for the inputs from `first` on.
+    pub fn backward_from(&self, first: usize, dy: &[R], dx: &mut [R]) {
+        matrix::product_with_vector(self.rows_from(first), dy, dx);
+    }
+
+    /// Adds Σ_t x_tᵀ·dy_t to the weights and Σ_t dy_t to the bias of a gradient.
+    pub fn accumulate(&mut self, x: &Series<R>, dy: &Series<R>) {
+        let Self { weight, bias } = self;
+        if let (Some(weight), Some(bias)) = (weight.as_slice_mut(), bias.as_slice_mut()) {
+            matrix::add_product_of_series(x, dy, weight);
+            for t in 0..dy.steps() {
+                for (bias, &dy) in bias.iter_mut().zip(dy.row(t)) {
+                    *bias += dy;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::check::{assert_gradient, random_vector};
+
+    fn random_linear(inputs: usize, outputs: usize) -> Linear<f64> {
+        let mut linear = Linear::zeros(inputs, outputs);
+        linear
+            .weight
+            .iter_mut()
+            .zip(random_vector(1, inputs * outputs))
+            .for_each(|(w, v)| *w = v);
+        linear
+            .bias
+            .iter_mut()
+            .zip(random_vector(2, outputs))
+            .for_each(|(w, v)| *w = v);
+        linear
+    }
+
+    /// The definition, one sum at a time.
+    fn plain(linear: &Linear<f64>, x: &[f64]) -> Vec<f64> {
+        (0..linear.bias.len())
+            .map(|o| {
+                linear.bias[[0, o]]
+                    + x.iter()
+                        .enumerate()
+                        .map(|(i, x)| x * linear.weight[[i, o]])
+                        .sum::<f64>()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn forward_is_the_definition_at_every_width() {
+        for (inputs, outputs) in [(1, 1), (3, 7), (9, 8), (5, 92), (13, 131), (2, 400)] {
+            let linear = random_linear(inputs, outputs);
+            let x = random_vector(3, inputs);
+            let mut y = vec![0.0; outputs];
+            linear.forward(&x, &mut y);
+            for (y, wanted) in y.iter().zip(plain(&linear, &x)) {
+                assert!((y - wanted).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn gradients() {
+        for (inputs, outputs) in [(1, 1), (5, 3), (9, 70), (17, 33)] {
+            let steps = 3;
+            let linear = random_linear(inputs, outputs);
+            let upstream = random_vector(4, steps * outputs);
+            let x = random_vector(5, steps * inputs);
+            let loss = |linear: &Linear<f64>, x: &[f64]| -> f64 {
+                x.chunks(inputs)
+                    .zip(upstream.chunks(outputs))
+                    .map(|(x, u)| {
+                        plain(linear, x)
+                            .iter()
+                            .zip(u)
+                            .map(|(y, u)| y * u)
+                            .sum::<f64>()
+                    })
+                    .sum()
+            };
+            let (mut xs, mut dys) = (Series::new(inputs), Series::new(outputs));
+            xs.resize(steps);
+            dys.resize(steps);
+            xs.as_mut_slice().copy_from_slice(&x);
+            dys.as_mut_slice().copy_from_slice(&upstream);
+
+            let mut dx = vec![0.0; steps * inputs];
+            for (dx, dy) in dx.chunks_mut(inputs).zip(upstream.chunks(outputs)) {
+                linear.backward_from(0, dy, dx);
+            }
+            assert_gradient("x", &x, &dx, |x| loss(&linear, x));
+
+            let mut gradient = Linear::zeros(inputs, outputs);
+            gradient.accumulate(&xs, &dys);
+            let weight: Vec<f64> = linear.weight.iter().copied().collect();
+            assert_gradient(
+                "weight",
+                &weight,
+                gradient.weight.as_slice().unwrap(),
+                |w| {
+                    let mut changed = linear.clone();
+                    changed
+                        .weight
+                        .iter_mut()
+                        .zip(w)
+                        .for_each(|(to, from)| *to = *from);
+                    loss(&changed, &x)
+                },
+            );
+            let bias: Vec<f64> = linear.bias.iter().copied().collect();
+            assert_gradient("bias", &bias, gradient.bias.as_slice().unwrap(), |b| {
+                let mut changed = linear.clone();
+                changed
+                    .bias
+                    .iter_mut()
+                    .zip(b)
+                    .for_each(|(to, from)| *to = *from);
+                loss(&changed, &x)
+            });
         }
     }
 }

@@ -3,12 +3,16 @@
 //! Each file holds an operation, its derivative and their check.
 
 mod activation;
+#[cfg(test)]
+pub(crate) mod check;
+pub mod elementary;
 mod linear;
+pub mod matrix;
 mod real;
 mod series;
-mod simd;
+pub mod simd;
 pub mod similarity;
-mod softmax;
+pub mod softmax;
 
 pub use activation::{sigmoid, softplus, tanh};
 pub use linear::Linear;

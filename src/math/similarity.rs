@@ -1,1 +1,193 @@
-//! Being written.
+//! Cosine similarity of a key with every row of a memory (paper equation 6).
+//!
+//! ```text
+//! K(i) = k·M(i) / ( sqrt(|k|² + ε) · sqrt(|M(i)|² + ε) )
+//! ```
+//!
+//! The ε keeps value and gradient finite where a row or the key is zero; with ε = 0 this is the paper's
+//! cosine. It decides how loud a row must be to be heard: a row much shorter than sqrt(ε) has a
+//! similarity near 0 with every key. The default, 1e-6, makes a fresh memory of 1e-6 neutral.
+//!
+//! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
+
+use super::softmax::dot;
+use super::{Real, matrix, simd::vectorize};
+
+/// sqrt(|M(i)|² + ε) for every row i.
+pub fn norms<R: Real>(columns: &[R], epsilon: R, norms: &mut [R]) {
+    vectorize(|| {
+        norms.fill(epsilon);
+        for column in columns.chunks_exact(norms.len()) {
+            for (norm, &value) in norms.iter_mut().zip(column) {
+                *norm += value * value;
+            }
+        }
+        for norm in norms.iter_mut() {
+            *norm = norm.sqrt();
+        }
+    });
+}
+
+/// sqrt(|k|² + ε).
+#[inline(always)]
+pub fn key_norm<R: Real>(key: &[R], epsilon: R) -> R {
+    (key.iter().map(|&k| k * k).sum::<R>() + epsilon).sqrt()
+}
+
+/// Writes K(i) for every row.
+pub fn cosine<R: Real>(key: &[R], columns: &[R], norms: &[R], epsilon: R, similarity: &mut [R]) {
+    similarity.fill(R::ZERO);
+    matrix::add_vector_product(key, columns, similarity);
+    vectorize(|| {
+        let key_norm = key_norm(key, epsilon);
+        for (similarity, &norm) in similarity.iter_mut().zip(norms) {
+            *similarity = *similarity / divisor(key_norm * norm);
+        }
+    });
+}
+
+/// With ε = 0 a zero row has no direction; its similarity is 0, not 0/0.
+#[inline(always)]
+fn divisor<R: Real>(norms: R) -> R {
+    norms.max(R::TINY)
+}
+
+/// What [`cosine_backward`] reads and the scratch it needs.
+pub struct CosineBackward<'a, R> {
+    /// k.
+    pub key: &'a [R],
+    /// The memory that was addressed.
+    pub columns: &'a [R],
+    /// From [`norms`].
+    pub norms: &'a [R],
+    /// ε.
+    pub epsilon: R,
+    /// K.
+    pub similarity: &'a [R],
+}
+
+/// From the gradient by K: sets the gradient by the key, adds to the gradient by the memory.
+///
+/// `similarity_gradient` is used up: it holds scaled values afterwards. `scratch` has N values.
+pub fn cosine_backward<R: Real>(
+    forward: &CosineBackward<'_, R>,
+    similarity_gradient: &mut [R],
+    key_gradient: &mut [R],
+    memory_gradient: &mut [R],
+    scratch: &mut [R],
+) {
+    let CosineBackward {
+        key,
+        columns,
+        norms,
+        epsilon,
+        similarity,
+    } = *forward;
+    let key_norm = key_norm(key, epsilon);
+    let along_key = vectorize(|| {
+        let along_key = dot(similarity_gradient, similarity);
+        let rows = similarity_gradient
+            .iter_mut()
+            .zip(scratch.iter_mut())
+            .zip(norms.iter().zip(similarity));
+        for ((gradient, along_row), (&norm, &similarity)) in rows {
+            *along_row = *gradient * similarity / divisor(norm * norm);
+            *gradient = *gradient / divisor(key_norm * norm);
+        }
+        along_key / divisor(key_norm * key_norm)
+    });
+    matrix::product_with_vector(columns, similarity_gradient, key_gradient);
+    vectorize(|| {
+        for (gradient, &k) in key_gradient.iter_mut().zip(key) {
+            *gradient -= along_key * k;
+        }
+        let n = norms.len();
+        let columns = columns
+            .chunks_exact(n)
+            .zip(memory_gradient.chunks_exact_mut(n));
+        for (&k, (column, gradient)) in key.iter().zip(columns) {
+            let rows = gradient
+                .iter_mut()
+                .zip(column)
+                .zip(similarity_gradient.iter().zip(&*scratch));
+            for ((gradient, &value), (&along_k, &along_row)) in rows {
+                *gradient += along_k * k - along_row * value;
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::check::{assert_gradient, random_vector};
+
+    const N: usize = 37;
+    const M: usize = 5;
+
+    fn similarities(key: &[f64], columns: &[f64], epsilon: f64) -> (Vec<f64>, Vec<f64>) {
+        let (mut row_norms, mut k) = (vec![0.0; N], vec![0.0; N]);
+        norms(columns, epsilon, &mut row_norms);
+        cosine(key, columns, &row_norms, epsilon, &mut k);
+        (row_norms, k)
+    }
+
+    #[test]
+    fn gradients_also_at_a_zero_row() {
+        for epsilon in [1e-2, 1.0] {
+            let (key, upstream) = (random_vector(1, M), random_vector(3, N));
+            let mut columns = random_vector(2, N * M);
+            (0..M).for_each(|m| columns[m * N + 4] = 0.0);
+            let loss = |key: &[f64], columns: &[f64]| {
+                dot(&similarities(key, columns, epsilon).1, &upstream)
+            };
+            let (norms, similarity) = similarities(&key, &columns, epsilon);
+            let (mut dk, mut dm) = (vec![0.0; M], vec![0.0; N * M]);
+            let forward = CosineBackward {
+                key: &key,
+                columns: &columns,
+                norms: &norms,
+                epsilon,
+                similarity: &similarity,
+            };
+            cosine_backward(
+                &forward,
+                &mut upstream.clone(),
+                &mut dk,
+                &mut dm,
+                &mut [0.0; N],
+            );
+            assert_gradient("key", &key, &dk, |key| loss(key, &columns));
+            assert_gradient("memory", &columns, &dm, |columns| loss(&key, columns));
+        }
+    }
+
+    #[test]
+    fn a_zero_row_and_a_zero_key_are_neutral_and_finite() {
+        for epsilon in [0.0, 1e-6] {
+            let (_, similarity) = similarities(&[0.0; M], &[0.0; N * M], epsilon);
+            assert!(similarity.iter().all(|&k| k == 0.0));
+            let (norms, _) = similarities(&random_vector(1, M), &[0.0; N * M], epsilon);
+            let (mut dk, mut dm) = ([0.0; M], [0.0; N * M]);
+            let forward = CosineBackward {
+                key: &random_vector(1, M),
+                columns: &[0.0; N * M],
+                norms: &norms,
+                epsilon,
+                similarity: &similarity,
+            };
+            cosine_backward(&forward, &mut [0.0; N], &mut dk, &mut dm, &mut [0.0; N]);
+            assert!(dk.iter().chain(&dm).all(|g| g.is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_row_along_the_key_has_similarity_one() {
+        let key = random_vector(1, M);
+        let mut columns = random_vector(2, N * M);
+        (0..M).for_each(|m| columns[m * N + 7] = 3.0 * key[m]);
+        let (_, similarity) = similarities(&key, &columns, 0.0);
+        assert!((similarity[7] - 1.0).abs() < 1e-12);
+        assert!(similarity.iter().all(|k| k.abs() <= 1.0 + 1e-12));
+    }
+}

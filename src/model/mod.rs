@@ -1,6 +1,7 @@
 //! The Neural Turing Machine, a file per section of the paper.
 
 pub mod addressing;
+mod backward;
 pub mod config;
 pub mod controller;
 pub mod head;
@@ -9,7 +10,8 @@ mod ntm;
 mod params;
 mod trace;
 
+pub use backward::Workspace;
 pub use config::ModelConfig;
-pub use ntm::{Ntm, Workspace};
+pub use ntm::Ntm;
 pub use params::{Initial, Params};
 pub use trace::{HeadTrace, LayerTrace, Role, Trace};

@@ -1,11 +1,22 @@
-//! The machine on one page: the step, the episode, and back through it.
+//! The machine on one page: an episode forwards, and back through it.
+//!
+//! Conventions, each pinned by a test: every head addresses M_{t−1}; reads see M_{t−1}; then all erases,
+//! then all adds; the output sees h_t and the reads of this step.
 
 use ndarray::Array2;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::{ModelConfig, Params, Trace};
-use crate::math::Real;
+use super::addressing::{content, interpolate, sharpen, shift};
+use super::config::{ControllerKind, InitialMemory, InitialWeighting, ModelConfig};
+use super::controller::{feedforward, lstm};
+use super::head::activate;
+use super::memory::{self, Write};
+use super::params::Params;
+use super::trace::{HeadTrace, Role, Trace};
+use crate::math::simd::vectorize;
+use crate::math::softmax::softmax;
+use crate::math::{Real, sigmoid, similarity};
 
 /// A machine: its configuration and its weights. Running it changes neither.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,12 +25,6 @@ pub struct Ntm<R = f32> {
     pub config: ModelConfig,
     /// Weights.
     pub params: Params<R>,
-}
-
-/// Scratch of back-propagation, allocated once and reused.
-#[derive(Clone, Debug)]
-pub struct Workspace<R = f32> {
-    placeholder: R,
 }
 
 impl<R: Real> Ntm<R> {
@@ -31,6 +36,222 @@ impl<R: Real> Ntm<R> {
 
     /// Runs one episode, [T, X], and records everything in `trace`.
     pub fn run(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
-        todo!("{input:?} {trace:?}")
+        trace.resize(input.nrows());
+        self.reset(trace);
+        for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
+            *to = R::from_f64(f64::from(from));
+        }
+        self.see_inputs(trace);
+        for t in 0..trace.steps() {
+            self.step(t, trace);
+        }
+        for t in 0..trace.steps() {
+            self.params
+                .output
+                .forward(trace.features.row(t), trace.logit.row_mut(t));
+            let outputs = trace.output.row_mut(t).iter_mut().zip(trace.logit.row(t));
+            outputs.for_each(|(y, &z)| *y = sigmoid(z));
+        }
     }
+
+    /// The state before the first step: nothing persists from one episode to the next.
+    fn reset(&self, trace: &mut Trace<R>) {
+        let initial = &self.params.initial;
+        let memory = trace.memory_columns.row_mut(0);
+        match self.config.initial_memory {
+            InitialMemory::Constant(value) => memory.fill(R::from_f64(value)),
+            InitialMemory::Learned => memory
+                .iter_mut()
+                .zip(initial.memory.t())
+                .for_each(|(to, &from)| *to = from),
+        }
+        for (index, head) in trace.heads.iter_mut().enumerate() {
+            match self.config.initial_weighting {
+                InitialWeighting::OneHot => {
+                    head.initial.fill(R::ZERO);
+                    head.initial[0] = R::ONE;
+                }
+                InitialWeighting::Learned => {
+                    let logits = initial.weighting.row(index);
+                    softmax(
+                        R::ONE,
+                        logits.as_slice().unwrap_or_default(),
+                        &mut head.initial,
+                    );
+                }
+            }
+        }
+    }
+
+    /// What does not depend on the state is done for all steps at once: b + x_t·W of the first layer.
+    fn see_inputs(&self, trace: &mut Trace<R>) {
+        let (layer, linear) = (&mut trace.layers[0], &self.params.controller[0]);
+        let lstm = self.config.controller.kind == ControllerKind::Lstm;
+        for t in 0..trace.input.steps() {
+            let x = trace.input.row(t);
+            layer.input.row_mut(t)[..x.len()].copy_from_slice(x);
+            let z = if lstm {
+                layer.gates.row_mut(t)
+            } else {
+                layer.hidden.row_mut(t)
+            };
+            linear.forward(x, z);
+        }
+    }
+
+    /// One time step: controller, addressing, reads, writes.
+    fn step(&self, t: usize, trace: &mut Trace<R>) {
+        for layer in 0..self.config.controller.layers {
+            self.control(layer, t, trace);
+        }
+        let hidden = trace.layers[self.config.controller.layers - 1]
+            .hidden
+            .row(t);
+        self.params.heads.forward(hidden, trace.raw.row_mut(t));
+        trace.features.row_mut(t)[..hidden.len()].copy_from_slice(hidden);
+
+        let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
+        let epsilon = R::from_f64(self.config.similarity_epsilon);
+        let (norms, raw) = (trace.norms.row_mut(t), trace.raw.row(t));
+        similarity::norms(before, epsilon, norms);
+        for (index, head) in trace.heads.iter_mut().enumerate() {
+            let columns = self.config.head_columns(index);
+            vectorize(|| activate(&self.config, &columns, raw, head, t));
+            similarity::cosine(
+                head.key.row(t),
+                before,
+                norms,
+                epsilon,
+                head.similarity.row_mut(t),
+            );
+            address(head, t);
+            if let Role::Read { read } = &mut head.role {
+                memory::read(before, head.weighting.row(t), read.row_mut(t));
+                let m = read.width();
+                let start = hidden.len() + index * m;
+                trace.features.row_mut(t)[start..start + m].copy_from_slice(read.row(t));
+            }
+        }
+        let writers = &trace.heads[self.config.read_heads..];
+        memory::write(writers.len(), |q| write_of(&writers[q], t), before, after);
+    }
+
+    /// One controller layer: gathers what it sees, then the linear map and the activations.
+    fn control(&self, index: usize, t: usize, trace: &mut Trace<R>) {
+        let (below, rest) = trace.layers.split_at_mut(index);
+        let layer = &mut rest[0];
+        let lstm = self.config.controller.kind == ControllerKind::Lstm;
+        let initial = &self.params.initial;
+
+        let seen = layer.input.row_mut(t);
+        let mut at = 0;
+        let mut see = |part: &[R]| {
+            seen[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        };
+        match below.last() {
+            Some(below) => see(below.hidden.row(t)),
+            None => {
+                see(trace.input.row(t));
+                for (q, head) in trace.heads.iter().enumerate() {
+                    if let Role::Read { read } = &head.role {
+                        see(if t > 0 {
+                            read.row(t - 1)
+                        } else {
+                            row_of(&initial.read, q)
+                        });
+                    }
+                }
+            }
+        }
+        if lstm {
+            see(if t > 0 {
+                layer.hidden.row(t - 1)
+            } else {
+                row_of(&initial.hidden, index)
+            });
+        }
+
+        let linear = &self.params.controller[index];
+        let seen = &*seen;
+        let pre_activate = |z: &mut [R]| {
+            if index == 0 {
+                // The part of x stands there since `see_inputs`.
+                linear.forward_from(self.config.inputs, &seen[self.config.inputs..], z);
+            } else {
+                linear.forward(seen, z);
+            }
+        };
+        let hidden = layer.hidden.row_mut(t);
+        if !lstm {
+            pre_activate(hidden);
+            return feedforward::forward(hidden);
+        }
+        let z = layer.gates.row_mut(t);
+        pre_activate(z);
+        if t > 0 {
+            let (before, cell) = layer.cell.previous_and_row_mut(t);
+            lstm::forward(z, before, cell, layer.cell_tanh.row_mut(t), hidden);
+        } else {
+            let before = row_of(&initial.cell, index);
+            lstm::forward(
+                z,
+                before,
+                layer.cell.row_mut(0),
+                layer.cell_tanh.row_mut(0),
+                hidden,
+            );
+        }
+    }
+}
+
+/// The addressing of one head at one step, from its similarity to its weighting.
+fn address<R: Real>(head: &mut HeadTrace<R>, t: usize) {
+    let HeadTrace {
+        strength,
+        gate,
+        shift: s,
+        sharpening,
+        similarity,
+        content: w_c,
+        gated,
+        shifted,
+        weighting,
+        ..
+    } = head;
+    let (w_c, w_g, w_s) = (w_c.row_mut(t), gated.row_mut(t), shifted.row_mut(t));
+    let (w_previous, w) = if t == 0 {
+        (&head.initial[..], weighting.row_mut(0))
+    } else {
+        weighting.previous_and_row_mut(t)
+    };
+    vectorize(|| {
+        content(strength[t], similarity.row(t), w_c);
+        interpolate(gate[t], w_c, w_previous, w_g);
+        shift(s.row(t), w_g, w_s);
+        sharpen(sharpening[t], w_s, w);
+    });
+}
+
+/// What a write head does at step `t`; nothing for a read head.
+pub(super) fn write_of<R: Real>(head: &HeadTrace<R>, t: usize) -> Write<'_, R> {
+    let weighting = head.weighting.row(t);
+    match &head.role {
+        Role::Write { erase, add } => Write {
+            weighting,
+            erase: erase.row(t),
+            add: add.row(t),
+        },
+        Role::Read { .. } => Write {
+            weighting,
+            erase: &[],
+            add: &[],
+        },
+    }
+}
+
+/// A row of a small parameter matrix.
+pub(super) fn row_of<R>(matrix: &Array2<R>, row: usize) -> &[R] {
+    let width = matrix.ncols();
+    &matrix.as_slice().unwrap_or_default()[row * width..(row + 1) * width]
 }

@@ -1,6 +1,8 @@
 //! The record of one episode: what back-propagation reads from the end, the viewer in any order, and
 //! the exporter as it stands. One array per quantity, time first.
 
+use ndarray::ArrayView2;
+
 use super::config::ModelConfig;
 use crate::math::{Real, Series};
 
@@ -19,8 +21,8 @@ pub struct Trace<R = f32> {
     pub layers: Vec<LayerTrace<R>>,
     /// Read heads, then write heads.
     pub heads: Vec<HeadTrace<R>>,
-    /// Memory, [T+1, N·M]: row t is M_t, row 0 the memory before the first step.
-    pub memory: Series<R>,
+    /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows.
+    pub memory_columns: Series<R>,
     /// Pre-activations of all heads, [T, P]; see [`ModelConfig::head_columns`].
     pub raw: Series<R>,
     /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
@@ -131,7 +133,7 @@ impl<R: Real> Trace<R> {
             output: Series::new(config.outputs),
             layers: (0..config.controller.layers).map(layer).collect(),
             heads: (0..config.heads()).map(head).collect(),
-            memory: Series::new(n * m),
+            memory_columns: Series::new(m * n),
             raw: Series::new(config.head_outputs()),
             features: Series::new(config.features()),
             norms: Series::new(n),
@@ -141,6 +143,15 @@ impl<R: Real> Trace<R> {
     /// Steps of the recorded episode, T.
     pub fn steps(&self) -> usize {
         self.input.steps()
+    }
+
+    /// M_t, [N, M]: the memory after `t` steps, so 0 is the memory before the first one.
+    pub fn memory(&self, t: usize) -> ArrayView2<'_, R> {
+        let rows = self.norms.width();
+        let columns = self.memory_columns.row(t);
+        ArrayView2::from_shape((columns.len() / rows, rows), columns)
+            .expect("a memory has rows * columns values")
+            .reversed_axes()
     }
 
     /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
@@ -155,7 +166,7 @@ impl<R: Real> Trace<R> {
         ] {
             series.resize(steps);
         }
-        self.memory.resize(steps + 1);
+        self.memory_columns.resize(steps + 1);
         for layer in &mut self.layers {
             for series in [
                 &mut layer.input,

@@ -1,0 +1,480 @@
+//! Back-propagation through an episode, read from the end of its trace.
+
+use ndarray::ArrayViewMut2;
+
+use super::addressing::{content_backward, interpolate_backward, sharpen_backward, shift_backward};
+use super::config::{ControllerKind, HeadColumns, InitialMemory, InitialWeighting, ModelConfig};
+use super::controller::{feedforward, lstm};
+use super::head::{HeadGradient, activate_backward};
+use super::memory::{self, WriteGradient, WriteScratch};
+use super::ntm::{Ntm, row_of, write_of};
+use super::params::Params;
+use super::trace::{HeadTrace, Trace};
+use crate::math::simd::vectorize;
+use crate::math::similarity::{CosineBackward, cosine_backward};
+use crate::math::softmax::softmax_backward;
+use crate::math::{Real, Series};
+
+/// The gradients that travel from step to step, and scratch; allocated once and reused.
+#[derive(Clone, Debug)]
+pub struct Workspace<R = f32> {
+    /// By the gates (LSTM) or pre-activations (feedforward) of each controller layer, [T, outputs].
+    layers: Vec<Series<R>>,
+    /// By the pre-activations of all heads, [T, P].
+    raw: Series<R>,
+    /// By [h; reads] through the output layer.
+    features: Vec<R>,
+    /// By what a controller layer saw, without x.
+    seen: Vec<R>,
+    /// By the hidden state of each layer.
+    hidden: Vec<Vec<R>>,
+    /// By the cell of each layer.
+    cell: Vec<Vec<R>>,
+    /// By the read vectors, one after the other.
+    read: Vec<R>,
+    /// By the memory, column after column.
+    memory: Vec<R>,
+    /// One for every head.
+    heads: Vec<HeadWorkspace<R>>,
+    /// Three vectors of N values.
+    rows: [Vec<R>; 3],
+    write: WriteScratch<R>,
+}
+
+#[derive(Clone, Debug)]
+struct HeadWorkspace<R> {
+    columns: HeadColumns,
+    /// By this step's weighting through what the head read or wrote.
+    effect: Vec<R>,
+    /// By this step's weighting through the next step's interpolation.
+    next: Vec<R>,
+    parameters: HeadGradient<R>,
+}
+
+impl<R: Real> Workspace<R> {
+    /// Scratch for machines of this configuration.
+    pub fn new(config: &ModelConfig) -> Self {
+        let zeros = |len: usize| vec![R::ZERO; len];
+        let (size, layers) = (config.controller.size, config.controller.layers);
+        let head = |index| HeadWorkspace {
+            columns: config.head_columns(index),
+            effect: zeros(config.rows),
+            next: zeros(config.rows),
+            parameters: HeadGradient::new(config),
+        };
+        Self {
+            layers: (0..layers)
+                .map(|_| Series::new(config.layer_outputs()))
+                .collect(),
+            raw: Series::new(config.head_outputs()),
+            features: zeros(config.features()),
+            seen: zeros(
+                (0..layers)
+                    .map(|layer| config.layer_inputs(layer))
+                    .max()
+                    .unwrap_or(0),
+            ),
+            hidden: vec![zeros(size); layers],
+            cell: vec![zeros(size); layers],
+            read: zeros(config.read_heads * config.columns),
+            memory: zeros(config.rows * config.columns),
+            heads: (0..config.heads()).map(head).collect(),
+            rows: [zeros(config.rows), zeros(config.rows), zeros(config.rows)],
+            write: WriteScratch::new(config.rows, config.columns),
+        }
+    }
+
+    fn reset(&mut self, steps: usize) {
+        self.layers.iter_mut().for_each(|layer| layer.resize(steps));
+        self.raw.resize(steps);
+        let states = self
+            .hidden
+            .iter_mut()
+            .chain(&mut self.cell)
+            .chain([&mut self.read, &mut self.memory]);
+        states
+            .chain(self.heads.iter_mut().map(|head| &mut head.next))
+            .for_each(|state| state.fill(R::ZERO));
+    }
+}
+
+impl<R: Real> Ntm<R> {
+    /// Adds to `gradient` the derivative, by every weight, of a loss of the recorded episode whose
+    /// derivative by the logits is `logit_gradient`, [T, Y].
+    pub fn backward(
+        &self,
+        trace: &Trace<R>,
+        logit_gradient: &Series<R>,
+        workspace: &mut Workspace<R>,
+        gradient: &mut Params<R>,
+    ) {
+        workspace.reset(trace.steps());
+        for t in (0..trace.steps()).rev() {
+            self.output_backward(t, logit_gradient, workspace);
+            self.memory_backward(t, trace, workspace);
+            self.heads_backward(t, trace, workspace);
+            for layer in (0..self.config.controller.layers).rev() {
+                self.control_backward(layer, t, trace, workspace);
+            }
+        }
+        self.initial_backward(trace, workspace, &mut gradient.initial);
+        for ((linear, layer), dz) in gradient
+            .controller
+            .iter_mut()
+            .zip(&trace.layers)
+            .zip(&workspace.layers)
+        {
+            linear.accumulate(&layer.input, dz);
+        }
+        let top = &trace.layers[self.config.controller.layers - 1];
+        gradient.heads.accumulate(&top.hidden, &workspace.raw);
+        gradient.output.accumulate(&trace.features, logit_gradient);
+    }
+
+    /// Through the output layer, to h_t and the reads of this step.
+    fn output_backward(&self, t: usize, logit_gradient: &Series<R>, workspace: &mut Workspace<R>) {
+        let d_logit = logit_gradient.row(t);
+        if d_logit.iter().all(|&d| d == R::ZERO) {
+            return; // A step outside the answer.
+        }
+        self.params
+            .output
+            .backward_from(0, d_logit, &mut workspace.features);
+        let (d_hidden, d_reads) = workspace.features.split_at(self.config.controller.size);
+        if let Some(top) = workspace.hidden.last_mut() {
+            add(top, d_hidden);
+        }
+        add(&mut workspace.read, d_reads);
+    }
+
+    /// Through writes and reads, to each head's weighting and vectors and to M_{t−1}.
+    fn memory_backward(&self, t: usize, trace: &Trace<R>, workspace: &mut Workspace<R>) {
+        let before = trace.memory_columns.row(t);
+        let d_memory = &mut workspace.memory;
+        let (readers, writers) = trace.heads.split_at(self.config.read_heads);
+        let (read_gradients, write_gradients) = workspace.heads.split_at_mut(readers.len());
+        let write = |q: usize| write_of(&writers[q], t);
+        for (q, head) in write_gradients.iter_mut().enumerate() {
+            let gradient = WriteGradient {
+                weighting: &mut head.effect,
+                erase: &mut head.parameters.erase,
+                add: &mut head.parameters.add,
+            };
+            memory::write_backward(
+                (q, writers.len()),
+                write,
+                before,
+                d_memory,
+                gradient,
+                &mut workspace.write,
+            );
+        }
+        memory::write_backward_memory(writers.len(), write, d_memory);
+        let d_reads = workspace.read.chunks_exact(self.config.columns);
+        for ((head, reader), d_read) in read_gradients.iter_mut().zip(readers).zip(d_reads) {
+            head.effect.fill(R::ZERO);
+            memory::read_backward(
+                before,
+                reader.weighting.row(t),
+                d_read,
+                &mut head.effect,
+                d_memory,
+            );
+        }
+    }
+
+    /// Through the addressing of every head, to what the heads emitted and to h_t.
+    fn heads_backward(&self, t: usize, trace: &Trace<R>, workspace: &mut Workspace<R>) {
+        let Workspace {
+            heads,
+            rows,
+            memory,
+            raw,
+            seen,
+            hidden,
+            ..
+        } = workspace;
+        for (head, gradient) in trace.heads.iter().zip(heads) {
+            self.address_backward(t, (head, trace), gradient, memory, rows);
+            let d_raw = raw.row_mut(t);
+            vectorize(|| {
+                let HeadWorkspace {
+                    columns,
+                    parameters,
+                    ..
+                } = gradient;
+                activate_backward(
+                    &self.config,
+                    columns,
+                    (head, t),
+                    parameters,
+                    trace.raw.row(t),
+                    d_raw,
+                );
+            });
+        }
+        let d_hidden = &mut seen[..self.config.controller.size];
+        self.params.heads.backward_from(0, raw.row(t), d_hidden);
+        if let Some(top) = hidden.last_mut() {
+            add(top, d_hidden);
+        }
+    }
+
+    /// Equations 9 to 5 of one head, backwards.
+    fn address_backward(
+        &self,
+        t: usize,
+        (head, trace): (&HeadTrace<R>, &Trace<R>),
+        gradient: &mut HeadWorkspace<R>,
+        d_memory: &mut [R],
+        [d_w_s, d_w_g, scratch]: &mut [Vec<R>; 3],
+    ) {
+        let HeadWorkspace {
+            effect,
+            next,
+            parameters,
+            ..
+        } = gradient;
+        let (w_c, w_g, w_s) = (head.content.row(t), head.gated.row(t), head.shifted.row(t));
+        let similarity = head.similarity.row(t);
+        vectorize(|| {
+            add(effect, next);
+            parameters.sharpening = sharpen_backward(
+                head.sharpening[t],
+                w_s,
+                head.weighting.row(t),
+                effect,
+                d_w_s,
+            );
+            shift_backward(head.shift.row(t), w_g, d_w_s, d_w_g, &mut parameters.shift);
+            parameters.gate =
+                interpolate_backward(head.gate[t], w_c, head.previous_weighting(t), d_w_g, next);
+            parameters.strength =
+                content_backward(head.strength[t], similarity, w_c, d_w_g, scratch);
+        });
+        let forward = CosineBackward {
+            key: head.key.row(t),
+            columns: trace.memory_columns.row(t),
+            norms: trace.norms.row(t),
+            epsilon: R::from_f64(self.config.similarity_epsilon),
+            similarity,
+        };
+        cosine_backward(&forward, d_w_g, &mut parameters.key, d_memory, scratch);
+    }
+
+    /// Through one controller layer, to what it saw: reads, the layer below, its own last state.
+    fn control_backward(
+        &self,
+        index: usize,
+        t: usize,
+        trace: &Trace<R>,
+        workspace: &mut Workspace<R>,
+    ) {
+        let layer = &trace.layers[index];
+        let d_hidden = &mut workspace.hidden[index];
+        let dz = workspace.layers[index].row_mut(t);
+        let recurrent = self.config.controller.kind == ControllerKind::Lstm;
+        if recurrent {
+            let initial = &self.params.initial.cell;
+            let before = if t > 0 {
+                layer.cell.row(t - 1)
+            } else {
+                row_of(initial, index)
+            };
+            let d_cell = &mut workspace.cell[index];
+            lstm::backward(
+                layer.gates.row(t),
+                before,
+                layer.cell_tanh.row(t),
+                d_hidden,
+                d_cell,
+                dz,
+            );
+        } else {
+            feedforward::backward(layer.hidden.row(t), d_hidden, dz);
+        }
+        let first = if index == 0 { self.config.inputs } else { 0 };
+        let seen = &mut workspace.seen[..self.config.layer_inputs(index) - first];
+        self.params.controller[index].backward_from(first, dz, seen);
+        let (d_below, d_own) =
+            seen.split_at(seen.len() - if recurrent { d_hidden.len() } else { 0 });
+        if recurrent {
+            d_hidden.copy_from_slice(d_own);
+        } else {
+            d_hidden.fill(R::ZERO);
+        }
+        match index.checked_sub(1) {
+            Some(below) => add(&mut workspace.hidden[below], d_below),
+            None => workspace.read.copy_from_slice(d_below),
+        }
+    }
+
+    /// To the learned state before the first step.
+    fn initial_backward(
+        &self,
+        trace: &Trace<R>,
+        workspace: &mut Workspace<R>,
+        initial: &mut super::params::Initial<R>,
+    ) {
+        if self.config.initial_memory == InitialMemory::Learned {
+            let columns = (self.config.columns, self.config.rows);
+            if let Ok(d_memory) = ArrayViewMut2::from_shape(columns, &mut workspace.memory) {
+                initial.memory += &d_memory.t();
+            }
+        }
+        if self.config.initial_weighting == InitialWeighting::Learned {
+            let d_logits = &mut workspace.rows[0];
+            for ((mut row, head), gradient) in initial
+                .weighting
+                .rows_mut()
+                .into_iter()
+                .zip(&trace.heads)
+                .zip(&workspace.heads)
+            {
+                softmax_backward(&head.initial, &gradient.next, d_logits);
+                row.iter_mut()
+                    .zip(&*d_logits)
+                    .for_each(|(to, &from)| *to += from);
+            }
+        }
+        initial
+            .read
+            .iter_mut()
+            .zip(&workspace.read)
+            .for_each(|(to, &from)| *to += from);
+        initial
+            .hidden
+            .iter_mut()
+            .zip(workspace.hidden.iter().flatten())
+            .for_each(|(to, &from)| *to += from);
+        initial
+            .cell
+            .iter_mut()
+            .zip(workspace.cell.iter().flatten())
+            .for_each(|(to, &from)| *to += from);
+    }
+}
+
+#[inline(always)]
+fn add<R: Real>(to: &mut [R], from: &[R]) {
+    to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::check::{assert_gradient, random_vector};
+    use crate::model::config::{ControllerConfig, ShiftForm, VectorActivation};
+    use ndarray::Array2;
+
+    /// Odd sizes, two heads of each kind, everything learned.
+    fn config(kind: ControllerKind, layers: usize, form: ShiftForm) -> ModelConfig {
+        let mut config = ModelConfig::new(3, 2);
+        (config.rows, config.columns, config.shift_range) = (7, 3, 2);
+        (config.read_heads, config.write_heads) = (2, 2);
+        config.controller = ControllerConfig {
+            kind,
+            size: 5,
+            layers,
+        };
+        config.shift_form = form;
+        config.initial_memory = InitialMemory::Learned;
+        config.initial_weighting = InitialWeighting::Learned;
+        config.similarity_epsilon = 1e-3;
+        config
+    }
+
+    fn check(config: ModelConfig) {
+        const STEPS: usize = 5;
+        let mut machine = Ntm::<f64> {
+            params: Params::zeros(&config),
+            config,
+        };
+        let values = random_vector(1, machine.params.count());
+        let set = |machine: &mut Ntm<f64>, values: &[f64]| {
+            let all = machine.params.slices_mut().flatten().zip(values);
+            all.for_each(|(to, &from)| *to = from);
+        };
+        set(&mut machine, &values);
+        let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+        let upstream = random_vector(2, STEPS * 2);
+        let mut logit_gradient = Series::new(2);
+        logit_gradient.resize(STEPS);
+        logit_gradient.as_mut_slice().copy_from_slice(&upstream);
+        // One step outside the answer.
+        logit_gradient.row_mut(1).fill(0.0);
+
+        let mut trace = Trace::new(&machine.config);
+        machine.run(&input, &mut trace);
+        let mut gradient = Params::zeros(&machine.config);
+        let mut workspace = Workspace::new(&machine.config);
+        machine.backward(&trace, &logit_gradient, &mut workspace, &mut gradient);
+
+        let names: Vec<(String, usize)> = machine
+            .params
+            .named(&machine.config)
+            .iter()
+            .map(|(name, tensor)| (name.clone(), tensor.len()))
+            .collect();
+        assert_eq!(
+            names.iter().map(|(_, len)| len).sum::<usize>(),
+            values.len()
+        );
+        for (name, _) in &names {
+            let tensor = |params: &Params<f64>| -> Vec<f64> {
+                let named = params.named(&machine.config);
+                named
+                    .iter()
+                    .find(|(n, _)| n == name)
+                    .unwrap()
+                    .1
+                    .iter()
+                    .copied()
+                    .collect()
+            };
+            assert_gradient(
+                name,
+                &tensor(&machine.params),
+                &tensor(&gradient),
+                |values| {
+                    let mut moved = machine.clone();
+                    for (n, mut tensor) in moved.params.named_mut(&machine.config) {
+                        if n == *name {
+                            tensor
+                                .iter_mut()
+                                .zip(values)
+                                .for_each(|(to, &from)| *to = from);
+                        }
+                    }
+                    let mut trace = Trace::new(&moved.config);
+                    moved.run(&input, &mut trace);
+                    let products = trace.logit.as_slice().iter().zip(logit_gradient.as_slice());
+                    products.map(|(z, u)| z * u).sum()
+                },
+            );
+        }
+    }
+
+    #[test]
+    fn every_weight_of_every_kind_of_machine() {
+        for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
+            for (layers, form) in [
+                (1, ShiftForm::Softmax),
+                (2, ShiftForm::Softmax),
+                (1, ShiftForm::Scalar),
+            ] {
+                check(config(kind, layers, form));
+            }
+        }
+    }
+
+    #[test]
+    fn a_machine_with_nothing_learned_but_its_weights() {
+        let mut config = config(ControllerKind::Lstm, 1, ShiftForm::Softmax);
+        config.initial_memory = InitialMemory::Constant(0.1);
+        config.initial_weighting = InitialWeighting::OneHot;
+        (config.read_heads, config.write_heads) = (1, 1);
+        config.key_activation = VectorActivation::Identity;
+        check(config);
+    }
+}

@@ -1,6 +1,10 @@
 //! Measuring a machine on episodes it has not seen.
 
-use crate::model::Ntm;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::loss::{Score, score};
+use crate::model::{Ntm, Trace};
 use crate::task::Task;
 
 /// The means over a set of episodes.
@@ -18,6 +22,22 @@ pub struct Evaluation {
     pub perfect: f64,
 }
 
+impl Evaluation {
+    /// The means of these scores, summed in their order.
+    pub fn of(scores: &[Score]) -> Self {
+        let mean = |value: fn(&Score) -> f64| {
+            scores.iter().map(value).sum::<f64>() / scores.len().max(1) as f64
+        };
+        Self {
+            episodes: scores.len(),
+            bits_per_sequence: mean(|score| score.bits),
+            wrong_bits: mean(|score| score.wrong as f64),
+            scored_bits: mean(|score| score.scored as f64),
+            perfect: mean(|score| f64::from(u8::from(score.wrong == 0))),
+        }
+    }
+}
+
 /// Runs episodes 0 .. `episodes` of `seed` and averages; the result does not depend on `threads`.
 pub fn evaluate(
     machine: &Ntm<f32>,
@@ -26,5 +46,27 @@ pub fn evaluate(
     episodes: usize,
     threads: usize,
 ) -> Evaluation {
-    todo!("{machine:?} {task:?} {seed} {episodes} {threads}")
+    evaluate_on(&super::threads(threads), machine, task, seed, episodes)
+}
+
+/// [`evaluate`] on threads that are there already.
+pub(super) fn evaluate_on(
+    threads: &ThreadPool,
+    machine: &Ntm<f32>,
+    task: &Task,
+    seed: u64,
+    episodes: usize,
+) -> Evaluation {
+    let measure = |trace: &mut Trace<f32>, index: usize| {
+        let episode = task.episode(seed, index as u64);
+        machine.run(&episode.input, trace);
+        score(&episode, trace, &mut vec![0.0; episode.steps()])
+    };
+    let scores: Vec<Score> = threads.install(|| {
+        let episodes = (0..episodes).into_par_iter();
+        episodes
+            .map_init(|| Trace::new(&machine.config), measure)
+            .collect()
+    });
+    Evaluation::of(&scores)
 }

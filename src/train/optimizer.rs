@@ -1,0 +1,245 @@
+//! From a gradient to a step: clipping, Graves' centred RMSProp, Adam.
+
+use super::config::{Clip, OptimizerConfig};
+use crate::math::Real;
+use crate::math::simd::vectorize;
+use crate::model::{ModelConfig, Params};
+
+/// An update rule with its running moments.
+#[derive(Clone, Debug)]
+pub struct Optimizer<R = f32> {
+    config: OptimizerConfig,
+    /// RMSProp: running mean of ε². Adam: second moment.
+    square: Params<R>,
+    /// RMSProp: running mean of ε. Adam: first moment.
+    mean: Params<R>,
+    /// RMSProp: the last step Δ.
+    momentum: Params<R>,
+    updates: i32,
+}
+
+impl<R: Real> Optimizer<R> {
+    /// Moments at zero.
+    pub fn new(config: OptimizerConfig, model: &ModelConfig) -> Self {
+        let zeros = || Params::zeros(model);
+        Self {
+            config,
+            square: zeros(),
+            mean: zeros(),
+            momentum: zeros(),
+            updates: 0,
+        }
+    }
+
+    /// Moves `params` against `gradient`; `rate_factor` scales the configured rate.
+    pub fn update(&mut self, params: &mut Params<R>, gradient: &Params<R>, rate_factor: f64) {
+        self.updates = self.updates.saturating_add(1);
+        let moments = self
+            .square
+            .slices_mut()
+            .zip(self.mean.slices_mut())
+            .zip(self.momentum.slices_mut());
+        let rule = Rule::<R>::new(self.config, self.updates, rate_factor);
+        for (((square, mean), momentum), (params, gradient)) in
+            moments.zip(params.slices_mut().zip(gradient.slices()))
+        {
+            vectorize(|| rule.apply(params, gradient, square, mean, momentum));
+        }
+    }
+}
+
+/// The constants of one update.
+enum Rule<R> {
+    RmsProp {
+        rate: R,
+        decay: R,
+        momentum: R,
+        epsilon: R,
+    },
+    Adam {
+        rate: R,
+        beta1: R,
+        beta2: R,
+        epsilon: R,
+        root_correction: R,
+    },
+}
+
+impl<R: Real> Rule<R> {
+    fn new(config: OptimizerConfig, updates: i32, rate_factor: f64) -> Self {
+        let real = R::from_f64;
+        match config {
+            OptimizerConfig::RmsProp {
+                rate,
+                decay,
+                momentum,
+                epsilon,
+            } => Self::RmsProp {
+                rate: real(rate * rate_factor),
+                decay: real(decay),
+                momentum: real(momentum),
+                epsilon: real(epsilon),
+            },
+            OptimizerConfig::Adam {
+                rate,
+                beta1,
+                beta2,
+                epsilon,
+            } => Self::Adam {
+                rate: real(rate * rate_factor / (1.0 - beta1.powi(updates))),
+                beta1: real(beta1),
+                beta2: real(beta2),
+                epsilon: real(epsilon),
+                root_correction: real(1.0 / (1.0 - beta2.powi(updates)).sqrt()),
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn apply(
+        &self,
+        params: &mut [R],
+        gradient: &[R],
+        square: &mut [R],
+        mean: &mut [R],
+        momentum: &mut [R],
+    ) {
+        let moments = square.iter_mut().zip(mean).zip(momentum);
+        let all = params.iter_mut().zip(gradient).zip(moments);
+        match *self {
+            // Graves 2013, equations 38 to 41.
+            Self::RmsProp {
+                rate,
+                decay,
+                momentum: friction,
+                epsilon,
+            } => {
+                for ((param, &d), ((n, g), delta)) in all {
+                    *n = decay * *n + (R::ONE - decay) * d * d;
+                    *g = decay * *g + (R::ONE - decay) * d;
+                    let variance = (*n - *g * *g).max(R::ZERO);
+                    *delta = friction * *delta - rate * d / (variance + epsilon).sqrt();
+                    *param += *delta;
+                }
+            }
+            Self::Adam {
+                rate,
+                beta1,
+                beta2,
+                epsilon,
+                root_correction,
+            } => {
+                for ((param, &d), ((v, m), _)) in all {
+                    *m = beta1 * *m + (R::ONE - beta1) * d;
+                    *v = beta2 * *v + (R::ONE - beta2) * d * d;
+                    *param -= rate * *m / ((*v).sqrt() * root_correction + epsilon);
+                }
+            }
+        }
+    }
+}
+
+/// Clips a gradient in place.
+pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) {
+    match clip {
+        Clip::None => {}
+        Clip::Elementwise(limit) => {
+            let limit = R::from_f64(limit);
+            for slice in gradient.slices_mut() {
+                vectorize(|| {
+                    slice
+                        .iter_mut()
+                        .for_each(|g| *g = (*g).max(-limit).min(limit))
+                });
+            }
+        }
+        Clip::GlobalNorm(limit) => {
+            let norm = global_norm(gradient);
+            if norm > limit {
+                let factor = R::from_f64(limit / norm);
+                gradient.slices_mut().flatten().for_each(|g| *g *= factor);
+            }
+        }
+    }
+}
+
+/// The Euclidean norm over all tensors.
+pub fn global_norm<R: Real>(gradient: &Params<R>) -> f64 {
+    let square = |slice: &[R]| vectorize(|| crate::math::softmax::dot(slice, slice)).to_f64();
+    gradient.slices().map(square).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine small enough to count by hand; only the first parameter is looked at.
+    fn first_after(config: OptimizerConfig, gradients: &[f64]) -> Vec<f64> {
+        let model = ModelConfig::new(1, 1);
+        let mut optimizer = Optimizer::<f64>::new(config, &model);
+        let (mut params, mut gradient) = (Params::zeros(&model), Params::zeros(&model));
+        let step = |&g: &f64| {
+            gradient.controller[0].weight[[0, 0]] = g;
+            optimizer.update(&mut params, &gradient, 1.0);
+            params.controller[0].weight[[0, 0]]
+        };
+        gradients.iter().map(step).collect()
+    }
+
+    #[test]
+    fn rms_prop_is_graves_centred_form() {
+        let config = OptimizerConfig::RmsProp {
+            rate: 0.1,
+            decay: 0.95,
+            momentum: 0.9,
+            epsilon: 1e-4,
+        };
+        let moved = first_after(config, &[2.0, -1.0]);
+        // By hand: n = .05·4 = .2, g = .05·2 = .1, Δ = −.1·2/√(.2 − .01 + .0001).
+        let first = -0.2 / 0.1901_f64.sqrt();
+        assert!((moved[0] - first).abs() < 1e-12);
+        // n = .95·.2 + .05 = .24, g = .95·.1 − .05 = .045, Δ = .9·Δ + .1/√(.24 − .002025 + .0001).
+        let second = 0.9 * first + 0.1 / 0.238_075_f64.sqrt();
+        assert!((moved[1] - first - second).abs() < 1e-12);
+    }
+
+    #[test]
+    fn adam_is_bias_corrected() {
+        let config = OptimizerConfig::Adam {
+            rate: 0.01,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+        };
+        let moved = first_after(config, &[2.0, -1.0]);
+        assert!(
+            (moved[0] + 0.01).abs() < 1e-9,
+            "the first step has the length of the rate"
+        );
+        // m = .9·.2 − .1 = .08, m̂ = .08/.19; v = .999·.004 + .001 = .004996, v̂ = .004996/.001999.
+        let second = -0.01 * (0.08 / 0.19) / (0.004_996_f64 / 0.001_999).sqrt();
+        assert!((moved[1] - moved[0] - second).abs() < 1e-9);
+    }
+
+    #[test]
+    fn clipping() {
+        let model = ModelConfig::new(1, 1);
+        let mut gradient = Params::<f64>::zeros(&model);
+        (
+            gradient.output.bias[[0, 0]],
+            gradient.controller[0].bias[[0, 3]],
+        ) = (30.0, -40.0);
+        let mut scaled = gradient.clone();
+        clip(&mut scaled, Clip::GlobalNorm(5.0));
+        assert!((scaled.output.bias[[0, 0]] - 3.0).abs() < 1e-12);
+        assert!((global_norm(&scaled) - 5.0).abs() < 1e-12);
+        clip(&mut gradient, Clip::Elementwise(10.0));
+        assert_eq!(
+            (
+                gradient.output.bias[[0, 0]],
+                gradient.controller[0].bias[[0, 3]]
+            ),
+            (10.0, -10.0)
+        );
+    }
+}

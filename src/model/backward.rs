@@ -68,11 +68,11 @@ impl<R: Real> Workspace<R> {
                 .collect(),
             raw: Series::new(config.head_outputs()),
             features: zeros(config.features()),
+            // Also holds the gradient by h_t through the heads.
             seen: zeros(
                 (0..layers)
                     .map(|layer| config.layer_inputs(layer))
-                    .max()
-                    .unwrap_or(0),
+                    .fold(size, usize::max),
             ),
             hidden: vec![zeros(size); layers],
             cell: vec![zeros(size); layers],
@@ -367,14 +367,14 @@ mod tests {
     use crate::model::config::{ControllerConfig, ShiftForm, VectorActivation};
     use ndarray::Array2;
 
-    /// Odd sizes, two heads of each kind, everything learned.
+    /// Odd sizes, a controller wider than its inputs, two heads of each kind, everything learned.
     fn config(kind: ControllerKind, layers: usize, form: ShiftForm) -> ModelConfig {
         let mut config = ModelConfig::new(3, 2);
         (config.rows, config.columns, config.shift_range) = (7, 3, 2);
         (config.read_heads, config.write_heads) = (2, 2);
         config.controller = ControllerConfig {
             kind,
-            size: 5,
+            size: 11,
             layers,
         };
         config.shift_form = form;

@@ -3,35 +3,49 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
-use tapescope::model::config::{ControllerConfig, ControllerKind, ShiftForm};
+use tapescope::model::config::{ControllerConfig, ControllerKind, InitialWeighting, ShiftForm};
 use tapescope::model::{ModelConfig, Ntm, Role, Trace};
 
 fn configs() -> impl Strategy<Value = ModelConfig> {
     let sizes = (1_usize..40, 1_usize..9, 1_usize..4, 1_usize..4, 0_usize..3);
     let variants = (any::<bool>(), any::<bool>(), 1_usize..3, 1_usize..14);
-    (sizes, variants).prop_map(|((rows, columns, reads, writes, range), (lstm, scalar, layers, size))| {
-        let range = range.min((rows - 1) / 2);
-        ModelConfig {
-            rows,
-            columns,
-            read_heads: reads,
-            write_heads: writes,
-            shift_range: range,
-            shift_form: if scalar && range > 0 { ShiftForm::Scalar } else { ShiftForm::Softmax },
-            controller: ControllerConfig {
-                kind: if lstm { ControllerKind::Lstm } else { ControllerKind::Feedforward },
-                size,
-                layers,
-            },
-            ..ModelConfig::new(3, 2)
-        }
-    })
+    (sizes, variants).prop_map(
+        |((rows, columns, reads, writes, range), (lstm, scalar, layers, size))| {
+            let range = range.min((rows - 1) / 2);
+            ModelConfig {
+                rows,
+                columns,
+                read_heads: reads,
+                write_heads: writes,
+                shift_range: range,
+                shift_form: if scalar && range > 0 {
+                    ShiftForm::Scalar
+                } else {
+                    ShiftForm::Softmax
+                },
+                controller: ControllerConfig {
+                    kind: if lstm {
+                        ControllerKind::Lstm
+                    } else {
+                        ControllerKind::Feedforward
+                    },
+                    size,
+                    layers,
+                },
+                ..ModelConfig::new(3, 2)
+            }
+        },
+    )
 }
 
 /// A machine whose weights are large enough to saturate now and then.
 fn machine(config: ModelConfig, seed: u64, scale: f32) -> Ntm<f32> {
     let mut machine = Ntm::new(config, seed);
-    machine.params.slices_mut().flatten().for_each(|w| *w *= scale);
+    machine
+        .params
+        .slices_mut()
+        .flatten()
+        .for_each(|w| *w *= scale);
     machine
 }
 
@@ -108,10 +122,17 @@ fn the_first_weighting_is_on_row_zero_and_the_memory_is_constant() {
 }
 
 #[test]
-fn the_weights_do_not_depend_on_the_number_of_rows() {
-    let few = ModelConfig::new(3, 2);
-    assert!(few.runs_on_any_rows());
-    let many = ModelConfig { rows: 4096, ..few.clone() };
-    let (few, many) = (machine(few, 1, 1.0), machine(many, 1, 1.0));
-    assert!(few.params.slices().zip(many.params.slices()).all(|(a, b)| a == b));
+fn the_same_weights_run_on_any_number_of_rows_unless_a_tensor_is_learned_per_row() {
+    let few = machine(ModelConfig::new(3, 2), 1, 1.0);
+    let many = few.with_rows(4096).unwrap();
+    assert!(
+        few.params
+            .slices()
+            .zip(many.params.slices())
+            .all(|(a, b)| a == b)
+    );
+    assert_eq!(run(&many, 3).memory(3).dim(), (4096, 20));
+    let mut learned = ModelConfig::new(3, 2);
+    learned.initial_weighting = InitialWeighting::Learned;
+    assert!(Ntm::<f32>::new(learned, 1).with_rows(64).is_none());
 }

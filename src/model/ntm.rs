@@ -34,6 +34,25 @@ impl<R: Real> Ntm<R> {
         Self { config, params }
     }
 
+    /// The same weights on another number of memory rows; `None` where a learned tensor fixes it
+    /// ([`ModelConfig::runs_on_any_rows`]).
+    #[must_use]
+    pub fn with_rows(&self, rows: usize) -> Option<Self> {
+        let config = ModelConfig {
+            rows,
+            ..self.config.clone()
+        };
+        if rows == self.config.rows {
+            return Some(self.clone());
+        }
+        if !config.runs_on_any_rows() {
+            return None;
+        }
+        let mut params = self.params.clone();
+        params.initial.weighting = Params::zeros(&config).initial.weighting;
+        Some(Self { config, params })
+    }
+
     /// Runs one episode, [T, X], and records everything in `trace`.
     pub fn run(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
         trace.resize(input.nrows());

@@ -11,11 +11,11 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
 
 use super::softmax::dot;
-use super::{Real, matrix, simd::vectorize};
+use super::{Real, matrix, simd::kernel};
 
-/// sqrt(|M(i)|² + ε) for every row i.
-pub fn norms<R: Real>(columns: &[R], epsilon: R, norms: &mut [R]) {
-    vectorize(|| {
+kernel! {
+    /// sqrt(|M(i)|² + ε) for every row i.
+    pub fn norms<'a, R>(columns: &'a [R], epsilon: R, norms: &'a mut [R]) {
         norms.fill(epsilon);
         for column in columns.chunks_exact(norms.len()) {
             for (norm, &value) in norms.iter_mut().zip(column) {
@@ -25,25 +25,13 @@ pub fn norms<R: Real>(columns: &[R], epsilon: R, norms: &mut [R]) {
         for norm in norms.iter_mut() {
             *norm = norm.sqrt();
         }
-    });
+    }
 }
 
 /// sqrt(|k|² + ε).
 #[inline(always)]
-pub fn key_norm<R: Real>(key: &[R], epsilon: R) -> R {
+fn key_norm<R: Real>(key: &[R], epsilon: R) -> R {
     (key.iter().map(|&k| k * k).sum::<R>() + epsilon).sqrt()
-}
-
-/// Writes K(i) for every row.
-pub fn cosine<R: Real>(key: &[R], columns: &[R], norms: &[R], epsilon: R, similarity: &mut [R]) {
-    similarity.fill(R::ZERO);
-    matrix::add_vector_product(key, columns, similarity);
-    vectorize(|| {
-        let key_norm = key_norm(key, epsilon);
-        for (similarity, &norm) in similarity.iter_mut().zip(norms) {
-            *similarity = *similarity / divisor(key_norm * norm);
-        }
-    });
 }
 
 /// With ε = 0 a zero row has no direction; its similarity is 0, not 0/0.
@@ -52,7 +40,22 @@ fn divisor<R: Real>(norms: R) -> R {
     norms.max(R::TINY)
 }
 
-/// What [`cosine_backward`] reads and the scratch it needs.
+/// Writes K(i) for every row.
+pub fn cosine<R: Real>(key: &[R], columns: &[R], norms: &[R], epsilon: R, similarity: &mut [R]) {
+    similarity.fill(R::ZERO);
+    matrix::add_vector_product(key, columns, similarity);
+    divide_by_norms(key_norm(key, epsilon), norms, similarity);
+}
+
+kernel! {
+    fn divide_by_norms<'a, R>(key_norm: R, norms: &'a [R], similarity: &'a mut [R]) {
+        for (similarity, &norm) in similarity.iter_mut().zip(norms) {
+            *similarity = *similarity / divisor(key_norm * norm);
+        }
+    }
+}
+
+/// What [`cosine_backward`] reads.
 pub struct CosineBackward<'a, R> {
     /// k.
     pub key: &'a [R],
@@ -84,37 +87,43 @@ pub fn cosine_backward<R: Real>(
         similarity,
     } = *forward;
     let key_norm = key_norm(key, epsilon);
-    let along_key = vectorize(|| {
-        let along_key = dot(similarity_gradient, similarity);
-        let rows = similarity_gradient
-            .iter_mut()
-            .zip(scratch.iter_mut())
-            .zip(norms.iter().zip(similarity));
+    let along_key = scale_gradient(key_norm, norms, similarity, similarity_gradient, scratch);
+    matrix::product_with_vector(columns, similarity_gradient, key_gradient);
+    for (gradient, &k) in key_gradient.iter_mut().zip(key) {
+        *gradient -= along_key * k;
+    }
+    add_memory_gradient(key, columns, similarity_gradient, scratch, memory_gradient);
+}
+
+kernel! {
+    /// Turns dK(i) into its share along the key, dK(i) / (|k|·|M(i)|); sets its share along the row,
+    /// dK(i)·K(i) / |M(i)|²; returns the sum of what goes along −k.
+    fn scale_gradient<'a, R>(
+        key_norm: R, norms: &'a [R], similarity: &'a [R], gradient: &'a mut [R], along_row: &'a mut [R],
+    ) -> R {
+        let along_key = dot(gradient, similarity);
+        let rows = gradient.iter_mut().zip(along_row).zip(norms.iter().zip(similarity));
         for ((gradient, along_row), (&norm, &similarity)) in rows {
             *along_row = *gradient * similarity / divisor(norm * norm);
             *gradient = *gradient / divisor(key_norm * norm);
         }
         along_key / divisor(key_norm * key_norm)
-    });
-    matrix::product_with_vector(columns, similarity_gradient, key_gradient);
-    vectorize(|| {
-        for (gradient, &k) in key_gradient.iter_mut().zip(key) {
-            *gradient -= along_key * k;
-        }
-        let n = norms.len();
-        let columns = columns
-            .chunks_exact(n)
-            .zip(memory_gradient.chunks_exact_mut(n));
+    }
+}
+
+kernel! {
+    fn add_memory_gradient<'a, R>(
+        key: &'a [R], columns: &'a [R], along_key: &'a [R], along_row: &'a [R], memory_gradient: &'a mut [R],
+    ) {
+        let n = along_key.len();
+        let columns = columns.chunks_exact(n).zip(memory_gradient.chunks_exact_mut(n));
         for (&k, (column, gradient)) in key.iter().zip(columns) {
-            let rows = gradient
-                .iter_mut()
-                .zip(column)
-                .zip(similarity_gradient.iter().zip(&*scratch));
+            let rows = gradient.iter_mut().zip(column).zip(along_key.iter().zip(along_row));
             for ((gradient, &value), (&along_k, &along_row)) in rows {
                 *gradient += along_k * k - along_row * value;
             }
         }
-    });
+    }
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use super::addressing::{content_backward, interpolate_backward, sharpen_backward
 use super::config::{ControllerKind, HeadColumns, InitialMemory, InitialWeighting, ModelConfig};
 use super::controller::{feedforward, lstm};
 use super::head::{HeadGradient, activate_backward};
-use super::memory::{self, WriteGradient, WriteScratch};
-use super::ntm::{Ntm, row_of, write_of};
+use super::memory::{self, WriteGradient};
+use super::ntm::{Ntm, row_of};
 use super::params::Params;
 use super::trace::{HeadTrace, Trace};
-use crate::math::simd::vectorize;
+use crate::math::simd::kernel;
 use crate::math::similarity::{CosineBackward, cosine_backward};
 use crate::math::softmax::softmax_backward;
 use crate::math::{Real, Series};
@@ -38,7 +38,8 @@ pub struct Workspace<R = f32> {
     heads: Vec<HeadWorkspace<R>>,
     /// Three vectors of N values.
     rows: [Vec<R>; 3],
-    write: WriteScratch<R>,
+    /// Of the shape of the memory.
+    write: Vec<R>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ impl<R: Real> Workspace<R> {
             memory: zeros(config.rows * config.columns),
             heads: (0..config.heads()).map(head).collect(),
             rows: [zeros(config.rows), zeros(config.rows), zeros(config.rows)],
-            write: WriteScratch::new(config.rows, config.columns),
+            write: zeros(config.rows * config.columns),
         }
     }
 
@@ -153,7 +154,6 @@ impl<R: Real> Ntm<R> {
         let d_memory = &mut workspace.memory;
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
         let (read_gradients, write_gradients) = workspace.heads.split_at_mut(readers.len());
-        let write = |q: usize| write_of(&writers[q], t);
         for (q, head) in write_gradients.iter_mut().enumerate() {
             let gradient = WriteGradient {
                 weighting: &mut head.effect,
@@ -161,15 +161,14 @@ impl<R: Real> Ntm<R> {
                 add: &mut head.parameters.add,
             };
             memory::write_backward(
-                (q, writers.len()),
-                write,
+                (writers, q, t),
                 before,
                 d_memory,
                 gradient,
                 &mut workspace.write,
             );
         }
-        memory::write_backward_memory(writers.len(), write, d_memory);
+        memory::write_backward_memory(writers, t, d_memory);
         let d_reads = workspace.read.chunks_exact(self.config.columns);
         for ((head, reader), d_read) in read_gradients.iter_mut().zip(readers).zip(d_reads) {
             head.effect.fill(R::ZERO);
@@ -197,21 +196,20 @@ impl<R: Real> Ntm<R> {
         for (head, gradient) in trace.heads.iter().zip(heads) {
             self.address_backward(t, (head, trace), gradient, memory, rows);
             let d_raw = raw.row_mut(t);
-            vectorize(|| {
-                let HeadWorkspace {
-                    columns,
-                    parameters,
-                    ..
-                } = gradient;
-                activate_backward(
-                    &self.config,
-                    columns,
-                    (head, t),
-                    parameters,
-                    trace.raw.row(t),
-                    d_raw,
-                );
-            });
+            let HeadWorkspace {
+                columns,
+                parameters,
+                ..
+            } = gradient;
+            activate_backward(
+                &self.config,
+                columns,
+                head,
+                t,
+                parameters,
+                trace.raw.row(t),
+                d_raw,
+            );
         }
         let d_hidden = &mut seen[..self.config.controller.size];
         self.params.heads.backward_from(0, raw.row(t), d_hidden);
@@ -220,46 +218,31 @@ impl<R: Real> Ntm<R> {
         }
     }
 
-    /// Equations 9 to 5 of one head, backwards.
+    /// Equations 9 to 5 and 6 of one head, backwards.
     fn address_backward(
         &self,
         t: usize,
         (head, trace): (&HeadTrace<R>, &Trace<R>),
         gradient: &mut HeadWorkspace<R>,
         d_memory: &mut [R],
-        [d_w_s, d_w_g, scratch]: &mut [Vec<R>; 3],
+        rows: &mut [Vec<R>; 3],
     ) {
-        let HeadWorkspace {
-            effect,
-            next,
-            parameters,
-            ..
-        } = gradient;
-        let (w_c, w_g, w_s) = (head.content.row(t), head.gated.row(t), head.shifted.row(t));
-        let similarity = head.similarity.row(t);
-        vectorize(|| {
-            add(effect, next);
-            parameters.sharpening = sharpen_backward(
-                head.sharpening[t],
-                w_s,
-                head.weighting.row(t),
-                effect,
-                d_w_s,
-            );
-            shift_backward(head.shift.row(t), w_g, d_w_s, d_w_g, &mut parameters.shift);
-            parameters.gate =
-                interpolate_backward(head.gate[t], w_c, head.previous_weighting(t), d_w_g, next);
-            parameters.strength =
-                content_backward(head.strength[t], similarity, w_c, d_w_g, scratch);
-        });
+        address_backward(head, t, gradient, rows);
+        let [_, d_similarity, scratch] = rows;
         let forward = CosineBackward {
             key: head.key.row(t),
             columns: trace.memory_columns.row(t),
             norms: trace.norms.row(t),
             epsilon: R::from_f64(self.config.similarity_epsilon),
-            similarity,
+            similarity: head.similarity.row(t),
         };
-        cosine_backward(&forward, d_w_g, &mut parameters.key, d_memory, scratch);
+        cosine_backward(
+            &forward,
+            d_similarity,
+            &mut gradient.parameters.key,
+            d_memory,
+            scratch,
+        );
     }
 
     /// Through one controller layer, to what it saw: reads, the layer below, its own last state.
@@ -352,6 +335,22 @@ impl<R: Real> Ntm<R> {
             .iter_mut()
             .zip(workspace.cell.iter().flatten())
             .for_each(|(to, &from)| *to += from);
+    }
+}
+
+kernel! {
+    /// Equations 9 to 5 backwards: leaves the gradient by the similarity in `rows[1]`.
+    fn address_backward<'a, R>(
+        head: &'a HeadTrace<R>, t: usize, gradient: &'a mut HeadWorkspace<R>, rows: &'a mut [Vec<R>; 3],
+    ) {
+        let HeadWorkspace { effect, next, parameters, .. } = gradient;
+        let [d_w_s, d_w_g, scratch] = rows;
+        let (w_c, w_g, w_s) = (head.content.row(t), head.gated.row(t), head.shifted.row(t));
+        effect.iter_mut().zip(&*next).for_each(|(to, &from)| *to += from);
+        parameters.sharpening = sharpen_backward(head.sharpening[t], w_s, head.weighting.row(t), effect, d_w_s);
+        shift_backward(head.shift.row(t), w_g, d_w_s, d_w_g, &mut parameters.shift);
+        parameters.gate = interpolate_backward(head.gate[t], w_c, head.previous_weighting(t), d_w_g, next);
+        parameters.strength = content_backward(head.strength[t], head.similarity.row(t), w_c, d_w_g, scratch);
     }
 }
 

@@ -10,18 +10,15 @@
 
 use super::config::{HeadColumns, ModelConfig, ShiftForm, VectorActivation};
 use super::trace::{HeadTrace, Role};
+use crate::math::simd::kernel;
 use crate::math::softmax::{softmax, softmax_backward};
 use crate::math::{Real, sigmoid, softplus};
 
-/// Activates step `t` of one head from the row of all heads' pre-activations.
-#[inline(always)]
-pub fn activate<R: Real>(
-    config: &ModelConfig,
-    columns: &HeadColumns,
-    raw: &[R],
-    head: &mut HeadTrace<R>,
-    t: usize,
-) {
+kernel! {
+    /// Activates step `t` of one head from the row of all heads' pre-activations.
+    pub fn activate<'a, R>(
+        config: &'a ModelConfig, columns: &'a HeadColumns, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize,
+    ) {
     activate_vector(
         config.key_activation,
         &raw[columns.key.clone()],
@@ -44,6 +41,7 @@ pub fn activate<R: Real>(
             &raw[columns.add.clone()],
             add.row_mut(t),
         );
+    }
     }
 }
 
@@ -81,16 +79,17 @@ impl<R: Real> HeadGradient<R> {
     }
 }
 
-/// Writes the gradient by the pre-activations of one head at step `t` into the row of all heads.
-#[inline(always)]
-pub fn activate_backward<R: Real>(
-    config: &ModelConfig,
-    columns: &HeadColumns,
-    (head, t): (&HeadTrace<R>, usize),
-    gradient: &HeadGradient<R>,
-    raw: &[R],
-    raw_gradient: &mut [R],
-) {
+kernel! {
+    /// Writes the gradient by the pre-activations of one head at step `t` into the row of all heads.
+    pub fn activate_backward<'a, R>(
+        config: &'a ModelConfig,
+        columns: &'a HeadColumns,
+        head: &'a HeadTrace<R>,
+        t: usize,
+        gradient: &'a HeadGradient<R>,
+        raw: &'a [R],
+        raw_gradient: &'a mut [R],
+    ) {
     let (key, key_range) = (head.key.row(t), columns.key.clone());
     vector_backward(
         config.key_activation,
@@ -120,6 +119,7 @@ pub fn activate_backward<R: Real>(
             &gradient.add,
             &mut raw_gradient[columns.add.clone()],
         );
+    }
     }
 }
 
@@ -237,7 +237,8 @@ mod tests {
                     activate_backward(
                         &config,
                         &columns,
-                        (&record(&raw), 0),
+                        &record(&raw),
+                        0,
                         &gradient,
                         &raw,
                         &mut raw_gradient,

@@ -3,7 +3,8 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m]. A read is then one product of
 //! the memory with the weighting, and a write one pass over N neighbours for each column.
 
-use crate::math::simd::vectorize;
+use super::trace::{HeadTrace, Role};
+use crate::math::simd::kernel;
 use crate::math::{Real, matrix};
 
 /// Equation 2: r = Σ_i w(i)·M(i).
@@ -14,75 +15,80 @@ pub fn read<R: Real>(columns: &[R], w: &[R], r: &mut [R]) {
 /// From the gradient by r: adds to the gradients by w and by the memory.
 pub fn read_backward<R: Real>(columns: &[R], w: &[R], dr: &[R], dw: &mut [R], d_memory: &mut [R]) {
     matrix::add_vector_product(dr, columns, dw);
-    vectorize(|| {
+    add_outer_product(dr, w, d_memory);
+}
+
+kernel! {
+    fn add_outer_product<'a, R>(dr: &'a [R], w: &'a [R], d_memory: &'a mut [R]) {
         for (column, &dr) in d_memory.chunks_exact_mut(w.len()).zip(dr) {
             for (d_memory, &w) in column.iter_mut().zip(w) {
                 *d_memory += dr * w;
             }
         }
-    });
+    }
 }
 
-/// What one write head does in one step.
+/// What one write head did in one step.
 #[derive(Clone, Copy)]
-pub struct Write<'a, R> {
+struct Write<'a, R> {
     /// w, [N].
-    pub weighting: &'a [R],
+    weighting: &'a [R],
     /// e, [M].
-    pub erase: &'a [R],
+    erase: &'a [R],
     /// a, [M].
-    pub add: &'a [R],
+    add: &'a [R],
 }
 
-/// Equations 3 and 4, all erases before all adds:
-/// M_t(i) = M_{t−1}(i) ∘ Π_q (1 − w_q(i)·e_q) + Σ_q w_q(i)·a_q.
-///
-/// `head` gives each of the `heads` writes; the result does not depend on their order.
-pub fn write<'a, R: Real>(
-    heads: usize,
-    head: impl Fn(usize) -> Write<'a, R>,
-    before: &[R],
-    after: &mut [R],
-) {
-    vectorize(|| {
-        let n = head(0).weighting.len();
-        for (m, (before, after)) in before
-            .chunks_exact(n)
-            .zip(after.chunks_exact_mut(n))
-            .enumerate()
-        {
-            if heads == 1 {
-                let Write {
-                    weighting,
-                    erase,
-                    add,
-                } = head(0);
-                let (e, a) = (erase[m], add[m]);
-                for (after, (&before, &w)) in after.iter_mut().zip(before.iter().zip(weighting)) {
-                    *after = before * (R::ONE - w * e) + w * a;
-                }
+impl<'a, R: Real> Write<'a, R> {
+    /// The step `t` of a write head; a read head writes nothing.
+    #[inline(always)]
+    fn of(head: &'a HeadTrace<R>, t: usize) -> Self {
+        let weighting = head.weighting.row(t);
+        match &head.role {
+            Role::Write { erase, add } => Self {
+                weighting,
+                erase: erase.row(t),
+                add: add.row(t),
+            },
+            Role::Read { .. } => Self {
+                weighting,
+                erase: &[],
+                add: &[],
+            },
+        }
+    }
+}
+
+kernel! {
+    /// Equations 3 and 4, all erases before all adds:
+    /// M_t(i) = M_{t−1}(i) ∘ Π_q (1 − w_q(i)·e_q) + Σ_q w_q(i)·a_q.
+    ///
+    /// `heads` are write heads at step `t`; the result does not depend on their order.
+    pub fn write<'a, R>(heads: &'a [HeadTrace<R>], t: usize, before: &'a [R], after: &'a mut [R]) {
+        let [first, rest @ ..] = heads else { return };
+        let first = Write::of(first, t);
+        let n = first.weighting.len();
+        for (m, (before, after)) in before.chunks_exact(n).zip(after.chunks_exact_mut(n)).enumerate() {
+            // The first head's add is part of the first pass when there is no other erase to come.
+            let (e, a) = (first.erase[m], if rest.is_empty() { first.add[m] } else { R::ZERO });
+            for (after, (&before, &w)) in after.iter_mut().zip(before.iter().zip(first.weighting)) {
+                *after = before * (R::ONE - w * e) + w * a;
+            }
+            if rest.is_empty() {
                 continue;
             }
-            after.copy_from_slice(before);
-            for Write {
-                weighting, erase, ..
-            } in (0..heads).map(&head)
-            {
+            for head in rest {
+                let Write { weighting, erase, .. } = Write::of(head, t);
                 let e = erase[m];
-                after
-                    .iter_mut()
-                    .zip(weighting)
-                    .for_each(|(after, &w)| *after *= R::ONE - w * e);
+                after.iter_mut().zip(weighting).for_each(|(after, &w)| *after *= R::ONE - w * e);
             }
-            for Write { weighting, add, .. } in (0..heads).map(&head) {
+            for head in heads {
+                let Write { weighting, add, .. } = Write::of(head, t);
                 let a = add[m];
-                after
-                    .iter_mut()
-                    .zip(weighting)
-                    .for_each(|(after, &w)| *after += w * a);
+                after.iter_mut().zip(weighting).for_each(|(after, &w)| *after += w * a);
             }
         }
-    });
+    }
 }
 
 /// The gradients of one write head, to be set.
@@ -95,117 +101,107 @@ pub struct WriteGradient<'a, R> {
     pub add: &'a mut [R],
 }
 
-/// Scratch of [`write_backward`].
-#[derive(Clone, Debug)]
-pub struct WriteScratch<R> {
-    /// Σ over the other heads' erases, [N·M].
-    others: Vec<R>,
-    /// −e of one head, [M].
-    minus_erase: Vec<R>,
-}
-
-impl<R: Real> WriteScratch<R> {
-    /// For a memory of this size.
-    pub fn new(rows: usize, columns: usize) -> Self {
-        Self {
-            others: vec![R::ZERO; rows * columns],
-            minus_erase: vec![R::ZERO; columns],
-        }
-    }
-}
-
-/// One write head backwards, from the gradient by M_t. Call it for every head, then
-/// [`write_backward_memory`] once.
+/// Head `this` of the write heads backwards, from the gradient by M_t. Call it for every head, then
+/// [`write_backward_memory`] once. `scratch` has M·N values.
 ///
 /// The product of the other heads' factors is multiplied out again, never divided: (1 − w·e) may be 0.
-pub fn write_backward<'a, R: Real>(
-    (this, heads): (usize, usize),
-    head: impl Fn(usize) -> Write<'a, R>,
+pub fn write_backward<R: Real>(
+    (heads, this, t): (&[HeadTrace<R>], usize, usize),
     before: &[R],
     d_after: &[R],
     gradient: WriteGradient<'_, R>,
-    scratch: &mut WriteScratch<R>,
+    scratch: &mut [R],
 ) {
     let Write {
         weighting,
         erase,
         add,
-    } = head(this);
-    let WriteScratch {
-        others,
-        minus_erase,
-    } = scratch;
-    vectorize(|| {
-        others
-            .iter_mut()
-            .zip(before.iter().zip(d_after))
-            .for_each(|(o, (&m, &d))| *o = m * d);
-        for Write {
-            weighting, erase, ..
-        } in (0..heads).filter(|&q| q != this).map(&head)
-        {
-            for (others, &e) in others.chunks_exact_mut(weighting.len()).zip(erase) {
-                others
-                    .iter_mut()
-                    .zip(weighting)
-                    .for_each(|(o, &w)| *o *= R::ONE - w * e);
-            }
-        }
-        minus_erase
-            .iter_mut()
-            .zip(erase)
-            .for_each(|(minus, &e)| *minus = -e);
-    });
+    } = Write::of(&heads[this], t);
+    kept_by_others(heads, this, t, before, d_after, scratch);
+    // dw = Σ_m dM·a − Σ_m dM·M·others·e: the erase half first, so that its sign can be turned.
     gradient.weighting.fill(R::ZERO);
+    matrix::add_vector_product(erase, scratch, gradient.weighting);
+    gradient.weighting.iter_mut().for_each(|w| *w = -*w);
     matrix::add_vector_product(add, d_after, gradient.weighting);
-    matrix::add_vector_product(minus_erase, others, gradient.weighting);
     matrix::product_with_vector(d_after, weighting, gradient.add);
-    matrix::product_with_vector(others, weighting, gradient.erase);
+    matrix::product_with_vector(scratch, weighting, gradient.erase);
     gradient.erase.iter_mut().for_each(|e| *e = -*e);
 }
 
-/// Turns the gradient by M_t into the gradient by M_{t−1}, in place.
-pub fn write_backward_memory<'a, R: Real>(
-    heads: usize,
-    head: impl Fn(usize) -> Write<'a, R>,
-    gradient: &mut [R],
-) {
-    vectorize(|| {
-        for Write {
-            weighting, erase, ..
-        } in (0..heads).map(head)
-        {
-            for (gradient, &e) in gradient.chunks_exact_mut(weighting.len()).zip(erase) {
-                gradient
-                    .iter_mut()
-                    .zip(weighting)
-                    .for_each(|(gradient, &w)| *gradient *= R::ONE - w * e);
+kernel! {
+    /// dM_t ∘ M_{t−1} ∘ Π (1 − w_q·e_q) over the heads other than `this`.
+    fn kept_by_others<'a, R>(
+        heads: &'a [HeadTrace<R>], this: usize, t: usize, before: &'a [R], d_after: &'a [R], kept: &'a mut [R],
+    ) {
+        kept.iter_mut().zip(before.iter().zip(d_after)).for_each(|(kept, (&m, &d))| *kept = m * d);
+        for (q, head) in heads.iter().enumerate() {
+            if q != this {
+                erase_by(Write::of(head, t), kept);
             }
         }
-    });
+    }
+}
+
+kernel! {
+    /// Turns the gradient by M_t into the gradient by M_{t−1}, in place.
+    pub fn write_backward_memory<'a, R>(heads: &'a [HeadTrace<R>], t: usize, gradient: &'a mut [R]) {
+        for head in heads {
+            erase_by(Write::of(head, t), gradient);
+        }
+    }
+}
+
+/// x(i) ← x(i) ∘ (1 − w(i)·e), for the memory or anything of its shape.
+#[inline(always)]
+fn erase_by<R: Real>(write: Write<'_, R>, x: &mut [R]) {
+    let Write {
+        weighting, erase, ..
+    } = write;
+    for (column, &e) in x.chunks_exact_mut(weighting.len()).zip(erase) {
+        column
+            .iter_mut()
+            .zip(weighting)
+            .for_each(|(x, &w)| *x *= R::ONE - w * e);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Series;
     use crate::math::check::{assert_gradient, random_vector};
     use crate::math::softmax::dot;
+    use crate::model::{ModelConfig, Trace};
 
     const N: usize = 19;
     const M: usize = 5;
 
-    fn written(heads: usize, w: &[f64], e: &[f64], a: &[f64], before: &[f64]) -> Vec<f64> {
-        let mut after = vec![0.0; N * M];
-        write(heads, |q| at(q, w, e, a), before, &mut after);
-        after
+    fn series(values: &[f64]) -> Series<f64> {
+        let mut series = Series::new(values.len());
+        series.resize(1);
+        series.row_mut(0).copy_from_slice(values);
+        series
     }
 
-    fn at<'a>(q: usize, w: &'a [f64], e: &'a [f64], a: &'a [f64]) -> Write<'a, f64> {
-        Write {
-            weighting: &w[q * N..][..N],
-            erase: &e[q * M..][..M],
-            add: &a[q * M..][..M],
+    /// One step of write heads with these weightings, erase and add vectors.
+    fn heads(w: &[f64], e: &[f64], a: &[f64]) -> Vec<HeadTrace<f64>> {
+        let mut config = ModelConfig::new(1, 1);
+        (config.rows, config.columns, config.write_heads) = (N, M, w.len() / N);
+        let mut heads = Trace::new(&config).heads.split_off(1);
+        for (q, head) in heads.iter_mut().enumerate() {
+            head.weighting = series(&w[q * N..][..N]);
+            head.role = Role::Write {
+                erase: series(&e[q * M..][..M]),
+                add: series(&a[q * M..][..M]),
+            };
         }
+        heads
+    }
+
+    fn written(w: &[f64], e: &[f64], a: &[f64], before: &[f64]) -> Vec<f64> {
+        let mut after = vec![0.0; N * M];
+        write(&heads(w, e, a), 0, before, &mut after);
+        after
     }
 
     #[test]
@@ -228,37 +224,36 @@ mod tests {
 
     #[test]
     fn write_gradients_also_where_a_row_is_erased_wholly() {
-        for heads in [1, 2, 3] {
+        for count in [1, 2, 3] {
             let upstream = random_vector(1, N * M);
-            let (mut w, mut e) = (random_vector(2, heads * N), random_vector(3, heads * M));
+            let (mut w, mut e) = (random_vector(2, count * N), random_vector(3, count * M));
             (w[3], e[2]) = (1.0, 1.0);
-            let (a, before) = (random_vector(4, heads * M), random_vector(5, N * M));
+            let (a, before) = (random_vector(4, count * M), random_vector(5, N * M));
             let loss = |w: &[f64], e: &[f64], a: &[f64], before: &[f64]| {
-                dot(&written(heads, w, e, a, before), &upstream)
+                dot(&written(w, e, a, before), &upstream)
             };
             let (mut dw, mut de, mut da) = (
-                vec![0.0; heads * N],
-                vec![0.0; heads * M],
-                vec![0.0; heads * M],
+                vec![0.0; count * N],
+                vec![0.0; count * M],
+                vec![0.0; count * M],
             );
-            let mut scratch = WriteScratch::new(N, M);
-            for q in 0..heads {
+            let heads = heads(&w, &e, &a);
+            for q in 0..count {
                 let gradient = WriteGradient {
                     weighting: &mut dw[q * N..][..N],
                     erase: &mut de[q * M..][..M],
                     add: &mut da[q * M..][..M],
                 };
                 write_backward(
-                    (q, heads),
-                    |q| at(q, &w, &e, &a),
+                    (&heads, q, 0),
                     &before,
                     &upstream,
                     gradient,
-                    &mut scratch,
+                    &mut [0.0; N * M],
                 );
             }
             let mut dm = upstream.clone();
-            write_backward_memory(heads, |q| at(q, &w, &e, &a), &mut dm);
+            write_backward_memory(&heads, 0, &mut dm);
             assert_gradient("w", &w, &dw, |w| loss(w, &e, &a, &before));
             assert_gradient("e", &e, &de, |e| loss(&w, e, &a, &before));
             assert_gradient("a", &a, &da, |a| loss(&w, &e, a, &before));
@@ -275,8 +270,8 @@ mod tests {
         );
         let before = random_vector(4, N * M);
         let swap = |v: &[f64]| [&v[v.len() / 2..], &v[..v.len() / 2]].concat();
-        let one = written(2, &w, &e, &a, &before);
-        let other = written(2, &swap(&w), &swap(&e), &swap(&a), &before);
+        let one = written(&w, &e, &a, &before);
+        let other = written(&swap(&w), &swap(&e), &swap(&a), &before);
         assert!(one.iter().zip(&other).all(|(x, y)| (x - y).abs() < 1e-12));
         for (m, i) in [(0, 0), (2, 7), (4, 18)] {
             let kept = before[m * N + i] * (1.0 - w[i] * e[m]) * (1.0 - w[N + i] * e[M + m]);

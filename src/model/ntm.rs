@@ -11,10 +11,10 @@ use super::addressing::{content, interpolate, sharpen, shift};
 use super::config::{ControllerKind, InitialMemory, InitialWeighting, ModelConfig};
 use super::controller::{feedforward, lstm};
 use super::head::activate;
-use super::memory::{self, Write};
+use super::memory;
 use super::params::Params;
 use super::trace::{HeadTrace, Role, Trace};
-use crate::math::simd::vectorize;
+use crate::math::simd::kernel;
 use crate::math::softmax::softmax;
 use crate::math::{Real, sigmoid, similarity};
 
@@ -135,7 +135,7 @@ impl<R: Real> Ntm<R> {
         similarity::norms(before, epsilon, norms);
         for (index, head) in trace.heads.iter_mut().enumerate() {
             let columns = self.config.head_columns(index);
-            vectorize(|| activate(&self.config, &columns, raw, head, t));
+            activate(&self.config, &columns, raw, head, t);
             similarity::cosine(
                 head.key.row(t),
                 before,
@@ -152,7 +152,7 @@ impl<R: Real> Ntm<R> {
             }
         }
         let writers = &trace.heads[self.config.read_heads..];
-        memory::write(writers.len(), |q| write_of(&writers[q], t), before, after);
+        memory::write(writers, t, before, after);
     }
 
     /// One controller layer: gathers what it sees, then the linear map and the activations.
@@ -224,48 +224,20 @@ impl<R: Real> Ntm<R> {
     }
 }
 
-/// The addressing of one head at one step, from its similarity to its weighting.
-fn address<R: Real>(head: &mut HeadTrace<R>, t: usize) {
-    let HeadTrace {
-        strength,
-        gate,
-        shift: s,
-        sharpening,
-        similarity,
-        content: w_c,
-        gated,
-        shifted,
-        weighting,
-        ..
-    } = head;
-    let (w_c, w_g, w_s) = (w_c.row_mut(t), gated.row_mut(t), shifted.row_mut(t));
-    let (w_previous, w) = if t == 0 {
-        (&head.initial[..], weighting.row_mut(0))
-    } else {
-        weighting.previous_and_row_mut(t)
-    };
-    vectorize(|| {
-        content(strength[t], similarity.row(t), w_c);
-        interpolate(gate[t], w_c, w_previous, w_g);
-        shift(s.row(t), w_g, w_s);
-        sharpen(sharpening[t], w_s, w);
-    });
-}
-
-/// What a write head does at step `t`; nothing for a read head.
-pub(super) fn write_of<R: Real>(head: &HeadTrace<R>, t: usize) -> Write<'_, R> {
-    let weighting = head.weighting.row(t);
-    match &head.role {
-        Role::Write { erase, add } => Write {
-            weighting,
-            erase: erase.row(t),
-            add: add.row(t),
-        },
-        Role::Read { .. } => Write {
-            weighting,
-            erase: &[],
-            add: &[],
-        },
+kernel! {
+    /// The addressing of one head at one step, from its similarity to its weighting.
+    fn address<'a, R>(head: &'a mut HeadTrace<R>, t: usize) {
+        let w_c = head.content.row_mut(t);
+        let (w_g, w_s) = (head.gated.row_mut(t), head.shifted.row_mut(t));
+        let (w_previous, w) = if t == 0 {
+            (&head.initial[..], head.weighting.row_mut(0))
+        } else {
+            head.weighting.previous_and_row_mut(t)
+        };
+        content(head.strength[t], head.similarity.row(t), w_c);
+        interpolate(head.gate[t], w_c, w_previous, w_g);
+        shift(head.shift.row(t), w_g, w_s);
+        sharpen(head.sharpening[t], w_s, w);
     }
 }
 

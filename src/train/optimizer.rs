@@ -2,7 +2,8 @@
 
 use super::config::{Clip, OptimizerConfig};
 use crate::math::Real;
-use crate::math::simd::vectorize;
+use crate::math::simd::kernel;
+use crate::math::softmax::dot;
 use crate::model::{ModelConfig, Params};
 
 /// An update rule with its running moments.
@@ -43,7 +44,7 @@ impl<R: Real> Optimizer<R> {
         for (((square, mean), momentum), (params, gradient)) in
             moments.zip(params.slices_mut().zip(gradient.slices()))
         {
-            vectorize(|| rule.apply(params, gradient, square, mean, momentum));
+            apply(&rule, params, gradient, square, mean, momentum);
         }
     }
 }
@@ -94,26 +95,22 @@ impl<R: Real> Rule<R> {
             },
         }
     }
+}
 
-    #[inline(always)]
-    fn apply(
-        &self,
-        params: &mut [R],
-        gradient: &[R],
-        square: &mut [R],
-        mean: &mut [R],
-        momentum: &mut [R],
+kernel! {
+    fn apply<'a, R>(
+        rule: &'a Rule<R>,
+        params: &'a mut [R],
+        gradient: &'a [R],
+        square: &'a mut [R],
+        mean: &'a mut [R],
+        momentum: &'a mut [R],
     ) {
         let moments = square.iter_mut().zip(mean).zip(momentum);
         let all = params.iter_mut().zip(gradient).zip(moments);
-        match *self {
+        match *rule {
             // Graves 2013, equations 38 to 41.
-            Self::RmsProp {
-                rate,
-                decay,
-                momentum: friction,
-                epsilon,
-            } => {
+            Rule::RmsProp { rate, decay, momentum: friction, epsilon } => {
                 for ((param, &d), ((n, g), delta)) in all {
                     *n = decay * *n + (R::ONE - decay) * d * d;
                     *g = decay * *g + (R::ONE - decay) * d;
@@ -122,13 +119,7 @@ impl<R: Real> Rule<R> {
                     *param += *delta;
                 }
             }
-            Self::Adam {
-                rate,
-                beta1,
-                beta2,
-                epsilon,
-                root_correction,
-            } => {
+            Rule::Adam { rate, beta1, beta2, epsilon, root_correction } => {
                 for ((param, &d), ((v, m), _)) in all {
                     *m = beta1 * *m + (R::ONE - beta1) * d;
                     *v = beta2 * *v + (R::ONE - beta2) * d * d;
@@ -145,13 +136,9 @@ pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) {
         Clip::None => {}
         Clip::Elementwise(limit) => {
             let limit = R::from_f64(limit);
-            for slice in gradient.slices_mut() {
-                vectorize(|| {
-                    slice
-                        .iter_mut()
-                        .for_each(|g| *g = (*g).max(-limit).min(limit))
-                });
-            }
+            gradient
+                .slices_mut()
+                .for_each(|slice| limit_to(limit, slice));
         }
         Clip::GlobalNorm(limit) => {
             let norm = global_norm(gradient);
@@ -163,10 +150,25 @@ pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) {
     }
 }
 
+kernel! {
+    fn limit_to<'a, R>(limit: R, values: &'a mut [R]) {
+        values.iter_mut().for_each(|value| *value = (*value).max(-limit).min(limit));
+    }
+}
+
 /// The Euclidean norm over all tensors.
 pub fn global_norm<R: Real>(gradient: &Params<R>) -> f64 {
-    let square = |slice: &[R]| vectorize(|| crate::math::softmax::dot(slice, slice)).to_f64();
-    gradient.slices().map(square).sum::<f64>().sqrt()
+    gradient
+        .slices()
+        .map(|slice| square_norm(slice).to_f64())
+        .sum::<f64>()
+        .sqrt()
+}
+
+kernel! {
+    fn square_norm<'a, R>(values: &'a [R]) -> R {
+        dot(values, values)
+    }
 }
 
 #[cfg(test)]

@@ -1,20 +1,21 @@
 //! h = tanh(z), with z = W·u + b.
 
-use crate::math::Real;
-use crate::math::simd::vectorize;
+use crate::math::simd::kernel;
 
-/// Turns the pre-activations `h` holds into the hidden state.
-pub fn forward<R: Real>(h: &mut [R]) {
-    vectorize(|| h.iter_mut().for_each(|h| *h = h.tanh()));
+kernel! {
+    /// Turns the pre-activations `h` holds into the hidden state.
+    pub fn forward<'a, R>(h: &'a mut [R]) {
+        h.iter_mut().for_each(|h| *h = h.tanh());
+    }
 }
 
-/// From the gradient by h: sets the gradient by z.
-pub fn backward<R: Real>(h: &[R], dh: &[R], dz: &mut [R]) {
-    vectorize(|| {
+kernel! {
+    /// From the gradient by h: sets the gradient by z.
+    pub fn backward<'a, R>(h: &'a [R], dh: &'a [R], dz: &'a mut [R]) {
         for (dz, (&h, &dh)) in dz.iter_mut().zip(h.iter().zip(dh)) {
             *dz = dh * (R::ONE - h * h);
         }
-    });
+    }
 }
 
 #[cfg(test)]

@@ -5,18 +5,18 @@
 //! c_t = f ∘ c_{t−1} + i ∘ g          h_t = o ∘ tanh(c_t)
 //! ```
 
-use crate::math::simd::vectorize;
-use crate::math::{Real, sigmoid};
+use crate::math::sigmoid;
+use crate::math::simd::kernel;
 
-/// Activates `gates` (z on entry; i, f, g, o afterwards) and sets cell, tanh(cell) and hidden state.
-pub fn forward<R: Real>(
-    gates: &mut [R],
-    previous_cell: &[R],
-    cell: &mut [R],
-    cell_tanh: &mut [R],
-    hidden: &mut [R],
-) {
-    vectorize(|| {
+kernel! {
+    /// Activates `gates` (z on entry; i, f, g, o afterwards) and sets cell, tanh(cell) and hidden state.
+    pub fn forward<'a, R>(
+        gates: &'a mut [R],
+        previous_cell: &'a [R],
+        cell: &'a mut [R],
+        cell_tanh: &'a mut [R],
+        hidden: &'a mut [R],
+    ) {
         let size = cell.len();
         let (input_forget, cell_output) = gates.split_at_mut(2 * size);
         let (g, o) = cell_output.split_at_mut(size);
@@ -35,19 +35,20 @@ pub fn forward<R: Real>(
         for (hidden, (&o, &tanh)) in hidden.iter_mut().zip(o.iter().zip(&*cell_tanh)) {
             *hidden = o * tanh;
         }
-    });
+    }
 }
 
-/// From the gradient by h_t and c_t: sets the gradient by z, turns `d_cell` into the gradient by c_{t−1}.
-pub fn backward<R: Real>(
-    gates: &[R],
-    previous_cell: &[R],
-    cell_tanh: &[R],
-    d_hidden: &[R],
-    d_cell: &mut [R],
-    dz: &mut [R],
-) {
-    vectorize(|| {
+kernel! {
+    /// From the gradient by h_t and c_t: sets the gradient by z, turns `d_cell` into the gradient by
+    /// c_{t−1}.
+    pub fn backward<'a, R>(
+        gates: &'a [R],
+        previous_cell: &'a [R],
+        cell_tanh: &'a [R],
+        d_hidden: &'a [R],
+        d_cell: &'a mut [R],
+        dz: &'a mut [R],
+    ) {
         let size = d_cell.len();
         let (i, rest) = gates.split_at(size);
         let (f, rest) = rest.split_at(size);
@@ -77,7 +78,7 @@ pub fn backward<R: Real>(
             *dz_f = *d_cell * before * f * (R::ONE - f);
             *d_cell *= f;
         }
-    });
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,9 @@ const ROUNDER: f32 = 12_582_912.0;
 const LN_2_HIGH: f32 = 0.693_359_4;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
 
+/// The bits of sqrt(1/2).
+const SQRT_HALF: u32 = 0x3F35_04F3;
+
 /// e^x. At most 2 units in the last place off for −87.3 ≤ x ≤ 88.3; 0 below that, infinity above.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
@@ -44,9 +47,8 @@ pub fn ln(x: f32) -> f32 {
         x
     };
     // x = 2^e · m with sqrt(1/2) ≤ m < sqrt(2).
-    const SQRT_HALF: u32 = 0x3F35_04F3;
     let bits = clamped.to_bits().wrapping_sub(SQRT_HALF);
-    let e = ((bits as i32) >> 23) as f32;
+    let e = (bits.cast_signed() >> 23) as f32;
     let m = f32::from_bits((bits & 0x007F_FFFF).wrapping_add(SQRT_HALF)) - 1.0;
     let z = m * m;
     let mut p = 7.037_683_6e-2;
@@ -58,12 +60,20 @@ pub fn ln(x: f32) -> f32 {
         -1.666_805_8e-1,
         2.000_071_5e-1,
         -2.499_999_4e-1,
-        3.333_333_1e-1,
+        0.333_333_3,
     ] {
         p = p * m + c;
     }
     let y = m + (p * m * z + e * LN_2_LOW - 0.5 * z) + e * LN_2_HIGH;
     if x.is_nan() { x } else { y }
+}
+
+/// ln(1 + x) for 0 ≤ x ≤ 1, at most 3 units in the last place off.
+#[inline(always)]
+pub fn ln_1p(x: f32) -> f32 {
+    let u = 1.0 + x;
+    // What rounding took from u is given back, to first order.
+    ln(u) - ((u - 1.0) - x) / u
 }
 
 /// tanh x, at most 3 units in the last place off.
@@ -76,7 +86,7 @@ pub fn tanh(x: f32) -> f32 {
         2.063_908_8e-2,
         -5.373_971_6e-2,
         1.333_144_2e-1,
-        -3.333_328_2e-1,
+        -0.333_332_8,
     ] {
         p = p * z + c;
     }
@@ -117,6 +127,10 @@ mod tests {
         ] {
             let (error, at) = worst(ln, f64::ln, low, high);
             assert!(error <= 2.0, "ln is {error} units off at {at}");
+        }
+        for (low, high) in [(0.0, 1.0), (0.0, 1e-3), (0.0, 1e-7)] {
+            let (error, at) = worst(ln_1p, f64::ln_1p, low, high);
+            assert!(error <= 3.0, "ln_1p is {error} units off at {at}");
         }
         for (low, high) in [(-10.0, 10.0), (-1.0, 1.0), (-1e-3, 1e-3)] {
             let (error, at) = worst(tanh, f64::tanh, low, high);

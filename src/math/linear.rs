@@ -3,63 +3,49 @@
 //! Backwards: dx = dy·Wᵀ, and over an episode of T steps dW = Σ_t x_tᵀ·dy_t, one product of two
 //! matrices that stand time-major on the tape.
 
-use ndarray::Array2;
-
-use super::{Real, Series, matrix};
+use super::matrix::{self, Matrix};
+use super::{Real, Series};
 
 /// A linear map with bias.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear<R = f32> {
     /// [inputs, outputs].
-    pub weight: Array2<R>,
+    pub weight: Matrix<R>,
     /// [1, outputs].
-    pub bias: Array2<R>,
+    pub bias: Matrix<R>,
 }
 
 impl<R: Real> Linear<R> {
     /// All zero.
     pub fn zeros(inputs: usize, outputs: usize) -> Self {
         Self {
-            weight: Array2::from_elem((inputs, outputs), R::ZERO),
-            bias: Array2::from_elem((1, outputs), R::ZERO),
+            weight: Matrix::zeros(inputs, outputs),
+            bias: Matrix::zeros(1, outputs),
         }
-    }
-
-    /// The weights from input `first` on, row after row.
-    fn rows_from(&self, first: usize) -> &[R] {
-        let weight = self.weight.as_slice().unwrap_or_default();
-        &weight[first * self.weight.ncols()..]
-    }
-
-    fn bias_slice(&self) -> &[R] {
-        self.bias.as_slice().unwrap_or_default()
     }
 
     /// y = b + x·W, where `x` are the first inputs and the others are taken as zero.
     pub fn forward(&self, x: &[R], y: &mut [R]) {
-        y.copy_from_slice(self.bias_slice());
+        y.copy_from_slice(&self.bias.as_slice()[..y.len()]);
         self.forward_from(0, x, y);
     }
 
     /// y += x·W for the inputs from `first` on.
     pub fn forward_from(&self, first: usize, x: &[R], y: &mut [R]) {
-        matrix::add_vector_product(x, self.rows_from(first), y);
+        matrix::add_vector_product(x, self.weight.rows_from(first), y);
     }
 
     /// dx = dy·Wᵀ for the inputs from `first` on.
     pub fn backward_from(&self, first: usize, dy: &[R], dx: &mut [R]) {
-        matrix::product_with_vector(self.rows_from(first), dy, dx);
+        matrix::product_with_vector(self.weight.rows_from(first), dy, dx);
     }
 
     /// Adds Σ_t x_tᵀ·dy_t to the weights and Σ_t dy_t to the bias of a gradient.
     pub fn accumulate(&mut self, x: &Series<R>, dy: &Series<R>) {
-        let Self { weight, bias } = self;
-        if let (Some(weight), Some(bias)) = (weight.as_slice_mut(), bias.as_slice_mut()) {
-            matrix::add_product_of_series(x, dy, weight);
-            for t in 0..dy.steps() {
-                for (bias, &dy) in bias.iter_mut().zip(dy.row(t)) {
-                    *bias += dy;
-                }
+        matrix::add_product_of_series(x, dy, &mut self.weight);
+        for t in 0..dy.steps() {
+            for (bias, &dy) in self.bias.as_mut_slice().iter_mut().zip(dy.row(t)) {
+                *bias += dy;
             }
         }
     }
@@ -74,20 +60,26 @@ mod tests {
         let mut linear = Linear::zeros(inputs, outputs);
         linear
             .weight
+            .view_mut()
             .iter_mut()
             .zip(random_vector(1, inputs * outputs))
             .for_each(|(w, v)| *w = v);
         linear
             .bias
+            .view_mut()
             .iter_mut()
             .zip(random_vector(2, outputs))
             .for_each(|(w, v)| *w = v);
         linear
     }
 
+    fn flat(matrix: &Matrix<f64>) -> Vec<f64> {
+        matrix.view().iter().copied().collect()
+    }
+
     /// The definition, one sum at a time.
     fn plain(linear: &Linear<f64>, x: &[f64]) -> Vec<f64> {
-        (0..linear.bias.len())
+        (0..linear.bias.columns())
             .map(|o| {
                 linear.bias[[0, o]]
                     + x.iter()
@@ -144,26 +136,23 @@ mod tests {
 
             let mut gradient = Linear::zeros(inputs, outputs);
             gradient.accumulate(&xs, &dys);
-            let weight: Vec<f64> = linear.weight.iter().copied().collect();
-            assert_gradient(
-                "weight",
-                &weight,
-                gradient.weight.as_slice().unwrap(),
-                |w| {
-                    let mut changed = linear.clone();
-                    changed
-                        .weight
-                        .iter_mut()
-                        .zip(w)
-                        .for_each(|(to, from)| *to = *from);
-                    loss(&changed, &x)
-                },
-            );
-            let bias: Vec<f64> = linear.bias.iter().copied().collect();
-            assert_gradient("bias", &bias, gradient.bias.as_slice().unwrap(), |b| {
+            let weight: Vec<f64> = flat(&linear.weight);
+            assert_gradient("weight", &weight, &flat(&gradient.weight), |w| {
+                let mut changed = linear.clone();
+                changed
+                    .weight
+                    .view_mut()
+                    .iter_mut()
+                    .zip(w)
+                    .for_each(|(to, from)| *to = *from);
+                loss(&changed, &x)
+            });
+            let bias: Vec<f64> = flat(&linear.bias);
+            assert_gradient("bias", &bias, &flat(&gradient.bias), |b| {
                 let mut changed = linear.clone();
                 changed
                     .bias
+                    .view_mut()
                     .iter_mut()
                     .zip(b)
                     .for_each(|(to, from)| *to = *from);

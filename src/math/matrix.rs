@@ -1,42 +1,183 @@
-//! The three matrix kernels that everything heavy is made of, on row-major matrices.
+//! Row-major matrices, and the three kernels that everything heavy is made of.
 //!
 //! A linear map uses them on its weights, the memory on its M columns of N rows (the memory stands
-//! column after column, so that N values are neighbours whatever M is).
+//! column after column, so that N values are neighbours whatever M is). Every kernel walks through the
+//! matrix once, row after row, with the vector it multiplies or fills held in registers: what bounds it
+//! is how fast the matrix arrives from the cache.
 
+use ndarray::{ArrayView2, ArrayViewMut2, s};
+
+use super::aligned::Aligned;
 use super::simd::{Kernel, Simd, dispatch};
 use super::{Real, Series};
 
-/// y += x·A, with A as [x.len(), y.len()]; rows of A beyond the length of x are not read.
-#[inline]
-pub fn add_vector_product<R: Real>(x: &[R], a: &[R], y: &mut [R]) {
-    dispatch(AddVectorProduct { weight: a, x, y });
+/// Rows begin at a cache line: 16 values of f32 fill one, 16 of f64 two.
+const PADDING: usize = 16;
+
+/// This many columns and what is added so that every row begins at a cache line.
+pub fn padded(columns: usize) -> usize {
+    columns.next_multiple_of(PADDING)
 }
 
-/// x = A·y, with A as [x.len(), y.len()]; rows of A beyond the length of x are not read.
-#[inline]
-pub fn product_with_vector<R: Real>(a: &[R], y: &[R], x: &mut [R]) {
-    let a = &a[..x.len() * y.len()];
-    dispatch(ProductWithVector {
-        weight: a,
-        dy: y,
-        dx: x,
-    });
+/// A matrix whose rows begin at cache lines; zeros fill what lies between.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix<R = f32> {
+    data: Aligned<R>,
+    rows: usize,
+    columns: usize,
 }
 
-/// A += Σ_t x_tᵀ·y_t over the steps of two series, with A as [x.width(), y.width()].
-#[inline]
-pub fn add_product_of_series<R: Real>(x: &Series<R>, y: &Series<R>, a: &mut [R]) {
-    dispatch(AddProductOfSeries {
-        weight: a,
-        x,
-        dy: y,
-    });
+impl<R: Real> Matrix<R> {
+    /// All zero.
+    pub fn zeros(rows: usize, columns: usize) -> Self {
+        Self {
+            data: Aligned::zeros(rows * padded(columns)),
+            rows,
+            columns,
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Row `row`.
+    #[inline]
+    pub fn row(&self, row: usize) -> &[R] {
+        let start = row * padded(self.columns);
+        &self.data[start..start + self.columns]
+    }
+
+    /// The matrix without its padding.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the lengths agree by construction"
+    )]
+    pub fn view(&self) -> ArrayView2<'_, R> {
+        ArrayView2::from_shape((self.rows, padded(self.columns)), &self.data)
+            .expect("a matrix holds rows * padded columns values")
+            .slice_move(s![.., ..self.columns])
+    }
+
+    /// [`Matrix::view`], to write.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the lengths agree by construction"
+    )]
+    pub fn view_mut(&mut self) -> ArrayViewMut2<'_, R> {
+        ArrayViewMut2::from_shape((self.rows, padded(self.columns)), &mut self.data)
+            .expect("a matrix holds rows * padded columns values")
+            .slice_move(s![.., ..self.columns])
+    }
+
+    /// All values and the padding: for what goes through all elements alike and keeps zeros zero.
+    pub fn as_slice(&self) -> &[R] {
+        &self.data
+    }
+
+    /// [`Matrix::as_slice`], to write.
+    pub fn as_mut_slice(&mut self) -> &mut [R] {
+        &mut self.data
+    }
+
+    /// The rows from `first` on, as the kernels take them.
+    #[inline]
+    pub fn rows_from(&self, first: usize) -> Rows<'_, R> {
+        let stride = padded(self.columns);
+        Rows {
+            data: &self.data[first * stride..],
+            stride,
+        }
+    }
 }
 
-/// y += x·W: a block of y stays in registers while the rows of W go by.
+impl<R: Real> std::ops::Index<[usize; 2]> for Matrix<R> {
+    type Output = R;
+    fn index(&self, [row, column]: [usize; 2]) -> &R {
+        &self.row(row)[column]
+    }
+}
+
+impl<R: Real> std::ops::IndexMut<[usize; 2]> for Matrix<R> {
+    fn index_mut(&mut self, [row, column]: [usize; 2]) -> &mut R {
+        let start = row * padded(self.columns);
+        &mut self.data[start..start + self.columns][column]
+    }
+}
+
+/// Rows of equal length, one after the other.
+#[derive(Clone, Copy)]
+pub struct Rows<'a, R> {
+    /// The values; when rows are longer than the vector beside them, zeros stand behind.
+    pub data: &'a [R],
+    /// From the start of one row to the start of the next.
+    pub stride: usize,
+}
+
+/// y += x·A; A has a row for every value of `x` (or more, which are not read).
+#[inline]
+pub fn add_vector_product<R: Real>(x: &[R], a: Rows<'_, R>, y: &mut [R]) {
+    dispatch(AddVectorProduct { x, a, y });
+}
+
+/// x = A·y; A has a row for every value of `x` (or more, which are not read).
+#[inline]
+pub fn product_with_vector<R: Real>(a: Rows<'_, R>, y: &[R], x: &mut [R]) {
+    dispatch(ProductWithVector { a, y, x });
+}
+
+/// A += Σ_t x_tᵀ·y_t over the steps of two series; A has the rows of `x` and the padded width of `y`.
+#[inline]
+pub fn add_product_of_series<R: Real>(x: &Series<R>, y: &Series<R>, a: &mut Matrix<R>) {
+    dispatch(AddProductOfSeries { x, y, a });
+}
+
+/// Calls `$kernel::<R, S, V>` with the constant V that equals `$packs`.
+macro_rules! with_constant {
+    ($packs:expr, $kernel:ident, $arguments:tt; $($v:literal)*) => {
+        match $packs {
+            $($v => $kernel::<R, S, $v> $arguments,)*
+            _ => unreachable!("a block has at most as many packs as there are registers"),
+        }
+    };
+    ($packs:expr, $kernel:ident, $arguments:tt) => {
+        with_constant!($packs, $kernel, $arguments;
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26)
+    };
+}
+
+/// How many packs the next block has, when `left` are to be split into blocks of nearly equal size that
+/// fit the registers.
+#[inline(always)]
+fn block_size<S: Simd>(left: usize) -> usize {
+    let most = if S::REGISTER_COUNT >= 32 { 26 } else { 12 };
+    left.div_ceil(left.div_ceil(most))
+}
+
+/// Values in one pack.
+#[inline(always)]
+const fn lanes<R: Real, S: Simd>() -> usize {
+    size_of::<R::Pack<S>>() / size_of::<R>()
+}
+
+/// The pack of a row from `start` on: whole where the padding allows, else `width` values of it.
+#[inline(always)]
+fn last_pack<R: Real, S: Simd>(simd: S, row: &[R], start: usize, width: usize) -> R::Pack<S> {
+    match R::packs::<S>(&row[start..]).0 {
+        [pack, ..] => *pack,
+        [] => R::load_part(simd, &row[start..start + width]),
+    }
+}
+
 struct AddVectorProduct<'a, R> {
-    weight: &'a [R],
     x: &'a [R],
+    a: Rows<'a, R>,
     y: &'a mut [R],
 }
 
@@ -45,27 +186,19 @@ impl<R: Real> Kernel for AddVectorProduct<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { weight, x, y } = self;
-        let outputs = y.len();
-        let lanes = lanes::<R, S>();
-        let mut start = 0;
-        while outputs - start >= 8 * lanes {
-            forward_block::<R, S, 8>(simd, weight, outputs, start, x, y);
-            start += 8 * lanes;
+        let Self { x, a, y } = self;
+        let (lanes, mut start) = (lanes::<R, S>(), 0);
+        while y.len() - start >= lanes {
+            let packs = block_size::<S>((y.len() - start) / lanes);
+            let block = &mut y[start..start + packs * lanes];
+            with_constant!(packs, add_to_block, (simd, x, a, start, block));
+            start += packs * lanes;
         }
-        while outputs - start >= lanes {
-            forward_block::<R, S, 1>(simd, weight, outputs, start, x, y);
-            start += lanes;
-        }
-        if start < outputs {
+        if start < y.len() {
             let mut sum = R::load_part(simd, &y[start..]);
-            for (row, &x) in weight.chunks_exact(outputs).zip(x) {
-                sum = R::mul_add(
-                    simd,
-                    R::splat(simd, x),
-                    R::load_part(simd, &row[start..]),
-                    sum,
-                );
+            for (row, &x) in a.data.chunks_exact(a.stride).zip(x) {
+                let row = last_pack(simd, row, start, y.len() - start);
+                sum = R::mul_add(simd, R::splat(simd, x), row, sum);
             }
             R::store_part(simd, &mut y[start..], sum);
         }
@@ -73,32 +206,58 @@ impl<R: Real> Kernel for AddVectorProduct<'_, R> {
 }
 
 #[inline(always)]
-fn forward_block<R: Real, S: Simd, const PACKS: usize>(
+fn add_to_block<R: Real, S: Simd, const V: usize>(
     simd: S,
-    weight: &[R],
-    outputs: usize,
-    start: usize,
     x: &[R],
+    a: Rows<'_, R>,
+    start: usize,
     y: &mut [R],
 ) {
-    let width = PACKS * lanes::<R, S>();
-    let (y, _) = R::packs_mut::<S>(&mut y[start..start + width]);
-    let mut sums: [R::Pack<S>; PACKS] = std::array::from_fn(|p| y[p]);
-    for (row, &x) in weight.chunks_exact(outputs).zip(x) {
-        let (row, _) = R::packs::<S>(&row[start..start + width]);
-        let x = R::splat(simd, x);
-        for (sum, &w) in sums.iter_mut().zip(row) {
-            *sum = R::mul_add(simd, x, w, *sum);
+    // Few packs make short chains of additions, so two rows go side by side.
+    let (y_packs, _) = R::packs_mut::<S>(y);
+    let mut sums: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
+    let width = V * lanes::<R, S>();
+    if V <= 12 {
+        let mut others = [R::splat(simd, R::ZERO); V];
+        let mut rows = a.data.chunks_exact(2 * a.stride).zip(x.chunks_exact(2));
+        for (pair, x) in &mut rows {
+            let (first, second) = pair.split_at(a.stride);
+            add_row(simd, x[0], &first[start..start + width], &mut sums);
+            add_row(simd, x[1], &second[start..start + width], &mut others);
+        }
+        if x.len() % 2 == 1 {
+            let last = (x.len() - 1) * a.stride + start;
+            add_row(
+                simd,
+                x[x.len() - 1],
+                &a.data[last..last + width],
+                &mut others,
+            );
+        }
+        let one = R::splat(simd, R::ONE);
+        for (sum, other) in sums.iter_mut().zip(others) {
+            *sum = R::mul_add(simd, one, other, *sum);
+        }
+    } else {
+        for (row, &x) in a.data.chunks_exact(a.stride).zip(x) {
+            add_row(simd, x, &row[start..start + width], &mut sums);
         }
     }
-    y.copy_from_slice(&sums);
+    y_packs.copy_from_slice(&sums);
 }
 
-/// dx = W·dy: eight rows of W at a time, so that dy is loaded once for all of them.
+#[inline(always)]
+fn add_row<R: Real, S: Simd, const V: usize>(simd: S, x: R, row: &[R], sums: &mut [R::Pack<S>; V]) {
+    let x = R::splat(simd, x);
+    for (sum, &a) in sums.iter_mut().zip(R::packs::<S>(row).0) {
+        *sum = R::mul_add(simd, x, a, *sum);
+    }
+}
+
 struct ProductWithVector<'a, R> {
-    weight: &'a [R],
-    dy: &'a [R],
-    dx: &'a mut [R],
+    a: Rows<'a, R>,
+    y: &'a [R],
+    x: &'a mut [R],
 }
 
 impl<R: Real> Kernel for ProductWithVector<'_, R> {
@@ -106,48 +265,61 @@ impl<R: Real> Kernel for ProductWithVector<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        const ROWS: usize = 8;
-        let Self { weight, dy, dx } = self;
-        let outputs = dy.len();
-        let mut rows = weight.chunks_exact(outputs * ROWS);
-        let mut results = dx.chunks_exact_mut(ROWS);
-        for (rows, dx) in (&mut rows).zip(&mut results) {
-            dx.copy_from_slice(&dots::<R, S, ROWS>(simd, rows, dy));
+        let Self { a, y, x } = self;
+        let (lanes, mut start) = (lanes::<R, S>(), 0);
+        x.fill(R::ZERO);
+        while y.len() - start >= lanes {
+            let packs = block_size::<S>((y.len() - start) / lanes);
+            let block = &y[start..start + packs * lanes];
+            with_constant!(packs, add_dots_with_block, (simd, a, start, block, x));
+            start += packs * lanes;
         }
-        let done = weight.len() / (outputs * ROWS) * ROWS;
-        let rest = results.into_remainder();
-        for (row, dx) in weight[done * outputs..].chunks_exact(outputs).zip(rest) {
-            [*dx] = dots::<R, S, 1>(simd, row, dy);
+        if start < y.len() {
+            let last = R::load_part(simd, &y[start..]);
+            for (row, x) in a.data.chunks_exact(a.stride).zip(x) {
+                let row = last_pack(simd, row, start, y.len() - start);
+                *x += R::reduce(simd, R::mul_add(simd, row, last, R::splat(simd, R::ZERO)));
+            }
         }
     }
 }
 
-/// The products of `y` with each of `ROWS` rows that stand one after the other.
 #[inline(always)]
-fn dots<R: Real, S: Simd, const ROWS: usize>(simd: S, rows: &[R], y: &[R]) -> [R; ROWS] {
-    let split: [(&[R::Pack<S>], &[R]); ROWS] =
-        std::array::from_fn(|r| R::packs::<S>(&rows[r * y.len()..(r + 1) * y.len()]));
-    let (y_packs, y_rest) = R::packs::<S>(y);
-    let mut sums = [R::splat(simd, R::ZERO); ROWS];
-    for (p, &y) in y_packs.iter().enumerate() {
-        for (sum, (row, _)) in sums.iter_mut().zip(&split) {
-            *sum = R::mul_add(simd, row[p], y, *sum);
+fn add_dots_with_block<R: Real, S: Simd, const V: usize>(
+    simd: S,
+    a: Rows<'_, R>,
+    start: usize,
+    y: &[R],
+    x: &mut [R],
+) {
+    let (y_packs, _) = R::packs::<S>(y);
+    let y: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
+    let width = V * lanes::<R, S>();
+    for (row, x) in a.data.chunks_exact(a.stride).zip(x) {
+        let (row, _) = R::packs::<S>(&row[start..start + width]);
+        let row: [R::Pack<S>; V] = std::array::from_fn(|v| row[v]);
+        // Four sums by name, not an array of them: they stay in registers, and no addition waits.
+        let zero = R::splat(simd, R::ZERO);
+        let (mut s0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
+        for v in 0..V / 4 {
+            s0 = R::mul_add(simd, row[4 * v], y[4 * v], s0);
+            s1 = R::mul_add(simd, row[4 * v + 1], y[4 * v + 1], s1);
+            s2 = R::mul_add(simd, row[4 * v + 2], y[4 * v + 2], s2);
+            s3 = R::mul_add(simd, row[4 * v + 3], y[4 * v + 3], s3);
         }
-    }
-    if !y_rest.is_empty() {
-        let y = R::load_part(simd, y_rest);
-        for (sum, (_, rest)) in sums.iter_mut().zip(&split) {
-            *sum = R::mul_add(simd, R::load_part(simd, rest), y, *sum);
+        for v in V / 4 * 4..V {
+            s0 = R::mul_add(simd, row[v], y[v], s0);
         }
+        let one = R::splat(simd, R::ONE);
+        let (s0, s2) = (R::mul_add(simd, one, s1, s0), R::mul_add(simd, one, s3, s2));
+        *x += R::reduce(simd, R::mul_add(simd, one, s2, s0));
     }
-    sums.map(|sum| R::reduce(simd, sum))
 }
 
-/// W += Σ_t x_tᵀ·dy_t: a tile of W stays in registers while the episode goes by.
 struct AddProductOfSeries<'a, R> {
-    weight: &'a mut [R],
     x: &'a Series<R>,
-    dy: &'a Series<R>,
+    y: &'a Series<R>,
+    a: &'a mut Matrix<R>,
 }
 
 impl<R: Real> Kernel for AddProductOfSeries<'_, R> {
@@ -155,96 +327,141 @@ impl<R: Real> Kernel for AddProductOfSeries<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        // A tile of A stays in registers while the episode goes by.
         const ROWS: usize = 4;
-        let Self { weight, x, dy } = self;
-        let inputs = x.width();
-        let mut input = 0;
-        while input + ROWS <= inputs {
-            accumulate_rows::<R, S, ROWS>(simd, weight, x, dy, input);
-            input += ROWS;
+        let Self { x, y, a } = self;
+        let mut row = 0;
+        while row + ROWS <= x.width() {
+            add_to_rows::<R, S, ROWS>(simd, x, y, row, a);
+            row += ROWS;
         }
-        while input < inputs {
-            accumulate_rows::<R, S, 1>(simd, weight, x, dy, input);
-            input += 1;
+        while row < x.width() {
+            add_to_rows::<R, S, 1>(simd, x, y, row, a);
+            row += 1;
         }
     }
 }
 
 #[inline(always)]
-fn accumulate_rows<R: Real, S: Simd, const ROWS: usize>(
+fn add_to_rows<R: Real, S: Simd, const ROWS: usize>(
     simd: S,
-    weight: &mut [R],
     x: &Series<R>,
-    dy: &Series<R>,
-    input: usize,
+    y: &Series<R>,
+    row: usize,
+    a: &mut Matrix<R>,
 ) {
-    let (outputs, lanes) = (dy.width(), lanes::<R, S>());
-    let mut start = 0;
-    while outputs - start >= 4 * lanes {
-        accumulate_tile::<R, S, ROWS, 4>(simd, weight, x, dy, input, start);
-        start += 4 * lanes;
+    let (lanes, mut start) = (lanes::<R, S>(), 0);
+    let stride = padded(a.columns);
+    let rows = &mut a.data[row * stride..(row + ROWS) * stride];
+    let wide = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
+    while y.width() - start >= lanes {
+        let packs = ((y.width() - start) / lanes).min(wide);
+        match packs {
+            6 => add_to_tile::<R, S, ROWS, 6>(simd, (x, row), (y, start), rows, stride),
+            5 => add_to_tile::<R, S, ROWS, 5>(simd, (x, row), (y, start), rows, stride),
+            4 => add_to_tile::<R, S, ROWS, 4>(simd, (x, row), (y, start), rows, stride),
+            3 => add_to_tile::<R, S, ROWS, 3>(simd, (x, row), (y, start), rows, stride),
+            2 => add_to_tile::<R, S, ROWS, 2>(simd, (x, row), (y, start), rows, stride),
+            _ => add_to_tile::<R, S, ROWS, 1>(simd, (x, row), (y, start), rows, stride),
+        }
+        start += packs * lanes;
     }
-    while outputs - start >= lanes {
-        accumulate_tile::<R, S, ROWS, 1>(simd, weight, x, dy, input, start);
-        start += lanes;
-    }
-    if start < outputs {
-        let mut sums = [R::splat(simd, R::ZERO); ROWS];
-        for (x, dy) in x
-            .as_slice()
-            .chunks_exact(x.width())
-            .zip(dy.as_slice().chunks_exact(outputs))
-        {
-            let dy = R::load_part(simd, &dy[start..]);
-            for (sum, &x) in sums.iter_mut().zip(&x[input..input + ROWS]) {
-                *sum = R::mul_add(simd, R::splat(simd, x), dy, *sum);
+    if start < y.width() {
+        // The rest of a row that is no multiple of a pack: one value at a time.
+        for t in 0..y.steps() {
+            for (row, &x) in rows
+                .chunks_exact_mut(stride)
+                .zip(&x.row(t)[row..row + ROWS])
+            {
+                for (a, &y) in row[start..].iter_mut().zip(&y.row(t)[start..]) {
+                    *a += x * y;
+                }
             }
         }
-        for (r, sum) in sums.into_iter().enumerate() {
-            let tile = &mut weight[(input + r) * outputs + start..(input + r + 1) * outputs];
-            let one = R::splat(simd, R::ONE);
-            let total = R::mul_add(simd, one, R::load_part(simd, tile), sum);
-            R::store_part(simd, tile, total);
-        }
     }
 }
 
 #[inline(always)]
-fn accumulate_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+fn add_to_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
-    weight: &mut [R],
-    x: &Series<R>,
-    dy: &Series<R>,
-    input: usize,
-    start: usize,
+    (x, row): (&Series<R>, usize),
+    (y, start): (&Series<R>, usize),
+    rows: &mut [R],
+    stride: usize,
 ) {
-    let (outputs, width) = (dy.width(), PACKS * lanes::<R, S>());
+    let width = PACKS * lanes::<R, S>();
     let mut sums = [[R::splat(simd, R::ZERO); PACKS]; ROWS];
-    for (x, dy) in x
+    for (x, y) in x
         .as_slice()
         .chunks_exact(x.width())
-        .zip(dy.as_slice().chunks_exact(outputs))
+        .zip(y.as_slice().chunks_exact(y.width()))
     {
-        let (dy, _) = R::packs::<S>(&dy[start..start + width]);
-        for (sums, &x) in sums.iter_mut().zip(&x[input..input + ROWS]) {
+        let (y, _) = R::packs::<S>(&y[start..start + width]);
+        for (sums, &x) in sums.iter_mut().zip(&x[row..row + ROWS]) {
             let x = R::splat(simd, x);
-            for (sum, &dy) in sums.iter_mut().zip(dy) {
-                *sum = R::mul_add(simd, x, dy, *sum);
+            for (sum, &y) in sums.iter_mut().zip(y) {
+                *sum = R::mul_add(simd, x, y, *sum);
             }
         }
     }
     let one = R::splat(simd, R::ONE);
-    for (r, sums) in sums.iter().enumerate() {
-        let from = (input + r) * outputs + start;
-        let (tile, _) = R::packs_mut::<S>(&mut weight[from..from + width]);
+    for (row, sums) in rows.chunks_exact_mut(stride).zip(&sums) {
+        let (tile, _) = R::packs_mut::<S>(&mut row[start..start + width]);
         for (tile, &sum) in tile.iter_mut().zip(sums) {
             *tile = R::mul_add(simd, one, *tile, sum);
         }
     }
 }
 
-/// Values in one pack.
-#[inline(always)]
-const fn lanes<R: Real, S: Simd>() -> usize {
-    size_of::<R::Pack<S>>() / size_of::<R>()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::check::random_vector;
+
+    /// Every width around the size of a block, with padded and with bare rows.
+    #[test]
+    fn products_are_the_definition_at_every_size() {
+        for (m, n) in [
+            (1, 1),
+            (2, 5),
+            (3, 16),
+            (5, 31),
+            (7, 92),
+            (4, 129),
+            (9, 400),
+            (3, 431),
+            (2, 900),
+        ] {
+            for stride in [n, padded(n)] {
+                let mut data = Aligned::<f64>::zeros(m * stride);
+                let values = random_vector(1, m * n);
+                for (row, values) in data.chunks_exact_mut(stride).zip(values.chunks_exact(n)) {
+                    row[..n].copy_from_slice(values);
+                }
+                let a = Rows {
+                    data: &data,
+                    stride,
+                };
+                let (x, y) = (random_vector(2, m), random_vector(3, n));
+                let mut found = y.clone();
+                add_vector_product(&x, a, &mut found);
+                for (j, found) in found.iter().enumerate() {
+                    let wanted = y[j] + (0..m).map(|i| x[i] * values[i * n + j]).sum::<f64>();
+                    assert!(
+                        (found - wanted).abs() < 1e-12,
+                        "x·A, {m} by {n}, stride {stride}"
+                    );
+                }
+                let mut found = x.clone();
+                product_with_vector(a, &y, &mut found);
+                for (i, found) in found.iter().enumerate() {
+                    let wanted = (0..n).map(|j| values[i * n + j] * y[j]).sum::<f64>();
+                    assert!(
+                        (found - wanted).abs() < 1e-12,
+                        "A·y, {m} by {n}, stride {stride}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! Each file holds an operation, its derivative and their check.
 
 mod activation;
+mod aligned;
 #[cfg(test)]
 pub(crate) mod check;
 pub mod elementary;
@@ -15,6 +16,8 @@ pub mod similarity;
 pub mod softmax;
 
 pub use activation::{sigmoid, softplus, tanh};
+pub use aligned::Aligned;
 pub use linear::Linear;
+pub use matrix::Matrix;
 pub use real::Real;
 pub use series::Series;

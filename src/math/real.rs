@@ -44,7 +44,7 @@ pub trait Real:
     fn exp(self) -> Self;
     /// Natural logarithm of a positive number; for f32 see [`elementary::ln`].
     fn ln(self) -> Self;
-    /// ln(1 + x).
+    /// ln(1 + x); for f32 between 0 and 1 only, see [`elementary::ln_1p`].
     fn ln_1p(self) -> Self;
     /// Hyperbolic tangent; for f32 see [`elementary::tanh`].
     fn tanh(self) -> Self;
@@ -84,7 +84,7 @@ pub trait Real:
 
 macro_rules! real {
     ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident, $mul_add:ident,
-     $reduce:ident, $exp:path, $ln:path, $tanh:path) => {
+     $reduce:ident, $exp:path, $ln:path, $ln_1p:path, $tanh:path) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -109,7 +109,7 @@ macro_rules! real {
             }
             #[inline(always)]
             fn ln_1p(self) -> Self {
-                $type::ln_1p(self)
+                $ln_1p(self)
             }
             #[inline(always)]
             fn tanh(self) -> Self {
@@ -188,6 +188,7 @@ real!(
     reduce_sum_f32s,
     elementary::exp,
     elementary::ln,
+    elementary::ln_1p,
     elementary::tanh
 );
 real!(
@@ -202,5 +203,6 @@ real!(
     reduce_sum_f64s,
     f64::exp,
     f64::ln,
+    f64::ln_1p,
     f64::tanh
 );

@@ -5,11 +5,13 @@
 
 use ndarray::ArrayView2;
 
+use super::aligned::Aligned;
+
 /// A time-major array [steps, width] whose storage is kept when the next episode is shorter or
 /// longer, so that recording does not allocate once the longest episode has been seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series<R> {
-    data: Vec<R>,
+    data: Aligned<R>,
     width: usize,
 }
 
@@ -17,14 +19,14 @@ impl<R: Copy + Default> Series<R> {
     /// An empty series whose rows will have `width` values.
     pub fn new(width: usize) -> Self {
         Self {
-            data: Vec::new(),
+            data: Aligned::zeros(0),
             width,
         }
     }
 
     /// Makes room for `steps` rows. Rows that were there keep their values, new ones are zero.
     pub fn resize(&mut self, steps: usize) {
-        self.data.resize(steps * self.width, R::default());
+        self.data.resize(steps * self.width);
     }
 
     /// Values per step.
@@ -67,6 +69,10 @@ impl<R: Copy + Default> Series<R> {
     }
 
     /// The whole series as an array [steps, width].
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the lengths agree by construction"
+    )]
     pub fn view(&self) -> ArrayView2<'_, R> {
         ArrayView2::from_shape((self.steps(), self.width), &self.data)
             .expect("a series holds steps * width values")
@@ -82,12 +88,12 @@ mod tests {
         let mut series = Series::<f32>::new(3);
         series.resize(4);
         series.row_mut(1).fill(2.0);
-        let capacity = series.data.capacity();
+        let place = series.as_slice().as_ptr();
         series.resize(2);
         series.resize(4);
         assert_eq!(series.row(1), [2.0; 3]);
         assert_eq!(series.row(3), [0.0; 3]);
-        assert_eq!(series.data.capacity(), capacity);
+        assert_eq!(series.as_slice().as_ptr(), place);
         assert_eq!(series.view().dim(), (4, 3));
     }
 }

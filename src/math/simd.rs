@@ -39,6 +39,7 @@ macro_rules! kernel {
                 $($argument: $type),*
             }
             impl<$life, R: $crate::math::Real> $crate::math::simd::Kernel for Body<$life, R> {
+                #[allow(unused_parens, reason = "empty where there is no output")]
                 type Output = ($($output)?);
                 #[inline(always)]
                 fn with_simd<S: $crate::math::simd::Simd>(self, _: S) -> Self::Output {

@@ -10,8 +10,9 @@
 //!
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
 
+use super::matrix::{self, Rows};
 use super::softmax::dot;
-use super::{Real, matrix, simd::kernel};
+use super::{Real, simd::kernel};
 
 kernel! {
     /// sqrt(|M(i)|² + ε) for every row i.
@@ -43,7 +44,11 @@ fn divisor<R: Real>(norms: R) -> R {
 /// Writes K(i) for every row.
 pub fn cosine<R: Real>(key: &[R], columns: &[R], norms: &[R], epsilon: R, similarity: &mut [R]) {
     similarity.fill(R::ZERO);
-    matrix::add_vector_product(key, columns, similarity);
+    let rows = Rows {
+        data: columns,
+        stride: norms.len(),
+    };
+    matrix::add_vector_product(key, rows, similarity);
     divide_by_norms(key_norm(key, epsilon), norms, similarity);
 }
 
@@ -88,7 +93,11 @@ pub fn cosine_backward<R: Real>(
     } = *forward;
     let key_norm = key_norm(key, epsilon);
     let along_key = scale_gradient(key_norm, norms, similarity, similarity_gradient, scratch);
-    matrix::product_with_vector(columns, similarity_gradient, key_gradient);
+    let rows = Rows {
+        data: columns,
+        stride: norms.len(),
+    };
+    matrix::product_with_vector(rows, similarity_gradient, key_gradient);
     for (gradient, &k) in key_gradient.iter_mut().zip(key) {
         *gradient -= along_key * k;
     }

@@ -2,14 +2,13 @@
 
 use super::Real;
 
-/// Writes the softmax of `scale`·`x` to `p`. The maximum is taken off first: nothing overflows.
+/// Writes the softmax of `scale`·`x` to `p`, with `scale` ≥ 0. The maximum is taken off first: nothing
+/// overflows.
 #[inline(always)]
 pub fn softmax<R: Real>(scale: R, x: &[R], p: &mut [R]) {
-    let largest = x
-        .iter()
-        .fold(scale * x[0], |largest, &x| largest.max(scale * x));
+    let most = scale * largest(x);
     for (p, &x) in p.iter_mut().zip(x) {
-        *p = (scale * x - largest).exp();
+        *p = (scale * x - most).exp();
     }
     normalize(p);
 }
@@ -34,6 +33,26 @@ pub fn softmax_backward<R: Real>(p: &[R], dp: &[R], dz: &mut [R]) {
 
 /// Independent sums of a reduction: as many as two of the widest vectors hold.
 const LANES: usize = 32;
+
+/// The largest value.
+#[inline(always)]
+pub fn largest<R: Real>(x: &[R]) -> R {
+    let mut lanes = [x[0]; LANES];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            *lane = lane.max(x);
+        }
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] = lanes[i].max(lanes[i + width]);
+        }
+        width /= 2;
+    }
+    rest.iter().fold(lanes[0], |most, &x| most.max(x))
+}
 
 /// Σ x_i, in a fixed order that leaves room for vectors.
 #[inline(always)]
@@ -81,7 +100,7 @@ fn fold<R: Real>(mut lanes: [R; LANES]) -> R {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
-            lanes[i] = lanes[i] + lanes[i + width];
+            lanes[i] += lanes[i + width];
         }
         width /= 2;
     }

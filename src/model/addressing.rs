@@ -5,7 +5,7 @@
 //! modulo N.
 
 use crate::math::Real;
-use crate::math::softmax::{dot, dot3, normalize, softmax, softmax_backward};
+use crate::math::softmax::{dot, dot3, largest, normalize, softmax, softmax_backward};
 
 /// Equation 5: w^c = softmax(β·K), K being the cosine similarity of equation 6.
 #[inline(always)]
@@ -119,13 +119,9 @@ fn rows_moved(index: usize, offsets: usize, n: usize) -> usize {
 /// infinite.
 #[inline(always)]
 pub fn sharpen<R: Real>(gamma: R, w_s: &[R], w: &mut [R]) {
-    let mut largest = R::TINY;
-    for &w_s in w_s {
-        largest = largest.max(w_s);
-    }
-    let largest = largest.ln();
+    let most = largest(w_s).max(R::TINY).ln();
     for (w, &w_s) in w.iter_mut().zip(w_s) {
-        *w = (gamma * (w_s.max(R::TINY).ln() - largest)).exp();
+        *w = (gamma * (w_s.max(R::TINY).ln() - most)).exp();
     }
     normalize(w);
 }

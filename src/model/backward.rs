@@ -7,9 +7,10 @@ use super::config::{ControllerKind, HeadColumns, InitialMemory, InitialWeighting
 use super::controller::{feedforward, lstm};
 use super::head::{HeadGradient, activate_backward};
 use super::memory::{self, WriteGradient};
-use super::ntm::{Ntm, row_of};
+use super::ntm::Ntm;
 use super::params::Params;
 use super::trace::{HeadTrace, Trace};
+use crate::math::matrix::padded;
 use crate::math::simd::kernel;
 use crate::math::similarity::{CosineBackward, cosine_backward};
 use crate::math::softmax::softmax_backward;
@@ -65,9 +66,9 @@ impl<R: Real> Workspace<R> {
         };
         Self {
             layers: (0..layers)
-                .map(|_| Series::new(config.layer_outputs()))
+                .map(|_| Series::new(padded(config.layer_outputs())))
                 .collect(),
-            raw: Series::new(config.head_outputs()),
+            raw: Series::new(padded(config.head_outputs())),
             features: zeros(config.features()),
             // Also holds the gradient by h_t through the heads.
             seen: zeros(
@@ -262,7 +263,7 @@ impl<R: Real> Ntm<R> {
             let before = if t > 0 {
                 layer.cell.row(t - 1)
             } else {
-                row_of(initial, index)
+                initial.row(index)
             };
             let d_cell = &mut workspace.cell[index];
             lstm::backward(
@@ -302,13 +303,17 @@ impl<R: Real> Ntm<R> {
         if self.config.initial_memory == InitialMemory::Learned {
             let columns = (self.config.columns, self.config.rows);
             if let Ok(d_memory) = ArrayViewMut2::from_shape(columns, &mut workspace.memory) {
-                initial.memory += &d_memory.t();
+                initial
+                    .memory
+                    .view_mut()
+                    .zip_mut_with(&d_memory.t(), |to, &from| *to += from);
             }
         }
         if self.config.initial_weighting == InitialWeighting::Learned {
             let d_logits = &mut workspace.rows[0];
             for ((mut row, head), gradient) in initial
                 .weighting
+                .view_mut()
                 .rows_mut()
                 .into_iter()
                 .zip(&trace.heads)
@@ -322,16 +327,19 @@ impl<R: Real> Ntm<R> {
         }
         initial
             .read
+            .view_mut()
             .iter_mut()
             .zip(&workspace.read)
             .for_each(|(to, &from)| *to += from);
         initial
             .hidden
+            .view_mut()
             .iter_mut()
             .zip(workspace.hidden.iter().flatten())
             .for_each(|(to, &from)| *to += from);
         initial
             .cell
+            .view_mut()
             .iter_mut()
             .zip(workspace.cell.iter().flatten())
             .for_each(|(to, &from)| *to += from);
@@ -390,11 +398,13 @@ mod tests {
             config,
         };
         let values = random_vector(1, machine.params.count());
-        let set = |machine: &mut Ntm<f64>, values: &[f64]| {
-            let all = machine.params.slices_mut().flatten().zip(values);
-            all.for_each(|(to, &from)| *to = from);
-        };
-        set(&mut machine, &values);
+        let mut next = values.iter();
+        for (_, mut tensor) in machine.params.named_mut(&machine.config) {
+            tensor
+                .iter_mut()
+                .zip(&mut next)
+                .for_each(|(to, &from)| *to = from);
+        }
         let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
         let upstream = random_vector(2, STEPS * 2);
         let mut logit_gradient = Series::new(2);

@@ -105,7 +105,7 @@ kernel! {
     match config.shift_form {
         ShiftForm::Softmax => softmax_backward(head.shift.row(t), &gradient.shift, d_shift),
         ShiftForm::Scalar => {
-            d_shift[0] = scalar_shift_backward(raw[columns.shift.start], &gradient.shift)
+            d_shift[0] = scalar_shift_backward(raw[columns.shift.start], &gradient.shift);
         }
     }
     if let Role::Write { erase, add } = &head.role {

@@ -4,17 +4,26 @@
 //! the memory with the weighting, and a write one pass over N neighbours for each column.
 
 use super::trace::{HeadTrace, Role};
+use crate::math::Real;
+use crate::math::matrix::{self, Rows};
 use crate::math::simd::kernel;
-use crate::math::{Real, matrix};
 
 /// Equation 2: r = Σ_i w(i)·M(i).
 pub fn read<R: Real>(columns: &[R], w: &[R], r: &mut [R]) {
-    matrix::product_with_vector(columns, w, r);
+    matrix::product_with_vector(rows(columns, w), w, r);
+}
+
+/// The columns of a memory as the rows of a matrix, one for each of the M columns.
+fn rows<'a, R>(columns: &'a [R], weighting: &[R]) -> Rows<'a, R> {
+    Rows {
+        data: columns,
+        stride: weighting.len(),
+    }
 }
 
 /// From the gradient by r: adds to the gradients by w and by the memory.
 pub fn read_backward<R: Real>(columns: &[R], w: &[R], dr: &[R], dw: &mut [R], d_memory: &mut [R]) {
-    matrix::add_vector_product(dr, columns, dw);
+    matrix::add_vector_product(dr, rows(columns, w), dw);
     add_outer_product(dr, w, d_memory);
 }
 
@@ -109,7 +118,11 @@ pub fn write_backward<R: Real>(
     (heads, this, t): (&[HeadTrace<R>], usize, usize),
     before: &[R],
     d_after: &[R],
-    gradient: WriteGradient<'_, R>,
+    WriteGradient {
+        weighting: d_weighting,
+        erase: d_erase,
+        add: d_add,
+    }: WriteGradient<'_, R>,
     scratch: &mut [R],
 ) {
     let Write {
@@ -119,13 +132,13 @@ pub fn write_backward<R: Real>(
     } = Write::of(&heads[this], t);
     kept_by_others(heads, this, t, before, d_after, scratch);
     // dw = Σ_m dM·a − Σ_m dM·M·others·e: the erase half first, so that its sign can be turned.
-    gradient.weighting.fill(R::ZERO);
-    matrix::add_vector_product(erase, scratch, gradient.weighting);
-    gradient.weighting.iter_mut().for_each(|w| *w = -*w);
-    matrix::add_vector_product(add, d_after, gradient.weighting);
-    matrix::product_with_vector(d_after, weighting, gradient.add);
-    matrix::product_with_vector(scratch, weighting, gradient.erase);
-    gradient.erase.iter_mut().for_each(|e| *e = -*e);
+    d_weighting.fill(R::ZERO);
+    matrix::add_vector_product(erase, rows(scratch, weighting), d_weighting);
+    d_weighting.iter_mut().for_each(|w| *w = -*w);
+    matrix::add_vector_product(add, rows(d_after, weighting), d_weighting);
+    matrix::product_with_vector(rows(d_after, weighting), weighting, d_add);
+    matrix::product_with_vector(rows(scratch, weighting), weighting, d_erase);
+    d_erase.iter_mut().for_each(|e| *e = -*e);
 }
 
 kernel! {

@@ -81,7 +81,7 @@ impl<R: Real> Ntm<R> {
             InitialMemory::Constant(value) => memory.fill(R::from_f64(value)),
             InitialMemory::Learned => memory
                 .iter_mut()
-                .zip(initial.memory.t())
+                .zip(initial.memory.view().t())
                 .for_each(|(to, &from)| *to = from),
         }
         for (index, head) in trace.heads.iter_mut().enumerate() {
@@ -92,11 +92,7 @@ impl<R: Real> Ntm<R> {
                 }
                 InitialWeighting::Learned => {
                     let logits = initial.weighting.row(index);
-                    softmax(
-                        R::ONE,
-                        logits.as_slice().unwrap_or_default(),
-                        &mut head.initial,
-                    );
+                    softmax(R::ONE, logits, &mut head.initial);
                 }
             }
         }
@@ -168,18 +164,17 @@ impl<R: Real> Ntm<R> {
             seen[at..at + part.len()].copy_from_slice(part);
             at += part.len();
         };
-        match below.last() {
-            Some(below) => see(below.hidden.row(t)),
-            None => {
-                see(trace.input.row(t));
-                for (q, head) in trace.heads.iter().enumerate() {
-                    if let Role::Read { read } = &head.role {
-                        see(if t > 0 {
-                            read.row(t - 1)
-                        } else {
-                            row_of(&initial.read, q)
-                        });
-                    }
+        if let Some(below) = below.last() {
+            see(below.hidden.row(t));
+        } else {
+            see(trace.input.row(t));
+            for (q, head) in trace.heads.iter().enumerate() {
+                if let Role::Read { read } = &head.role {
+                    see(if t > 0 {
+                        read.row(t - 1)
+                    } else {
+                        initial.read.row(q)
+                    });
                 }
             }
         }
@@ -187,7 +182,7 @@ impl<R: Real> Ntm<R> {
             see(if t > 0 {
                 layer.hidden.row(t - 1)
             } else {
-                row_of(&initial.hidden, index)
+                initial.hidden.row(index)
             });
         }
 
@@ -212,7 +207,7 @@ impl<R: Real> Ntm<R> {
             let (before, cell) = layer.cell.previous_and_row_mut(t);
             lstm::forward(z, before, cell, layer.cell_tanh.row_mut(t), hidden);
         } else {
-            let before = row_of(&initial.cell, index);
+            let before = initial.cell.row(index);
             lstm::forward(
                 z,
                 before,
@@ -239,10 +234,4 @@ kernel! {
         shift(head.shift.row(t), w_g, w_s);
         sharpen(head.sharpening[t], w_s, w);
     }
-}
-
-/// A row of a small parameter matrix.
-pub(super) fn row_of<R>(matrix: &Array2<R>, row: usize) -> &[R] {
-    let width = matrix.ncols();
-    &matrix.as_slice().unwrap_or_default()[row * width..(row + 1) * width]
 }

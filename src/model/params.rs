@@ -1,11 +1,11 @@
 //! The weights. One struct serves as parameters, gradient and optimizer moments.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::config::{ControllerKind, HeadColumns, InitialMemory, InitialWeighting, ModelConfig};
-use crate::math::{Linear, Real};
+use crate::math::{Linear, Matrix, Real};
 
 /// Every tensor of a machine. Linear maps hold weights as [inputs, outputs].
 #[derive(Clone, Debug, PartialEq)]
@@ -24,15 +24,15 @@ pub struct Params<R = f32> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial<R = f32> {
     /// Memory, [N, M].
-    pub memory: Array2<R>,
+    pub memory: Matrix<R>,
     /// Logits of the weightings, [heads, N].
-    pub weighting: Array2<R>,
+    pub weighting: Matrix<R>,
     /// Read vectors, [read heads, M].
-    pub read: Array2<R>,
+    pub read: Matrix<R>,
     /// LSTM hidden states, [layers, C].
-    pub hidden: Array2<R>,
+    pub hidden: Matrix<R>,
     /// LSTM cells, [layers, C].
-    pub cell: Array2<R>,
+    pub cell: Matrix<R>,
 }
 
 impl<R: Real> Params<R> {
@@ -53,14 +53,14 @@ impl<R: Real> Params<R> {
             heads: Linear::zeros(size, config.head_outputs()),
             output: Linear::zeros(config.features(), config.outputs),
             initial: Initial {
-                memory: zeros(if learned_memory { config.rows } else { 0 }, config.columns),
-                weighting: zeros(
+                memory: Matrix::zeros(if learned_memory { config.rows } else { 0 }, config.columns),
+                weighting: Matrix::zeros(
                     if learned_weighting { config.heads() } else { 0 },
                     config.rows,
                 ),
-                read: zeros(config.read_heads, config.columns),
-                hidden: zeros(recurrent, size),
-                cell: zeros(recurrent, size),
+                read: Matrix::zeros(config.read_heads, config.columns),
+                hidden: Matrix::zeros(recurrent, size),
+                cell: Matrix::zeros(recurrent, size),
             },
         }
     }
@@ -99,11 +99,11 @@ impl<R: Real> Params<R> {
             let (name, columns) = (config.head_name(head), config.head_columns(head).all());
             tensors.push((
                 format!("{name}.weight"),
-                self.heads.weight.slice(s![.., columns.clone()]),
+                self.heads.weight.view().slice_move(s![.., columns.clone()]),
             ));
             tensors.push((
                 format!("{name}.bias"),
-                self.heads.bias.slice(s![.., columns]),
+                self.heads.bias.view().slice_move(s![.., columns]),
             ));
         }
         tensors.push(("output.weight".into(), self.output.weight.view()));
@@ -155,20 +155,24 @@ impl<R: Real> Params<R> {
         tensors
     }
 
-    /// Every tensor as one flat slice, always in the same order: what optimizers and sums walk over.
+    /// Every tensor as one flat slice with its padding, which is zero and stays zero; always in the same
+    /// order: what optimizers and sums walk over.
     pub fn slices(&self) -> impl Iterator<Item = &[R]> {
+        self.tensors().map(Matrix::as_slice)
+    }
+
+    fn tensors(&self) -> impl Iterator<Item = &Matrix<R>> {
         let linears = self.controller.iter().chain([&self.heads, &self.output]);
-        let initial = &self.initial;
+        let Initial {
+            memory,
+            weighting,
+            read,
+            hidden,
+            cell,
+        } = &self.initial;
         linears
             .flat_map(|linear| [&linear.weight, &linear.bias])
-            .chain([
-                &initial.memory,
-                &initial.weighting,
-                &initial.read,
-                &initial.hidden,
-                &initial.cell,
-            ])
-            .filter_map(|tensor| tensor.as_slice())
+            .chain([memory, weighting, read, hidden, cell])
     }
 
     /// [`Params::slices`], to write.
@@ -187,12 +191,14 @@ impl<R: Real> Params<R> {
         linears
             .flat_map(|linear| [&mut linear.weight, &mut linear.bias])
             .chain([memory, weighting, read, hidden, cell])
-            .filter_map(|tensor| tensor.as_slice_mut())
+            .map(Matrix::as_mut_slice)
     }
 
     /// Number of parameters.
     pub fn count(&self) -> usize {
-        self.slices().map(<[R]>::len).sum()
+        self.tensors()
+            .map(|tensor| tensor.rows() * tensor.columns())
+            .sum()
     }
 
     /// Sets every value to zero.
@@ -208,8 +214,4 @@ impl<R: Real> Params<R> {
             }
         }
     }
-}
-
-fn zeros<R: Real>(rows: usize, columns: usize) -> Array2<R> {
-    Array2::from_elem((rows, columns), R::ZERO)
 }

@@ -4,6 +4,7 @@
 use ndarray::ArrayView2;
 
 use super::config::ModelConfig;
+use crate::math::matrix::padded;
 use crate::math::{Real, Series};
 
 /// Everything a machine computed in one episode. All series have one row per step.
@@ -23,7 +24,7 @@ pub struct Trace<R = f32> {
     pub heads: Vec<HeadTrace<R>>,
     /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows.
     pub memory_columns: Series<R>,
-    /// Pre-activations of all heads, [T, P]; see [`ModelConfig::head_columns`].
+    /// Pre-activations of all heads, [T, P and padding]; see [`ModelConfig::head_columns`].
     pub raw: Series<R>,
     /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
     pub features: Series<R>,
@@ -36,7 +37,7 @@ pub struct Trace<R = f32> {
 pub struct LayerTrace<R = f32> {
     /// What the layer saw, [T, inputs]; see [`ModelConfig::layer_inputs`].
     pub input: Series<R>,
-    /// LSTM: the activated gates i, f, g, o, [T, 4C]. Empty rows for a feedforward layer.
+    /// LSTM: the activated gates i, f, g, o, [T, 4C and padding]. Empty rows for a feedforward layer.
     pub gates: Series<R>,
     /// LSTM cell c_t, [T, C]. Empty rows for a feedforward layer.
     pub cell: Series<R>,
@@ -99,7 +100,7 @@ impl<R: Real> Trace<R> {
         let lstm = config.layer_outputs() > c;
         let layer = |index| LayerTrace {
             input: Series::new(config.layer_inputs(index)),
-            gates: Series::new(if lstm { 4 * c } else { 0 }),
+            gates: Series::new(if lstm { padded(4 * c) } else { 0 }),
             cell: Series::new(if lstm { c } else { 0 }),
             cell_tanh: Series::new(if lstm { c } else { 0 }),
             hidden: Series::new(c),
@@ -134,7 +135,7 @@ impl<R: Real> Trace<R> {
             layers: (0..config.controller.layers).map(layer).collect(),
             heads: (0..config.heads()).map(head).collect(),
             memory_columns: Series::new(m * n),
-            raw: Series::new(config.head_outputs()),
+            raw: Series::new(padded(config.head_outputs())),
             features: Series::new(config.features()),
             norms: Series::new(n),
         }
@@ -146,6 +147,10 @@ impl<R: Real> Trace<R> {
     }
 
     /// M_t, [N, M]: the memory after `t` steps, so 0 is the memory before the first one.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the lengths agree by construction"
+    )]
     pub fn memory(&self, t: usize) -> ArrayView2<'_, R> {
         let rows = self.norms.width();
         let columns = self.memory_columns.row(t);

@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn a_value_that_is_not_finite_stops_the_run_and_spares_the_weights() {
         let mut trainer = small(2, 100, 1);
-        trainer.machine.params.heads.bias.fill(f32::NAN);
+        trainer.machine.params.heads.bias.view_mut().fill(f32::NAN);
         let before = format!("{:?}", trainer.machine.params);
         let diverged = trainer.update().unwrap_err();
         assert_eq!(

@@ -18,7 +18,7 @@ kernel! {
         hidden: &'a mut [R],
     ) {
         let size = cell.len();
-        let (input_forget, cell_output) = gates.split_at_mut(2 * size);
+        let (input_forget, cell_output) = gates[..4 * size].split_at_mut(2 * size);
         let (g, o) = cell_output.split_at_mut(size);
         input_forget.iter_mut().for_each(|z| *z = sigmoid(*z));
         g.iter_mut().for_each(|z| *z = z.tanh());

@@ -4,6 +4,7 @@
 //! matrices that stand time-major on the tape.
 
 use super::matrix::{self, Matrix};
+use super::simd::kernel;
 use super::{Real, Series};
 
 /// A linear map with bias.
@@ -40,12 +41,19 @@ impl<R: Real> Linear<R> {
         matrix::product_with_vector(self.weight.rows_from(first), dy, dx);
     }
 
-    /// Adds Σ_t x_tᵀ·dy_t to the weights and Σ_t dy_t to the bias of a gradient.
-    pub fn accumulate(&mut self, x: &Series<R>, dy: &Series<R>) {
-        matrix::add_product_of_series(x, dy, &mut self.weight);
-        for t in 0..dy.steps() {
-            for (bias, &dy) in self.bias.as_mut_slice().iter_mut().zip(dy.row(t)) {
-                *bias += dy;
+    /// Makes `self` the gradient over an episode: Σ_t x_tᵀ·dy_t for the weights, Σ_t dy_t for the bias.
+    pub fn set_gradient(&mut self, x: &Series<R>, dy: &Series<R>) {
+        matrix::set_product_of_series(x, dy, &mut self.weight);
+        sum_steps(dy, self.bias.as_mut_slice());
+    }
+}
+
+kernel! {
+    fn sum_steps<'a, R>(series: &'a Series<R>, sum: &'a mut [R]) {
+        sum.fill(R::ZERO);
+        for t in 0..series.steps() {
+            for (sum, &value) in sum.iter_mut().zip(series.row(t)) {
+                *sum += value;
             }
         }
     }
@@ -135,7 +143,7 @@ mod tests {
             assert_gradient("x", &x, &dx, |x| loss(&linear, x));
 
             let mut gradient = Linear::zeros(inputs, outputs);
-            gradient.accumulate(&xs, &dys);
+            gradient.set_gradient(&xs, &dys);
             let weight: Vec<f64> = flat(&linear.weight);
             assert_gradient("weight", &weight, &flat(&gradient.weight), |w| {
                 let mut changed = linear.clone();

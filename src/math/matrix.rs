@@ -132,10 +132,10 @@ pub fn product_with_vector<R: Real>(a: Rows<'_, R>, y: &[R], x: &mut [R]) {
     dispatch(ProductWithVector { a, y, x });
 }
 
-/// A += Σ_t x_tᵀ·y_t over the steps of two series; A has the rows of `x` and the padded width of `y`.
+/// A = Σ_t x_tᵀ·y_t over the steps of two series; A has the rows of `x` and the padded width of `y`.
 #[inline]
-pub fn add_product_of_series<R: Real>(x: &Series<R>, y: &Series<R>, a: &mut Matrix<R>) {
-    dispatch(AddProductOfSeries { x, y, a });
+pub fn set_product_of_series<R: Real>(x: &Series<R>, y: &Series<R>, a: &mut Matrix<R>) {
+    dispatch(SetProductOfSeries { x, y, a });
 }
 
 /// Calls `$kernel::<R, S, V>` with the constant V that equals `$packs`.
@@ -316,73 +316,81 @@ fn add_dots_with_block<R: Real, S: Simd, const V: usize>(
     }
 }
 
-struct AddProductOfSeries<'a, R> {
+struct SetProductOfSeries<'a, R> {
     x: &'a Series<R>,
     y: &'a Series<R>,
     a: &'a mut Matrix<R>,
 }
 
-impl<R: Real> Kernel for AddProductOfSeries<'_, R> {
+impl<R: Real> Kernel for SetProductOfSeries<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // A tile of A stays in registers while the episode goes by.
-        const ROWS: usize = 4;
+        // A tile of A stays in registers while the episode goes by, and the few columns of y that fill
+        // it stay in the first-level cache while the rows of A go by.
         let Self { x, y, a } = self;
-        let mut row = 0;
-        while row + ROWS <= x.width() {
-            add_to_rows::<R, S, ROWS>(simd, x, y, row, a);
-            row += ROWS;
+        let (lanes, mut start) = (lanes::<R, S>(), 0);
+        let most = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
+        while y.width() - start >= lanes {
+            let left = (y.width() - start) / lanes;
+            let packs = left.div_ceil(left.div_ceil(most));
+            match packs {
+                6 => set_columns::<R, S, 6>(simd, x, y, start, a),
+                5 => set_columns::<R, S, 5>(simd, x, y, start, a),
+                4 => set_columns::<R, S, 4>(simd, x, y, start, a),
+                3 => set_columns::<R, S, 3>(simd, x, y, start, a),
+                2 => set_columns::<R, S, 2>(simd, x, y, start, a),
+                _ => set_columns::<R, S, 1>(simd, x, y, start, a),
+            }
+            start += packs * lanes;
         }
-        while row < x.width() {
-            add_to_rows::<R, S, 1>(simd, x, y, row, a);
-            row += 1;
+        if start < y.width() {
+            set_last_columns(x, y, start, a);
         }
     }
 }
 
 #[inline(always)]
-fn add_to_rows<R: Real, S: Simd, const ROWS: usize>(
+fn set_columns<R: Real, S: Simd, const PACKS: usize>(
     simd: S,
     x: &Series<R>,
     y: &Series<R>,
-    row: usize,
+    start: usize,
     a: &mut Matrix<R>,
 ) {
-    let (lanes, mut start) = (lanes::<R, S>(), 0);
+    const ROWS: usize = 4;
     let stride = padded(a.columns);
-    let rows = &mut a.data[row * stride..(row + ROWS) * stride];
-    let wide = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
-    while y.width() - start >= lanes {
-        let packs = ((y.width() - start) / lanes).min(wide);
-        match packs {
-            6 => add_to_tile::<R, S, ROWS, 6>(simd, (x, row), (y, start), rows, stride),
-            5 => add_to_tile::<R, S, ROWS, 5>(simd, (x, row), (y, start), rows, stride),
-            4 => add_to_tile::<R, S, ROWS, 4>(simd, (x, row), (y, start), rows, stride),
-            3 => add_to_tile::<R, S, ROWS, 3>(simd, (x, row), (y, start), rows, stride),
-            2 => add_to_tile::<R, S, ROWS, 2>(simd, (x, row), (y, start), rows, stride),
-            _ => add_to_tile::<R, S, ROWS, 1>(simd, (x, row), (y, start), rows, stride),
-        }
-        start += packs * lanes;
+    let whole = x.width() / ROWS * ROWS;
+    let (four, one) = a.data.split_at_mut(whole * stride);
+    for (row, rows) in (0..whole)
+        .step_by(ROWS)
+        .zip(four.chunks_exact_mut(ROWS * stride))
+    {
+        set_tile::<R, S, ROWS, PACKS>(simd, (x, row), (y, start), rows, stride);
     }
-    if start < y.width() {
-        // The rest of a row that is no multiple of a pack: one value at a time.
+    for (row, rows) in (whole..x.width()).zip(one.chunks_exact_mut(stride)) {
+        set_tile::<R, S, 1, PACKS>(simd, (x, row), (y, start), rows, stride);
+    }
+}
+
+/// The rest of every row that is no multiple of a pack: one value at a time.
+#[inline(always)]
+fn set_last_columns<R: Real>(x: &Series<R>, y: &Series<R>, start: usize, a: &mut Matrix<R>) {
+    let stride = padded(a.columns);
+    for (i, row) in a.data.chunks_exact_mut(stride).enumerate() {
+        row[start..].fill(R::ZERO);
         for t in 0..y.steps() {
-            for (row, &x) in rows
-                .chunks_exact_mut(stride)
-                .zip(&x.row(t)[row..row + ROWS])
-            {
-                for (a, &y) in row[start..].iter_mut().zip(&y.row(t)[start..]) {
-                    *a += x * y;
-                }
+            let x = x.row(t)[i];
+            for (a, &y) in row[start..].iter_mut().zip(&y.row(t)[start..]) {
+                *a += x * y;
             }
         }
     }
 }
 
 #[inline(always)]
-fn add_to_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+fn set_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
     (x, row): (&Series<R>, usize),
     (y, start): (&Series<R>, usize),
@@ -404,12 +412,10 @@ fn add_to_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
             }
         }
     }
-    let one = R::splat(simd, R::ONE);
     for (row, sums) in rows.chunks_exact_mut(stride).zip(&sums) {
-        let (tile, _) = R::packs_mut::<S>(&mut row[start..start + width]);
-        for (tile, &sum) in tile.iter_mut().zip(sums) {
-            *tile = R::mul_add(simd, one, *tile, sum);
-        }
+        R::packs_mut::<S>(&mut row[start..start + width])
+            .0
+            .copy_from_slice(sums);
     }
 }
 

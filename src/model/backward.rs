@@ -1,20 +1,18 @@
 //! Back-propagation through an episode, read from the end of its trace.
 
-use ndarray::ArrayViewMut2;
-
 use super::addressing::{content_backward, interpolate_backward, sharpen_backward, shift_backward};
-use super::config::{ControllerKind, HeadColumns, InitialMemory, InitialWeighting, ModelConfig};
+use super::config::{ControllerKind, HeadColumns, ModelConfig};
 use super::controller::{feedforward, lstm};
 use super::head::{HeadGradient, activate_backward};
 use super::memory::{self, WriteGradient};
 use super::ntm::Ntm;
-use super::params::Params;
+use super::params::{Initial, Params};
 use super::trace::{HeadTrace, Trace};
 use crate::math::matrix::padded;
 use crate::math::simd::kernel;
 use crate::math::similarity::{CosineBackward, cosine_backward};
 use crate::math::softmax::softmax_backward;
-use crate::math::{Real, Series};
+use crate::math::{Matrix, Real, Series};
 
 /// The gradients that travel from step to step, and scratch; allocated once and reused.
 #[derive(Clone, Debug)]
@@ -101,8 +99,8 @@ impl<R: Real> Workspace<R> {
 }
 
 impl<R: Real> Ntm<R> {
-    /// Adds to `gradient` the derivative, by every weight, of a loss of the recorded episode whose
-    /// derivative by the logits is `logit_gradient`, [T, Y].
+    /// Sets `gradient` to the derivative, by every weight, of a loss of the recorded episode whose
+    /// derivative by the logits is `logit_gradient`, [T, Y] or padded with zeros to whole vectors.
     pub fn backward(
         &self,
         trace: &Trace<R>,
@@ -126,11 +124,13 @@ impl<R: Real> Ntm<R> {
             .zip(&trace.layers)
             .zip(&workspace.layers)
         {
-            linear.accumulate(&layer.input, dz);
+            linear.set_gradient(&layer.input, dz);
         }
         let top = &trace.layers[self.config.controller.layers - 1];
-        gradient.heads.accumulate(&top.hidden, &workspace.raw);
-        gradient.output.accumulate(&trace.features, logit_gradient);
+        gradient.heads.set_gradient(&top.hidden, &workspace.raw);
+        gradient
+            .output
+            .set_gradient(&trace.features, logit_gradient);
     }
 
     /// Through the output layer, to h_t and the reads of this step.
@@ -298,52 +298,49 @@ impl<R: Real> Ntm<R> {
         &self,
         trace: &Trace<R>,
         workspace: &mut Workspace<R>,
-        initial: &mut super::params::Initial<R>,
+        initial: &mut Initial<R>,
     ) {
-        if self.config.initial_memory == InitialMemory::Learned {
-            let columns = (self.config.columns, self.config.rows);
-            if let Ok(d_memory) = ArrayViewMut2::from_shape(columns, &mut workspace.memory) {
-                initial
-                    .memory
-                    .view_mut()
-                    .zip_mut_with(&d_memory.t(), |to, &from| *to += from);
-            }
+        let Workspace {
+            memory,
+            heads,
+            rows,
+            read,
+            hidden,
+            cell,
+            ..
+        } = workspace;
+        for (mut to, from) in initial
+            .memory
+            .view_mut()
+            .columns_mut()
+            .into_iter()
+            .zip(memory.chunks(self.config.rows))
+        {
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
         }
-        if self.config.initial_weighting == InitialWeighting::Learned {
-            let d_logits = &mut workspace.rows[0];
-            for ((mut row, head), gradient) in initial
-                .weighting
-                .view_mut()
-                .rows_mut()
-                .into_iter()
-                .zip(&trace.heads)
-                .zip(&workspace.heads)
-            {
-                softmax_backward(&head.initial, &gradient.next, d_logits);
-                row.iter_mut()
-                    .zip(&*d_logits)
-                    .for_each(|(to, &from)| *to += from);
-            }
+        for (mut to, (head, gradient)) in initial
+            .weighting
+            .view_mut()
+            .outer_iter_mut()
+            .zip(trace.heads.iter().zip(heads))
+        {
+            softmax_backward(&head.initial, &gradient.next, &mut rows[0]);
+            to.iter_mut()
+                .zip(&rows[0])
+                .for_each(|(to, &from)| *to = from);
         }
-        initial
-            .read
-            .view_mut()
-            .iter_mut()
-            .zip(&workspace.read)
-            .for_each(|(to, &from)| *to += from);
-        initial
-            .hidden
-            .view_mut()
-            .iter_mut()
-            .zip(workspace.hidden.iter().flatten())
-            .for_each(|(to, &from)| *to += from);
-        initial
-            .cell
-            .view_mut()
-            .iter_mut()
-            .zip(workspace.cell.iter().flatten())
-            .for_each(|(to, &from)| *to += from);
+        set(&mut initial.read, read.iter());
+        set(&mut initial.hidden, hidden.iter().flatten());
+        set(&mut initial.cell, cell.iter().flatten());
     }
+}
+
+fn set<'a, R: Real>(matrix: &mut Matrix<R>, values: impl Iterator<Item = &'a R>) {
+    matrix
+        .view_mut()
+        .iter_mut()
+        .zip(values)
+        .for_each(|(to, &from)| *to = from);
 }
 
 kernel! {
@@ -371,7 +368,9 @@ fn add<R: Real>(to: &mut [R], from: &[R]) {
 mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
-    use crate::model::config::{ControllerConfig, ShiftForm, VectorActivation};
+    use crate::model::config::{
+        ControllerConfig, InitialMemory, InitialWeighting, ShiftForm, VectorActivation,
+    };
     use ndarray::Array2;
 
     /// Odd sizes, a controller wider than its inputs, two heads of each kind, everything learned.

@@ -201,11 +201,6 @@ impl<R: Real> Params<R> {
             .sum()
     }
 
-    /// Sets every value to zero.
-    pub fn set_zero(&mut self) {
-        self.slices_mut().for_each(|slice| slice.fill(R::ZERO));
-    }
-
     /// Adds `other`, element by element.
     pub fn add(&mut self, other: &Self) {
         for (to, from) in self.slices_mut().zip(other.slices()) {

@@ -130,30 +130,52 @@ kernel! {
     }
 }
 
-/// Clips a gradient in place.
-pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) {
-    match clip {
-        Clip::None => {}
+/// Clips a gradient in place; returns whether every element was finite.
+pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> bool {
+    let limit = match clip {
         Clip::Elementwise(limit) => {
             let limit = R::from_f64(limit);
-            gradient
+            return gradient
                 .slices_mut()
-                .for_each(|slice| limit_to(limit, slice));
+                .map(|slice| limit_to(limit, slice))
+                .min()
+                .unwrap_or(true);
         }
-        Clip::GlobalNorm(limit) => {
-            let norm = global_norm(gradient);
-            if norm > limit {
-                let factor = R::from_f64(limit / norm);
-                gradient.slices_mut().flatten().for_each(|g| *g *= factor);
-            }
-        }
+        Clip::GlobalNorm(limit) => limit,
+        Clip::None => f64::INFINITY,
+    };
+    let norm = global_norm(gradient);
+    if norm > limit && norm.is_finite() {
+        let factor = R::from_f64(limit / norm);
+        gradient.slices_mut().flatten().for_each(|g| *g *= factor);
     }
+    norm.is_finite()
 }
 
 kernel! {
-    fn limit_to<'a, R>(limit: R, values: &'a mut [R]) {
-        values.iter_mut().for_each(|value| *value = (*value).max(-limit).min(limit));
+    /// Limits every value to ± `limit`, not-a-number stays; returns whether all were finite.
+    fn limit_to<'a, R>(limit: R, values: &'a mut [R]) -> bool {
+        let mut zeros = [R::ZERO; 32];
+        let (chunks, rest) = values.as_chunks_mut::<32>();
+        for chunk in chunks {
+            for (zero, value) in zeros.iter_mut().zip(chunk) {
+                *zero += *value * R::ZERO;
+                *value = limited(*value, limit);
+            }
+        }
+        for value in rest {
+            zeros[0] += *value * R::ZERO;
+            *value = limited(*value, limit);
+        }
+        // A finite number times zero is zero; infinity and not-a-number are not.
+        zeros.iter().all(|&zero| zero == R::ZERO)
     }
+}
+
+#[inline(always)]
+fn limited<R: Real>(value: R, limit: R) -> R {
+    let below = if value > limit { limit } else { value };
+    if below < -limit { -limit } else { below }
 }
 
 /// The Euclidean norm over all tensors.

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::config::TrainingConfig;
 use super::evaluate::{Evaluation, evaluate_on};
 use super::loss::{Score, logit_gradient, score};
-use super::optimizer::{Optimizer, clip, global_norm};
+use super::optimizer::{Optimizer, clip};
+use crate::math::matrix::padded;
 use crate::math::{Real, Series};
 use crate::model::{ModelConfig, Ntm, Params, Role, Trace, Workspace};
 use crate::task::{Episode, Task};
@@ -101,7 +102,7 @@ impl Worker {
     fn new(model: &ModelConfig) -> Self {
         Self {
             trace: Trace::new(model),
-            logit_gradient: Series::new(model.outputs),
+            logit_gradient: Series::new(padded(model.outputs)),
             workspace: Workspace::new(model),
             gradient: Params::zeros(model),
             loss: Vec::new(),
@@ -115,7 +116,6 @@ impl Worker {
         self.loss.resize(episode.steps(), 0.0);
         self.score = score(episode, &self.trace, &mut self.loss);
         logit_gradient(episode, &self.trace, scale, &mut self.logit_gradient);
-        self.gradient.set_zero();
         machine.backward(
             &self.trace,
             &self.logit_gradient,
@@ -164,10 +164,15 @@ impl Trainer {
     pub fn update(&mut self) -> Result<Update, Diverged> {
         let start = Instant::now();
         self.learn_batch();
-        if let Some(diverged) = self.divergence() {
-            return Err(diverged);
+        let finite = clip(&mut self.gradient, self.config.clip);
+        if !finite
+            || self
+                .workers
+                .iter()
+                .any(|worker| !worker.score.bits.is_finite())
+        {
+            return Err(self.divergence());
         }
-        clip(&mut self.gradient, self.config.clip);
         let rate_factor = self.rate_factor();
         self.optimizer
             .update(&mut self.machine.params, &self.gradient, rate_factor);
@@ -209,13 +214,15 @@ impl Trainer {
         };
         if config.batch == 1 {
             workers.iter_mut().enumerate().for_each(learn);
-            std::mem::swap(&mut self.gradient, &mut self.workers[0].gradient);
-            return;
+        } else {
+            threads.install(|| workers.par_iter_mut().enumerate().for_each(learn));
         }
-        threads.install(|| workers.par_iter_mut().enumerate().for_each(learn));
-        self.gradient.set_zero();
-        for worker in &self.workers {
-            self.gradient.add(&worker.gradient);
+        for (index, worker) in self.workers.iter_mut().enumerate() {
+            if index == 0 {
+                std::mem::swap(&mut self.gradient, &mut worker.gradient);
+            } else {
+                self.gradient.add(&worker.gradient);
+            }
         }
     }
 
@@ -253,15 +260,8 @@ impl Trainer {
         point
     }
 
-    /// Looks for the first thing that is not finite, where the loss or the gradient shows there is one.
-    fn divergence(&self) -> Option<Diverged> {
-        let losses_finite = self
-            .workers
-            .iter()
-            .all(|worker| worker.score.bits.is_finite());
-        if losses_finite && global_norm(&self.gradient).is_finite() {
-            return None;
-        }
+    /// Names the first thing that is not finite.
+    fn divergence(&self) -> Diverged {
         let in_trace = self
             .workers
             .iter()
@@ -279,11 +279,11 @@ impl Trainer {
             },
             |(tensor, step)| (tensor, Some(step)),
         );
-        Some(Diverged {
+        Diverged {
             tensor,
             step,
             sequences: self.sequences,
-        })
+        }
     }
 }
 

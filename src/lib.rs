@@ -1,5 +1,6 @@
 //! Tapescope: a Neural Turing Machine you can watch think.
 
+pub mod io;
 pub mod math;
 pub mod model;
 pub mod task;

@@ -1,0 +1,111 @@
+//! What can be wrong with a file, and the words for it.
+
+/// A file that could not be read, written or understood.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file could not be read.
+    #[error("{file}: cannot be read: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file could not be written.
+    #[error("{file}: cannot be written: {source}")]
+    Write {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file was read, but says something it may not say.
+    #[error("{file}: {}{problem}", prefix(place))]
+    Content {
+        /// The file.
+        file: String,
+        /// The key, tensor or array inside it; empty for the file as a whole.
+        place: String,
+        /// What was found, and what is allowed.
+        problem: String,
+    },
+    /// Neither a file nor a name that is known.
+    #[error("there is no {what} `{name}`{}; known: {}", did_you_mean(suggestion.as_deref()), known.join(", "))]
+    Unknown {
+        /// What was looked for: `preset`, ….
+        what: &'static str,
+        /// What was typed.
+        name: String,
+        /// The nearest known name, when one is near.
+        suggestion: Option<String>,
+        /// All known names.
+        known: Vec<String>,
+    },
+}
+
+impl Error {
+    pub(super) fn content(
+        file: &str,
+        place: impl Into<String>,
+        problem: impl Into<String>,
+    ) -> Self {
+        Self::Content {
+            file: file.to_owned(),
+            place: place.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// The error for a `name` that is none of `known`.
+    pub fn unknown<'a>(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        Self::Unknown {
+            what,
+            name: name.to_owned(),
+            suggestion,
+            known,
+        }
+    }
+}
+
+fn prefix(place: &str) -> String {
+    if place.is_empty() {
+        String::new()
+    } else {
+        format!("`{place}`: ")
+    }
+}
+
+/// `; did you mean …?`, or nothing.
+pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// The candidate closest to `name` in spelling, when one is close enough to be a typo of it.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(2);
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn nearest_finds_a_typo_and_nothing_far_away() {
+        let known = ["copy", "repeat_copy"];
+        assert_eq!(nearest("cpoy", known), Some("copy"));
+        assert_eq!(nearest("repeat-copy", known), Some("repeat_copy"));
+        assert_eq!(nearest("priority", known), None);
+    }
+}

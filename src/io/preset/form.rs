@@ -1,0 +1,765 @@
+//! A preset as it is typed. Types are checked here by serde, ranges on the way to an [`Experiment`].
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::{EvaluationConfig, Experiment, MAX_LENGTH, MAX_REPEATS};
+use crate::io::Error;
+use crate::model::ModelConfig;
+use crate::model::config::{
+    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, ShiftForm, VectorActivation,
+};
+use crate::task::{Copy, RepeatCopy, Task};
+use crate::train::{Clip, OptimizerConfig, TrainingConfig};
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Form {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(default)]
+    description: String,
+    task: TaskForm,
+    #[serde(default)]
+    model: ModelForm,
+    #[serde(default)]
+    training: TrainingForm,
+    #[serde(default)]
+    evaluation: EvaluationForm,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(in crate::io) struct TaskForm {
+    pub(in crate::io) kind: TaskKind,
+    pub(in crate::io) bits: usize,
+    pub(in crate::io) length: [usize; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::io) repeats: Option<[usize; 2]>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::io) enum TaskKind {
+    Copy,
+    RepeatCopy,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::io) struct ModelForm {
+    pub(in crate::io) memory: MemoryForm,
+    pub(in crate::io) controller: ControllerForm,
+    pub(in crate::io) heads: HeadsForm,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::io) struct MemoryForm {
+    pub(in crate::io) rows: usize,
+    pub(in crate::io) columns: usize,
+    pub(in crate::io) initial: InitialMemoryForm,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::io) enum InitialMemoryForm {
+    Constant(f64),
+    Learned,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::io) struct ControllerForm {
+    pub(in crate::io) kind: ControllerKindForm,
+    pub(in crate::io) size: usize,
+    pub(in crate::io) layers: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::io) enum ControllerKindForm {
+    Lstm,
+    Feedforward,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::io) struct HeadsForm {
+    pub(in crate::io) read: usize,
+    pub(in crate::io) write: usize,
+    pub(in crate::io) shift: ShiftFields,
+    pub(in crate::io) key_activation: ActivationForm,
+    pub(in crate::io) add_activation: ActivationForm,
+    pub(in crate::io) similarity_epsilon: f64,
+    pub(in crate::io) initial_weighting: InitialWeightingForm,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::io) struct ShiftFields {
+    pub(in crate::io) form: ShiftFormForm,
+    pub(in crate::io) range: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::io) enum ShiftFormForm {
+    Softmax,
+    Scalar,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::io) enum ActivationForm {
+    Tanh,
+    Identity,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::io) enum InitialWeightingForm {
+    OneHot,
+    Learned,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+struct TrainingForm {
+    optimizer: OptimizerForm,
+    final_rate: f64,
+    clip: ClipForm,
+    batch: usize,
+    sequences: u64,
+    seed: u64,
+    validation_every: u64,
+    validation_episodes: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OptimizerKind {
+    Rmsprop,
+    Adam,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OptimizerForm {
+    kind: OptimizerKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decay: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    momentum: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beta1: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beta2: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epsilon: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ClipKind {
+    Elementwise,
+    GlobalNorm,
+    None,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ClipForm {
+    kind: ClipKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<f64>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(default)]
+struct EvaluationForm {
+    lengths: Vec<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repeats: Vec<usize>,
+    episodes: usize,
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Defaults. Those of the machine are written down once, in `ModelConfig::new`.
+
+impl Default for ModelForm {
+    fn default() -> Self {
+        Self::from(&ModelConfig::new(1, 1))
+    }
+}
+
+impl Default for MemoryForm {
+    fn default() -> Self {
+        ModelForm::default().memory
+    }
+}
+
+impl Default for ControllerForm {
+    fn default() -> Self {
+        ModelForm::default().controller
+    }
+}
+
+impl Default for HeadsForm {
+    fn default() -> Self {
+        ModelForm::default().heads
+    }
+}
+
+impl Default for ShiftFields {
+    fn default() -> Self {
+        HeadsForm::default().shift
+    }
+}
+
+impl Default for TrainingForm {
+    fn default() -> Self {
+        Self {
+            optimizer: OptimizerForm::of_kind(OptimizerKind::Rmsprop),
+            final_rate: 1.0,
+            clip: ClipForm {
+                kind: ClipKind::Elementwise,
+                limit: None,
+            },
+            batch: 1,
+            sequences: 100_000,
+            seed: 1,
+            validation_every: 1000,
+            validation_episodes: 100,
+        }
+    }
+}
+
+impl OptimizerForm {
+    fn of_kind(kind: OptimizerKind) -> Self {
+        Self {
+            kind,
+            rate: None,
+            decay: None,
+            momentum: None,
+            beta1: None,
+            beta2: None,
+            epsilon: None,
+        }
+    }
+}
+
+impl Default for EvaluationForm {
+    fn default() -> Self {
+        Self {
+            lengths: vec![10, 20, 30, 50, 120],
+            repeats: Vec::new(),
+            episodes: 100,
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Text to form.
+
+impl Form {
+    /// Reads a form; an error names the path at which it was found.
+    pub(super) fn read<'de>(
+        source: impl Deserializer<'de, Error = serde_json::Error>,
+        file: &str,
+    ) -> Result<Self, Error> {
+        serde_path_to_error::deserialize(source).map_err(|error| {
+            let path = error.path().to_string();
+            let place = if path == "." { String::new() } else { path };
+            Error::content(file, place, plain(&error.inner().to_string()))
+        })
+    }
+
+    /// A tree of every key that any preset may have.
+    pub(super) fn every_key() -> Map<String, Value> {
+        let any = Some(0.0);
+        let form = Self {
+            name: Some(String::new()),
+            title: Some(String::new()),
+            description: String::new(),
+            task: TaskForm {
+                kind: TaskKind::RepeatCopy,
+                bits: 0,
+                length: [0, 0],
+                repeats: Some([0, 0]),
+            },
+            model: ModelForm {
+                memory: MemoryForm {
+                    // A leaf: its object form is a value, not a set of keys.
+                    initial: InitialMemoryForm::Learned,
+                    ..MemoryForm::default()
+                },
+                ..ModelForm::default()
+            },
+            training: TrainingForm {
+                optimizer: OptimizerForm {
+                    kind: OptimizerKind::Adam,
+                    rate: any,
+                    decay: any,
+                    momentum: any,
+                    beta1: any,
+                    beta2: any,
+                    epsilon: any,
+                },
+                clip: ClipForm {
+                    kind: ClipKind::Elementwise,
+                    limit: any,
+                },
+                ..TrainingForm::default()
+            },
+            evaluation: EvaluationForm {
+                repeats: vec![0],
+                ..EvaluationForm::default()
+            },
+        };
+        match serde_json::to_value(form) {
+            Ok(Value::Object(keys)) => keys,
+            _ => unreachable!("a form is an object of plain values"),
+        }
+    }
+
+    pub(super) fn to_json(&self) -> String {
+        let mut json =
+            serde_json::to_string_pretty(self).expect("a form has no map with other keys");
+        json.push('\n');
+        json
+    }
+}
+
+/// Serde's words for Rust's types, in the words of a preset.
+pub(in crate::io) fn plain(message: &str) -> String {
+    message
+        .replace("expected usize", "expected a whole number, 0 or more")
+        .replace("expected u64", "expected a whole number, 0 or more")
+        .replace("expected f64", "expected a number")
+        .replace("expected a sequence", "expected a list")
+        .replace("an array of length 2", "a list [lowest, highest]")
+        .replace("string or map", "\"learned\" or {\"constant\": number}")
+        .replace(
+            "enum InitialMemoryForm",
+            "\"learned\" or {\"constant\": number}",
+        )
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Form to experiment: every range is checked here.
+
+/// Reports values out of range in one file.
+pub(in crate::io) struct Check<'a> {
+    pub(in crate::io) file: &'a str,
+}
+
+impl Check<'_> {
+    fn fail<T>(&self, path: &str, problem: impl Into<String>) -> Result<T, Error> {
+        Err(Error::content(self.file, path, problem))
+    }
+
+    fn within<T: PartialOrd + Display + std::marker::Copy>(
+        &self,
+        path: &str,
+        value: T,
+        allowed: RangeInclusive<T>,
+    ) -> Result<T, Error> {
+        if allowed.contains(&value) {
+            return Ok(value);
+        }
+        let (low, high) = (allowed.start(), allowed.end());
+        self.fail(path, format!("is {value}; allowed: {low} to {high}"))
+    }
+
+    /// [low, high] as a range of whole numbers from 1 to `most`.
+    fn range(
+        &self,
+        path: &str,
+        [low, high]: [usize; 2],
+        most: usize,
+    ) -> Result<RangeInclusive<usize>, Error> {
+        if (1..=most).contains(&low) && (low..=most).contains(&high) {
+            return Ok(low..=high);
+        }
+        self.fail(
+            path,
+            format!(
+                "is [{low}, {high}]; allowed: [lowest, highest] with 1 ≤ lowest ≤ highest ≤ {most}"
+            ),
+        )
+    }
+
+    /// A list of whole numbers from 1 to `most`.
+    fn list(&self, path: &str, values: Vec<usize>, most: usize) -> Result<Vec<usize>, Error> {
+        for (index, &value) in values.iter().enumerate() {
+            self.within(&format!("{path}[{index}]"), value, 1..=most)?;
+        }
+        Ok(values)
+    }
+
+    /// A field that this kind of object does not have must not be given.
+    fn absent<T>(
+        &self,
+        path: &str,
+        value: Option<&T>,
+        kind: &str,
+        allowed: &str,
+    ) -> Result<(), Error> {
+        match value {
+            None => Ok(()),
+            Some(_) => self.fail(
+                path,
+                format!("is not a key of `{kind}`; allowed: {allowed}"),
+            ),
+        }
+    }
+}
+
+impl Form {
+    pub(super) fn experiment(self, file: &str, stem: &str) -> Result<Experiment, Error> {
+        let check = Check { file };
+        let name = self.name.unwrap_or_else(|| stem.to_owned());
+        if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+            return check.fail(
+                "name",
+                "must be usable as the name of a folder: not empty, no slash, no dot in front",
+            );
+        }
+        let task = self.task.task(&check)?;
+        Ok(Experiment {
+            title: self.title.unwrap_or_else(|| name.clone()),
+            name,
+            description: self.description,
+            model: self.model.config(&task, &check)?,
+            task,
+            training: self.training.config(&check)?,
+            evaluation: self.evaluation.config(&check)?,
+        })
+    }
+}
+
+impl TaskForm {
+    pub(in crate::io) fn task(&self, check: &Check) -> Result<Task, Error> {
+        let bits = check.within("task.bits", self.bits, 1..=1024)?;
+        let length = check.range("task.length", self.length, MAX_LENGTH)?;
+        match (self.kind, self.repeats) {
+            (TaskKind::Copy, repeats) => {
+                check.absent(
+                    "task.repeats",
+                    repeats.as_ref(),
+                    "copy",
+                    "kind, bits, length",
+                )?;
+                Ok(Task::Copy(Copy { bits, length }))
+            }
+            (TaskKind::RepeatCopy, None) => check.fail(
+                "task.repeats",
+                "is missing; `repeat_copy` needs [lowest, highest], for example [1, 10]",
+            ),
+            (TaskKind::RepeatCopy, Some(repeats)) => {
+                let repeats = check.range("task.repeats", repeats, MAX_REPEATS)?;
+                Ok(Task::RepeatCopy(RepeatCopy {
+                    bits,
+                    length,
+                    repeats,
+                }))
+            }
+        }
+    }
+}
+
+impl ModelForm {
+    pub(in crate::io) fn config(&self, task: &Task, check: &Check) -> Result<ModelConfig, Error> {
+        let config = ModelConfig {
+            inputs: task.inputs(),
+            outputs: task.outputs(),
+            rows: self.memory.rows,
+            columns: self.memory.columns,
+            controller: ControllerConfig {
+                kind: match self.controller.kind {
+                    ControllerKindForm::Lstm => ControllerKind::Lstm,
+                    ControllerKindForm::Feedforward => ControllerKind::Feedforward,
+                },
+                size: self.controller.size,
+                layers: self.controller.layers,
+            },
+            read_heads: self.heads.read,
+            write_heads: self.heads.write,
+            shift_range: self.heads.shift.range,
+            shift_form: match self.heads.shift.form {
+                ShiftFormForm::Softmax => ShiftForm::Softmax,
+                ShiftFormForm::Scalar => ShiftForm::Scalar,
+            },
+            key_activation: (&self.heads.key_activation).into(),
+            add_activation: (&self.heads.add_activation).into(),
+            similarity_epsilon: self.heads.similarity_epsilon,
+            initial_memory: match self.memory.initial {
+                InitialMemoryForm::Constant(value) => InitialMemory::Constant(value),
+                InitialMemoryForm::Learned => InitialMemory::Learned,
+            },
+            initial_weighting: match self.heads.initial_weighting {
+                InitialWeightingForm::OneHot => InitialWeighting::OneHot,
+                InitialWeightingForm::Learned => InitialWeighting::Learned,
+            },
+        };
+        config.validate().or_else(|error| {
+            let problem = format!("is {}; allowed: {}", error.found, error.allowed);
+            check.fail(&format!("model.{}", error.field), problem)
+        })?;
+        Ok(config)
+    }
+}
+
+impl TrainingForm {
+    fn config(&self, check: &Check) -> Result<TrainingConfig, Error> {
+        Ok(TrainingConfig {
+            optimizer: self.optimizer.config(check)?,
+            final_rate: check.within("training.final_rate", self.final_rate, 0.0..=1.0)?,
+            clip: self.clip.config(check)?,
+            batch: check.within("training.batch", self.batch, 1..=4096)?,
+            sequences: check.within("training.sequences", self.sequences, 1..=1_000_000_000_000)?,
+            seed: self.seed,
+            validation_every: check.within(
+                "training.validation_every",
+                self.validation_every,
+                1..=1_000_000_000_000,
+            )?,
+            validation_episodes: check.within(
+                "training.validation_episodes",
+                self.validation_episodes,
+                1..=1_000_000,
+            )?,
+        })
+    }
+}
+
+impl OptimizerForm {
+    fn config(&self, check: &Check) -> Result<OptimizerConfig, Error> {
+        let field = |name: &str, value: Option<f64>, default: f64, most: f64| {
+            let path = format!("training.optimizer.{name}");
+            check.within(&path, value.unwrap_or(default), 0.0..=most)
+        };
+        let absent = |name: &str, value: Option<&f64>, kind, allowed| {
+            check.absent(&format!("training.optimizer.{name}"), value, kind, allowed)
+        };
+        match self.kind {
+            OptimizerKind::Rmsprop => {
+                let allowed = "kind, rate, decay, momentum, epsilon";
+                absent("beta1", self.beta1.as_ref(), "rmsprop", allowed)?;
+                absent("beta2", self.beta2.as_ref(), "rmsprop", allowed)?;
+                Ok(OptimizerConfig::RmsProp {
+                    rate: field("rate", self.rate, 1e-4, 10.0)?,
+                    decay: field("decay", self.decay, 0.95, 1.0)?,
+                    momentum: field("momentum", self.momentum, 0.9, 1.0)?,
+                    epsilon: field("epsilon", self.epsilon, 1e-4, 1.0)?,
+                })
+            }
+            OptimizerKind::Adam => {
+                let allowed = "kind, rate, beta1, beta2, epsilon";
+                absent("decay", self.decay.as_ref(), "adam", allowed)?;
+                absent("momentum", self.momentum.as_ref(), "adam", allowed)?;
+                Ok(OptimizerConfig::Adam {
+                    rate: field("rate", self.rate, 1e-3, 10.0)?,
+                    beta1: field("beta1", self.beta1, 0.9, 1.0)?,
+                    beta2: field("beta2", self.beta2, 0.999, 1.0)?,
+                    epsilon: field("epsilon", self.epsilon, 1e-8, 1.0)?,
+                })
+            }
+        }
+    }
+}
+
+impl ClipForm {
+    fn config(&self, check: &Check) -> Result<Clip, Error> {
+        let path = "training.clip.limit";
+        let limit = |default: f64| {
+            let limit = self.limit.unwrap_or(default);
+            if limit > 0.0 && limit.is_finite() {
+                Ok(limit)
+            } else {
+                check.fail(path, format!("is {limit}; allowed: a number above 0"))
+            }
+        };
+        match self.kind {
+            ClipKind::Elementwise => Ok(Clip::Elementwise(limit(10.0)?)),
+            ClipKind::GlobalNorm => Ok(Clip::GlobalNorm(limit(50.0)?)),
+            ClipKind::None => {
+                check.absent(path, self.limit.as_ref(), "none", "kind")?;
+                Ok(Clip::None)
+            }
+        }
+    }
+}
+
+impl EvaluationForm {
+    fn config(self, check: &Check) -> Result<EvaluationConfig, Error> {
+        Ok(EvaluationConfig {
+            lengths: check.list("evaluation.lengths", self.lengths, MAX_LENGTH)?,
+            repeats: check.list("evaluation.repeats", self.repeats, MAX_REPEATS)?,
+            episodes: check.within("evaluation.episodes", self.episodes, 1..=10_000_000)?,
+        })
+    }
+}
+
+impl From<&ActivationForm> for VectorActivation {
+    fn from(form: &ActivationForm) -> Self {
+        match form {
+            ActivationForm::Tanh => Self::Tanh,
+            ActivationForm::Identity => Self::Identity,
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Experiment to form: every default is written out.
+
+impl From<&Experiment> for Form {
+    fn from(experiment: &Experiment) -> Self {
+        let EvaluationConfig {
+            lengths,
+            repeats,
+            episodes,
+        } = experiment.evaluation.clone();
+        Self {
+            name: Some(experiment.name.clone()),
+            title: Some(experiment.title.clone()),
+            description: experiment.description.clone(),
+            task: TaskForm::from(&experiment.task),
+            model: ModelForm::from(&experiment.model),
+            training: TrainingForm::from(&experiment.training),
+            evaluation: EvaluationForm {
+                lengths,
+                repeats,
+                episodes,
+            },
+        }
+    }
+}
+
+impl From<&Task> for TaskForm {
+    fn from(task: &Task) -> Self {
+        let ends = |range: &RangeInclusive<usize>| [*range.start(), *range.end()];
+        Self {
+            kind: match task {
+                Task::Copy(_) => TaskKind::Copy,
+                Task::RepeatCopy(_) => TaskKind::RepeatCopy,
+            },
+            bits: task.bits(),
+            length: ends(&task.length()),
+            repeats: task.repeats().as_ref().map(ends),
+        }
+    }
+}
+
+impl From<&ModelConfig> for ModelForm {
+    fn from(config: &ModelConfig) -> Self {
+        Self {
+            memory: MemoryForm {
+                rows: config.rows,
+                columns: config.columns,
+                initial: match config.initial_memory {
+                    InitialMemory::Constant(value) => InitialMemoryForm::Constant(value),
+                    InitialMemory::Learned => InitialMemoryForm::Learned,
+                },
+            },
+            controller: ControllerForm {
+                kind: match config.controller.kind {
+                    ControllerKind::Lstm => ControllerKindForm::Lstm,
+                    ControllerKind::Feedforward => ControllerKindForm::Feedforward,
+                },
+                size: config.controller.size,
+                layers: config.controller.layers,
+            },
+            heads: HeadsForm {
+                read: config.read_heads,
+                write: config.write_heads,
+                shift: ShiftFields {
+                    form: match config.shift_form {
+                        ShiftForm::Softmax => ShiftFormForm::Softmax,
+                        ShiftForm::Scalar => ShiftFormForm::Scalar,
+                    },
+                    range: config.shift_range,
+                },
+                key_activation: config.key_activation.into(),
+                add_activation: config.add_activation.into(),
+                similarity_epsilon: config.similarity_epsilon,
+                initial_weighting: match config.initial_weighting {
+                    InitialWeighting::OneHot => InitialWeightingForm::OneHot,
+                    InitialWeighting::Learned => InitialWeightingForm::Learned,
+                },
+            },
+        }
+    }
+}
+
+impl From<VectorActivation> for ActivationForm {
+    fn from(activation: VectorActivation) -> Self {
+        match activation {
+            VectorActivation::Tanh => Self::Tanh,
+            VectorActivation::Identity => Self::Identity,
+        }
+    }
+}
+
+impl From<&TrainingConfig> for TrainingForm {
+    fn from(config: &TrainingConfig) -> Self {
+        Self {
+            optimizer: OptimizerForm::from(&config.optimizer),
+            final_rate: config.final_rate,
+            clip: match config.clip {
+                Clip::None => ClipForm {
+                    kind: ClipKind::None,
+                    limit: None,
+                },
+                Clip::Elementwise(limit) => ClipForm {
+                    kind: ClipKind::Elementwise,
+                    limit: Some(limit),
+                },
+                Clip::GlobalNorm(limit) => ClipForm {
+                    kind: ClipKind::GlobalNorm,
+                    limit: Some(limit),
+                },
+            },
+            batch: config.batch,
+            sequences: config.sequences,
+            seed: config.seed,
+            validation_every: config.validation_every,
+            validation_episodes: config.validation_episodes,
+        }
+    }
+}
+
+impl From<&OptimizerConfig> for OptimizerForm {
+    fn from(config: &OptimizerConfig) -> Self {
+        match *config {
+            OptimizerConfig::RmsProp {
+                rate,
+                decay,
+                momentum,
+                epsilon,
+            } => Self {
+                rate: Some(rate),
+                decay: Some(decay),
+                momentum: Some(momentum),
+                epsilon: Some(epsilon),
+                ..Self::of_kind(OptimizerKind::Rmsprop)
+            },
+            OptimizerConfig::Adam {
+                rate,
+                beta1,
+                beta2,
+                epsilon,
+            } => Self {
+                rate: Some(rate),
+                beta1: Some(beta1),
+                beta2: Some(beta2),
+                epsilon: Some(epsilon),
+                ..Self::of_kind(OptimizerKind::Adam)
+            },
+        }
+    }
+}

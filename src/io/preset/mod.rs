@@ -1,0 +1,161 @@
+//! Presets: one JSON file per experiment, with the task, the machine, its training and its evaluation.
+//!
+//! Reading is strict. A key that is unknown or given twice, a value of the wrong type or out of range is
+//! an error that names the file, the path inside it and what is allowed.
+
+pub(in crate::io) mod form;
+mod keys;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use self::form::Form;
+use super::{Error, file};
+use crate::model::ModelConfig;
+use crate::task::Task;
+use crate::train::TrainingConfig;
+
+/// The largest preset that is read, in bytes.
+const LIMIT: u64 = 1 << 20;
+
+/// The presets inside the binary: name and source.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("copy", include_str!("../../../tasks/copy.json")),
+    (
+        "repeat_copy",
+        include_str!("../../../tasks/repeat_copy.json"),
+    ),
+];
+
+/// An experiment, complete and valid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// The name that the command line and run folders use; default: the stem of the file's name.
+    pub name: String,
+    /// The name that people read; default: `name`.
+    pub title: String,
+    /// A sentence about it; default: empty.
+    pub description: String,
+    /// What is to be learned.
+    pub task: Task,
+    /// The machine that learns it.
+    pub model: ModelConfig,
+    /// How it learns.
+    pub training: TrainingConfig,
+    /// How it is measured.
+    pub evaluation: EvaluationConfig,
+}
+
+/// How a trained machine is measured: every length with every number of repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvaluationConfig {
+    /// Lengths of the sequences, one measurement each.
+    pub lengths: Vec<usize>,
+    /// Numbers of repeats; empty: drawn as in training.
+    pub repeats: Vec<usize>,
+    /// Episodes per measurement.
+    pub episodes: usize,
+}
+
+/// `model.memory.rows=64`: a value to use instead of the one in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    path: String,
+    value: Value,
+}
+
+impl std::str::FromStr for Override {
+    type Err = String;
+
+    /// `path=value`; the value is JSON, or else a string as it stands.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (path, value) = text
+            .split_once('=')
+            .filter(|(path, _)| !path.is_empty())
+            .ok_or("expected path=value, for example model.memory.rows=64")?;
+        Ok(Self {
+            path: path.to_owned(),
+            value: serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned())),
+        })
+    }
+}
+
+impl Experiment {
+    /// Reads an experiment from JSON. `file` is the name for messages; its stem is the default name.
+    ///
+    /// # Errors
+    /// The file, the path inside it and what is allowed there.
+    pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
+        let syntax = |error: serde_json::Error| Error::content(file, "", error.to_string());
+        let mut value: Value = serde_json::from_str(source).map_err(syntax)?;
+        keys::check(&value, file)?;
+        let mut form = Form::read(&mut serde_json::Deserializer::from_str(source), file)?;
+        if !overrides.is_empty() {
+            for change in overrides {
+                keys::set(&mut value, &change.path, &change.value)?;
+            }
+            form = Form::read(value, "--set")?;
+        }
+        let stem = Path::new(file).file_stem().unwrap_or_default();
+        form.experiment(file, &stem.to_string_lossy())
+    }
+
+    /// The whole experiment as JSON, with every default written out.
+    pub fn to_json(&self) -> String {
+        Form::from(self).to_json()
+    }
+
+    /// The experiment inside the binary that has this name.
+    pub fn built_in(name: &str, overrides: &[Override]) -> Option<Result<Self, Error>> {
+        let (_, source) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        Some(Self::from_json(
+            source,
+            &format!("tasks/{name}.json"),
+            overrides,
+        ))
+    }
+
+    /// The experiment in a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not an experiment.
+    pub fn read(path: &Path, overrides: &[Override]) -> Result<Self, Error> {
+        let source = file::read_text(path, LIMIT)?;
+        Self::from_json(&source, &file::label(path), overrides)
+    }
+
+    /// A built-in experiment by name, or the one in a file by path.
+    ///
+    /// # Errors
+    /// Neither exists (the nearest name is suggested), or the file is not an experiment.
+    pub fn find(name: &str, overrides: &[Override]) -> Result<Self, Error> {
+        if let Some(experiment) = Self::built_in(name, overrides) {
+            return experiment;
+        }
+        let path = Path::new(name);
+        if file::exists(path) || path.extension().is_some_and(|end| end == "json") {
+            return Self::read(path, overrides);
+        }
+        Err(Error::unknown("preset", name, names()))
+    }
+
+    /// Writes the experiment with every default written out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let json = self.to_json();
+        file::write_atomically(path, |to| to.write_all(json.as_bytes()))
+    }
+}
+
+/// The names of the built-in experiments.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// The largest length of a sequence, in vectors.
+pub const MAX_LENGTH: usize = 100_000;
+/// The largest number of repeats.
+pub const MAX_REPEATS: usize = 10_000;

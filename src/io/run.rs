@@ -1,0 +1,89 @@
+//! The folder of a training run: the preset, the best weights so far and the learning curve.
+//!
+//! Everything is on disk as soon as it is known, so a run that is stopped at any moment loses nothing
+//! but the sequences since its last validation.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::weights::{self, PointForm, Trained};
+use super::{Error, Experiment, file};
+use crate::train::HistoryPoint;
+
+/// A run folder, open for writing.
+#[derive(Debug)]
+pub struct RunFolder {
+    folder: PathBuf,
+    log: File,
+}
+
+#[derive(Serialize)]
+struct Header<'a> {
+    format: &'static str,
+    version: &'static str,
+    generator: super::trace::Generator,
+    command: &'a str,
+    experiment: serde_json::Value,
+}
+
+impl RunFolder {
+    /// Creates the folder, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn create(folder: &Path, experiment: &Experiment, command: &str) -> Result<Self, Error> {
+        file::create_folder(folder)?;
+        experiment.write(&folder.join("preset.json"))?;
+        let path = folder.join("history.ntmlog.jsonl");
+        let log = File::create(&path).map_err(|source| Error::Write {
+            file: file::label(&path),
+            source,
+        })?;
+        let mut run = Self {
+            folder: folder.to_owned(),
+            log,
+        };
+        run.line(&Header {
+            format: "ntm-log",
+            version: "1.0",
+            generator: super::trace::Generator::default(),
+            command,
+            experiment: serde_json::from_str(&experiment.to_json()).unwrap_or_default(),
+        })?;
+        Ok(run)
+    }
+
+    /// Adds a point to the learning curve.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn point(&mut self, point: &HistoryPoint) -> Result<(), Error> {
+        self.line(&PointForm::from(point))
+    }
+
+    /// Replaces `weights.safetensors`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn weights(&self, trained: &Trained) -> Result<(), Error> {
+        weights::write(&self.weights_path(), trained)
+    }
+
+    /// Where the weights are.
+    pub fn weights_path(&self) -> PathBuf {
+        self.folder.join("weights.safetensors")
+    }
+
+    /// One object per line, in the file before this returns.
+    fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        let mut line = serde_json::to_vec(value).expect("plain values become JSON");
+        line.push(b'\n');
+        self.log.write_all(&line).map_err(|source| Error::Write {
+            file: file::label(&self.folder.join("history.ntmlog.jsonl")),
+            source,
+        })
+    }
+}

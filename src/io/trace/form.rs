@@ -1,0 +1,275 @@
+//! Everything in a trace but its arrays, as JSON.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ORDER, SIMILARITY, SIMILARITY_FORMULA, Source};
+use crate::io::preset::form::{
+    ActivationForm, ControllerForm, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
+    ShiftFields, ShiftFormForm, TaskForm, TaskKind,
+};
+use crate::model::ModelConfig;
+use crate::task::{Phase, Task};
+use crate::train::Recording;
+
+/// `task`: what was asked. Seed and index are strings, because JSON's numbers end at 2^53.
+#[derive(Serialize, Deserialize)]
+pub(super) struct AskedForm {
+    pub(super) name: TaskKind,
+    pub(super) params: ParamsForm,
+    #[serde(default)]
+    pub(super) seed: Option<String>,
+    #[serde(default)]
+    pub(super) episode: Option<String>,
+    /// Of this episode.
+    #[serde(default)]
+    pub(super) length: Option<usize>,
+    /// Of this episode.
+    #[serde(default)]
+    pub(super) repeats: Option<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ParamsForm {
+    bits: usize,
+    length: RangeForm,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repeats: Option<RangeForm>,
+}
+
+/// A number, or [lowest, highest].
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+enum RangeForm {
+    One(usize),
+    Between([usize; 2]),
+}
+
+impl From<RangeInclusive<usize>> for RangeForm {
+    fn from(range: RangeInclusive<usize>) -> Self {
+        if range.start() == range.end() {
+            Self::One(*range.start())
+        } else {
+            Self::Between([*range.start(), *range.end()])
+        }
+    }
+}
+
+impl From<RangeForm> for [usize; 2] {
+    fn from(form: RangeForm) -> Self {
+        match form {
+            RangeForm::One(value) => [value, value],
+            RangeForm::Between(ends) => ends,
+        }
+    }
+}
+
+impl AskedForm {
+    pub(super) fn new(recording: &Recording) -> Self {
+        let task = &recording.task;
+        Self {
+            name: TaskForm::from(task).kind,
+            params: ParamsForm {
+                bits: task.bits(),
+                length: task.length().into(),
+                repeats: task.repeats().map(RangeForm::from),
+            },
+            seed: recording.origin.map(|(seed, _)| seed.to_string()),
+            episode: recording.origin.map(|(_, index)| index.to_string()),
+            length: Some(recording.episode.length),
+            repeats: Some(recording.episode.repeats),
+        }
+    }
+
+    pub(super) fn task_form(&self) -> TaskForm {
+        TaskForm {
+            kind: self.name,
+            bits: self.params.bits,
+            length: self.params.length.into(),
+            repeats: self.params.repeats.map(Into::into),
+        }
+    }
+
+    /// Seed and index, when both are there and are numbers.
+    pub(super) fn origin(&self) -> Option<(u64, u64)> {
+        let number = |text: &Option<String>| text.as_ref()?.parse().ok();
+        Some((number(&self.seed)?, number(&self.episode)?))
+    }
+}
+
+/// `model`: who answered.
+#[derive(Serialize, Deserialize)]
+pub(super) struct MachineForm {
+    #[serde(default)]
+    pub(super) sha256: Option<String>,
+    pub(super) config: ConfigForm,
+}
+
+/// `model.config`. Of a foreign trace only sizes, heads, shifts and epsilon are required.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ConfigForm {
+    memory: MemoryForm,
+    controller: ControllerForm,
+    pub(super) heads: Vec<String>,
+    pub(super) shifts: Vec<i64>,
+    #[serde(skip_deserializing)]
+    order: &'static str,
+    #[serde(skip_deserializing)]
+    similarity: &'static str,
+    #[serde(skip_deserializing)]
+    similarity_formula: &'static str,
+    epsilon: f64,
+    #[serde(default)]
+    shift_form: Option<ShiftFormForm>,
+    #[serde(default)]
+    key_activation: Option<ActivationForm>,
+    #[serde(default)]
+    add_activation: Option<ActivationForm>,
+    #[serde(default)]
+    initial_weighting: Option<InitialWeightingForm>,
+}
+
+impl MachineForm {
+    pub(super) fn new(source: &Source) -> Self {
+        let config = source.config;
+        let form = ModelForm::from(config);
+        let range = config.shift_range as i64;
+        Self {
+            sha256: source.sha256.map(str::to_owned),
+            config: ConfigForm {
+                memory: form.memory,
+                controller: form.controller,
+                heads: (0..config.heads())
+                    .map(|head| config.head_name(head))
+                    .collect(),
+                shifts: (-range..=range).collect(),
+                order: ORDER,
+                similarity: SIMILARITY,
+                similarity_formula: SIMILARITY_FORMULA,
+                epsilon: form.heads.similarity_epsilon,
+                shift_form: Some(form.heads.shift.form),
+                key_activation: Some(form.heads.key_activation),
+                add_activation: Some(form.heads.add_activation),
+                initial_weighting: Some(form.heads.initial_weighting),
+            },
+        }
+    }
+}
+
+impl ConfigForm {
+    /// The machine in the words of a preset; `None` when the heads are not `read0, …, write0, …` or the
+    /// shifts not -k ..= k.
+    pub(super) fn model_form(self) -> Option<ModelForm> {
+        let read = self
+            .heads
+            .iter()
+            .filter(|name| name.starts_with("read"))
+            .count();
+        let write = self.heads.len() - read;
+        let named = ModelConfig {
+            read_heads: read,
+            write_heads: write,
+            ..ModelConfig::new(1, 1)
+        };
+        let heads_fit = self
+            .heads
+            .iter()
+            .enumerate()
+            .all(|(head, name)| *name == named.head_name(head));
+        let range = self.shifts.len() / 2;
+        let offsets = -(range as i64)..=range as i64;
+        if !heads_fit || !offsets.eq(self.shifts.iter().copied()) {
+            return None;
+        }
+        let default = HeadsForm::default();
+        Some(ModelForm {
+            memory: self.memory,
+            controller: self.controller,
+            heads: HeadsForm {
+                read,
+                write,
+                shift: ShiftFields {
+                    form: self.shift_form.unwrap_or(default.shift.form),
+                    range,
+                },
+                key_activation: self.key_activation.unwrap_or(default.key_activation),
+                add_activation: self.add_activation.unwrap_or(default.add_activation),
+                similarity_epsilon: self.epsilon,
+                initial_weighting: self.initial_weighting.unwrap_or(default.initial_weighting),
+            },
+        })
+    }
+}
+
+/// `numeric`: how numbers are written.
+#[derive(Serialize)]
+pub(super) struct NumericForm {
+    dtype: &'static str,
+    decimal: &'static str,
+    nonfinite: &'static str,
+    layout: &'static str,
+}
+
+pub(super) const NUMERIC: NumericForm = NumericForm {
+    dtype: "float32",
+    decimal: "shortest-roundtrip",
+    nonfinite: "string",
+    layout: "row-major",
+};
+
+/// `axes`: the size of every axis that an array's `dims` names.
+#[derive(Serialize)]
+pub(super) struct AxesForm {
+    t: TimeForm<'static>,
+    n: SizeForm,
+    m: SizeForm,
+    x: SizeForm,
+    y: SizeForm,
+    c: SizeForm,
+    l: SizeForm,
+    s: SizeForm,
+}
+
+#[derive(Serialize)]
+struct SizeForm {
+    size: usize,
+}
+
+/// The time axis and the phases of the episode: name, first step, one past the last step.
+#[derive(Serialize, Deserialize)]
+pub(super) struct TimeForm<'a> {
+    pub(super) size: usize,
+    #[serde(borrow)]
+    pub(super) phases: Vec<(Cow<'a, str>, usize, usize)>,
+}
+
+impl AxesForm {
+    pub(super) fn new(recording: &Recording, config: &ModelConfig) -> Self {
+        let size = |size| SizeForm { size };
+        let phase = |phase: &Phase| (phase.name.into(), phase.start, phase.end);
+        Self {
+            t: TimeForm {
+                size: recording.episode.steps(),
+                phases: recording.episode.phases.iter().map(phase).collect(),
+            },
+            n: size(config.rows),
+            m: size(config.columns),
+            x: size(config.inputs),
+            y: size(config.outputs),
+            c: size(config.controller.size),
+            l: size(config.controller.layers),
+            s: size(config.offsets()),
+        }
+    }
+}
+
+/// The title of a window that shows such an episode.
+pub(super) fn title(task: &Task, length: usize, repeats: usize) -> String {
+    let vectors = if length == 1 { "vector" } else { "vectors" };
+    match task {
+        Task::Copy(_) => format!("{}, {length} {vectors}", task.name()),
+        Task::RepeatCopy(_) => format!("{}, {length} {vectors} × {repeats}", task.name()),
+    }
+}

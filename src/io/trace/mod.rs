@@ -1,0 +1,97 @@
+//! One episode as JSON, complete enough to redraw every frame and recompute every stage.
+//!
+//! The format is described in `docs/formats.md`. The writer streams and is deterministic: the same
+//! recording gives the same bytes. The reader shows an imported trace as it was recorded.
+
+mod form;
+mod read;
+mod write;
+
+pub use read::{from_json, read};
+pub use write::{write, write_to};
+
+use crate::model::ModelConfig;
+use crate::train::Recording;
+
+const FORMAT: &str = "ntm-trace";
+const VERSION: &str = "1.0";
+/// Steps between two copies of the memory, where it is not written in full.
+const KEYFRAME: usize = 64;
+/// The most values of `memory` that are written without being asked for.
+const SMALL_MEMORY: usize = 1_000_000;
+/// The order of events within a step.
+const ORDER: &str = "address and read M[t-1]; erase all; add all";
+const SIMILARITY: &str = "cosine";
+/// The score of the content stage, with the place of epsilon, which differs between implementations.
+const SIMILARITY_FORMULA: &str = "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))";
+
+/// What stands beside a recording in its file.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The machine that was recorded.
+    pub config: &'a ModelConfig,
+    /// Its weights' hash ([`super::weights::sha256`]), when known.
+    pub sha256: Option<&'a str>,
+    /// Write all of the memory, however large.
+    pub full_memory: bool,
+}
+
+/// A trace that was read.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The name of the file and of the task, for a window's title.
+    pub title: String,
+    /// The machine that was recorded; its weights are not in the file.
+    pub config: ModelConfig,
+    /// The hash of its weights, when the file says so.
+    pub sha256: Option<String>,
+    /// The episode. Series that are not in the file (`raw`, `features`, `norms`, and a layer's `input`,
+    /// `gates` and `cell_tanh`) are empty; logits are recomputed from the output.
+    pub recording: Recording,
+}
+
+/// Who wrote a file.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Generator {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl Default for Generator {
+    fn default() -> Self {
+        Self {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+/// True when the whole memory of such an episode is written: it is small, or asked for.
+fn writes_full_memory(config: &ModelConfig, steps: usize, asked: bool) -> bool {
+    let values = config.rows.saturating_mul(config.columns);
+    asked || values.saturating_mul(steps.saturating_add(1)) <= SMALL_MEMORY
+}
+
+/// The size of the file of such an episode in bytes, to within a factor of two: 12 bytes per value.
+pub fn estimated_bytes(config: &ModelConfig, steps: usize, full_memory: bool) -> u64 {
+    let (n, m) = (config.rows as u64, config.columns as u64);
+    let memories = if writes_full_memory(config, steps, full_memory) {
+        steps as u64 + 2
+    } else {
+        2 + (steps / KEYFRAME) as u64
+    };
+    let per_head = 5 * n + 3 * m + 3 + config.offsets() as u64;
+    let controller = 2 * (config.controller.size * config.controller.layers) as u64;
+    let per_step = config.heads() as u64 * per_head + controller;
+    let values = (n * m)
+        .saturating_mul(memories)
+        .saturating_add(per_step.saturating_mul(steps as u64));
+    values.saturating_mul(12)
+}
+
+/// Bytes of memory that such a recording takes while it is made.
+pub fn recording_bytes(config: &ModelConfig, steps: usize) -> u64 {
+    let (n, m) = (config.rows as u64, config.columns as u64);
+    let per_step = n * m + n + config.heads() as u64 * 5 * n;
+    per_step.saturating_mul(steps as u64 + 1).saturating_mul(4)
+}

@@ -1,0 +1,514 @@
+//! JSON to recording. The file may come from anyone: every shape is checked before anything is built.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use ndarray::Array2;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::form::{AskedForm, MachineForm, TimeForm, title};
+use super::{FORMAT, Imported, KEYFRAME};
+use crate::io::preset::form::{Check, plain};
+use crate::io::{Error, file};
+use crate::math::Series;
+use crate::model::config::ControllerKind;
+use crate::model::{HeadTrace, LayerTrace, ModelConfig, Role, Trace};
+use crate::task::{Episode, Phase};
+use crate::train::{Recording, Score};
+
+/// The largest file that is read, in bytes.
+const LIMIT: u64 = 2 << 30;
+/// The most memory values that are rebuilt: 2 GB.
+const MEMORY_LIMIT: usize = 500_000_000;
+/// The phases that tasks here have; others are shown as `part`.
+const PHASES: [&str; 6] = ["input", "delimiter", "query", "answer", "end", "pause"];
+
+/// Reads a trace file.
+///
+/// # Errors
+/// The file, the array or key, what was found and what was expected.
+pub fn read(path: &Path) -> Result<Imported, Error> {
+    from_json(&file::read_text(path, LIMIT)?, &file::label(path))
+}
+
+/// [`read`] from memory; `label` stands for the file in messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_json(source: &str, label: &str) -> Result<Imported, Error> {
+    check_format(source, label)?;
+    let mut json = serde_json::Deserializer::from_str(source);
+    let form: TraceForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { String::new() } else { path };
+        Error::content(label, place, plain(&error.inner().to_string()))
+    })?;
+    json.end()
+        .map_err(|error| Error::content(label, "", error.to_string()))?;
+    build(form, label)
+}
+
+#[derive(Deserialize)]
+struct HeadForm<'a> {
+    #[serde(default)]
+    format: Cow<'a, str>,
+    #[serde(default)]
+    version: Cow<'a, str>,
+}
+
+/// Format and version first: a file of another kind gets no errors about keys.
+fn check_format(source: &str, label: &str) -> Result<(), Error> {
+    let head: HeadForm = serde_json::from_str(source)
+        .map_err(|error| Error::content(label, "", format!("is not a trace: {error}")))?;
+    if head.format != FORMAT {
+        let problem = format!("is `{}`; expected `{FORMAT}`", head.format);
+        return Err(Error::content(label, "format", problem));
+    }
+    if head.version.split('.').next() != Some("1") {
+        let problem = format!(
+            "is `{}`; this program reads 1.x: a newer one may be needed",
+            head.version
+        );
+        return Err(Error::content(label, "version", problem));
+    }
+    Ok(())
+}
+
+/// What is needed of a trace; other keys are ignored.
+#[derive(Deserialize)]
+struct TraceForm<'a> {
+    task: AskedForm,
+    model: MachineForm,
+    #[serde(borrow)]
+    axes: AxesForm<'a>,
+    #[serde(deserialize_with = "unique")]
+    arrays: BTreeMap<String, ArrayForm>,
+}
+
+#[derive(Deserialize)]
+struct AxesForm<'a> {
+    #[serde(borrow)]
+    t: TimeForm<'a>,
+}
+
+#[derive(Deserialize)]
+struct ArrayForm {
+    shape: Vec<usize>,
+    data: Values,
+}
+
+/// Arrays by name; no name twice.
+fn unique<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, ArrayForm>, D::Error> {
+    struct Unique;
+    impl<'de> Visitor<'de> for Unique {
+        type Value = BTreeMap<String, ArrayForm>;
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("an object of arrays by name")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut arrays = BTreeMap::new();
+            while let Some(name) = map.next_key::<String>()? {
+                let array = map.next_value()?;
+                if arrays.contains_key(&name) {
+                    let message = format!("the array `{name}` is there twice");
+                    return Err(serde::de::Error::custom(message));
+                }
+                arrays.insert(name, array);
+            }
+            Ok(arrays)
+        }
+    }
+    from.deserialize_map(Unique)
+}
+
+/// Numbers, parsed as f32 from their text: a detour through f64 could round twice.
+struct Values(Vec<f32>);
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Numbers;
+        impl<'de> Visitor<'de> for Numbers {
+            type Value = Values;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a flat list of numbers")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Values, A::Error> {
+                let mut values = Vec::new();
+                while let Some(text) = seq.next_element::<&RawValue>()? {
+                    values.push(value(text.get()).map_err(serde::de::Error::custom)?);
+                }
+                Ok(Values(values))
+            }
+        }
+        from.deserialize_seq(Numbers)
+    }
+}
+
+fn value(text: &str) -> Result<f32, String> {
+    match text {
+        "\"NaN\"" => Ok(f32::NAN),
+        "\"Infinity\"" => Ok(f32::INFINITY),
+        "\"-Infinity\"" => Ok(f32::NEG_INFINITY),
+        _ => text.parse().ok().filter(|value: &f32| value.is_finite()).ok_or_else(|| {
+            let shown: String = text.chars().take(20).collect();
+            format!("`{shown}` is not a 32-bit number; allowed: numbers, \"NaN\", \"Infinity\" and \"-Infinity\"")
+        }),
+    }
+}
+
+/// The arrays of a file, taken out one by one, each with the shape it must have.
+struct Arrays<'a> {
+    arrays: BTreeMap<String, ArrayForm>,
+    label: &'a str,
+}
+
+impl Arrays<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    /// The width of a [T, width] array that is there.
+    fn width(&self, name: &str, t: usize) -> Result<usize, Error> {
+        match self.arrays.get(name).map(|array| array.shape.as_slice()) {
+            Some(&[steps, width]) if steps == t => Ok(width),
+            Some(shape) => self.fail(
+                name,
+                format!("has the shape {shape:?}; expected [{t}, any]"),
+            ),
+            None => self.fail(name, "is missing"),
+        }
+    }
+
+    fn take(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
+        let Some(ArrayForm {
+            shape,
+            data: Values(data),
+        }) = self.arrays.remove(name)
+        else {
+            return self.fail(name, format!("is missing; expected the shape {expected:?}"));
+        };
+        if shape != expected {
+            return self.fail(
+                name,
+                format!("has the shape {shape:?}; expected {expected:?}"),
+            );
+        }
+        let length = shape
+            .iter()
+            .try_fold(1_usize, |product, &size| product.checked_mul(size));
+        if length == Some(data.len()) {
+            return Ok(data);
+        }
+        self.fail(
+            name,
+            format!(
+                "has {} values, which is not the shape {shape:?}",
+                data.len()
+            ),
+        )
+    }
+
+    fn series(&mut self, name: &str, steps: usize, width: usize) -> Result<Series<f32>, Error> {
+        Ok(series(steps, width, &self.take(name, &[steps, width])?))
+    }
+
+    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Array2<f32>, Error> {
+        let data = self.take(name, &[rows, columns])?;
+        Array2::from_shape_vec((rows, columns), data)
+            .map_err(|error| Error::content(self.label, name, error.to_string()))
+    }
+
+    fn fail<T>(&self, name: &str, problem: impl Into<String>) -> Result<T, Error> {
+        Err(Error::content(
+            self.label,
+            format!("arrays.{name}"),
+            problem,
+        ))
+    }
+}
+
+fn series(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
+    let mut series = Series::new(width);
+    series.resize(steps);
+    series.as_mut_slice().copy_from_slice(data);
+    series
+}
+
+fn build(form: TraceForm, label: &str) -> Result<Imported, Error> {
+    let check = Check { file: label };
+    let task = form.task.task_form().task(&check)?;
+    let sha256 = form.model.sha256;
+    let model = form.model.config.model_form().ok_or_else(|| {
+        let problem = "expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k";
+        Error::content(label, "model.config", problem)
+    })?;
+    let mut config = model.config(&task, &check)?;
+    let mut arrays = Arrays {
+        arrays: form.arrays,
+        label,
+    };
+    let t = form.axes.t.size;
+    config.inputs = arrays.width("input", t)?;
+    config.outputs = arrays.width("output", t)?;
+    if (config.inputs, config.outputs) != (task.inputs(), task.outputs()) {
+        let problem = format!(
+            "{} has {} inputs and {} outputs; the arrays have {} and {}",
+            task.name(),
+            task.inputs(),
+            task.outputs(),
+            config.inputs,
+            config.outputs
+        );
+        return Err(Error::content(label, "task", problem));
+    }
+    let episode = episode(&form.task, &form.axes.t, &mut arrays, &config)?;
+    let loss = arrays.take("loss", &[t])?;
+    let trace = trace(&mut arrays, &config, t, &episode)?;
+    let score = score(&episode, &trace, &loss);
+    let name = Path::new(label)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    Ok(Imported {
+        title: format!("{name}: {}", title(&task, episode.length, episode.repeats)),
+        config,
+        sha256,
+        recording: Recording {
+            origin: form.task.origin(),
+            task,
+            episode,
+            trace,
+            loss,
+            score,
+        },
+    })
+}
+
+fn episode(
+    asked: &AskedForm,
+    time: &TimeForm,
+    arrays: &mut Arrays,
+    config: &ModelConfig,
+) -> Result<Episode, Error> {
+    let t = time.size;
+    let mut next = 0;
+    let mut phases = Vec::new();
+    for (name, start, end) in &time.phases {
+        if *start != next || end < start || *end > t {
+            let problem = format!(
+                "`{name}` is [{start}, {end}]; the phases must follow each other from 0 to {t}"
+            );
+            return Err(Error::content(arrays.label, "axes.t.phases", problem));
+        }
+        next = *end;
+        let name = PHASES
+            .into_iter()
+            .find(|known| known == name)
+            .unwrap_or("part");
+        phases.push(Phase {
+            name,
+            start: *start,
+            end: *end,
+        });
+    }
+    if next != t || t == 0 {
+        let problem =
+            format!("end at {next}; the episode has {t} steps, and must have at least one");
+        return Err(Error::content(arrays.label, "axes.t.phases", problem));
+    }
+    // The input is needed twice: as what was shown, and as what the machine recorded.
+    let input = match arrays.arrays.get("input") {
+        Some(array) => array.data.0.clone(),
+        None => Vec::new(),
+    };
+    let shown = phases.first().map_or(0, |phase| phase.end - phase.start);
+    Ok(Episode {
+        input: Array2::from_shape_vec((t, config.inputs), input)
+            .map_err(|error| Error::content(arrays.label, "arrays.input", error.to_string()))?,
+        target: arrays.matrix("target", t, config.outputs)?,
+        mask: arrays.take("mask", &[t])?,
+        phases,
+        length: asked.length.unwrap_or(shown),
+        repeats: asked.repeats.unwrap_or(1),
+    })
+}
+
+fn trace(
+    arrays: &mut Arrays,
+    config: &ModelConfig,
+    t: usize,
+    episode: &Episode,
+) -> Result<Trace, Error> {
+    let output = arrays.series("output", t, config.outputs)?;
+    let mut logit = output.clone();
+    for value in logit.as_mut_slice() {
+        *value = (*value / (1.0 - *value)).ln();
+    }
+    debug_assert_eq!(episode.steps(), t);
+    let layers = layers(arrays, config, t)?;
+    let heads = (0..config.heads())
+        .map(|index| head(arrays, config, index, t))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Trace {
+        input: arrays.series("input", t, config.inputs)?,
+        memory: memory(arrays, config, t, &heads)?,
+        logit,
+        output,
+        layers,
+        heads,
+        raw: Series::new(config.head_outputs()),
+        features: Series::new(config.features()),
+        norms: Series::new(config.rows),
+    })
+}
+
+fn layers(arrays: &mut Arrays, config: &ModelConfig, t: usize) -> Result<Vec<LayerTrace>, Error> {
+    let (c, count) = (config.controller.size, config.controller.layers);
+    let lstm = config.controller.kind == ControllerKind::Lstm;
+    let shape = if count == 1 {
+        vec![t, c]
+    } else {
+        vec![t, count, c]
+    };
+    let hidden = arrays.take("controller.hidden", &shape)?;
+    let cell = if lstm {
+        arrays.take("controller.cell", &shape)?
+    } else {
+        Vec::new()
+    };
+    let layer_of = |data: &[f32], layer: usize| {
+        let width = if data.is_empty() { 0 } else { c };
+        let rows = data.chunks(c).skip(layer).step_by(count);
+        series(t, width, &rows.flatten().copied().collect::<Vec<_>>())
+    };
+    let empty = |width| Series::new(if lstm { width } else { 0 });
+    Ok((0..count)
+        .map(|layer| LayerTrace {
+            input: Series::new(config.layer_inputs(layer)),
+            gates: empty(4 * c),
+            cell: layer_of(&cell, layer),
+            cell_tanh: empty(c),
+            hidden: layer_of(&hidden, layer),
+        })
+        .collect())
+}
+
+fn head(
+    arrays: &mut Arrays,
+    config: &ModelConfig,
+    index: usize,
+    t: usize,
+) -> Result<HeadTrace, Error> {
+    let (n, m) = (config.rows, config.columns);
+    let head = config.head_name(index);
+    let name = |part: &str| format!("{head}.{part}");
+    Ok(HeadTrace {
+        key: arrays.series(&name("key"), t, m)?,
+        strength: arrays.take(&name("strength"), &[t])?,
+        gate: arrays.take(&name("gate"), &[t])?,
+        shift: arrays.series(&name("shift"), t, config.offsets())?,
+        sharpening: arrays.take(&name("sharpening"), &[t])?,
+        similarity: arrays.series(&name("similarity"), t, n)?,
+        content: arrays.series(&name("content"), t, n)?,
+        gated: arrays.series(&name("gated"), t, n)?,
+        shifted: arrays.series(&name("shifted"), t, n)?,
+        weighting: arrays.series(&name("weighting"), t, n)?,
+        initial: arrays.take(&name("initial"), &[n])?,
+        role: if index < config.read_heads {
+            Role::Read {
+                read: arrays.series(&name("read"), t, m)?,
+            }
+        } else {
+            Role::Write {
+                erase: arrays.series(&name("erase"), t, m)?,
+                add: arrays.series(&name("add"), t, m)?,
+            }
+        },
+    })
+}
+
+/// M_0 ..= M_T: as written, or rebuilt from what the write heads did, with the recorded memories in
+/// their places.
+fn memory(
+    arrays: &mut Arrays,
+    config: &ModelConfig,
+    t: usize,
+    heads: &[HeadTrace],
+) -> Result<Series<f32>, Error> {
+    let (n, m) = (config.rows, config.columns);
+    let initial = arrays.take("memory.initial", &[n, m])?;
+    if arrays.has("memory") {
+        return Ok(series(
+            t + 1,
+            n * m,
+            &arrays.take("memory", &[t + 1, n, m])?,
+        ));
+    }
+    let last = arrays.take("memory.last", &[n, m])?;
+    let frames = t.saturating_sub(1) / KEYFRAME;
+    let keyframes = arrays.take("memory.keyframes", &[frames, n, m])?;
+    if (n * m).saturating_mul(t + 1) > MEMORY_LIMIT {
+        let problem = format!(
+            "{} steps of {n} × {m} values are too many to rebuild",
+            t + 1
+        );
+        return arrays.fail("memory", problem);
+    }
+    let mut memory = Series::new(n * m);
+    memory.resize(t + 1);
+    memory.row_mut(0).copy_from_slice(&initial);
+    for step in 1..=t {
+        let (before, after) = memory.previous_and_row_mut(step);
+        if step == t {
+            after.copy_from_slice(&last);
+        } else if step % KEYFRAME == 0 {
+            let start = (step / KEYFRAME - 1) * n * m;
+            after.copy_from_slice(&keyframes[start..start + n * m]);
+        } else {
+            after.copy_from_slice(before);
+            write_step(after, heads, step - 1, m);
+        }
+    }
+    Ok(memory)
+}
+
+/// Equations 3 and 4: all erases, then all adds.
+fn write_step(memory: &mut [f32], heads: &[HeadTrace], t: usize, m: usize) {
+    for head in heads {
+        if let Role::Write { erase, .. } = &head.role {
+            for (row, &w) in memory.chunks_mut(m).zip(head.weighting.row(t)) {
+                row.iter_mut()
+                    .zip(erase.row(t))
+                    .for_each(|(value, e)| *value *= 1.0 - w * e);
+            }
+        }
+    }
+    for head in heads {
+        if let Role::Write { add, .. } = &head.role {
+            for (row, &w) in memory.chunks_mut(m).zip(head.weighting.row(t)) {
+                row.iter_mut()
+                    .zip(add.row(t))
+                    .for_each(|(value, a)| *value += w * a);
+            }
+        }
+    }
+}
+
+fn score(episode: &Episode, trace: &Trace, loss: &[f32]) -> Score {
+    let wrong_in = |t: usize| {
+        let pairs = trace.output.row(t).iter().zip(episode.target.row(t));
+        pairs
+            .filter(|&(&y, &target)| (y > 0.5) != (target > 0.5))
+            .count()
+    };
+    let answered = (0..episode.steps()).filter(|&t| episode.mask[t] > 0.0);
+    Score {
+        bits: loss.iter().map(|&bits| f64::from(bits)).sum(),
+        wrong: answered.map(wrong_in).sum(),
+        scored: episode.scored_bits(),
+    }
+}

@@ -1,0 +1,306 @@
+//! Recording to JSON, streamed.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::form::{AskedForm, AxesForm, MachineForm, NUMERIC};
+use super::{FORMAT, Generator, KEYFRAME, Source, VERSION, writes_full_memory};
+use crate::io::{Error, file};
+use crate::model::{HeadTrace, Role};
+use crate::train::Recording;
+
+/// Writes a trace file, all or nothing.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(path: &Path, recording: &Recording, source: &Source) -> Result<(), Error> {
+    file::write_atomically(path, |to| write_to(to, recording, source))
+}
+
+/// Writes a trace. The same recording gives the same bytes.
+///
+/// # Errors
+/// Those of `to`.
+pub fn write_to(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
+    write!(
+        to,
+        "{{\n\"format\": \"{FORMAT}\", \"version\": \"{VERSION}\""
+    )?;
+    entry(to, "generator", &Generator::default())?;
+    entry(to, "task", &AskedForm::new(recording))?;
+    entry(to, "model", &MachineForm::new(source))?;
+    entry(to, "numeric", &NUMERIC)?;
+    entry(to, "axes", &AxesForm::new(recording, source.config))?;
+    write!(to, ",\n\"arrays\": {{")?;
+    let mut separator = "\n";
+    for array in arrays(recording, source) {
+        to.write_all(separator.as_bytes())?;
+        array.write(to)?;
+        separator = ",\n";
+    }
+    to.write_all(b"\n}\n}\n")
+}
+
+fn entry(to: &mut dyn Write, key: &str, value: &impl serde::Serialize) -> io::Result<()> {
+    write!(to, ",\n\"{key}\": ")?;
+    Ok(serde_json::to_writer(to, value)?)
+}
+
+/// One array on its way to the file.
+struct Array<'a> {
+    name: String,
+    dims: &'static [&'static str],
+    shape: Vec<usize>,
+    data: Cow<'a, [f32]>,
+}
+
+impl<'a> Array<'a> {
+    fn new(
+        name: impl Into<String>,
+        dims: &'static [&'static str],
+        shape: impl Into<Vec<usize>>,
+        data: impl Into<Cow<'a, [f32]>>,
+    ) -> Self {
+        let (name, shape, data) = (name.into(), shape.into(), data.into());
+        debug_assert_eq!(shape.iter().product::<usize>(), data.len(), "{name}");
+        Self {
+            name,
+            dims,
+            shape,
+            data,
+        }
+    }
+
+    fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        let dims = serde_json::to_string(self.dims)?;
+        let shape = serde_json::to_string(&self.shape)?;
+        let name = &self.name;
+        write!(
+            to,
+            "\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}, \"data\": ["
+        )?;
+        // One line per row of the last axis, so that a diff points to a step.
+        let row = self.shape.last().copied().unwrap_or(1).max(1);
+        let mut line = Vec::new();
+        for (index, values) in self.data.chunks(row).enumerate() {
+            line.clear();
+            line.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
+            for (index, &value) in values.iter().enumerate() {
+                if index > 0 {
+                    line.push(b',');
+                }
+                number(&mut line, value)?;
+            }
+            to.write_all(&line)?;
+        }
+        to.write_all(b"]}")
+    }
+}
+
+/// The shortest decimal that reads back as the same f32; whole numbers without a point; values that
+/// JSON does not have as strings.
+fn number(line: &mut Vec<u8>, value: f32) -> io::Result<()> {
+    if value.is_nan() {
+        line.extend_from_slice(b"\"NaN\"");
+    } else if value.is_infinite() {
+        let text = if value > 0.0 {
+            "\"Infinity\""
+        } else {
+            "\"-Infinity\""
+        };
+        line.extend_from_slice(text.as_bytes());
+    } else {
+        serde_json::to_writer(&mut *line, &value)?;
+        // Not of "-0.0": as a whole number it would lose its sign.
+        if line.ends_with(b".0") && value != 0.0 || value.to_bits() == 0 {
+            line.truncate(line.len() - 2);
+        }
+    }
+    Ok(())
+}
+
+/// Every array, in the order of the file.
+fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
+    let (trace, episode, config) = (&recording.trace, &recording.episode, source.config);
+    let t = episode.steps();
+    let matrix = |array: &ndarray::Array2<f32>| array.iter().copied().collect::<Vec<f32>>();
+    let mut arrays = vec![
+        Array::new(
+            "input",
+            &["t", "x"],
+            [t, config.inputs],
+            trace.input.as_slice(),
+        ),
+        Array::new(
+            "target",
+            &["t", "y"],
+            [t, config.outputs],
+            matrix(&episode.target),
+        ),
+        Array::new("mask", &["t"], [t], episode.mask.as_slice()),
+        Array::new(
+            "output",
+            &["t", "y"],
+            [t, config.outputs],
+            trace.output.as_slice(),
+        ),
+        Array::new("loss", &["t"], [t], recording.loss.as_slice()),
+    ];
+    arrays.push(controller(
+        recording,
+        source,
+        "controller.hidden",
+        |layer| &layer.hidden,
+    ));
+    if trace.layers.iter().any(|layer| layer.cell.width() > 0) {
+        arrays.push(controller(recording, source, "controller.cell", |layer| {
+            &layer.cell
+        }));
+    }
+    arrays.extend(memory(recording, source));
+    for (index, head) in trace.heads.iter().enumerate() {
+        arrays.extend(head_arrays(&config.head_name(index), head, t, source));
+    }
+    arrays
+}
+
+/// [t, c] of one layer, [t, l, c] of several.
+fn controller<'a>(
+    recording: &'a Recording,
+    source: &Source,
+    name: &str,
+    series: impl Fn(&'a crate::model::LayerTrace<f32>) -> &'a crate::math::Series<f32>,
+) -> Array<'a> {
+    let (layers, c) = (&recording.trace.layers, source.config.controller.size);
+    let t = recording.episode.steps();
+    if let [layer] = layers.as_slice() {
+        return Array::new(name, &["t", "c"], [t, c], series(layer).as_slice());
+    }
+    let rows = (0..t).flat_map(|t| layers.iter().map(move |layer| (t, layer)));
+    let data: Vec<f32> = rows
+        .flat_map(|(t, layer)| series(layer).row(t).iter().copied())
+        .collect();
+    Array::new(name, &["t", "l", "c"], [t, layers.len(), c], data)
+}
+
+/// All of the memory when it is small or asked for; else the first, the last and every 64th.
+fn memory<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
+    let memory = &recording.trace.memory;
+    let (n, m, t) = (
+        source.config.rows,
+        source.config.columns,
+        recording.episode.steps(),
+    );
+    let initial = Array::new("memory.initial", &["n", "m"], [n, m], memory.row(0));
+    if writes_full_memory(source.config, t, source.full_memory) {
+        let full = Array::new(
+            "memory",
+            &["t+1", "n", "m"],
+            [t + 1, n, m],
+            memory.as_slice(),
+        );
+        return vec![initial, full];
+    }
+    let last = Array::new("memory.last", &["n", "m"], [n, m], memory.row(t));
+    let steps: Vec<usize> = (KEYFRAME..t).step_by(KEYFRAME).collect();
+    let frames: Vec<f32> = steps
+        .iter()
+        .flat_map(|&t| memory.row(t).iter().copied())
+        .collect();
+    let keyframes = Array::new(
+        "memory.keyframes",
+        &["f", "n", "m"],
+        [steps.len(), n, m],
+        frames,
+    );
+    vec![initial, last, keyframes]
+}
+
+fn head_arrays<'a>(
+    head: &str,
+    trace: &'a HeadTrace<f32>,
+    t: usize,
+    source: &Source,
+) -> Vec<Array<'a>> {
+    let (n, m, s) = (
+        source.config.rows,
+        source.config.columns,
+        source.config.offsets(),
+    );
+    let name = |part: &str| format!("{head}.{part}");
+    let mut arrays = vec![
+        Array::new(name("initial"), &["n"], [n], trace.initial.as_slice()),
+        Array::new(name("key"), &["t", "m"], [t, m], trace.key.as_slice()),
+        Array::new(name("strength"), &["t"], [t], trace.strength.as_slice()),
+        Array::new(name("gate"), &["t"], [t], trace.gate.as_slice()),
+        Array::new(name("shift"), &["t", "s"], [t, s], trace.shift.as_slice()),
+        Array::new(name("sharpening"), &["t"], [t], trace.sharpening.as_slice()),
+        Array::new(
+            name("similarity"),
+            &["t", "n"],
+            [t, n],
+            trace.similarity.as_slice(),
+        ),
+        Array::new(
+            name("content"),
+            &["t", "n"],
+            [t, n],
+            trace.content.as_slice(),
+        ),
+        Array::new(name("gated"), &["t", "n"], [t, n], trace.gated.as_slice()),
+        Array::new(
+            name("shifted"),
+            &["t", "n"],
+            [t, n],
+            trace.shifted.as_slice(),
+        ),
+        Array::new(
+            name("weighting"),
+            &["t", "n"],
+            [t, n],
+            trace.weighting.as_slice(),
+        ),
+    ];
+    match &trace.role {
+        Role::Read { read } => arrays.push(Array::new(
+            name("read"),
+            &["t", "m"],
+            [t, m],
+            read.as_slice(),
+        )),
+        Role::Write { erase, add } => {
+            arrays.push(Array::new(
+                name("erase"),
+                &["t", "m"],
+                [t, m],
+                erase.as_slice(),
+            ));
+            arrays.push(Array::new(name("add"), &["t", "m"], [t, m], add.as_slice()));
+        }
+    }
+    arrays
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_short_and_exact() {
+        let text = |value: f32| {
+            let mut line = Vec::new();
+            number(&mut line, value).unwrap();
+            String::from_utf8(line).unwrap()
+        };
+        assert_eq!(text(0.0), "0");
+        assert_eq!(text(-0.0), "-0.0");
+        assert_eq!(text(1.0), "1");
+        assert_eq!(text(-3.0), "-3");
+        assert_eq!(text(0.1), "0.1");
+        assert_eq!(text(1e-6), "1e-6");
+        assert_eq!(text(f32::MAX).parse::<f32>().unwrap(), f32::MAX);
+        assert_eq!(text(f32::NAN), "\"NaN\"");
+        assert_eq!(text(f32::NEG_INFINITY), "\"-Infinity\"");
+    }
+}

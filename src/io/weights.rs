@@ -1,0 +1,510 @@
+//! Trained machines as safetensors files: every tensor under its name, and the experiment that made them.
+//!
+//! The bytes are a function of the content: tensors and metadata stand in the order of their names. The
+//! safetensors crate reads the files; its writer keeps the metadata in a hash map, whose order changes
+//! from run to run, so the header is written here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use safetensors::tensor::TensorInfo;
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Error, Experiment, file};
+use crate::model::config::{ControllerKind, InitialMemory, InitialWeighting};
+use crate::model::{ModelConfig, Ntm, Params};
+use crate::train::{Evaluation, HistoryPoint};
+
+/// The largest file that is read, in bytes.
+const LIMIT: u64 = 4 << 30;
+/// The largest header that is read, in bytes.
+const HEADER_LIMIT: u64 = 64 << 20;
+const FORMAT: &str = "tapescope-weights";
+const VERSION: &str = "1.0";
+const METADATA: &str = "__metadata__";
+
+/// The weights inside the binary: name and file.
+const SHIPPED: [(&str, &[u8]); 0] = [];
+
+/// A machine with its weights and where they come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained {
+    /// The experiment that made it.
+    pub experiment: Experiment,
+    /// The machine; its `config` is the experiment's, but for another number of rows perhaps.
+    pub machine: Ntm<f32>,
+    /// How it learned; empty when the file does not say.
+    pub history: Vec<HistoryPoint>,
+    /// The validation of these very weights.
+    pub evaluation: Option<Evaluation>,
+    /// The command line that made it; empty when the file does not say.
+    pub command: String,
+}
+
+impl Trained {
+    /// SHA-256 of the weights; see [`sha256`].
+    pub fn sha256(&self) -> String {
+        sha256(&self.machine)
+    }
+
+    /// Changes the number of memory rows.
+    ///
+    /// # Errors
+    /// A sentence: the weights hold a tensor whose size is the number of rows, or `rows` is out of range.
+    pub fn set_rows(&mut self, rows: usize) -> Result<(), String> {
+        let config = &mut self.machine.config;
+        if rows != config.rows && !config.runs_on_any_rows() {
+            return Err(format!(
+                "these weights run on {} rows only, because their initial memory or weighting is learned",
+                config.rows
+            ));
+        }
+        let changed = ModelConfig {
+            rows,
+            ..config.clone()
+        };
+        changed.validate().map_err(|error| error.to_string())?;
+        *config = changed;
+        Ok(())
+    }
+}
+
+/// SHA-256, in hexadecimal, over every tensor's values (f32, little-endian, row-major) in the order of
+/// the tensors' names: equal weights have equal hashes, whatever else their files say.
+pub fn sha256(machine: &Ntm<f32>) -> String {
+    let mut hasher = Sha256::new();
+    for bytes in sorted_tensors(machine).into_values() {
+        hasher.update(bytes.1);
+    }
+    hasher
+        .finalize()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            use std::fmt::Write;
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+/// The machines inside the binary.
+pub fn shipped() -> Vec<Trained> {
+    let load =
+        |(name, bytes): (&str, &[u8])| from_bytes(bytes, &format!("assets/{name}.safetensors"));
+    // A test loads every one of them, so none is left out here.
+    SHIPPED
+        .into_iter()
+        .filter_map(|file| load(file).ok())
+        .collect()
+}
+
+/// The names of the machines inside the binary.
+pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.into_iter().map(|(name, _)| name)
+}
+
+/// Reads a weights file.
+///
+/// # Errors
+/// The file, the tensor or metadata entry, what was found and what was expected.
+pub fn read(path: &Path) -> Result<Trained, Error> {
+    from_bytes(&file::read(path, LIMIT)?, &file::label(path))
+}
+
+/// [`read`] from memory; `label` stands for the file in messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
+    check_header_length(bytes, label)?;
+    let broken = |error: safetensors::SafeTensorError| {
+        let problem = format!("is not a whole safetensors file: {error}");
+        Error::content(label, "", problem)
+    };
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
+    let metadata = Metadata {
+        entries: header.metadata().as_ref(),
+        label,
+    };
+    metadata.check_format()?;
+    let source = metadata.get("experiment").ok_or_else(|| {
+        let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats.md)";
+        Error::content(label, METADATA, problem)
+    })?;
+    let experiment = Experiment::from_json(source, label, &[])?;
+    let params = read_params(&tensors, &experiment.model, label)?;
+    let history: Option<Vec<PointForm>> = metadata.json("history")?;
+    let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
+    Ok(Trained {
+        machine: Ntm {
+            config: experiment.model.clone(),
+            params,
+        },
+        experiment,
+        history: history
+            .unwrap_or_default()
+            .into_iter()
+            .map(HistoryPoint::from)
+            .collect(),
+        evaluation: evaluation.map(Evaluation::from),
+        command: metadata.get("command").cloned().unwrap_or_default(),
+    })
+}
+
+fn check_header_length(bytes: &[u8], label: &str) -> Result<(), Error> {
+    let length = bytes
+        .first_chunk::<8>()
+        .map(|first| u64::from_le_bytes(*first));
+    match length {
+        Some(length) if length <= HEADER_LIMIT && length <= bytes.len() as u64 - 8 => Ok(()),
+        _ => Err(Error::content(
+            label,
+            "",
+            "is not a safetensors file: it does not begin with the length of its header",
+        )),
+    }
+}
+
+/// The string entries of a file's `__metadata__`.
+struct Metadata<'a> {
+    entries: Option<&'a std::collections::HashMap<String, String>>,
+    label: &'a str,
+}
+
+impl Metadata<'_> {
+    fn get(&self, key: &str) -> Option<&String> {
+        self.entries?.get(key)
+    }
+
+    fn json<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
+        let parse = |text: &String| {
+            serde_json::from_str(text).map_err(|error| {
+                Error::content(self.label, format!("{METADATA}.{key}"), error.to_string())
+            })
+        };
+        self.get(key).map(parse).transpose()
+    }
+
+    /// `format` and `version` may be missing, but must not say something else.
+    fn check_format(&self) -> Result<(), Error> {
+        let fail = |key: &str, found: &str, expected: &str| {
+            let problem = format!("is `{found}`; expected {expected}");
+            Err(Error::content(
+                self.label,
+                format!("{METADATA}.{key}"),
+                problem,
+            ))
+        };
+        match self.get("format") {
+            Some(format) if format != FORMAT => return fail("format", format, FORMAT),
+            _ => {}
+        }
+        match self.get("version") {
+            Some(version) if version.split('.').next() != Some("1") => {
+                fail("version", version, "1.x, the version this program reads")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Name and shape of every tensor of such a machine: [`Params::named`] without allocating any.
+pub fn shapes(config: &ModelConfig) -> Vec<(String, [usize; 2])> {
+    let size = config.controller.size;
+    let mut shapes = Vec::new();
+    let mut linear = |name: String, inputs: usize, outputs: usize| {
+        shapes.push((format!("{name}.weight"), [inputs, outputs]));
+        shapes.push((format!("{name}.bias"), [1, outputs]));
+    };
+    for layer in 0..config.controller.layers {
+        linear(
+            format!("controller{layer}"),
+            config.layer_inputs(layer),
+            config.layer_outputs(),
+        );
+    }
+    for head in 0..config.heads() {
+        linear(
+            config.head_name(head),
+            size,
+            config.head_columns(head).all().len(),
+        );
+    }
+    linear("output".into(), config.features(), config.outputs);
+    if config.initial_memory == InitialMemory::Learned {
+        shapes.push(("initial.memory".into(), [config.rows, config.columns]));
+    }
+    if config.initial_weighting == InitialWeighting::Learned {
+        shapes.push(("initial.weighting".into(), [config.heads(), config.rows]));
+    }
+    shapes.push(("initial.read".into(), [config.read_heads, config.columns]));
+    if config.controller.kind == ControllerKind::Lstm {
+        shapes.push(("initial.hidden".into(), [config.controller.layers, size]));
+        shapes.push(("initial.cell".into(), [config.controller.layers, size]));
+    }
+    shapes
+}
+
+fn read_params(file: &SafeTensors, config: &ModelConfig, label: &str) -> Result<Params, Error> {
+    let expected = shapes(config);
+    for (name, shape) in &expected {
+        check_tensor(file, name, *shape, label)?;
+    }
+    let mut names = file.names();
+    names.sort_unstable();
+    if let Some(name) = names
+        .iter()
+        .find(|&name| !expected.iter().any(|(known, _)| known == name))
+    {
+        let error = Error::unknown(
+            "tensor",
+            name,
+            expected.iter().map(|(name, _)| name.as_str()),
+        );
+        return Err(Error::content(
+            label,
+            *name,
+            format!("does not belong to this machine: {error}"),
+        ));
+    }
+    // Every tensor is in the file with these shapes, so the machine is no larger than the file.
+    let mut params = Params::zeros(config);
+    for (name, mut tensor) in params.named_mut(config) {
+        let view = file
+            .tensor(&name)
+            .map_err(|error| Error::content(label, &name, error.to_string()))?;
+        for (index, (to, bytes)) in tensor
+            .iter_mut()
+            .zip(view.data().chunks_exact(4))
+            .enumerate()
+        {
+            let value = f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            if !value.is_finite() {
+                let problem = format!("value {index} is {value}; every value must be finite");
+                return Err(Error::content(label, &name, problem));
+            }
+            *to = value;
+        }
+    }
+    Ok(params)
+}
+
+fn check_tensor(
+    file: &SafeTensors,
+    name: &str,
+    shape: [usize; 2],
+    label: &str,
+) -> Result<(), Error> {
+    let expected = file_shape(name, shape);
+    let wanted = format!("expected F32 {expected:?}");
+    let Ok(tensor) = file.tensor(name) else {
+        return Err(Error::content(label, name, format!("is missing; {wanted}")));
+    };
+    let (dtype, found) = (tensor.dtype(), tensor.shape());
+    if dtype == Dtype::F32 && (found == expected || found == shape) {
+        return Ok(());
+    }
+    Err(Error::content(
+        label,
+        name,
+        format!("is {dtype:?} {found:?}; {wanted}"),
+    ))
+}
+
+/// Biases have one axis in the file.
+fn file_shape(name: &str, [rows, columns]: [usize; 2]) -> Vec<usize> {
+    if name.ends_with(".bias") {
+        vec![columns]
+    } else {
+        vec![rows, columns]
+    }
+}
+
+/// Writes a weights file.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(path: &Path, trained: &Trained) -> Result<(), Error> {
+    let bytes = to_bytes(trained);
+    file::write_atomically(path, |to| to.write_all(&bytes))
+}
+
+/// [`write()`] to memory.
+pub fn to_bytes(trained: &Trained) -> Vec<u8> {
+    let tensors = sorted_tensors(&trained.machine);
+    let mut header = BTreeMap::from([(METADATA.to_owned(), Entry::Metadata(metadata(trained)))]);
+    let mut end = 0;
+    for (name, (shape, data)) in &tensors {
+        let start = end;
+        end += data.len();
+        let info = TensorInfo {
+            dtype: Dtype::F32,
+            shape: shape.clone(),
+            data_offsets: (start, end),
+        };
+        header.insert(name.clone(), Entry::Tensor(info));
+    }
+    let mut json = serde_json::to_vec(&header).expect("a header has string keys");
+    json.resize(json.len().next_multiple_of(8), b' ');
+    let mut bytes = Vec::with_capacity(8 + json.len() + end);
+    bytes.extend((json.len() as u64).to_le_bytes());
+    bytes.extend(json);
+    bytes.extend(tensors.into_values().flat_map(|(_, data)| data));
+    bytes
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry {
+    Metadata(BTreeMap<&'static str, String>),
+    Tensor(TensorInfo),
+}
+
+fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
+    let json = |value: serde_json::Result<String>| value.expect("plain values become JSON");
+    let experiment = Experiment {
+        model: trained.machine.config.clone(),
+        ..trained.experiment.clone()
+    };
+    let history: Vec<PointForm> = trained.history.iter().map(PointForm::from).collect();
+    let mut entries = BTreeMap::from([
+        ("format", FORMAT.to_owned()),
+        ("version", VERSION.to_owned()),
+        (
+            "generator",
+            concat!("tapescope ", env!("CARGO_PKG_VERSION")).to_owned(),
+        ),
+        ("experiment", experiment.to_json()),
+        ("history", json(serde_json::to_string(&history))),
+        ("command", trained.command.clone()),
+    ]);
+    if let Some(evaluation) = &trained.evaluation {
+        let form = EvaluationForm::from(evaluation);
+        entries.insert("evaluation", json(serde_json::to_string(&form)));
+    }
+    entries
+}
+
+/// Shape in the file and bytes of every tensor, by name.
+fn sorted_tensors(machine: &Ntm<f32>) -> BTreeMap<String, (Vec<usize>, Vec<u8>)> {
+    let entry = |(name, tensor): (String, ndarray::ArrayView2<'_, f32>)| {
+        let shape = file_shape(&name, [tensor.nrows(), tensor.ncols()]);
+        let bytes = tensor
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        (name, (shape, bytes))
+    };
+    machine
+        .params
+        .named(&machine.config)
+        .into_iter()
+        .map(entry)
+        .collect()
+}
+
+/// [`Evaluation`] in JSON.
+#[derive(Serialize, Deserialize)]
+pub(super) struct EvaluationForm {
+    episodes: usize,
+    #[serde(deserialize_with = "null_is_nan")]
+    bits_per_sequence: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    wrong_bits: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    scored_bits: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    perfect: f64,
+}
+
+/// [`HistoryPoint`] in JSON.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PointForm {
+    sequences: u64,
+    #[serde(deserialize_with = "null_is_nan")]
+    seconds: f64,
+    #[serde(deserialize_with = "null_is_nan")]
+    training_bits: f64,
+    validation: EvaluationForm,
+}
+
+/// JSON has no NaN: serde_json writes null.
+fn null_is_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+impl From<&Evaluation> for EvaluationForm {
+    fn from(evaluation: &Evaluation) -> Self {
+        Self {
+            episodes: evaluation.episodes,
+            bits_per_sequence: evaluation.bits_per_sequence,
+            wrong_bits: evaluation.wrong_bits,
+            scored_bits: evaluation.scored_bits,
+            perfect: evaluation.perfect,
+        }
+    }
+}
+
+impl From<EvaluationForm> for Evaluation {
+    fn from(form: EvaluationForm) -> Self {
+        Self {
+            episodes: form.episodes,
+            bits_per_sequence: form.bits_per_sequence,
+            wrong_bits: form.wrong_bits,
+            scored_bits: form.scored_bits,
+            perfect: form.perfect,
+        }
+    }
+}
+
+impl From<&HistoryPoint> for PointForm {
+    fn from(point: &HistoryPoint) -> Self {
+        Self {
+            sequences: point.sequences,
+            seconds: point.seconds,
+            training_bits: point.training_bits,
+            validation: EvaluationForm::from(&point.validation),
+        }
+    }
+}
+
+impl From<PointForm> for HistoryPoint {
+    fn from(form: PointForm) -> Self {
+        Self {
+            sequences: form.sequences,
+            seconds: form.seconds,
+            training_bits: form.training_bits,
+            validation: form.validation.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_those_of_the_parameters() {
+        let mut config = ModelConfig::new(9, 8);
+        (config.read_heads, config.write_heads) = (2, 3);
+        config.controller.layers = 2;
+        for kind in [ControllerKind::Lstm, ControllerKind::Feedforward] {
+            for learned in [false, true] {
+                config.controller.kind = kind;
+                if learned {
+                    config.initial_memory = InitialMemory::Learned;
+                    config.initial_weighting = InitialWeighting::Learned;
+                }
+                let params = Params::<f32>::zeros(&config);
+                let named: Vec<_> = params
+                    .named(&config)
+                    .iter()
+                    .map(|(name, tensor)| (name.clone(), [tensor.nrows(), tensor.ncols()]))
+                    .collect();
+                assert_eq!(shapes(&config), named);
+            }
+        }
+    }
+}

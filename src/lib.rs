@@ -1,5 +1,6 @@
 //! Tapescope: a Neural Turing Machine you can watch think.
 
+pub mod cli;
 pub mod io;
 pub mod math;
 pub mod model;

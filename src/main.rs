@@ -1,1 +1,5 @@
-fn main() {}
+//! Parse, run, exit code.
+
+fn main() -> std::process::ExitCode {
+    tapescope::cli::run()
+}

@@ -10,6 +10,7 @@
 pub mod bits;
 mod error;
 mod file;
+pub mod history;
 pub mod preset;
 pub mod run;
 pub mod trace;

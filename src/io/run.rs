@@ -9,9 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::weights::{self, PointForm, Trained};
+use super::history::PointForm;
+use super::weights::{self, Trained};
 use super::{Error, Experiment, file};
 use crate::train::HistoryPoint;
+
+const WEIGHTS: &str = "weights.safetensors";
+const LOG: &str = "history.ntmlog.jsonl";
 
 /// A run folder, open for writing.
 #[derive(Debug)]
@@ -30,6 +34,11 @@ struct Header<'a> {
 }
 
 impl RunFolder {
+    /// True when a folder holds the weights of an earlier run.
+    pub fn is_taken(folder: &Path) -> bool {
+        file::exists(&folder.join(WEIGHTS))
+    }
+
     /// Creates the folder, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
     ///
     /// # Errors
@@ -37,7 +46,7 @@ impl RunFolder {
     pub fn create(folder: &Path, experiment: &Experiment, command: &str) -> Result<Self, Error> {
         file::create_folder(folder)?;
         experiment.write(&folder.join("preset.json"))?;
-        let path = folder.join("history.ntmlog.jsonl");
+        let path = folder.join(LOG);
         let log = File::create(&path).map_err(|source| Error::Write {
             file: file::label(&path),
             source,
@@ -74,7 +83,7 @@ impl RunFolder {
 
     /// Where the weights are.
     pub fn weights_path(&self) -> PathBuf {
-        self.folder.join("weights.safetensors")
+        self.folder.join(WEIGHTS)
     }
 
     /// One object per line, in the file before this returns.
@@ -82,7 +91,7 @@ impl RunFolder {
         let mut line = serde_json::to_vec(value).expect("plain values become JSON");
         line.push(b'\n');
         self.log.write_all(&line).map_err(|source| Error::Write {
-            file: file::label(&self.folder.join("history.ntmlog.jsonl")),
+            file: file::label(&self.folder.join(LOG)),
             source,
         })
     }

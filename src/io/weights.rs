@@ -9,9 +9,10 @@ use std::path::Path;
 
 use safetensors::tensor::TensorInfo;
 use safetensors::{Dtype, SafeTensors};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::history::{EvaluationForm, PointForm};
 use super::{Error, Experiment, file};
 use crate::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use crate::model::{ModelConfig, Ntm, Params};
@@ -403,82 +404,6 @@ fn sorted_tensors(machine: &Ntm<f32>) -> BTreeMap<String, (Vec<usize>, Vec<u8>)>
         .into_iter()
         .map(entry)
         .collect()
-}
-
-/// [`Evaluation`] in JSON.
-#[derive(Serialize, Deserialize)]
-pub(super) struct EvaluationForm {
-    episodes: usize,
-    #[serde(deserialize_with = "null_is_nan")]
-    bits_per_sequence: f64,
-    #[serde(deserialize_with = "null_is_nan")]
-    wrong_bits: f64,
-    #[serde(deserialize_with = "null_is_nan")]
-    scored_bits: f64,
-    #[serde(deserialize_with = "null_is_nan")]
-    perfect: f64,
-}
-
-/// [`HistoryPoint`] in JSON.
-#[derive(Serialize, Deserialize)]
-pub(super) struct PointForm {
-    sequences: u64,
-    #[serde(deserialize_with = "null_is_nan")]
-    seconds: f64,
-    #[serde(deserialize_with = "null_is_nan")]
-    training_bits: f64,
-    validation: EvaluationForm,
-}
-
-/// JSON has no NaN: serde_json writes null.
-fn null_is_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
-}
-
-impl From<&Evaluation> for EvaluationForm {
-    fn from(evaluation: &Evaluation) -> Self {
-        Self {
-            episodes: evaluation.episodes,
-            bits_per_sequence: evaluation.bits_per_sequence,
-            wrong_bits: evaluation.wrong_bits,
-            scored_bits: evaluation.scored_bits,
-            perfect: evaluation.perfect,
-        }
-    }
-}
-
-impl From<EvaluationForm> for Evaluation {
-    fn from(form: EvaluationForm) -> Self {
-        Self {
-            episodes: form.episodes,
-            bits_per_sequence: form.bits_per_sequence,
-            wrong_bits: form.wrong_bits,
-            scored_bits: form.scored_bits,
-            perfect: form.perfect,
-        }
-    }
-}
-
-impl From<&HistoryPoint> for PointForm {
-    fn from(point: &HistoryPoint) -> Self {
-        Self {
-            sequences: point.sequences,
-            seconds: point.seconds,
-            training_bits: point.training_bits,
-            validation: EvaluationForm::from(&point.validation),
-        }
-    }
-}
-
-impl From<PointForm> for HistoryPoint {
-    fn from(form: PointForm) -> Self {
-        Self {
-            sequences: form.sequences,
-            seconds: form.seconds,
-            training_bits: form.training_bits,
-            validation: form.validation.into(),
-        }
-    }
 }
 
 #[cfg(test)]

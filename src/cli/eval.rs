@@ -1,0 +1,167 @@
+//! `tapescope eval`: how well a machine does, length by length.
+
+use std::io::Write;
+use std::ops::RangeInclusive;
+
+use clap::Args;
+
+use super::{UNSEEN_SEED, Usage, length, machine, repeats, thread_count, threads, whole_number};
+use crate::io::Trained;
+use crate::io::history::measurement_json;
+use crate::task::Task;
+use crate::train::{Evaluation, evaluate};
+
+const EXAMPLES: &str = "\
+Examples:
+  tapescope eval copy
+  tapescope eval runs/copy-1/weights.safetensors --lengths 20,87,120 --episodes 500
+  tapescope eval repeat_copy --lengths 10 --repeats 10,20
+  tapescope eval copy --lengths 120 --rows 256 --json
+
+`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper; `wrong`
+is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of
+episodes without a wrong bit. The episodes come from a seed of their own (1000000 unless given), so the
+machine has not been trained on them.";
+
+/// Measure a machine on episodes it was not trained on.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Eval {
+    /// A preset whose weights are included, or a weights file.
+    #[arg(value_name = "PRESET|FILE")]
+    machine: String,
+    /// Lengths of the sequences, in vectors [default: those of the preset].
+    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = length)]
+    lengths: Vec<usize>,
+    /// Numbers of repeats [default: those of the preset].
+    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = repeats)]
+    repeats: Vec<usize>,
+    /// Episodes per line of the table [default: that of the preset].
+    #[arg(long, value_name = "E", value_parser = episode_count)]
+    episodes: Option<usize>,
+    /// Seed of the episodes.
+    #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED)]
+    seed: u64,
+    /// Run on this many memory rows instead of those of the training.
+    #[arg(long, value_name = "N")]
+    rows: Option<usize>,
+    /// Threads to use [default: one per processor]; the result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = thread_count)]
+    threads: Option<usize>,
+    /// Print one JSON object per line instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+fn episode_count(text: &str) -> Result<usize, String> {
+    whole_number(text, 10_000_000)
+}
+
+impl Eval {
+    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let trained = machine::find(&self.machine, self.rows)?;
+        let cases = self.cases(&trained)?;
+        for task in &cases {
+            machine::check_size(&trained.machine.config, machine::longest(task))?;
+        }
+        let episodes = self
+            .episodes
+            .unwrap_or(trained.experiment.evaluation.episodes);
+        if !self.json {
+            self.head(out, &trained, episodes)?;
+        }
+        for task in cases {
+            let result = evaluate(
+                &trained.machine,
+                &task,
+                self.seed,
+                episodes,
+                threads(self.threads),
+            );
+            if self.json {
+                writeln!(out, "{}", measurement_json(&task, self.seed, &result))?;
+            } else {
+                line(out, &task, &result)?;
+            }
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// One task for every line of the table.
+    fn cases(&self, trained: &Trained) -> anyhow::Result<Vec<Task>> {
+        let given = |asked: &[usize], preset: &[usize]| {
+            if asked.is_empty() {
+                preset.to_vec()
+            } else {
+                asked.to_vec()
+            }
+        };
+        let (task, preset) = (&trained.experiment.task, &trained.experiment.evaluation);
+        if task.repeats().is_none() && !self.repeats.is_empty() {
+            let problem = format!("--repeats: the task `{}` has no repeats", task.name());
+            return Err(Usage(problem).into());
+        }
+        let repeats = given(&self.repeats, &preset.repeats);
+        let mut cases = Vec::new();
+        for length in given(&self.lengths, &preset.lengths) {
+            let task = task.clone().with_length(length);
+            if repeats.is_empty() {
+                cases.push(task);
+            } else {
+                cases.extend(
+                    repeats
+                        .iter()
+                        .map(|&repeats| task.clone().with_repeats(repeats)),
+                );
+            }
+        }
+        Ok(cases)
+    }
+
+    fn head(
+        &self,
+        out: &mut impl Write,
+        trained: &Trained,
+        episodes: usize,
+    ) -> std::io::Result<()> {
+        let config = &trained.machine.config;
+        writeln!(
+            out,
+            "{} on a memory of {} × {}; {episodes} episodes per line, seed {}",
+            trained.experiment.title, config.rows, config.columns, self.seed
+        )?;
+        let repeats = trained.experiment.task.repeats().map_or("", |_| " repeats");
+        writeln!(
+            out,
+            "length{repeats}      bits     wrong   of bits  perfect"
+        )
+    }
+}
+
+fn line(out: &mut impl Write, task: &Task, result: &Evaluation) -> std::io::Result<()> {
+    write!(out, "{:>6}", task.length().end())?;
+    if let Some(repeats) = task.repeats() {
+        write!(out, " {:>7}", span(&repeats))?;
+    }
+    let Evaluation {
+        bits_per_sequence,
+        wrong_bits,
+        scored_bits,
+        perfect,
+        ..
+    } = result;
+    writeln!(
+        out,
+        " {bits_per_sequence:>9.3} {wrong_bits:>9.2} {scored_bits:>9.0} {:>7.1}%",
+        100.0 * perfect
+    )
+}
+
+fn span(range: &RangeInclusive<usize>) -> String {
+    if range.start() == range.end() {
+        range.start().to_string()
+    } else {
+        format!("{}-{}", range.start(), range.end())
+    }
+}

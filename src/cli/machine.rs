@@ -1,0 +1,84 @@
+//! Which machine: by the name of a preset whose weights are in the binary, or by a file.
+
+use std::path::Path;
+
+use super::Usage;
+use crate::io::{Error, Experiment, Trained, preset, trace, weights};
+use crate::model::ModelConfig;
+use crate::task::Task;
+
+/// The largest recording that is made, in bytes.
+const RECORDING_LIMIT: u64 = 16 << 30;
+
+/// The machine that a name or the path of a weights file stands for, on `rows` memory rows.
+pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+    let path = Path::new(name);
+    if is_file(path) {
+        return read(path, rows);
+    }
+    if Experiment::built_in(name, &[]).is_none() {
+        return Err(Error::unknown("preset or weights file", name, preset::names()).into());
+    }
+    let shipped = weights::shipped()
+        .into_iter()
+        .find(|machine| machine.experiment.name == name);
+    with_rows(shipped.ok_or_else(|| no_weights(name))?, name, rows)
+}
+
+/// The machine in a weights file, on `rows` memory rows.
+pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
+    if path.extension().is_some_and(|end| end == "json") {
+        let path = path.display();
+        let problem = format!(
+            "{path} is not a weights file; an experiment is trained first: tapescope train {path}"
+        );
+        return Err(Usage(problem).into());
+    }
+    with_rows(weights::read(path)?, &path.display().to_string(), rows)
+}
+
+/// True for what can only be meant as a path.
+pub(super) fn is_file(path: &Path) -> bool {
+    path.components().count() > 1 || path.extension().is_some()
+}
+
+fn with_rows(mut machine: Trained, name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+    if let Some(rows) = rows {
+        machine
+            .set_rows(rows)
+            .map_err(|problem| Usage(format!("--rows {rows}: {name}: {problem}")))?;
+    }
+    Ok(machine)
+}
+
+fn no_weights(name: &str) -> Usage {
+    Usage(format!(
+        "no trained weights for `{name}` are inside this program; \
+         train it (tapescope train {name}), then name its runs/{name}-1/weights.safetensors"
+    ))
+}
+
+/// The steps of the longest episode of a task.
+pub(super) fn longest(task: &Task) -> usize {
+    let length = *task.length().end();
+    match task.repeats() {
+        None => 2 * length + 1,
+        Some(repeats) => length + 1 + length * repeats.end() + 1,
+    }
+}
+
+/// Refuses an episode whose recording does not fit into an ordinary computer.
+pub(super) fn check_size(config: &ModelConfig, steps: usize) -> anyhow::Result<()> {
+    let bytes = trace::recording_bytes(config, steps);
+    if bytes <= RECORDING_LIMIT {
+        return Ok(());
+    }
+    let problem = format!(
+        "recording {steps} steps of a memory of {} × {} takes {} GB, more than {} GB; use a smaller --length or --rows",
+        config.rows,
+        config.columns,
+        bytes >> 30,
+        RECORDING_LIMIT >> 30
+    );
+    Err(Usage(problem).into())
+}

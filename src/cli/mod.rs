@@ -1,0 +1,154 @@
+//! The command line: one file per subcommand. The only module that prints.
+
+mod eval;
+mod machine;
+mod tasks;
+mod trace;
+mod train;
+mod view;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::io::Error;
+use crate::io::preset::{MAX_LENGTH, MAX_REPEATS};
+
+/// The seed of evaluation and of exported traces, where none is given. Training runs start from small
+/// seeds (the presets' is 1), so these episodes are ones that no machine was trained on.
+const UNSEEN_SEED: u64 = 1_000_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  tapescope                                  open the window on a trained machine
+  tapescope tasks                            list the experiments
+  tapescope train copy --seed 7              train; the best weights go to runs/copy-7
+  tapescope eval copy --lengths 10,20,120    measure, also on sequences longer than in training
+  tapescope trace copy --length 20 --out copy.ntmtrace.json
+                                             one episode, every stage of every step, as JSON
+
+Exit codes: 0 done, 1 failed while running, 2 bad input or usage.";
+
+/// A Neural Turing Machine you can watch think.
+///
+/// A controller network drives read and write heads over a memory matrix. Train one, measure it,
+/// watch every stage of its addressing, step by step, forwards and backwards.
+#[derive(Debug, Parser)]
+#[command(name = "tapescope", version, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    /// Without one: view.
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    View(view::View),
+    Tasks(tasks::Tasks),
+    Train(train::Train),
+    Eval(eval::Eval),
+    Trace(trace::Trace),
+}
+
+/// What was typed cannot be done, though no file is at fault.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = io::stdout().lock();
+    let result = match cli.command.unwrap_or(Command::View(view::View::default())) {
+        Command::View(view) => view.run(),
+        Command::Tasks(tasks) => tasks.run(&mut out),
+        Command::Train(train) => train.run(&mut out),
+        Command::Eval(eval) => eval.run(&mut out),
+        Command::Trace(trace) => trace.run(&mut out),
+    };
+    match result.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if reader_left(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            note(&format!("error: {error:#}"));
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+/// True when standard output was closed early, as by `| head`: not an error.
+fn reader_left(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn exit_code(error: &anyhow::Error) -> u8 {
+    let bad_input = match error.downcast_ref::<Error>() {
+        Some(Error::Write { .. }) => false,
+        Some(_) => true,
+        None => error.is::<Usage>(),
+    };
+    if bad_input { 2 } else { 1 }
+}
+
+/// A line for people, on standard error. When nobody can read it there is nobody to tell.
+fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A number of threads, as it is typed.
+fn thread_count(text: &str) -> Result<usize, String> {
+    whole_number(text, 1024)
+}
+
+/// A length of sequences, as it is typed.
+fn length(text: &str) -> Result<usize, String> {
+    whole_number(text, MAX_LENGTH)
+}
+
+/// A number of repeats, as it is typed.
+fn repeats(text: &str) -> Result<usize, String> {
+    whole_number(text, MAX_REPEATS)
+}
+
+fn whole_number(text: &str, most: usize) -> Result<usize, String> {
+    let value = text.parse().ok().filter(|value| (1..=most).contains(value));
+    value.ok_or_else(|| format!("expected a whole number, 1 to {most}"))
+}
+
+/// How many threads to use: as many as asked for, or as the computer runs at once.
+fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// The command line as it was typed, to be kept with what it made.
+fn command_line() -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
+    let quote = |text: String| {
+        if !text.is_empty() && text.chars().all(plain) {
+            text
+        } else {
+            format!("'{}'", text.replace('\'', r"'\''"))
+        }
+    };
+    let arguments = std::env::args_os()
+        .skip(1)
+        .map(|argument| quote(argument.to_string_lossy().into_owned()));
+    std::iter::once("tapescope".to_owned())
+        .chain(arguments)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,166 @@
+//! `tapescope trace`: one episode with every stage of every step, as JSON.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{UNSEEN_SEED, Usage, length, machine, note, repeats};
+use crate::io::trace::Source;
+use crate::io::{Experiment, Trained, bits, trace};
+use crate::task::Task;
+use crate::train::Recording;
+
+/// The size from which an export is announced with a warning, in bytes.
+const LARGE: u64 = 100_000_000;
+
+const EXAMPLES: &str = r#"Examples:
+  tapescope trace copy --length 20 --out copy.ntmtrace.json
+  tapescope trace runs/copy-1/weights.safetensors --length 87 --episode 3 --out t.ntmtrace.json
+  tapescope trace copy --input bits.json --out mine.ntmtrace.json
+  tapescope trace mine.json --weights weights.safetensors --out t.ntmtrace.json
+  tapescope view copy.ntmtrace.json
+
+bits.json holds rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or {"bits": [[…]], "repeats": 3}.
+The file loads into Python with three lines; see docs/formats.md. The same command gives the same bytes."#;
+
+/// Record one episode and write it as JSON: every array of every stage of every step.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Trace {
+    /// A preset whose weights are included, or a weights file; with --weights, any preset.
+    #[arg(value_name = "PRESET|FILE")]
+    machine: String,
+    /// Take the task from PRESET, and the machine from this weights file.
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Length of the sequence, in vectors [default: drawn as in training].
+    #[arg(long, value_name = "L", value_parser = length, conflicts_with = "input")]
+    length: Option<usize>,
+    /// Number of repeats [default: drawn as in training].
+    #[arg(long, value_name = "R", value_parser = repeats)]
+    repeats: Option<usize>,
+    /// Seed of the episode.
+    #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, conflicts_with = "input")]
+    seed: u64,
+    /// Which episode of that seed.
+    #[arg(long, value_name = "I", default_value_t = 0, conflicts_with = "input")]
+    episode: u64,
+    /// Show these bits instead of random ones.
+    #[arg(long, value_name = "BITS.JSON")]
+    input: Option<PathBuf>,
+    /// Run on this many memory rows instead of those of the training.
+    #[arg(long, value_name = "N")]
+    rows: Option<usize>,
+    /// Write the whole memory of every step, also when it is large.
+    #[arg(long)]
+    full_memory: bool,
+    /// The file to write.
+    #[arg(long, value_name = "T.NTMTRACE.JSON")]
+    out: PathBuf,
+}
+
+impl Trace {
+    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let trained = self.trained()?;
+        let recording = self.record(&trained)?;
+        let config = &trained.machine.config;
+        let steps = recording.episode.steps();
+        let bytes = trace::estimated_bytes(config, steps, self.full_memory);
+        if bytes > LARGE {
+            note(&format!(
+                "warning: about {} MB; without --full-memory, with fewer --rows or a smaller --length it is less",
+                bytes / 1_000_000
+            ));
+        }
+        let source = Source {
+            config,
+            sha256: Some(&trained.sha256()),
+            full_memory: self.full_memory,
+        };
+        trace::write(&self.out, &recording, &source)?;
+        let score = recording.score;
+        Ok(writeln!(
+            out,
+            "{}: {}, {steps} steps, {:.3} bits, {} of {} bits wrong",
+            self.out.display(),
+            recording.task.name(),
+            score.bits,
+            score.wrong,
+            score.scored
+        )?)
+    }
+
+    /// The machine, with the task to give it.
+    fn trained(&self) -> anyhow::Result<Trained> {
+        let Some(path) = &self.weights else {
+            return machine::find(&self.machine, self.rows);
+        };
+        let experiment = Experiment::find(&self.machine, &[])?;
+        let mut trained = machine::read(path, self.rows)?;
+        let (task, config) = (&experiment.task, &trained.machine.config);
+        if (task.inputs(), task.outputs()) != (config.inputs, config.outputs) {
+            let problem = format!(
+                "{}: the machine has {} inputs and {} outputs; the task of {} has {} and {}",
+                path.display(),
+                config.inputs,
+                config.outputs,
+                experiment.name,
+                task.inputs(),
+                task.outputs()
+            );
+            return Err(Usage(problem).into());
+        }
+        trained.experiment = experiment;
+        Ok(trained)
+    }
+
+    fn record(&self, trained: &Trained) -> anyhow::Result<Recording> {
+        let mut task = trained.experiment.task.clone();
+        if self.repeats.is_some() && task.repeats().is_none() {
+            let problem = format!("--repeats: the task `{}` has no repeats", task.name());
+            return Err(Usage(problem).into());
+        }
+        if let Some(path) = &self.input {
+            return self.record_input(trained, &task, path);
+        }
+        if let Some(length) = self.length {
+            task = task.with_length(length);
+        }
+        if let Some(repeats) = self.repeats {
+            task = task.with_repeats(repeats);
+        }
+        machine::check_size(&trained.machine.config, machine::longest(&task))?;
+        Ok(Recording::new(
+            &trained.machine,
+            &task,
+            self.seed,
+            self.episode,
+        ))
+    }
+
+    fn record_input(
+        &self,
+        trained: &Trained,
+        task: &Task,
+        path: &PathBuf,
+    ) -> anyhow::Result<Recording> {
+        let input = bits::read(path, task.bits())?;
+        if input.repeats.is_some() && task.repeats().is_none() {
+            let problem = format!(
+                "{}: the task `{}` has no repeats",
+                path.display(),
+                task.name()
+            );
+            return Err(Usage(problem).into());
+        }
+        let repeats = self.repeats.or(input.repeats).unwrap_or(1);
+        let task = task
+            .clone()
+            .with_length(input.bits.nrows())
+            .with_repeats(repeats);
+        machine::check_size(&trained.machine.config, machine::longest(&task))?;
+        let episode = task.episode_of(&input.bits, repeats);
+        Ok(Recording::of(&trained.machine, &task, episode))
+    }
+}

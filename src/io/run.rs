@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::history::PointForm;
+use super::preset::form::Form;
 use super::weights::{self, Trained};
 use super::{Error, Experiment, file};
 use crate::train::HistoryPoint;
@@ -30,7 +31,7 @@ struct Header<'a> {
     version: &'static str,
     generator: super::trace::Generator,
     command: &'a str,
-    experiment: serde_json::Value,
+    experiment: Form,
 }
 
 impl RunFolder {
@@ -60,7 +61,7 @@ impl RunFolder {
             version: "1.0",
             generator: super::trace::Generator::default(),
             command,
-            experiment: serde_json::from_str(&experiment.to_json()).unwrap_or_default(),
+            experiment: Form::from(experiment),
         })?;
         Ok(run)
     }

@@ -16,7 +16,7 @@ use crate::task::{Copy, RepeatCopy, Task};
 use crate::train::{Clip, OptimizerConfig, TrainingConfig};
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Form {
+pub(in crate::io) struct Form {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

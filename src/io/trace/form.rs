@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ORDER, SIMILARITY, SIMILARITY_FORMULA, Source};
+use super::{KEYFRAME, ORDER, SIMILARITY, SIMILARITY_FORMULA, Source, writes_full_memory};
 use crate::io::preset::form::{
     ActivationForm, ControllerForm, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
     ShiftFields, ShiftFormForm, TaskForm, TaskKind,
@@ -230,6 +230,15 @@ pub(super) struct AxesForm {
     c: SizeForm,
     l: SizeForm,
     s: SizeForm,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    f: Option<FramesForm>,
+}
+
+/// Frame i of `memory.keyframes` is M_t with t = (i + 1)·`every`.
+#[derive(Serialize)]
+struct FramesForm {
+    size: usize,
+    every: usize,
 }
 
 #[derive(Serialize)]
@@ -246,12 +255,18 @@ pub(super) struct TimeForm<'a> {
 }
 
 impl AxesForm {
-    pub(super) fn new(recording: &Recording, config: &ModelConfig) -> Self {
+    pub(super) fn new(recording: &Recording, source: &Source) -> Self {
+        let (config, t) = (source.config, recording.episode.steps());
+        let frames = FramesForm {
+            size: t.saturating_sub(1) / KEYFRAME,
+            every: KEYFRAME,
+        };
+        let is_full = writes_full_memory(config, t, source.full_memory);
         let size = |size| SizeForm { size };
         let phase = |phase: &Phase| (phase.name.into(), phase.start, phase.end);
         Self {
             t: TimeForm {
-                size: recording.episode.steps(),
+                size: t,
                 phases: recording.episode.phases.iter().map(phase).collect(),
             },
             n: size(config.rows),
@@ -261,6 +276,7 @@ impl AxesForm {
             c: size(config.controller.size),
             l: size(config.controller.layers),
             s: size(config.offsets()),
+            f: (!is_full).then_some(frames),
         }
     }
 }

@@ -355,7 +355,7 @@ fn trace(
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Trace {
         input: arrays.series("input", t, config.inputs)?,
-        memory: memory(arrays, config, t, &heads)?,
+        memory_columns: memory(arrays, config, t, &heads)?,
         logit,
         output,
         layers,
@@ -441,12 +441,14 @@ fn memory(
 ) -> Result<Series<f32>, Error> {
     let (n, m) = (config.rows, config.columns);
     let initial = arrays.take("memory.initial", &[n, m])?;
+    let mut memory = Series::new(m * n);
     if arrays.has("memory") {
-        return Ok(series(
-            t + 1,
-            n * m,
-            &arrays.take("memory", &[t + 1, n, m])?,
-        ));
+        let full = arrays.take("memory", &[t + 1, n, m])?;
+        memory.resize(t + 1);
+        for (step, rows) in full.chunks(n * m).enumerate() {
+            transpose(rows, m, memory.row_mut(step));
+        }
+        return Ok(memory);
     }
     let last = arrays.take("memory.last", &[n, m])?;
     let frames = t.saturating_sub(1) / KEYFRAME;
@@ -458,41 +460,50 @@ fn memory(
         );
         return arrays.fail("memory", problem);
     }
-    let mut memory = Series::new(n * m);
     memory.resize(t + 1);
-    memory.row_mut(0).copy_from_slice(&initial);
+    transpose(&initial, m, memory.row_mut(0));
     for step in 1..=t {
         let (before, after) = memory.previous_and_row_mut(step);
         if step == t {
-            after.copy_from_slice(&last);
+            transpose(&last, m, after);
         } else if step % KEYFRAME == 0 {
             let start = (step / KEYFRAME - 1) * n * m;
-            after.copy_from_slice(&keyframes[start..start + n * m]);
+            transpose(&keyframes[start..start + n * m], m, after);
         } else {
             after.copy_from_slice(before);
-            write_step(after, heads, step - 1, m);
+            write_step(after, heads, step - 1);
         }
     }
     Ok(memory)
 }
 
-/// Equations 3 and 4: all erases, then all adds.
-fn write_step(memory: &mut [f32], heads: &[HeadTrace], t: usize, m: usize) {
+/// [N, M] as in the file to column after column as in [`Trace::memory_columns`].
+fn transpose(rows: &[f32], columns: usize, to: &mut [f32]) {
+    let values = (0..columns).flat_map(|column| rows.iter().skip(column).step_by(columns));
+    to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
+}
+
+/// Equations 3 and 4: all erases, then all adds; the memory column after column.
+fn write_step(memory: &mut [f32], heads: &[HeadTrace], t: usize) {
     for head in heads {
         if let Role::Write { erase, .. } = &head.role {
-            for (row, &w) in memory.chunks_mut(m).zip(head.weighting.row(t)) {
-                row.iter_mut()
-                    .zip(erase.row(t))
-                    .for_each(|(value, e)| *value *= 1.0 - w * e);
+            let w = head.weighting.row(t);
+            for (column, e) in memory.chunks_mut(w.len()).zip(erase.row(t)) {
+                column
+                    .iter_mut()
+                    .zip(w)
+                    .for_each(|(value, w)| *value *= 1.0 - w * e);
             }
         }
     }
     for head in heads {
         if let Role::Write { add, .. } = &head.role {
-            for (row, &w) in memory.chunks_mut(m).zip(head.weighting.row(t)) {
-                row.iter_mut()
-                    .zip(add.row(t))
-                    .for_each(|(value, a)| *value += w * a);
+            let w = head.weighting.row(t);
+            for (column, a) in memory.chunks_mut(w.len()).zip(add.row(t)) {
+                column
+                    .iter_mut()
+                    .zip(w)
+                    .for_each(|(value, w)| *value += w * a);
             }
         }
     }

@@ -7,7 +7,8 @@ use std::path::Path;
 use super::form::{AskedForm, AxesForm, MachineForm, NUMERIC};
 use super::{FORMAT, Generator, KEYFRAME, Source, VERSION, writes_full_memory};
 use crate::io::{Error, file};
-use crate::model::{HeadTrace, Role};
+use crate::math::Series;
+use crate::model::{HeadTrace, LayerTrace, Role};
 use crate::train::Recording;
 
 /// Writes a trace file, all or nothing.
@@ -31,7 +32,7 @@ pub fn write_to(to: &mut dyn Write, recording: &Recording, source: &Source) -> i
     entry(to, "task", &AskedForm::new(recording))?;
     entry(to, "model", &MachineForm::new(source))?;
     entry(to, "numeric", &NUMERIC)?;
-    entry(to, "axes", &AxesForm::new(recording, source.config))?;
+    entry(to, "axes", &AxesForm::new(recording, source))?;
     write!(to, ",\n\"arrays\": {{")?;
     let mut separator = "\n";
     for array in arrays(recording, source) {
@@ -52,27 +53,38 @@ struct Array<'a> {
     name: String,
     dims: &'static [&'static str],
     shape: Vec<usize>,
-    data: Cow<'a, [f32]>,
+    /// The rows of the last axis.
+    rows: Box<dyn Iterator<Item = Cow<'a, [f32]>> + 'a>,
 }
 
 impl<'a> Array<'a> {
+    /// An array that is in memory as it will be in the file.
     fn new(
         name: impl Into<String>,
         dims: &'static [&'static str],
         shape: impl Into<Vec<usize>>,
-        data: impl Into<Cow<'a, [f32]>>,
+        data: &'a [f32],
     ) -> Self {
-        let (name, shape, data) = (name.into(), shape.into(), data.into());
-        debug_assert_eq!(shape.iter().product::<usize>(), data.len(), "{name}");
+        let shape = shape.into();
+        let width = shape.last().copied().unwrap_or(1).max(1);
+        Self::of_rows(name, dims, shape, data.chunks(width).map(Cow::Borrowed))
+    }
+
+    fn of_rows(
+        name: impl Into<String>,
+        dims: &'static [&'static str],
+        shape: impl Into<Vec<usize>>,
+        rows: impl Iterator<Item = Cow<'a, [f32]>> + 'a,
+    ) -> Self {
         Self {
-            name,
+            name: name.into(),
             dims,
-            shape,
-            data,
+            shape: shape.into(),
+            rows: Box::new(rows),
         }
     }
 
-    fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+    fn write(self, to: &mut dyn Write) -> io::Result<()> {
         let dims = serde_json::to_string(self.dims)?;
         let shape = serde_json::to_string(&self.shape)?;
         let name = &self.name;
@@ -81,9 +93,8 @@ impl<'a> Array<'a> {
             "\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}, \"data\": ["
         )?;
         // One line per row of the last axis, so that a diff points to a step.
-        let row = self.shape.last().copied().unwrap_or(1).max(1);
         let mut line = Vec::new();
-        for (index, values) in self.data.chunks(row).enumerate() {
+        for (index, values) in self.rows.enumerate() {
             line.clear();
             line.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
             for (index, &value) in values.iter().enumerate() {
@@ -124,7 +135,11 @@ fn number(line: &mut Vec<u8>, value: f32) -> io::Result<()> {
 fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
     let (trace, episode, config) = (&recording.trace, &recording.episode, source.config);
     let t = episode.steps();
-    let matrix = |array: &ndarray::Array2<f32>| array.iter().copied().collect::<Vec<f32>>();
+    let target = episode
+        .target
+        .rows()
+        .into_iter()
+        .map(|row| row.to_vec().into());
     let mut arrays = vec![
         Array::new(
             "input",
@@ -132,12 +147,7 @@ fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
             [t, config.inputs],
             trace.input.as_slice(),
         ),
-        Array::new(
-            "target",
-            &["t", "y"],
-            [t, config.outputs],
-            matrix(&episode.target),
-        ),
+        Array::of_rows("target", &["t", "y"], [t, config.outputs], target),
         Array::new("mask", &["t"], [t], episode.mask.as_slice()),
         Array::new(
             "output",
@@ -170,51 +180,41 @@ fn controller<'a>(
     recording: &'a Recording,
     source: &Source,
     name: &str,
-    series: impl Fn(&'a crate::model::LayerTrace<f32>) -> &'a crate::math::Series<f32>,
+    series: fn(&'a LayerTrace<f32>) -> &'a Series<f32>,
 ) -> Array<'a> {
     let (layers, c) = (&recording.trace.layers, source.config.controller.size);
     let t = recording.episode.steps();
     if let [layer] = layers.as_slice() {
         return Array::new(name, &["t", "c"], [t, c], series(layer).as_slice());
     }
-    let rows = (0..t).flat_map(|t| layers.iter().map(move |layer| (t, layer)));
-    let data: Vec<f32> = rows
-        .flat_map(|(t, layer)| series(layer).row(t).iter().copied())
-        .collect();
-    Array::new(name, &["t", "l", "c"], [t, layers.len(), c], data)
+    let rows =
+        (0..t).flat_map(move |t| layers.iter().map(move |layer| series(layer).row(t).into()));
+    Array::of_rows(name, &["t", "l", "c"], [t, layers.len(), c], rows)
 }
 
 /// All of the memory when it is small or asked for; else the first, the last and every 64th.
 fn memory<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
-    let memory = &recording.trace.memory;
-    let (n, m, t) = (
-        source.config.rows,
-        source.config.columns,
-        recording.episode.steps(),
-    );
-    let initial = Array::new("memory.initial", &["n", "m"], [n, m], memory.row(0));
-    if writes_full_memory(source.config, t, source.full_memory) {
-        let full = Array::new(
-            "memory",
-            &["t+1", "n", "m"],
-            [t + 1, n, m],
-            memory.as_slice(),
-        );
-        return vec![initial, full];
+    let (config, t) = (source.config, recording.episode.steps());
+    let (n, m) = (config.rows, config.columns);
+    let rows_of = move |t: usize| {
+        let memory = recording.trace.memory(t);
+        (0..n).map(move |row| memory.row(row).to_vec().into())
+    };
+    let one = |name, t| Array::of_rows(name, &["n", "m"], [n, m], rows_of(t));
+    if writes_full_memory(config, t, source.full_memory) {
+        let rows = (0..=t).flat_map(rows_of);
+        let full = Array::of_rows("memory", &["t+1", "n", "m"], [t + 1, n, m], rows);
+        return vec![one("memory.initial", 0), full];
     }
-    let last = Array::new("memory.last", &["n", "m"], [n, m], memory.row(t));
-    let steps: Vec<usize> = (KEYFRAME..t).step_by(KEYFRAME).collect();
-    let frames: Vec<f32> = steps
-        .iter()
-        .flat_map(|&t| memory.row(t).iter().copied())
-        .collect();
-    let keyframes = Array::new(
+    let steps = (KEYFRAME..t).step_by(KEYFRAME);
+    let shape = [steps.len(), n, m];
+    let keyframes = Array::of_rows(
         "memory.keyframes",
         &["f", "n", "m"],
-        [steps.len(), n, m],
-        frames,
+        shape,
+        steps.flat_map(rows_of),
     );
-    vec![initial, last, keyframes]
+    vec![one("memory.initial", 0), one("memory.last", t), keyframes]
 }
 
 fn head_arrays<'a>(

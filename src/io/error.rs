@@ -30,7 +30,7 @@ pub enum Error {
         problem: String,
     },
     /// Neither a file nor a name that is known.
-    #[error("there is no {what} `{name}`{}; known: {}", did_you_mean(suggestion.as_deref()), known.join(", "))]
+    #[error("there is no {what} `{name}`{}", choices(suggestion.as_deref(), "known", known))]
     Unknown {
         /// What was looked for: `preset`, ….
         what: &'static str,
@@ -81,9 +81,13 @@ fn prefix(place: &str) -> String {
     }
 }
 
-/// `; did you mean …?`, or nothing.
-pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+/// What could be meant: the `suggestion`, when there is one, and all there is.
+pub(super) fn choices(suggestion: Option<&str>, word: &str, all: &[impl AsRef<str>]) -> String {
+    let all = all.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match suggestion {
+        Some(name) => format!("; did you mean `{name}`? {word}: {all}"),
+        None => format!("; {word}: {all}"),
+    }
 }
 
 /// The candidate closest to `name` in spelling, when one is close enough to be a typo of it.

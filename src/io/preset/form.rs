@@ -36,9 +36,25 @@ pub(in crate::io) struct Form {
 pub(in crate::io) struct TaskForm {
     pub(in crate::io) kind: TaskKind,
     pub(in crate::io) bits: usize,
-    pub(in crate::io) length: [usize; 2],
+    pub(in crate::io) length: Ends,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::io) repeats: Option<[usize; 2]>,
+    pub(in crate::io) repeats: Option<Ends>,
+}
+
+/// [lowest, highest].
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "Vec<usize>")]
+pub(in crate::io) struct Ends(pub(in crate::io) [usize; 2]);
+
+impl TryFrom<Vec<usize>> for Ends {
+    type Error = String;
+
+    fn try_from(values: Vec<usize>) -> Result<Self, String> {
+        let ends = values.try_into().map(Self);
+        ends.map_err(|values: Vec<usize>| {
+            format!("has {} values; expected [lowest, highest]", values.len())
+        })
+    }
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -65,9 +81,19 @@ pub(in crate::io) struct MemoryForm {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected \"learned\" or {\"constant\": number}"
+)]
 pub(in crate::io) enum InitialMemoryForm {
-    Constant(f64),
+    Constant { constant: f64 },
+    Word(LearnedWord),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::io) enum LearnedWord {
     Learned,
 }
 
@@ -288,13 +314,13 @@ impl Form {
             task: TaskForm {
                 kind: TaskKind::RepeatCopy,
                 bits: 0,
-                length: [0, 0],
-                repeats: Some([0, 0]),
+                length: Ends([0, 0]),
+                repeats: Some(Ends([0, 0])),
             },
             model: ModelForm {
                 memory: MemoryForm {
                     // A leaf: its object form is a value, not a set of keys.
-                    initial: InitialMemoryForm::Learned,
+                    initial: InitialMemoryForm::Word(LearnedWord::Learned),
                     ..MemoryForm::default()
                 },
                 ..ModelForm::default()
@@ -341,12 +367,6 @@ pub(in crate::io) fn plain(message: &str) -> String {
         .replace("expected u64", "expected a whole number, 0 or more")
         .replace("expected f64", "expected a number")
         .replace("expected a sequence", "expected a list")
-        .replace("an array of length 2", "a list [lowest, highest]")
-        .replace("string or map", "\"learned\" or {\"constant\": number}")
-        .replace(
-            "enum InitialMemoryForm",
-            "\"learned\" or {\"constant\": number}",
-        )
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -379,7 +399,7 @@ impl Check<'_> {
     fn range(
         &self,
         path: &str,
-        [low, high]: [usize; 2],
+        Ends([low, high]): Ends,
         most: usize,
     ) -> Result<RangeInclusive<usize>, Error> {
         if (1..=most).contains(&low) && (low..=most).contains(&high) {
@@ -498,8 +518,8 @@ impl ModelForm {
             add_activation: (&self.heads.add_activation).into(),
             similarity_epsilon: self.heads.similarity_epsilon,
             initial_memory: match self.memory.initial {
-                InitialMemoryForm::Constant(value) => InitialMemory::Constant(value),
-                InitialMemoryForm::Learned => InitialMemory::Learned,
+                InitialMemoryForm::Constant { constant } => InitialMemory::Constant(constant),
+                InitialMemoryForm::Word(LearnedWord::Learned) => InitialMemory::Learned,
             },
             initial_weighting: match self.heads.initial_weighting {
                 InitialWeightingForm::OneHot => InitialWeighting::OneHot,
@@ -642,7 +662,7 @@ impl From<&Experiment> for Form {
 
 impl From<&Task> for TaskForm {
     fn from(task: &Task) -> Self {
-        let ends = |range: &RangeInclusive<usize>| [*range.start(), *range.end()];
+        let ends = |range: &RangeInclusive<usize>| Ends([*range.start(), *range.end()]);
         Self {
             kind: match task {
                 Task::Copy(_) => TaskKind::Copy,
@@ -662,8 +682,8 @@ impl From<&ModelConfig> for ModelForm {
                 rows: config.rows,
                 columns: config.columns,
                 initial: match config.initial_memory {
-                    InitialMemory::Constant(value) => InitialMemoryForm::Constant(value),
-                    InitialMemory::Learned => InitialMemoryForm::Learned,
+                    InitialMemory::Constant(constant) => InitialMemoryForm::Constant { constant },
+                    InitialMemory::Learned => InitialMemoryForm::Word(LearnedWord::Learned),
                 },
             },
             controller: ControllerForm {

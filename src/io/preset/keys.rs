@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::form::Form;
 use crate::io::Error;
-use crate::io::error::{did_you_mean, nearest};
+use crate::io::error::{choices, nearest};
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
 const DEFAULTS_BY_KIND: [&str; 2] = ["training.optimizer.kind", "training.clip.kind"];
@@ -76,11 +76,10 @@ fn unknown_path(path: &str) -> Error {
         let ends = |known: &&String| known.rsplit('.').next() == Some(last);
         paths.iter().find(ends).map(String::as_str)
     });
-    let help = if suggestion.is_some() {
-        did_you_mean(suggestion)
-    } else {
-        format!("; the paths are {}", paths.join(", "))
-    };
+    let help = suggestion.map_or_else(
+        || "; `tapescope tasks copy` prints a preset with every key".to_owned(),
+        |known| format!("; did you mean `{known}`?"),
+    );
     Error::content("--set", path, format!("there is no such key{help}"))
 }
 
@@ -95,13 +94,9 @@ fn collect_paths(known: &Map<String, Value>, path: &str, paths: &mut Vec<String>
 }
 
 fn unknown(key: &str, known: &Map<String, Value>) -> String {
-    let suggestion = nearest(key, known.keys().map(String::as_str));
-    format!(
-        "unknown key{}{} allowed: {}",
-        did_you_mean(suggestion),
-        if suggestion.is_some() { "" } else { ";" },
-        list(known)
-    )
+    let keys: Vec<&String> = known.keys().collect();
+    let suggestion = nearest(key, keys.iter().map(|key| key.as_str()));
+    format!("unknown key{}", choices(suggestion, "allowed", &keys))
 }
 
 fn list(known: &Map<String, Value>) -> String {

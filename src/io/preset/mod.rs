@@ -98,7 +98,12 @@ impl Experiment {
             form = Form::read(value, "--set")?;
         }
         let stem = Path::new(file).file_stem().unwrap_or_default();
-        form.experiment(file, &stem.to_string_lossy())
+        let label = if overrides.is_empty() {
+            file.to_owned()
+        } else {
+            format!("{file} with --set")
+        };
+        form.experiment(&label, &stem.to_string_lossy())
     }
 
     /// The whole experiment as JSON, with every default written out.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{KEYFRAME, ORDER, SIMILARITY, SIMILARITY_FORMULA, Source, writes_full_memory};
 use crate::io::preset::form::{
-    ActivationForm, ControllerForm, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
+    ActivationForm, ControllerForm, Ends, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
     ShiftFields, ShiftFormForm, TaskForm, TaskKind,
 };
 use crate::model::ModelConfig;
@@ -41,7 +41,7 @@ pub(super) struct ParamsForm {
 
 /// A number, or [lowest, highest].
 #[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a whole number or [lowest, highest]")]
 enum RangeForm {
     One(usize),
     Between([usize; 2]),
@@ -57,11 +57,11 @@ impl From<RangeInclusive<usize>> for RangeForm {
     }
 }
 
-impl From<RangeForm> for [usize; 2] {
+impl From<RangeForm> for Ends {
     fn from(form: RangeForm) -> Self {
         match form {
-            RangeForm::One(value) => [value, value],
-            RangeForm::Between(ends) => ends,
+            RangeForm::One(value) => Self([value, value]),
+            RangeForm::Between(ends) => Self(ends),
         }
     }
 }

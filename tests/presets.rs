@@ -1,0 +1,321 @@
+//! Presets: the shipped ones are whole, and what is wrong with others is said in words that help.
+
+use tapescope::io::preset::{self, Override};
+use tapescope::io::{Error, Experiment};
+use tapescope::model::ModelConfig;
+use tapescope::model::config::{InitialMemory, InitialWeighting};
+use tapescope::train::{Clip, OptimizerConfig};
+
+const TASK: &str = r#""task": {"kind": "copy", "bits": 8, "length": [1, 20]}"#;
+
+fn read(source: &str) -> Result<Experiment, Error> {
+    Experiment::from_json(source, "my.json", &[])
+}
+
+/// The error for the copy task with `rest` beside it.
+fn error(rest: &str) -> String {
+    read(&format!("{{{TASK}, {rest}}}"))
+        .unwrap_err()
+        .to_string()
+}
+
+fn with(overrides: &[&str]) -> Result<Experiment, Error> {
+    let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+    Experiment::find("copy", &overrides)
+}
+
+#[test]
+fn every_preset_reads_and_writes_back() {
+    let names: Vec<_> = preset::names().collect();
+    assert_eq!(names, ["copy", "repeat_copy"]);
+    for name in names {
+        let experiment = Experiment::find(name, &[]).unwrap();
+        assert_eq!(
+            (experiment.name.as_str(), experiment.task.name()),
+            (name, name)
+        );
+        let full = experiment.to_json();
+        let again = Experiment::from_json(&full, "other.json", &[]).unwrap();
+        assert_eq!(again, experiment);
+        assert_eq!(again.to_json(), full);
+    }
+}
+
+#[test]
+fn all_but_the_task_has_defaults() {
+    let experiment = read(&format!("{{{TASK}}}")).unwrap();
+    assert_eq!(experiment.name, "my");
+    assert_eq!(experiment.title, "my");
+    assert_eq!(experiment.model, ModelConfig::new(9, 8));
+    assert_eq!(experiment.training.clip, Clip::Elementwise(10.0));
+    assert_eq!(experiment.evaluation.lengths, [10, 20, 30, 50, 120]);
+    let again = Experiment::from_json(&experiment.to_json(), "x.json", &[]).unwrap();
+    assert_eq!(again, experiment);
+}
+
+#[test]
+fn every_variant_can_be_typed() {
+    let experiment = read(
+        r#"{"task": {"kind": "repeat_copy", "bits": 6, "length": [1, 10], "repeats": [1, 10]},
+            "model": {"memory": {"initial": "learned"},
+                      "controller": {"kind": "feedforward", "layers": 2},
+                      "heads": {"shift": {"form": "scalar"}, "initial_weighting": "learned",
+                                "key_activation": "identity"}},
+            "training": {"optimizer": {"kind": "adam"}, "clip": {"kind": "global_norm"}},
+            "evaluation": {"repeats": [5]}}"#,
+    )
+    .unwrap();
+    assert_eq!(experiment.model.initial_memory, InitialMemory::Learned);
+    assert_eq!(
+        experiment.model.initial_weighting,
+        InitialWeighting::Learned
+    );
+    assert_eq!(experiment.training.clip, Clip::GlobalNorm(50.0));
+    assert!(matches!(
+        experiment.training.optimizer,
+        OptimizerConfig::Adam { .. }
+    ));
+    let again = Experiment::from_json(&experiment.to_json(), "x.json", &[]).unwrap();
+    assert_eq!(again, experiment);
+}
+
+#[test]
+fn unknown_keys() {
+    assert_eq!(
+        error(r#""model": {"memory": {"rowz": 64}}"#),
+        "my.json: `model.memory.rowz`: unknown key; did you mean `rows`? allowed: columns, initial, rows"
+    );
+    assert_eq!(
+        error(r#""modle": {}"#),
+        "my.json: `modle`: unknown key; did you mean `model`? allowed: description, evaluation, model, name, task, title, training"
+    );
+    assert_eq!(
+        error(r#""training": {"optimizer": {"kind": "adam", "warmth": 1}}"#),
+        "my.json: `training.optimizer.warmth`: unknown key; allowed: beta1, beta2, decay, epsilon, kind, momentum, rate"
+    );
+}
+
+#[test]
+fn keys_of_another_kind() {
+    assert_eq!(
+        error(r#""training": {"optimizer": {"kind": "adam", "momentum": 0.9}}"#),
+        "my.json: `training.optimizer.momentum`: is not a key of `adam`; allowed: kind, rate, beta1, beta2, epsilon"
+    );
+    assert_eq!(
+        error(r#""training": {"clip": {"kind": "none", "limit": 3}}"#),
+        "my.json: `training.clip.limit`: is not a key of `none`; allowed: kind"
+    );
+    let source = r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 20], "repeats": [1, 2]}}"#;
+    assert_eq!(
+        read(source).unwrap_err().to_string(),
+        "my.json: `task.repeats`: is not a key of `copy`; allowed: kind, bits, length"
+    );
+    let source = r#"{"task": {"kind": "repeat_copy", "bits": 8, "length": [1, 20]}}"#;
+    assert_eq!(
+        read(source).unwrap_err().to_string(),
+        "my.json: `task.repeats`: is missing; `repeat_copy` needs [lowest, highest], for example [1, 10]"
+    );
+}
+
+#[test]
+fn wrong_types() {
+    assert_eq!(
+        error(r#""model": {"memory": {"rows": "many"}}"#),
+        r#"my.json: `model.memory.rows`: invalid type: string "many", expected a whole number, 0 or more at line 1 column 92"#
+    );
+    assert_eq!(
+        error(r#""model": {"memory": {"rows": 64.5}}"#),
+        "my.json: `model.memory.rows`: invalid type: floating point `64.5`, expected a whole number, 0 or more at line 1 column 90"
+    );
+    assert_eq!(
+        error(r#""model": {"memory": {"rows": -1}}"#),
+        "my.json: `model.memory.rows`: invalid value: integer `-1`, expected a whole number, 0 or more at line 1 column 88"
+    );
+    assert_eq!(
+        error(r#""model": {"memory": [128, 20]}"#),
+        "my.json: `model.memory`: is a list; expected an object with the keys columns, initial, rows"
+    );
+    assert_eq!(
+        error(r#""model": {"memory": {"initial": 1e-6}}"#),
+        r#"my.json: `model.memory.initial`: expected "learned" or {"constant": number} at line 1 column 94"#
+    );
+    assert_eq!(
+        error(r#""model": {"controller": {"kind": "lstn"}}"#),
+        "my.json: `model.controller.kind`: unknown variant `lstn`, expected `lstm` or `feedforward` at line 1 column 96"
+    );
+    assert_eq!(
+        error(r#""evaluation": {"lengths": [10, "x"]}"#),
+        r#"my.json: `evaluation.lengths[1]`: invalid type: string "x", expected a whole number, 0 or more at line 1 column 91"#
+    );
+    assert_eq!(
+        read("[]").unwrap_err().to_string(),
+        "my.json: is a list; expected an object with the keys description, evaluation, model, name, task, title, training"
+    );
+    assert_eq!(
+        read("{}").unwrap_err().to_string(),
+        "my.json: missing field `task` at line 1 column 2"
+    );
+    assert_eq!(
+        read(r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 2, 3]}}"#)
+            .unwrap_err()
+            .to_string(),
+        "my.json: `task.length`: has 3 values; expected [lowest, highest] at line 1 column 57"
+    );
+}
+
+#[test]
+fn given_twice() {
+    assert_eq!(
+        error(r#""model": {"memory": {"rows": 64, "rows": 128}}"#),
+        "my.json: `model.memory`: duplicate field `rows` at line 1 column 96"
+    );
+}
+
+#[test]
+fn out_of_range() {
+    assert_eq!(
+        error(r#""model": {"memory": {"rows": 0}}"#),
+        "my.json: `model.memory.rows`: is 0; allowed: 1 to 1048576"
+    );
+    assert_eq!(
+        error(r#""model": {"heads": {"shift": {"range": 64}}}"#),
+        "my.json: `model.heads.shift.range`: is 64; allowed: 0 to 63"
+    );
+    assert_eq!(
+        error(r#""training": {"final_rate": 1.5}"#),
+        "my.json: `training.final_rate`: is 1.5; allowed: 0 to 1"
+    );
+    assert_eq!(
+        error(r#""training": {"optimizer": {"kind": "rmsprop", "decay": -0.1}}"#),
+        "my.json: `training.optimizer.decay`: is -0.1; allowed: 0 to 1"
+    );
+    assert_eq!(
+        error(r#""training": {"clip": {"kind": "elementwise", "limit": 0}}"#),
+        "my.json: `training.clip.limit`: is 0; allowed: a number above 0"
+    );
+    assert_eq!(
+        error(r#""evaluation": {"lengths": [10, 0]}"#),
+        "my.json: `evaluation.lengths[1]`: is 0; allowed: 1 to 100000"
+    );
+    assert_eq!(
+        error(r#""name": "../up""#),
+        "my.json: `name`: must be usable as the name of a folder: not empty, no slash, no dot in front"
+    );
+    let source = r#"{"task": {"kind": "copy", "bits": 8, "length": [20, 1]}}"#;
+    assert_eq!(
+        read(source).unwrap_err().to_string(),
+        "my.json: `task.length`: is [20, 1]; allowed: [lowest, highest] with 1 ≤ lowest ≤ highest ≤ 100000"
+    );
+}
+
+#[test]
+fn not_json() {
+    assert_eq!(
+        read("{\"task\": ").unwrap_err().to_string(),
+        "my.json: EOF while parsing a value at line 1 column 9"
+    );
+    assert_eq!(
+        read(&"[".repeat(100_000)).unwrap_err().to_string(),
+        "my.json: recursion limit exceeded at line 1 column 128"
+    );
+}
+
+#[test]
+fn overrides_change_one_value() {
+    let plain = Experiment::find("copy", &[]).unwrap();
+    let mut changed = with(&["model.memory.rows=64", "model.memory.initial=learned"]).unwrap();
+    assert_eq!(changed.model.rows, 64);
+    assert_eq!(changed.model.initial_memory, InitialMemory::Learned);
+    changed.model = plain.model.clone();
+    assert_eq!(changed, plain);
+    // The order does not matter, though a range of 1 does not fit into 2 rows.
+    let changed = with(&["model.memory.rows=2", "model.heads.shift.range=0"]).unwrap();
+    assert_eq!((changed.model.rows, changed.model.shift_range), (2, 0));
+    // Another optimizer brings its own defaults.
+    let changed = with(&[
+        "training.optimizer.kind=adam",
+        "training.optimizer.beta1=0.8",
+    ])
+    .unwrap();
+    let adam = OptimizerConfig::Adam {
+        rate: 1e-3,
+        beta1: 0.8,
+        beta2: 0.999,
+        epsilon: 1e-8,
+    };
+    assert_eq!(changed.training.optimizer, adam);
+    let changed = with(&["task.length=[2,3]", "training.clip.kind=none"]).unwrap();
+    assert_eq!(
+        (changed.task.length(), changed.training.clip),
+        (2..=3, Clip::None)
+    );
+    // A whole object at once.
+    let changed = with(&[r#"model.controller={"size":7}"#]).unwrap();
+    assert_eq!(
+        (
+            changed.model.controller.size,
+            changed.model.controller.layers
+        ),
+        (7, 1)
+    );
+}
+
+#[test]
+fn overrides_are_as_strict_as_the_file() {
+    let message = |change: &str| with(&[change]).unwrap_err().to_string();
+    assert_eq!(
+        message("model.memory.rowz=64"),
+        "--set: `model.memory.rowz`: there is no such key; did you mean `model.memory.rows`?"
+    );
+    assert_eq!(
+        message("rows=64"),
+        "--set: `rows`: there is no such key; did you mean `model.memory.rows`?"
+    );
+    assert_eq!(
+        message("nonsense=64"),
+        "--set: `nonsense`: there is no such key; `tapescope tasks copy` prints a preset with every key"
+    );
+    assert_eq!(
+        message("model.memory.rows=many"),
+        r#"--set: `model.memory.rows`: invalid type: string "many", expected a whole number, 0 or more"#
+    );
+    assert_eq!(
+        message("model.memory.rows=0"),
+        "tasks/copy.json with --set: `model.memory.rows`: is 0; allowed: 1 to 1048576"
+    );
+    assert_eq!(
+        message("model.memory=7"),
+        "--set: `model.memory`: is a number; expected an object with the keys columns, initial, rows"
+    );
+    assert_eq!(
+        message("model.memory.rows.deep=7"),
+        "--set: `model.memory.rows.deep`: there is no such key; did you mean `model.memory.rows`?"
+    );
+    assert_eq!(
+        message(r#"model.controller={"sise":7}"#),
+        "--set: `model.controller.sise`: unknown key; did you mean `size`? allowed: kind, layers, size"
+    );
+    assert_eq!(
+        "rows".parse::<Override>().unwrap_err(),
+        "expected path=value, for example model.memory.rows=64"
+    );
+}
+
+#[test]
+fn a_typo_in_the_name() {
+    assert_eq!(
+        Experiment::find("cpoy", &[]).unwrap_err().to_string(),
+        "there is no preset `cpoy`; did you mean `copy`? known: copy, repeat_copy"
+    );
+    assert_eq!(
+        Experiment::find("frobnicate", &[]).unwrap_err().to_string(),
+        "there is no preset `frobnicate`; known: copy, repeat_copy"
+    );
+    let missing = Experiment::find("no/such.json", &[])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.starts_with("no/such.json: cannot be read: "),
+        "{missing}"
+    );
+}

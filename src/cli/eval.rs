@@ -128,7 +128,7 @@ impl Eval {
         let config = &trained.machine.config;
         writeln!(
             out,
-            "{} on a memory of {} × {}; {episodes} episodes per line, seed {}",
+            "{} on a memory of {} × {}; seed {}, episodes per line: {episodes}",
             trained.experiment.title, config.rows, config.columns, self.seed
         )?;
         let repeats = trained.experiment.task.repeats().map_or("", |_| " repeats");

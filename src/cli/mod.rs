@@ -7,8 +7,10 @@ mod trace;
 mod train;
 mod view;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use clap::{Parser, Subcommand};
 
@@ -71,7 +73,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            note(&format!("error: {error:#}"));
+            note(&format!("error: {error}"));
             ExitCode::from(exit_code(&error))
         }
     }
@@ -113,9 +115,14 @@ fn repeats(text: &str) -> Result<usize, String> {
     whole_number(text, MAX_REPEATS)
 }
 
-fn whole_number(text: &str, most: usize) -> Result<usize, String> {
-    let value = text.parse().ok().filter(|value| (1..=most).contains(value));
-    value.ok_or_else(|| format!("expected a whole number, 1 to {most}"))
+fn whole_number<T: FromStr + PartialOrd + Display + From<u8>>(
+    text: &str,
+    most: T,
+) -> Result<T, String> {
+    match text.parse() {
+        Ok(value) if value >= T::from(1) && value <= most => Ok(value),
+        _ => Err(format!("expected a whole number, 1 to {most}")),
+    }
 }
 
 /// How many threads to use: as many as asked for, or as the computer runs at once.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Usage, command_line, machine, note, thread_count, threads};
+use super::{Usage, command_line, machine, note, thread_count, threads, whole_number};
+use crate::io::preset::MAX_SEQUENCES;
 use crate::io::{Experiment, RunFolder, Trained, preset};
 use crate::model::Ntm;
 use crate::train::{Evaluation, HistoryPoint, Trainer, Update};
@@ -33,7 +34,7 @@ pub(super) struct Train {
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
     /// Episodes in the whole run [default: that of the preset].
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", value_parser = sequences)]
     sequences: Option<u64>,
     /// Where to put the results [default: runs/NAME-SEED].
     #[arg(long, value_name = "DIR")]
@@ -47,6 +48,10 @@ pub(super) struct Train {
     /// Change a value of the preset, by its path in the JSON; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<preset::Override>,
+}
+
+fn sequences(text: &str) -> Result<u64, String> {
+    whole_number(text, MAX_SEQUENCES)
 }
 
 impl Train {
@@ -162,7 +167,7 @@ impl Run {
         if let Some(best) = &self.saved {
             writeln!(
                 out,
-                "best of {} validations: {:.3} bits and {:.2} wrong bits per sequence, {:.1}% perfect",
+                "best validation of {}: {:.3} bits and {:.2} wrong bits per sequence, {:.1}% perfect",
                 trainer.history.len(),
                 best.bits_per_sequence,
                 best.wrong_bits,

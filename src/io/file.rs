@@ -54,12 +54,17 @@ fn write_beside_and_rename(
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let problem = format!("there is no folder {}", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, problem));
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".tapescope-");
     // The permissions of an ordinary new file, instead of the private ones of a temporary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let temporary = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let temporary = builder.tempfile_in(folder)?;
     let mut writer = BufWriter::with_capacity(1 << 16, temporary);
     write(&mut writer)?;
     let temporary = writer

@@ -27,7 +27,13 @@ const VERSION: &str = "1.0";
 const METADATA: &str = "__metadata__";
 
 /// The weights inside the binary: name and file.
-const SHIPPED: [(&str, &[u8]); 0] = [];
+const SHIPPED: [(&str, &[u8]); 2] = [
+    ("copy", include_bytes!("../../assets/copy.safetensors")),
+    (
+        "repeat_copy",
+        include_bytes!("../../assets/repeat_copy.safetensors"),
+    ),
+];
 
 /// A machine with its weights and where they come from.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +72,9 @@ impl Trained {
             rows,
             ..config.clone()
         };
-        changed.validate().map_err(|error| error.to_string())?;
+        changed
+            .validate()
+            .map_err(|error| format!("with {rows} rows, model.{error}"))?;
         *config = changed;
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::{EvaluationConfig, Experiment, MAX_LENGTH, MAX_REPEATS};
+use super::{EvaluationConfig, Experiment, MAX_LENGTH, MAX_REPEATS, MAX_SEQUENCES, Override, keys};
 use crate::io::Error;
 use crate::model::ModelConfig;
 use crate::model::config::{
@@ -304,6 +304,15 @@ impl Form {
         })
     }
 
+    /// The same form with some values changed; types are checked again.
+    pub(super) fn with(&self, overrides: &[Override]) -> Result<Self, Error> {
+        let mut value = serde_json::to_value(self).expect("a form is an object of plain values");
+        for change in overrides {
+            keys::set(&mut value, &change.path, &change.value)?;
+        }
+        Self::read(value, "--set")
+    }
+
     /// A tree of every key that any preset may have.
     pub(super) fn every_key() -> Map<String, Value> {
         let any = Some(0.0);
@@ -393,6 +402,13 @@ impl Check<'_> {
         }
         let (low, high) = (allowed.start(), allowed.end());
         self.fail(path, format!("is {value}; allowed: {low} to {high}"))
+    }
+
+    fn positive(&self, path: &str, value: f64) -> Result<f64, Error> {
+        if value > 0.0 && value.is_finite() {
+            return Ok(value);
+        }
+        self.fail(path, format!("is {value}; allowed: a number above 0"))
     }
 
     /// [low, high] as a range of whole numbers from 1 to `most`.
@@ -541,12 +557,12 @@ impl TrainingForm {
             final_rate: check.within("training.final_rate", self.final_rate, 0.0..=1.0)?,
             clip: self.clip.config(check)?,
             batch: check.within("training.batch", self.batch, 1..=4096)?,
-            sequences: check.within("training.sequences", self.sequences, 1..=1_000_000_000_000)?,
+            sequences: check.within("training.sequences", self.sequences, 1..=MAX_SEQUENCES)?,
             seed: self.seed,
             validation_every: check.within(
                 "training.validation_every",
                 self.validation_every,
-                1..=1_000_000_000_000,
+                1..=MAX_SEQUENCES,
             )?,
             validation_episodes: check.within(
                 "training.validation_episodes",
@@ -559,12 +575,15 @@ impl TrainingForm {
 
 impl OptimizerForm {
     fn config(&self, check: &Check) -> Result<OptimizerConfig, Error> {
-        let field = |name: &str, value: Option<f64>, default: f64, most: f64| {
-            let path = format!("training.optimizer.{name}");
-            check.within(&path, value.unwrap_or(default), 0.0..=most)
+        let path = |name: &str| format!("training.optimizer.{name}");
+        let share = |name: &str, value: Option<f64>, default: f64| {
+            check.within(&path(name), value.unwrap_or(default), 0.0..=1.0)
+        };
+        let positive = |name: &str, value: Option<f64>, default: f64| {
+            check.positive(&path(name), value.unwrap_or(default))
         };
         let absent = |name: &str, value: Option<&f64>, kind, allowed| {
-            check.absent(&format!("training.optimizer.{name}"), value, kind, allowed)
+            check.absent(&path(name), value, kind, allowed)
         };
         match self.kind {
             OptimizerKind::Rmsprop => {
@@ -572,10 +591,10 @@ impl OptimizerForm {
                 absent("beta1", self.beta1.as_ref(), "rmsprop", allowed)?;
                 absent("beta2", self.beta2.as_ref(), "rmsprop", allowed)?;
                 Ok(OptimizerConfig::RmsProp {
-                    rate: field("rate", self.rate, 1e-4, 10.0)?,
-                    decay: field("decay", self.decay, 0.95, 1.0)?,
-                    momentum: field("momentum", self.momentum, 0.9, 1.0)?,
-                    epsilon: field("epsilon", self.epsilon, 1e-4, 1.0)?,
+                    rate: positive("rate", self.rate, 1e-4)?,
+                    decay: share("decay", self.decay, 0.95)?,
+                    momentum: share("momentum", self.momentum, 0.9)?,
+                    epsilon: positive("epsilon", self.epsilon, 1e-4)?,
                 })
             }
             OptimizerKind::Adam => {
@@ -583,10 +602,10 @@ impl OptimizerForm {
                 absent("decay", self.decay.as_ref(), "adam", allowed)?;
                 absent("momentum", self.momentum.as_ref(), "adam", allowed)?;
                 Ok(OptimizerConfig::Adam {
-                    rate: field("rate", self.rate, 1e-3, 10.0)?,
-                    beta1: field("beta1", self.beta1, 0.9, 1.0)?,
-                    beta2: field("beta2", self.beta2, 0.999, 1.0)?,
-                    epsilon: field("epsilon", self.epsilon, 1e-8, 1.0)?,
+                    rate: positive("rate", self.rate, 1e-3)?,
+                    beta1: share("beta1", self.beta1, 0.9)?,
+                    beta2: share("beta2", self.beta2, 0.999)?,
+                    epsilon: positive("epsilon", self.epsilon, 1e-8)?,
                 })
             }
         }
@@ -596,14 +615,7 @@ impl OptimizerForm {
 impl ClipForm {
     fn config(&self, check: &Check) -> Result<Clip, Error> {
         let path = "training.clip.limit";
-        let limit = |default: f64| {
-            let limit = self.limit.unwrap_or(default);
-            if limit > 0.0 && limit.is_finite() {
-                Ok(limit)
-            } else {
-                check.fail(path, format!("is {limit}; allowed: a number above 0"))
-            }
-        };
+        let limit = |default: f64| check.positive(path, self.limit.unwrap_or(default));
         match self.kind {
             ClipKind::Elementwise => Ok(Clip::Elementwise(limit(10.0)?)),
             ClipKind::GlobalNorm => Ok(Clip::GlobalNorm(limit(50.0)?)),

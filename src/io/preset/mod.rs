@@ -88,14 +88,10 @@ impl Experiment {
     /// The file, the path inside it and what is allowed there.
     pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
         let syntax = |error: serde_json::Error| Error::content(file, "", error.to_string());
-        let mut value: Value = serde_json::from_str(source).map_err(syntax)?;
-        keys::check(&value, file)?;
+        keys::check(&serde_json::from_str(source).map_err(syntax)?, file)?;
         let mut form = Form::read(&mut serde_json::Deserializer::from_str(source), file)?;
         if !overrides.is_empty() {
-            for change in overrides {
-                keys::set(&mut value, &change.path, &change.value)?;
-            }
-            form = Form::read(value, "--set")?;
+            form = form.with(overrides)?;
         }
         let stem = Path::new(file).file_stem().unwrap_or_default();
         let label = if overrides.is_empty() {
@@ -162,5 +158,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The largest length of a sequence, in vectors.
 pub const MAX_LENGTH: usize = 100_000;
+/// The most episodes in a training run.
+pub const MAX_SEQUENCES: u64 = 1_000_000_000_000;
 /// The largest number of repeats.
 pub const MAX_REPEATS: usize = 10_000;

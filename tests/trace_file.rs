@@ -1,0 +1,309 @@
+//! Trace files: deterministic, exact, read back byte for byte, and safe to open whoever wrote them.
+
+use std::process::Command;
+
+use tapescope::io::trace::{self, Imported, Source};
+use tapescope::io::{Experiment, weights};
+use tapescope::model::Ntm;
+use tapescope::train::Recording;
+
+const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+const WIDE: &str = r#"{"task": {"kind": "repeat_copy", "bits": 2, "length": [1, 4], "repeats": [1, 3]},
+    "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"},
+              "controller": {"size": 4, "layers": 2},
+              "heads": {"read": 2, "write": 2, "shift": {"form": "scalar", "range": 2},
+                        "add_activation": "identity", "initial_weighting": "learned"}}}"#;
+const FEEDFORWARD: &str = r#"{"task": {"kind": "copy", "bits": 1, "length": [1, 2]},
+    "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"kind": "feedforward", "size": 3}}}"#;
+
+fn record(source: &str) -> (Ntm<f32>, Recording) {
+    let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
+    let machine = Ntm::new(experiment.model, 3);
+    let recording = Recording::new(&machine, &experiment.task, 7, 2);
+    (machine, recording)
+}
+
+fn text(machine: &Ntm<f32>, recording: &Recording, full_memory: bool) -> String {
+    let mut bytes = Vec::new();
+    let source = Source {
+        config: &machine.config,
+        sha256: Some(&weights::sha256(machine)),
+        full_memory,
+    };
+    trace::write_to(&mut bytes, recording, &source).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn again(imported: &Imported, full_memory: bool) -> String {
+    let mut bytes = Vec::new();
+    let source = Source {
+        config: &imported.config,
+        sha256: imported.sha256.as_deref(),
+        full_memory,
+    };
+    trace::write_to(&mut bytes, &imported.recording, &source).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn tiny() -> String {
+    let (machine, recording) = record(TINY);
+    text(&machine, &recording, false)
+}
+
+fn error(source: &str) -> String {
+    trace::from_json(source, "t.json").unwrap_err().to_string()
+}
+
+fn replaced(from: &str, to: &str) -> String {
+    let source = tiny();
+    assert!(source.contains(from), "{from}");
+    error(&source.replacen(from, to, 1))
+}
+
+#[test]
+fn what_is_written_reads_back_byte_for_byte() {
+    for source in [TINY, WIDE, FEEDFORWARD] {
+        let (machine, recording) = record(source);
+        let written = text(&machine, &recording, false);
+        let read = trace::from_json(&written, "a/t.ntmtrace.json").unwrap();
+        assert_eq!(read.config, machine.config);
+        assert_eq!(read.recording.task, recording.task);
+        assert_eq!(read.recording.episode, recording.episode);
+        assert_eq!(read.recording.origin, Some((7, 2)));
+        assert_eq!(read.recording.loss, recording.loss);
+        assert_eq!(read.recording.trace.heads, recording.trace.heads);
+        assert_eq!(
+            read.recording.trace.memory_columns,
+            recording.trace.memory_columns
+        );
+        assert_eq!(read.recording.score.wrong, recording.score.wrong);
+        assert!((read.recording.score.bits - recording.score.bits).abs() < 1e-5);
+        for (read, made) in read
+            .recording
+            .trace
+            .layers
+            .iter()
+            .zip(&recording.trace.layers)
+        {
+            assert_eq!((&read.hidden, &read.cell), (&made.hidden, &made.cell));
+        }
+        assert_eq!(again(&read, false), written);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    assert_eq!(tiny(), tiny());
+}
+
+#[test]
+fn a_title_names_file_and_episode() {
+    let read = trace::from_json(&tiny(), "a/t.ntmtrace.json").unwrap();
+    assert_eq!(read.title, "t.ntmtrace.json: copy, 3 vectors");
+}
+
+#[test]
+fn a_large_memory_is_rebuilt_from_keyframes() {
+    let source = r#"{"task": {"kind": "copy", "bits": 2, "length": [70, 70]},
+        "model": {"memory": {"rows": 500, "columns": 20}, "controller": {"size": 4}, "heads": {"write": 2}}}"#;
+    let (machine, recording) = record(source);
+    let written = text(&machine, &recording, false);
+    assert!(!written.contains("\"memory\": {\"dims\""));
+    assert!(written.contains("\"memory.keyframes\": {\"dims\": [\"f\",\"n\",\"m\"], \"dtype\": \"float32\", \"shape\": [2,500,20]"));
+    let read = trace::from_json(&written, "t.json").unwrap();
+    let (made, rebuilt) = (
+        &recording.trace.memory_columns,
+        &read.recording.trace.memory_columns,
+    );
+    for (step, (made, rebuilt)) in made.as_slice().iter().zip(rebuilt.as_slice()).enumerate() {
+        assert!(
+            (made - rebuilt).abs() <= 1e-6,
+            "value {step}: {made} and {rebuilt}"
+        );
+    }
+    assert_eq!(again(&read, false), written);
+    let full = text(&machine, &recording, true);
+    assert!(full.contains("\"memory\": {\"dims\": [\"t+1\",\"n\",\"m\"]"));
+    let read = trace::from_json(&full, "t.json").unwrap();
+    assert_eq!(
+        read.recording.trace.memory_columns,
+        recording.trace.memory_columns
+    );
+}
+
+#[test]
+fn one_line_per_row_of_the_last_axis() {
+    let source = tiny();
+    let input = source
+        .split("\"input\": {")
+        .nth(1)
+        .unwrap()
+        .split("]}")
+        .next()
+        .unwrap();
+    assert_eq!(input.lines().count(), 1 + 7);
+    assert!(
+        input
+            .lines()
+            .skip(1)
+            .all(|line| line.trim_end_matches(',').split(',').count() == 3)
+    );
+}
+
+#[test]
+fn values_that_are_not_numbers_survive() {
+    let (machine, mut recording) = record(TINY);
+    recording.trace.heads[0].strength[0] = f32::NAN;
+    recording.trace.heads[0].strength[1] = f32::INFINITY;
+    recording.trace.heads[0].strength[2] = f32::NEG_INFINITY;
+    recording.trace.heads[0].strength[3] = -0.0;
+    let written = text(&machine, &recording, false);
+    assert!(written.contains("\n\"NaN\",\"Infinity\",\"-Infinity\",-0.0,"));
+    let read = trace::from_json(&written, "t.json").unwrap();
+    assert!(read.recording.trace.heads[0].strength[0].is_nan());
+    assert_eq!(again(&read, false), written);
+}
+
+#[test]
+fn an_episode_by_hand_has_no_seed() {
+    let (machine, recording) = record(TINY);
+    let by_hand = Recording::of(&machine, &recording.task, recording.episode.clone());
+    let written = text(&machine, &by_hand, false);
+    assert!(written.contains(r#""seed":null,"episode":null"#));
+    let read = trace::from_json(&written, "t.json").unwrap();
+    assert_eq!(read.recording.origin, None);
+    assert_eq!(again(&read, false), written);
+}
+
+#[test]
+fn versions_and_unknown_keys() {
+    assert!(trace::from_json(&tiny().replacen("\"1.0\"", "\"1.7\"", 1), "t").is_ok());
+    let newer = tiny().replacen("\"numeric\":", "\"novelty\": [{}], \"numeric\":", 1);
+    assert!(trace::from_json(&newer, "t").is_ok());
+    assert_eq!(
+        replaced("\"1.0\"", "\"2.0\""),
+        "t.json: `version`: is `2.0`; this program reads 1.x: a newer one may be needed"
+    );
+    assert_eq!(
+        replaced("ntm-trace", "npy"),
+        "t.json: `format`: is `npy`; expected `ntm-trace`"
+    );
+    assert!(error("what").starts_with("t.json: is not a trace: "));
+}
+
+#[test]
+fn errors_name_the_array() {
+    assert_eq!(
+        replaced("\"read0.gate\"", "\"read0.gait\""),
+        "t.json: `arrays.read0.gate`: is missing; expected the shape [7]"
+    );
+    assert_eq!(
+        replaced("\"write0.gate\"", "\"read0.gate\""),
+        "t.json: `arrays`: the array `read0.gate` is there twice at line 185 column 73"
+    );
+    assert_eq!(
+        replaced("\"shape\": [7,5]", "\"shape\": [5,7]"),
+        "t.json: `arrays.read0.similarity`: has the shape [5, 7]; expected [7, 5]"
+    );
+    assert_eq!(
+        replaced(
+            "\"shape\": [7,3], \"data\": [\n",
+            "\"shape\": [7,3], \"data\": [\n1,"
+        ),
+        "t.json: `arrays.input`: ShapeError/IncompatibleShape: incompatible shapes"
+    );
+    assert_eq!(
+        replaced("\"data\": [\n", "\"data\": [\n[],"),
+        r#"t.json: `arrays.input.data`: `[]` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 3"#
+    );
+    assert_eq!(
+        replaced("\"data\": [\n", "\"data\": [\n1e99,"),
+        r#"t.json: `arrays.input.data`: `1e99` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 5"#
+    );
+    assert_eq!(
+        replaced("\"rows\":5", "\"rows\":0"),
+        "t.json: `model.memory.rows`: is 0; allowed: 1 to 1048576"
+    );
+    assert_eq!(
+        replaced("[\"read0\",\"write0\"]", "[\"write0\",\"read0\"]"),
+        "t.json: `model.config`: expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k"
+    );
+    assert_eq!(
+        replaced("\"shifts\":[-1,0,1]", "\"shifts\":[0,1]"),
+        "t.json: `model.config`: expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k"
+    );
+    assert_eq!(
+        replaced("\"bits\":2", "\"bits\":3"),
+        "t.json: `task`: copy has 4 inputs and 3 outputs; the arrays have 3 and 2"
+    );
+    assert_eq!(
+        replaced("[\"delimiter\",3,4]", "[\"delimiter\",2,4]"),
+        "t.json: `axes.t.phases`: `delimiter` is [2, 4]; the phases must follow each other from 0 to 7"
+    );
+    assert_eq!(
+        replaced("\"name\":\"copy\"", "\"name\":\"sort\""),
+        "t.json: `task.name`: unknown variant `sort`, expected `copy` or `repeat_copy` at line 4 column 22"
+    );
+}
+
+#[test]
+fn hostile_files_are_refused() {
+    let good = tiny();
+    for end in (0..good.len() - 1).step_by(37) {
+        error(&good[..end]);
+    }
+    for (from, to) in [
+        ("\"size\":7", "\"size\":18446744073709551615"),
+        ("\"size\":7", "\"size\":0"),
+        ("\"rows\":5", "\"rows\":1048576"),
+        ("\"columns\":3", "\"columns\":4096"),
+        ("\"shape\": [7,3]", "\"shape\": [7,18446744073709551615]"),
+        (
+            "\"shape\": [7,3]",
+            "\"shape\": [18446744073709551615,18446744073709551615]",
+        ),
+        ("\"layers\":1", "\"layers\":16"),
+        ("\"shifts\":[-1,0,1]", "\"shifts\":[]"),
+        ("\"heads\":[\"read0\",\"write0\"]", "\"heads\":[]"),
+        ("[\"answer\",4,7]", "[\"answer\",4,18446744073709551615]"),
+    ] {
+        replaced(from, to);
+    }
+    error(&"[".repeat(1_000_000));
+    error(&format!(
+        "{{\"format\": \"ntm-trace\", \"version\": \"1.0\", \"x\": {}",
+        "[".repeat(1_000_000)
+    ));
+}
+
+#[test]
+fn python_loads_it_with_three_lines() {
+    let page = include_str!("../docs/formats.md");
+    let lines = page
+        .split("```python\n")
+        .nth(2)
+        .and_then(|rest| rest.split("```").next())
+        .unwrap();
+    assert_eq!(lines.lines().count(), 3);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("copy.ntmtrace.json"), tiny()).unwrap();
+    let script =
+        format!("{lines}\nprint(A['read0.weighting'].shape, A['memory'].shape, A['input'].sum())");
+    let ran = Command::new("python3")
+        .args(["-c", &script])
+        .current_dir(folder.path())
+        .output();
+    let Ok(ran) = ran else {
+        eprintln!("skipped: there is no python3 here");
+        return;
+    };
+    let errors = String::from_utf8_lossy(&ran.stderr);
+    if errors.contains("No module named 'numpy'") {
+        eprintln!("skipped: there is no numpy here");
+        return;
+    }
+    assert!(ran.status.success(), "{errors}");
+    let printed = String::from_utf8_lossy(&ran.stdout);
+    assert!(printed.starts_with("(7, 5) (8, 5, 3) "), "{printed}");
+}

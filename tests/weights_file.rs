@@ -1,0 +1,311 @@
+//! Weights files: what is written reads back, what other programs write reads too, and what is broken is
+//! refused with a message, never with a panic.
+
+use std::process::Command;
+
+use safetensors::SafeTensors;
+use tapescope::io::{Experiment, Trained, weights};
+use tapescope::model::Ntm;
+use tapescope::train::{Evaluation, HistoryPoint};
+
+const TINY: &str = r#"{"name": "tiny", "task": {"kind": "copy", "bits": 2, "length": [1, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
+fn trained(source: &str) -> Trained {
+    let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
+    let evaluation = Evaluation {
+        episodes: 20,
+        bits_per_sequence: 1.25,
+        wrong_bits: 0.5,
+        scored_bits: 4.0,
+        perfect: 0.75,
+    };
+    Trained {
+        machine: Ntm::new(experiment.model.clone(), 3),
+        experiment,
+        history: vec![HistoryPoint {
+            sequences: 100,
+            seconds: 0.5,
+            training_bits: 2.5,
+            validation: evaluation,
+        }],
+        evaluation: Some(evaluation),
+        command: "tapescope train tiny.json".into(),
+    }
+}
+
+fn error(bytes: &[u8]) -> String {
+    weights::from_bytes(bytes, "w.safetensors")
+        .unwrap_err()
+        .to_string()
+}
+
+/// The file of a tiny machine with its header changed.
+fn with_header(change: impl Fn(String) -> String) -> Vec<u8> {
+    let bytes = weights::to_bytes(&trained(TINY));
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = change(String::from_utf8(bytes[8..8 + length].to_vec()).unwrap());
+    let mut changed = (header.len() as u64).to_le_bytes().to_vec();
+    changed.extend(header.as_bytes());
+    changed.extend(&bytes[8 + length..]);
+    changed
+}
+
+fn replaced(from: &str, to: &str) -> String {
+    error(&with_header(|header| {
+        assert!(header.contains(from), "{header}");
+        header.replacen(from, to, 1)
+    }))
+}
+
+#[test]
+fn a_file_reads_back_as_it_was_written() {
+    let learned = r#"{"name": "x", "task": {"kind": "repeat_copy", "bits": 2, "length": [1, 3], "repeats": [1, 2]},
+        "model": {"memory": {"rows": 5, "columns": 3, "initial": "learned"},
+                  "controller": {"kind": "feedforward", "size": 4, "layers": 2},
+                  "heads": {"read": 2, "write": 2, "shift": {"form": "scalar"}, "initial_weighting": "learned"}}}"#;
+    for source in [TINY, learned] {
+        let trained = trained(source);
+        let bytes = weights::to_bytes(&trained);
+        assert_eq!(weights::from_bytes(&bytes, "w").unwrap(), trained);
+        assert_eq!(
+            weights::to_bytes(&trained),
+            bytes,
+            "the same bytes every time"
+        );
+        assert_eq!(
+            weights::from_bytes(&bytes, "w").unwrap().sha256(),
+            trained.sha256()
+        );
+    }
+}
+
+#[test]
+fn a_file_on_disk_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("w.safetensors");
+    let trained = trained(TINY);
+    weights::write(&path, &trained).unwrap();
+    weights::write(&path, &trained).unwrap();
+    assert_eq!(weights::read(&path).unwrap(), trained);
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(names.len(), 1, "no temporary file is left");
+}
+
+#[test]
+fn tensors_have_the_documented_shapes() {
+    let bytes = weights::to_bytes(&trained(TINY));
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let mut shapes: Vec<_> = file
+        .iter()
+        .map(|(name, tensor)| (name, tensor.shape().to_vec()))
+        .collect();
+    shapes.sort();
+    // X = 3, Y = 2, M = 3, C = 4, S = 3.
+    let expected: [(&str, &[usize]); 11] = [
+        ("controller0.bias", &[16]),
+        ("controller0.weight", &[3 + 3 + 4, 16]),
+        ("initial.cell", &[1, 4]),
+        ("initial.hidden", &[1, 4]),
+        ("initial.read", &[1, 3]),
+        ("output.bias", &[2]),
+        ("output.weight", &[4 + 3, 2]),
+        ("read0.bias", &[9]),
+        ("read0.weight", &[4, 9]),
+        ("write0.bias", &[15]),
+        ("write0.weight", &[4, 15]),
+    ];
+    assert_eq!(shapes.len(), expected.len());
+    for ((name, shape), (expected_name, expected_shape)) in shapes.iter().zip(expected) {
+        assert_eq!((*name, shape.as_slice()), (expected_name, expected_shape));
+    }
+}
+
+#[test]
+fn rows_may_change_where_no_tensor_depends_on_them() {
+    let mut any = trained(TINY);
+    any.set_rows(64).unwrap();
+    assert_eq!(any.machine.config.rows, 64);
+    assert_eq!(
+        any.set_rows(2).unwrap_err(),
+        "with 2 rows, model.heads.shift.range is 1; allowed: 0 to 0"
+    );
+    let mut fixed =
+        trained(&TINY.replace(r#""columns": 3"#, r#""columns": 3, "initial": "learned""#));
+    assert_eq!(
+        fixed.set_rows(64).unwrap_err(),
+        "these weights run on 5 rows only, because their initial memory or weighting is learned"
+    );
+}
+
+#[test]
+fn only_the_experiment_is_needed_in_the_metadata() {
+    let bytes = with_header(|header| {
+        let mut header: serde_json::Value = serde_json::from_str(&header).unwrap();
+        let metadata = header["__metadata__"].as_object_mut().unwrap();
+        metadata.retain(|key, _| key == "experiment");
+        header.to_string()
+    });
+    let read = weights::from_bytes(&bytes, "w").unwrap();
+    assert_eq!(read.machine, trained(TINY).machine);
+    assert!(read.history.is_empty() && read.evaluation.is_none() && read.command.is_empty());
+}
+
+#[test]
+fn a_bias_may_have_two_axes() {
+    let bytes = with_header(|header| header.replace(r#""shape":[16]"#, r#""shape":[1,16]"#));
+    assert_eq!(weights::from_bytes(&bytes, "w").unwrap(), trained(TINY));
+}
+
+#[test]
+fn errors_name_the_tensor() {
+    assert_eq!(
+        replaced(r#""output.bias""#, r#""output.bios""#),
+        "w.safetensors: `output.bias`: is missing; expected F32 [2]"
+    );
+    assert_eq!(
+        replaced(r#""shape":[7,2]"#, r#""shape":[2,7]"#),
+        "w.safetensors: `output.weight`: is F32 [2, 7]; expected F32 [7, 2]"
+    );
+    assert_eq!(
+        replaced(
+            r#""output.bias":{"dtype":"F32""#,
+            r#""output.bias":{"dtype":"I32""#
+        ),
+        "w.safetensors: `output.bias`: is I32 [2]; expected F32 [2]"
+    );
+    let extra = error(&with_header(|header| {
+        let end = weights::to_bytes(&trained(TINY)).len() - 8 - header.len();
+        let entry = format!(
+            r#""reed0.bias":{{"dtype":"F32","shape":[0],"data_offsets":[{end},{end}]}},"output.bias""#
+        );
+        header.replacen(r#""output.bias""#, &entry, 1)
+    }));
+    assert!(
+        extra.starts_with("w.safetensors: `reed0.bias`: does not belong to this machine: there is no tensor `reed0.bias`; did you mean `read0.bias`?"),
+        "{extra}"
+    );
+    let mut bytes = weights::to_bytes(&trained(TINY));
+    let end = bytes.len();
+    bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert_eq!(
+        error(&bytes),
+        "w.safetensors: `write0.weight`: value 59 is NaN; every value must be finite"
+    );
+}
+
+#[test]
+fn errors_name_the_metadata() {
+    assert_eq!(
+        replaced("tapescope-weights", "something-else"),
+        "w.safetensors: `__metadata__.format`: is `something-else`; expected tapescope-weights"
+    );
+    assert_eq!(
+        replaced(r#""version":"1.0""#, r#""version":"2.0""#),
+        "w.safetensors: `__metadata__.version`: is `2.0`; expected 1.x, the version this program reads"
+    );
+    assert!(
+        replaced(r#""experiment""#, r#""experience""#)
+            .starts_with("w.safetensors: `__metadata__`: the entry `experiment` is missing")
+    );
+    assert_eq!(
+        replaced(r#"\"rows\": 5"#, r#"\"rows\": 0"#),
+        "w.safetensors: `model.memory.rows`: is 0; allowed: 1 to 1048576"
+    );
+    assert!(
+        replaced(r#""history":"[{"#, r#""history":"[[{"#)
+            .starts_with("w.safetensors: `__metadata__.history`: ")
+    );
+}
+
+#[test]
+fn hostile_files_are_refused() {
+    let good = weights::to_bytes(&trained(TINY));
+    for end in 0..good.len() {
+        error(&good[..end]);
+    }
+    let mut longer = good.clone();
+    longer.push(0);
+    error(&longer);
+    let mut length = good.clone();
+    for claimed in [
+        u64::MAX,
+        u64::MAX - 8,
+        1 << 62,
+        1 << 26,
+        good.len() as u64,
+        0,
+    ] {
+        length[..8].copy_from_slice(&claimed.to_le_bytes());
+        error(&length);
+    }
+    error(&[0xff; 4096]);
+    // A machine of 16 TB, in a file of 3 kB.
+    let huge = r#"\"rows\": 1048576, \"initial\": \"learned\""#;
+    let message = error(&with_header(|header| {
+        let memory = r#"\"rows\": 5,\n      \"columns\": 3,\n      \"initial\": {\n        \"constant\": 1e-6\n      }"#;
+        assert!(header.contains(memory), "{header}");
+        header.replacen(memory, &format!(r#"{huge}, \"columns\": 4096"#), 1)
+    }));
+    assert!(message.contains("expected F32 ["), "{message}");
+    for (from, to) in [
+        (r#""shape":[7,2]"#, r#""shape":[18446744073709551615,2]"#),
+        (r#""shape":[7,2]"#, r#""shape":[]"#),
+        (r#""data_offsets":[0,"#, r#""data_offsets":[4,"#),
+        (r#""output.bias""#, r#""read0.bias""#),
+        (r#""__metadata__":{"#, r#""__metadata__":["#),
+    ] {
+        replaced(from, to);
+    }
+}
+
+#[test]
+fn every_shipped_machine_loads() {
+    let shipped = weights::shipped();
+    let names: Vec<_> = shipped
+        .iter()
+        .map(|trained| trained.experiment.name.as_str())
+        .collect();
+    assert_eq!(names, weights::shipped_names().collect::<Vec<_>>());
+    for trained in &shipped {
+        let preset = Experiment::find(&trained.experiment.name, &[]).unwrap();
+        assert_eq!(trained.experiment.task, preset.task);
+        assert!(
+            trained.command.starts_with("tapescope train"),
+            "{}",
+            trained.command
+        );
+        assert!(!trained.history.is_empty());
+    }
+}
+
+#[test]
+fn the_python_of_the_documentation_writes_a_file_that_loads() {
+    let page = include_str!("../docs/formats.md");
+    let script = page
+        .split("```python\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .unwrap();
+    assert!(
+        script.contains("struct.pack"),
+        "the first Python block is the weights writer"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let ran = Command::new("python3")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .output();
+    let Ok(ran) = ran else {
+        eprintln!("skipped: there is no python3 here");
+        return;
+    };
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    let read = weights::read(&folder.path().join("mine.safetensors")).unwrap();
+    assert_eq!(read.experiment.name, "mine");
+    assert_eq!(read.machine.config.controller.size, 100);
+}

@@ -211,7 +211,7 @@ fn errors_name_the_array() {
             "\"shape\": [7,3], \"data\": [\n",
             "\"shape\": [7,3], \"data\": [\n1,"
         ),
-        "t.json: `arrays.input`: ShapeError/IncompatibleShape: incompatible shapes"
+        "t.json: `arrays.input`: has 22 values, which is not the shape [7, 3]"
     );
     assert_eq!(
         replaced("\"data\": [\n", "\"data\": [\n[],"),

@@ -320,15 +320,9 @@ fn episode(
             format!("end at {next}; the episode has {t} steps, and must have at least one");
         return Err(Error::content(arrays.label, "axes.t.phases", problem));
     }
-    // The input is needed twice: as what was shown, and as what the machine recorded.
-    let input = match arrays.arrays.get("input") {
-        Some(array) => array.data.0.clone(),
-        None => Vec::new(),
-    };
     let shown = phases.first().map_or(0, |phase| phase.end - phase.start);
     Ok(Episode {
-        input: Array2::from_shape_vec((t, config.inputs), input)
-            .map_err(|error| Error::content(arrays.label, "arrays.input", error.to_string()))?,
+        input: arrays.matrix("input", t, config.inputs)?,
         target: arrays.matrix("target", t, config.outputs)?,
         mask: arrays.take("mask", &[t])?,
         phases,
@@ -348,13 +342,13 @@ fn trace(
     for value in logit.as_mut_slice() {
         *value = (*value / (1.0 - *value)).ln();
     }
-    debug_assert_eq!(episode.steps(), t);
+    let input: Vec<f32> = episode.input.iter().copied().collect();
     let layers = layers(arrays, config, t)?;
     let heads = (0..config.heads())
         .map(|index| head(arrays, config, index, t))
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Trace {
-        input: arrays.series("input", t, config.inputs)?,
+        input: series(t, config.inputs, &input),
         memory_columns: memory(arrays, config, t, &heads)?,
         logit,
         output,

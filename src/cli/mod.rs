@@ -115,7 +115,7 @@ fn repeats(text: &str) -> Result<usize, String> {
     whole_number(text, MAX_REPEATS)
 }
 
-fn whole_number<T: FromStr + PartialOrd + Display + From<u8>>(
+fn whole_number<T: FromStr + PartialOrd + Display + From<u8> + Copy>(
     text: &str,
     most: T,
 ) -> Result<T, String> {

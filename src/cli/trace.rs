@@ -1,7 +1,7 @@
 //! `tapescope trace`: one episode with every stage of every step, as JSON.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -143,7 +143,7 @@ impl Trace {
         &self,
         trained: &Trained,
         task: &Task,
-        path: &PathBuf,
+        path: &Path,
     ) -> anyhow::Result<Recording> {
         let input = bits::read(path, task.bits())?;
         if input.repeats.is_some() && task.repeats().is_none() {

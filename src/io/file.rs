@@ -75,6 +75,11 @@ fn write_beside_and_rename(
     Ok(())
 }
 
+/// A value of ours as one line of JSON.
+pub(super) fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain values with text for keys become JSON")
+}
+
 /// Creates a folder and the folders above it.
 pub(super) fn create_folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|source| Error::Write {

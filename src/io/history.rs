@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::file;
 use crate::task::Task;
 use crate::train::{Evaluation, HistoryPoint};
 
@@ -25,7 +26,7 @@ pub fn measurement_json(task: &Task, seed: u64, evaluation: &Evaluation) -> Stri
         seed: seed.to_string(),
         evaluation: evaluation.into(),
     };
-    serde_json::to_string(&line).expect("plain values become JSON")
+    file::json(&line)
 }
 
 /// [`Evaluation`] in JSON.
@@ -53,7 +54,7 @@ pub(super) struct PointForm {
     validation: EvaluationForm,
 }
 
-/// JSON has no NaN: serde_json writes null.
+/// JSON has no NaN: it is written as null.
 fn null_is_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }

@@ -89,11 +89,12 @@ impl RunFolder {
 
     /// One object per line, in the file before this returns.
     fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
-        let mut line = serde_json::to_vec(value).expect("plain values become JSON");
-        line.push(b'\n');
-        self.log.write_all(&line).map_err(|source| Error::Write {
-            file: file::label(&self.folder.join(LOG)),
-            source,
-        })
+        let line = file::json(value) + "\n";
+        self.log
+            .write_all(line.as_bytes())
+            .map_err(|source| Error::Write {
+                file: file::label(&self.folder.join(LOG)),
+                source,
+            })
     }
 }

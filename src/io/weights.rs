@@ -324,7 +324,7 @@ fn check_tensor(
 
 /// Biases have one axis in the file.
 fn file_shape(name: &str, [rows, columns]: [usize; 2]) -> Vec<usize> {
-    if name.ends_with(".bias") {
+    if name.rsplit('.').next() == Some("bias") {
         vec![columns]
     } else {
         vec![rows, columns]
@@ -355,7 +355,7 @@ pub fn to_bytes(trained: &Trained) -> Vec<u8> {
         };
         header.insert(name.clone(), Entry::Tensor(info));
     }
-    let mut json = serde_json::to_vec(&header).expect("a header has string keys");
+    let mut json = file::json(&header).into_bytes();
     json.resize(json.len().next_multiple_of(8), b' ');
     let mut bytes = Vec::with_capacity(8 + json.len() + end);
     bytes.extend((json.len() as u64).to_le_bytes());
@@ -372,7 +372,6 @@ enum Entry {
 }
 
 fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
-    let json = |value: serde_json::Result<String>| value.expect("plain values become JSON");
     let experiment = Experiment {
         model: trained.machine.config.clone(),
         ..trained.experiment.clone()
@@ -386,12 +385,11 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
             concat!("tapescope ", env!("CARGO_PKG_VERSION")).to_owned(),
         ),
         ("experiment", experiment.to_json()),
-        ("history", json(serde_json::to_string(&history))),
+        ("history", file::json(&history)),
         ("command", trained.command.clone()),
     ]);
     if let Some(evaluation) = &trained.evaluation {
-        let form = EvaluationForm::from(evaluation);
-        entries.insert("evaluation", json(serde_json::to_string(&form)));
+        entries.insert("evaluation", file::json(&EvaluationForm::from(evaluation)));
     }
     entries
 }

@@ -135,7 +135,6 @@ impl MachineForm {
     pub(super) fn new(source: &Source) -> Self {
         let config = source.config;
         let form = ModelForm::from(config);
-        let range = config.shift_range as i64;
         Self {
             sha256: source.sha256.map(str::to_owned),
             config: ConfigForm {
@@ -144,7 +143,7 @@ impl MachineForm {
                 heads: (0..config.heads())
                     .map(|head| config.head_name(head))
                     .collect(),
-                shifts: (-range..=range).collect(),
+                shifts: shifts(config.shift_range).collect(),
                 order: ORDER,
                 similarity: SIMILARITY,
                 similarity_formula: SIMILARITY_FORMULA,
@@ -156,6 +155,12 @@ impl MachineForm {
             },
         }
     }
+}
+
+/// -range ..= range.
+fn shifts(range: usize) -> std::ops::RangeInclusive<i64> {
+    let range = i64::try_from(range).unwrap_or(i64::MAX);
+    -range..=range
 }
 
 impl ConfigForm {
@@ -179,8 +184,7 @@ impl ConfigForm {
             .enumerate()
             .all(|(head, name)| *name == named.head_name(head));
         let range = self.shifts.len() / 2;
-        let offsets = -(range as i64)..=range as i64;
-        if !heads_fit || !offsets.eq(self.shifts.iter().copied()) {
+        if !heads_fit || !shifts(range).eq(self.shifts.iter().copied()) {
             return None;
         }
         let default = HeadsForm::default();
@@ -234,7 +238,7 @@ pub(super) struct AxesForm {
     f: Option<FramesForm>,
 }
 
-/// Frame i of `memory.keyframes` is M_t with t = (i + 1)·`every`.
+/// Frame i of `memory.keyframes` is the memory after t steps, `t = (i + 1)·every`.
 #[derive(Serialize)]
 struct FramesForm {
     size: usize,

@@ -425,7 +425,7 @@ fn head(
     })
 }
 
-/// M_0 ..= M_T: as written, or rebuilt from what the write heads did, with the recorded memories in
+/// The memory of every step: as written, or rebuilt from what the write heads did, with the recorded memories in
 /// their places.
 fn memory(
     arrays: &mut Arrays,

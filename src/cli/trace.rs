@@ -68,8 +68,13 @@ impl Trace {
         let steps = recording.episode.steps();
         let bytes = trace::estimated_bytes(config, steps, self.full_memory);
         if bytes > LARGE {
+            let help = if self.full_memory {
+                "without --full-memory it is smaller"
+            } else {
+                "fewer --rows or a smaller --length make it smaller"
+            };
             note(&format!(
-                "warning: about {} MB; without --full-memory, with fewer --rows or a smaller --length it is less",
+                "warning: the file will have about {} MB; {help}",
                 bytes / 1_000_000
             ));
         }

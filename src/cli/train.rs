@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::{Usage, command_line, machine, note, thread_count, threads, whole_number};
 use crate::io::preset::MAX_SEQUENCES;
@@ -199,9 +199,12 @@ impl Progress {
         } else {
             ProgressBar::hidden()
         };
-        let template = "{bar:24} {pos}/{len} sequences  {per_sec}  {eta} left  {msg}";
+        let template = "{bar:24} {pos}/{len} sequences  {rate}/s  {eta} left  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _ = write!(out, "{:.0}", state.per_sec());
+            };
+            bar.set_style(style.with_key("rate", rate));
         }
         Self {
             bar,

@@ -1,10 +1,12 @@
 //! A preset as it is typed. Types are checked here by serde, ranges on the way to an [`Experiment`].
 
 use std::fmt::Display;
+use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::ser::{Formatter, PrettyFormatter};
+use serde_json::{Map, Serializer, Value};
 
 use super::{EvaluationConfig, Experiment, MAX_LENGTH, MAX_REPEATS, MAX_SEQUENCES, Override, keys};
 use crate::io::Error;
@@ -361,11 +363,46 @@ impl Form {
         }
     }
 
+    /// Indented, with lists of numbers on one line.
     pub(super) fn to_json(&self) -> String {
-        let mut json =
-            serde_json::to_string_pretty(self).expect("a form has no map with other keys");
-        json.push('\n');
-        json
+        let mut json = Vec::new();
+        let mut serializer = Serializer::with_formatter(&mut json, Indented::default());
+        self.serialize(&mut serializer)
+            .expect("a form is an object of plain values");
+        json.push(b'\n');
+        String::from_utf8(json).expect("JSON is text")
+    }
+}
+
+/// serde_json's indented form, but for lists, which stay on one line.
+#[derive(Default)]
+struct Indented {
+    objects: PrettyFormatter<'static>,
+}
+
+impl Formatter for Indented {
+    fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        to.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.objects.begin_object(to)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.objects.end_object(to)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        self.objects.begin_object_key(to, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.objects.begin_object_value(to)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.objects.end_object_value(to)
     }
 }
 

@@ -278,6 +278,21 @@ fn hostile_files_are_refused() {
 }
 
 #[test]
+fn any_damage_is_an_error_or_another_trace_but_no_panic() {
+    let good = tiny();
+    for (index, byte) in (0..good.len())
+        .step_by(7)
+        .zip(b"9,0[]{}\"-e.".iter().cycle())
+    {
+        let mut damaged = good.clone().into_bytes();
+        damaged[index] = *byte;
+        if let Ok(damaged) = String::from_utf8(damaged) {
+            let _ = trace::from_json(&damaged, "t");
+        }
+    }
+}
+
+#[test]
 fn python_loads_it_with_three_lines() {
     let page = include_str!("../docs/formats.md");
     let lines = page

@@ -260,6 +260,16 @@ fn hostile_files_are_refused() {
 }
 
 #[test]
+fn any_damage_is_an_error_or_another_machine_but_no_panic() {
+    let good = weights::to_bytes(&trained(TINY));
+    for (index, byte) in (0..good.len()).step_by(3).zip((1..=255_u8).cycle()) {
+        let mut damaged = good.clone();
+        damaged[index] ^= byte;
+        let _ = weights::from_bytes(&damaged, "w");
+    }
+}
+
+#[test]
 fn every_shipped_machine_loads() {
     let shipped = weights::shipped();
     let names: Vec<_> = shipped

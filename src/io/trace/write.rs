@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(text(1.0), "1");
         assert_eq!(text(-3.0), "-3");
         assert_eq!(text(0.1), "0.1");
-        assert_eq!(text(1e-6), "1e-6");
+        assert_eq!(text(1e-6).parse(), Ok(1e-6_f32));
         assert_eq!(text(f32::MAX).parse(), Ok(f32::MAX));
         assert_eq!(text(f32::NAN), "\"NaN\"");
         assert_eq!(text(f32::NEG_INFINITY), "\"-Infinity\"");

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Recomputes every recorded stage of a trace, and the memory, from what its heads emitted.
+
+    python3 tests/recompute.py copy.ntmtrace.json [more ...]
+
+Independent of the program that wrote the trace: NumPy in float64, the equations of the paper, nothing
+else. Prints the largest difference of each stage; exit code 1 when one exceeds 1e-5.
+"""
+
+import json
+import sys
+
+import numpy as np
+
+TOLERANCE = 1e-5
+
+
+def load(path):
+    trace = json.load(open(path))
+    arrays = {
+        name: np.array(array["data"], array["dtype"]).reshape(array["shape"]).astype(np.float64)
+        for name, array in trace["arrays"].items()
+    }
+    return trace["model"]["config"], arrays
+
+
+def weighting(arrays, head, t, memory, shifts, epsilon):
+    """The stages of one head at step t, from its recorded parameters: equations 5 to 9."""
+    key, before = arrays[f"{head}.key"][t], arrays[f"{head}.initial"]
+    if t > 0:
+        before = arrays[f"{head}.weighting"][t - 1]
+    norms = np.sqrt((memory**2).sum(1) + epsilon) * np.sqrt((key**2).sum() + epsilon)
+    similarity = memory @ key / norms
+    content = np.exp(arrays[f"{head}.strength"][t] * (similarity - similarity.max()))
+    content /= content.sum()
+    gate = arrays[f"{head}.gate"][t]
+    gated = gate * content + (1 - gate) * before
+    shifted = sum(s * np.roll(gated, by) for s, by in zip(arrays[f"{head}.shift"][t], shifts))
+    sharp = shifted ** arrays[f"{head}.sharpening"][t]
+    return {
+        "similarity": similarity,
+        "content": content,
+        "gated": gated,
+        "shifted": shifted,
+        "weighting": sharp / sharp.sum(),
+    }
+
+
+def recompute(path):
+    config, arrays = load(path)
+    heads, shifts, epsilon = config["heads"], config["shifts"], config["epsilon"]
+    worst = {}
+
+    def compare(name, found, recorded):
+        worst[name] = max(worst.get(name, 0.0), float(np.abs(found - recorded).max()))
+
+    memory = arrays["memory.initial"]
+    for t in range(len(arrays["input"])):
+        for head in heads:
+            for stage, values in weighting(arrays, head, t, memory, shifts, epsilon).items():
+                compare(stage, values, arrays[f"{head}.{stage}"][t])
+        kept, added = np.ones_like(memory), np.zeros_like(memory)
+        for head in heads:
+            w = arrays[f"{head}.weighting"][t]
+            if head.startswith("read"):
+                compare("read", w @ memory, arrays[f"{head}.read"][t])
+            else:
+                kept *= 1 - np.outer(w, arrays[f"{head}.erase"][t])
+                added += np.outer(w, arrays[f"{head}.add"][t])
+        memory = memory * kept + added
+        if "memory" in arrays:
+            compare("memory", memory, arrays["memory"][t + 1])
+    scored = arrays["mask"][:, None] * np.where(
+        arrays["target"] > 0.5, -np.log2(arrays["output"].clip(1e-38)), -np.log2((1 - arrays["output"]).clip(1e-7))
+    )
+    compare("loss", scored.sum(1), arrays["loss"])
+    return worst
+
+
+def main():
+    failed = False
+    for path in sys.argv[1:]:
+        worst = recompute(path)
+        failed |= any(not difference <= TOLERANCE for difference in worst.values())
+        print(path, " ".join(f"{stage} {difference:.1e}" for stage, difference in worst.items()))
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+//! An independent recomputation, in NumPy, of every recorded stage and of the memory: `recompute.py`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tapescope::io::trace::{self, Source};
+use tapescope::io::weights;
+use tapescope::model::config::{ControllerKind, ShiftForm};
+use tapescope::model::{ModelConfig, Ntm};
+use tapescope::task::{Copy, Task};
+use tapescope::train::Recording;
+
+fn export(folder: &Path, name: &str, machine: &Ntm<f32>, recording: &Recording) -> String {
+    let path = folder.join(format!("{name}.ntmtrace.json"));
+    let sha256 = weights::sha256(machine);
+    let source = Source {
+        config: &machine.config,
+        sha256: Some(&sha256),
+        full_memory: true,
+    };
+    trace::write(&path, recording, &source).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+/// `None`, with a message, where there is no Python with NumPy.
+fn recompute(paths: &[String]) -> Option<Output> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recompute.py");
+    let has_numpy = Command::new("python3")
+        .args(["-c", "import numpy"])
+        .output();
+    if !has_numpy.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: needs python3 with NumPy");
+        return None;
+    }
+    Some(
+        Command::new("python3")
+            .arg(script)
+            .args(paths)
+            .output()
+            .unwrap(),
+    )
+}
+
+#[test]
+fn every_stage_follows_from_what_the_heads_emitted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for trained in weights::shipped() {
+        let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
+        paths.push(export(
+            folder.path(),
+            &trained.experiment.name,
+            &trained.machine,
+            &recording,
+        ));
+    }
+    let task = Task::Copy(Copy {
+        bits: 3,
+        length: 5..=5,
+    });
+    for (kind, form) in [
+        (ControllerKind::Lstm, ShiftForm::Scalar),
+        (ControllerKind::Feedforward, ShiftForm::Softmax),
+    ] {
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        (
+            config.rows,
+            config.columns,
+            config.read_heads,
+            config.write_heads,
+        ) = (13, 7, 2, 3);
+        (
+            config.controller.kind,
+            config.shift_form,
+            config.shift_range,
+        ) = (kind, form, 2);
+        let mut machine = Ntm::new(config, 9);
+        machine
+            .params
+            .slices_mut()
+            .flatten()
+            .for_each(|w| *w *= 3.0);
+        let recording = Recording::new(&machine, &task, 1, 0);
+        paths.push(export(
+            folder.path(),
+            &format!("{kind:?}"),
+            &machine,
+            &recording,
+        ));
+    }
+    let Some(output) = recompute(&paths) else {
+        return;
+    };
+    assert!(
+        output.status.success(),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_trace_that_was_tampered_with_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = Task::Copy(Copy {
+        bits: 3,
+        length: 2..=2,
+    });
+    let machine = Ntm::new(ModelConfig::new(task.inputs(), task.outputs()), 1);
+    let mut recording = Recording::new(&machine, &task, 1, 0);
+    recording.trace.heads[1].gated.row_mut(3)[5] += 1e-3;
+    let path = export(folder.path(), "tampered", &machine, &recording);
+    let Some(output) = recompute(&[path]) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,490 @@
+//! Playback: where in an episode the play-head stands, and how it moves.
+//!
+//! A plain state machine. It has no window, no clock of its own and no idea what is being played: the
+//! owner says how long an episode is and how much time has passed. An episode of T steps has steps
+//! 0 to T − 1; every step is walked through in [`Stage::ALL`].
+
+/// The parts of one step, in the order in which the machine works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// The controller has seen the input and the last reads, and emits the parameters of the heads.
+    Controller,
+    /// Cosine with every row, sharpened by the key strength, as a distribution.
+    Content,
+    /// Content against the weighting of the step before.
+    Gate,
+    /// The weighting moves along the rows.
+    Shift,
+    /// The weighting is made sharper.
+    Sharpen,
+    /// The read heads read.
+    Read,
+    /// The write heads erase.
+    Erase,
+    /// The write heads add.
+    Add,
+    /// The answer of the step.
+    Output,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Self; 9] = [
+        Self::Controller,
+        Self::Content,
+        Self::Gate,
+        Self::Shift,
+        Self::Sharpen,
+        Self::Read,
+        Self::Erase,
+        Self::Add,
+        Self::Output,
+    ];
+
+    /// One word, as on screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Controller => "controller",
+            Self::Content => "content",
+            Self::Gate => "gate",
+            Self::Shift => "shift",
+            Self::Sharpen => "sharpen",
+            Self::Read => "read",
+            Self::Erase => "erase",
+            Self::Add => "add",
+            Self::Output => "output",
+        }
+    }
+
+    /// Position in [`Stage::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What happens at the end of the episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loop {
+    /// Playback stops there.
+    Off,
+    /// Playback starts again.
+    All,
+}
+
+/// The slowest speed, in steps per second.
+pub const SLOWEST: f64 = 0.25;
+/// The fastest speed, in steps per second.
+pub const FASTEST: f64 = 64.0;
+/// The speed at the start, in steps per second.
+pub const NORMAL: f64 = 4.0;
+/// Below this speed, in steps per second, playback walks through the stages of every step.
+const STAGE_BY_STAGE: f64 = 1.0;
+/// How far a long jump goes, in steps.
+pub const JUMP: usize = 10;
+
+/// The state of playback.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Player {
+    steps: usize,
+    step: usize,
+    stage: Stage,
+    playing: bool,
+    speed: f64,
+    looping: Loop,
+    /// The part of the next move that has already passed, 0 to 1.
+    elapsed: f64,
+}
+
+impl Player {
+    /// A player for an episode of `steps` steps, at its first step, paused, whole steps in view.
+    pub fn new(steps: usize) -> Self {
+        Self {
+            steps,
+            step: 0,
+            stage: Stage::Output,
+            playing: false,
+            speed: NORMAL,
+            looping: Loop::Off,
+            elapsed: 0.0,
+        }
+    }
+
+    /// Puts another episode in: first step, same speed, same loop, playing if it was playing.
+    pub fn load(&mut self, steps: usize) {
+        self.steps = steps;
+        self.seek(0);
+        self.stage = Stage::Output;
+    }
+
+    /// Steps of the episode.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// The current step, 0 to T − 1.
+    pub fn step(&self) -> usize {
+        self.step
+    }
+
+    /// The current stage of the step: everything up to and including it has happened.
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// True while time moves the play-head.
+    pub fn playing(&self) -> bool {
+        self.playing
+    }
+
+    /// Steps per second.
+    pub fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    /// What happens at the end.
+    pub fn looping(&self) -> Loop {
+        self.looping
+    }
+
+    /// True when slow playback walks through the stages of every step.
+    pub fn stage_by_stage(&self) -> bool {
+        self.speed < STAGE_BY_STAGE
+    }
+
+    /// Seconds until the play-head moves next; `None` while paused.
+    pub fn next_move_in(&self) -> Option<f64> {
+        self.playing
+            .then(|| (1.0 - self.elapsed).max(0.0) / self.moves_per_second())
+    }
+
+    /// Lets time pass. The play-head moves when enough of it has passed; it stops at the end unless
+    /// playback loops.
+    pub fn advance(&mut self, seconds: f64) {
+        if !self.playing || self.steps == 0 || !seconds.is_finite() {
+            return;
+        }
+        self.elapsed += seconds.max(0.0) * self.moves_per_second();
+        // A long pause between two calls (a window behind others) is worth one episode at most.
+        let mut moves = (self.elapsed.floor() as usize).min(self.steps * Stage::ALL.len());
+        self.elapsed = self.elapsed.fract();
+        while moves > 0 && self.playing {
+            self.move_on();
+            moves -= 1;
+        }
+    }
+
+    fn moves_per_second(&self) -> f64 {
+        if self.stage_by_stage() {
+            self.speed * Stage::ALL.len() as f64
+        } else {
+            self.speed
+        }
+    }
+
+    fn move_on(&mut self) {
+        if self.stage_by_stage() {
+            if self.at_end() {
+                self.end_reached();
+                if self.playing {
+                    self.stage = Stage::Controller;
+                }
+            } else {
+                self.next_stage();
+            }
+            return;
+        }
+        self.stage = Stage::Output;
+        if self.step + 1 < self.steps {
+            self.step += 1;
+        } else {
+            self.end_reached();
+        }
+    }
+
+    fn end_reached(&mut self) {
+        match self.looping {
+            Loop::All => self.step = 0,
+            Loop::Off => self.playing = false,
+        }
+    }
+
+    /// True when nothing of the episode is left to play.
+    pub fn at_end(&self) -> bool {
+        self.step + 1 >= self.steps && (self.stage == Stage::Output || !self.stage_by_stage())
+    }
+
+    /// Plays, or pauses. Play at the end starts from the beginning.
+    pub fn toggle_play(&mut self) {
+        if self.playing {
+            self.pause();
+        } else {
+            self.play();
+        }
+    }
+
+    /// Plays; from the beginning when the end has been reached.
+    pub fn play(&mut self) {
+        if self.steps == 0 {
+            return;
+        }
+        if self.at_end() && self.steps > 1 {
+            self.seek(0);
+            self.stage = if self.stage_by_stage() {
+                Stage::Controller
+            } else {
+                Stage::Output
+            };
+        }
+        self.playing = true;
+        self.elapsed = 0.0;
+    }
+
+    /// Stops the clock; the play-head stays.
+    pub fn pause(&mut self) {
+        self.playing = false;
+        self.elapsed = 0.0;
+    }
+
+    /// Goes to a step, at most the last one. The stage stays.
+    pub fn seek(&mut self, step: usize) {
+        self.step = step.min(self.steps.saturating_sub(1));
+        self.elapsed = 0.0;
+    }
+
+    /// Goes to a stage of the current step.
+    pub fn seek_stage(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.elapsed = 0.0;
+    }
+
+    /// `count` steps forward, at most to the last. The stage stays.
+    pub fn forward(&mut self, count: usize) {
+        self.seek(self.step.saturating_add(count));
+    }
+
+    /// `count` steps back, at most to the first. The stage stays.
+    pub fn back(&mut self, count: usize) {
+        self.seek(self.step.saturating_sub(count));
+    }
+
+    /// The next stage; after the last, the first stage of the next step.
+    pub fn next_stage(&mut self) {
+        match Stage::ALL.get(self.stage.index() + 1) {
+            Some(&stage) => self.seek_stage(stage),
+            None if self.step + 1 < self.steps => {
+                self.seek(self.step + 1);
+                self.stage = Stage::Controller;
+            }
+            None => {}
+        }
+    }
+
+    /// The stage before; before the first, the last stage of the step before.
+    pub fn previous_stage(&mut self) {
+        match self.stage.index().checked_sub(1) {
+            Some(index) => self.seek_stage(Stage::ALL[index]),
+            None if self.step > 0 => {
+                self.seek(self.step - 1);
+                self.stage = Stage::Output;
+            }
+            None => {}
+        }
+    }
+
+    /// The first step.
+    pub fn first(&mut self) {
+        self.seek(0);
+    }
+
+    /// The last step.
+    pub fn last(&mut self) {
+        self.seek(usize::MAX);
+    }
+
+    /// Twice as fast, at most [`FASTEST`].
+    pub fn faster(&mut self) {
+        self.set_speed(self.speed * 2.0);
+    }
+
+    /// Half as fast, at least [`SLOWEST`].
+    pub fn slower(&mut self) {
+        self.set_speed(self.speed / 2.0);
+    }
+
+    /// A speed in steps per second, brought into [`SLOWEST`] to [`FASTEST`].
+    pub fn set_speed(&mut self, speed: f64) {
+        if speed.is_finite() {
+            self.speed = speed.clamp(SLOWEST, FASTEST);
+            self.elapsed = 0.0;
+        }
+    }
+
+    /// Loops, or not.
+    pub fn toggle_loop(&mut self) {
+        self.looping = match self.looping {
+            Loop::Off => Loop::All,
+            Loop::All => Loop::Off,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn step_back_step_is_the_identity_in_every_stage() {
+        for stage in Stage::ALL {
+            for step in 0..4 {
+                let mut player = Player::new(5);
+                player.seek(step);
+                player.seek_stage(stage);
+                let before = player.clone();
+                player.forward(1);
+                player.back(1);
+                assert_eq!(player, before);
+                player.next_stage();
+                player.previous_stage();
+                assert_eq!(player, before);
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_hold() {
+        let mut player = Player::new(5);
+        player.back(JUMP);
+        player.seek_stage(Stage::Controller);
+        player.previous_stage();
+        assert_eq!((player.step(), player.stage()), (0, Stage::Controller));
+        player.forward(JUMP);
+        player.seek_stage(Stage::Output);
+        player.next_stage();
+        assert_eq!((player.step(), player.stage()), (4, Stage::Output));
+        player.first();
+        assert_eq!(player.step(), 0);
+        player.last();
+        assert_eq!(player.step(), 4);
+    }
+
+    #[test]
+    fn the_stages_of_all_steps_are_walked_in_order() {
+        let mut player = Player::new(2);
+        player.seek_stage(Stage::Controller);
+        for _ in 0..Stage::ALL.len() {
+            player.next_stage();
+        }
+        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
+        player.previous_stage();
+        assert_eq!((player.step(), player.stage()), (0, Stage::Output));
+    }
+
+    #[test]
+    fn time_moves_the_play_head_at_the_speed_set() {
+        let mut player = Player::new(41);
+        player.play();
+        player.advance(0.2);
+        assert_eq!(player.step(), 0);
+        player.advance(0.05);
+        assert_eq!(player.step(), 1);
+        player.advance(1.0);
+        assert_eq!(player.step(), 5);
+        player.faster();
+        player.advance(1.0);
+        assert_eq!(player.step(), 13);
+        player.pause();
+        player.advance(1.0);
+        assert_eq!(player.step(), 13);
+    }
+
+    #[test]
+    fn many_small_ticks_equal_one_large_one() {
+        let (mut small, mut large) = (Player::new(1000), Player::new(1000));
+        small.play();
+        large.play();
+        for _ in 0..256 {
+            small.advance(1.0 / 64.0);
+        }
+        large.advance(4.0);
+        assert_eq!(small.step(), large.step());
+    }
+
+    #[test]
+    fn playback_stops_at_the_end_and_play_starts_over() {
+        let mut player = Player::new(3);
+        player.play();
+        player.advance(10.0);
+        assert_eq!((player.step(), player.playing()), (2, false));
+        player.toggle_play();
+        assert_eq!((player.step(), player.playing()), (0, true));
+    }
+
+    #[test]
+    fn a_loop_goes_round() {
+        let mut player = Player::new(3);
+        player.toggle_loop();
+        player.play();
+        player.advance(1.0);
+        assert_eq!((player.step(), player.playing()), (1, true));
+    }
+
+    #[test]
+    fn slow_playback_walks_through_the_stages() {
+        let mut player = Player::new(2);
+        player.set_speed(0.5);
+        player.seek_stage(Stage::Controller);
+        player.play();
+        player.advance(2.0 / 9.0 + 1e-9);
+        assert_eq!((player.step(), player.stage()), (0, Stage::Content));
+        player.advance(10.0);
+        assert_eq!((player.step(), player.stage()), (1, Stage::Output));
+        assert!(!player.playing());
+        player.play();
+        assert_eq!((player.step(), player.stage()), (0, Stage::Controller));
+    }
+
+    #[test]
+    fn speed_stays_in_its_range() {
+        let mut player = Player::new(3);
+        for _ in 0..20 {
+            player.faster();
+        }
+        assert!((player.speed() - FASTEST).abs() < f64::EPSILON);
+        for _ in 0..20 {
+            player.slower();
+        }
+        assert!((player.speed() - SLOWEST).abs() < f64::EPSILON);
+        player.set_speed(f64::NAN);
+        assert!((player.speed() - SLOWEST).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn another_episode_starts_at_its_first_step_and_keeps_playing() {
+        let mut player = Player::new(9);
+        player.play();
+        player.seek(8);
+        player.load(4);
+        assert_eq!((player.step(), player.playing()), (0, true));
+    }
+
+    #[test]
+    fn an_empty_episode_cannot_be_played() {
+        let mut player = Player::new(0);
+        player.play();
+        player.advance(5.0);
+        player.forward(1);
+        assert_eq!((player.step(), player.playing()), (0, false));
+    }
+
+    #[test]
+    fn strange_times_do_no_harm() {
+        let mut player = Player::new(3);
+        player.play();
+        player.advance(f64::NAN);
+        player.advance(-4.0);
+        player.advance(f64::INFINITY);
+        assert_eq!(player.step(), 0);
+        player.advance(1e300);
+        assert_eq!((player.step(), player.playing()), (2, false));
+    }
+}

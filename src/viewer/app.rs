@@ -1,0 +1,581 @@
+//! The window's state, the one place where commands are applied, and the frame that shows it all.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCommand};
+
+use super::Options;
+use super::command::{self, Command};
+use super::files::{NoFiles, Opened};
+use super::panel::dialogs::{Answer, Dialog, dialog_panel_ui};
+use super::panel::top::Bar;
+use super::panel::{self, Columns, View, bottom, centre, left, right, top};
+use super::session::{self, Session};
+use super::story;
+use super::theme::{self, Palette};
+use super::widget::picture::Textures;
+use super::widget::readout::{Readout, readout_ui};
+use super::widget::toast::{Kind, Toasts};
+use super::worker::{Job, Outcome, Worker};
+use crate::player::{JUMP, NORMAL, Player};
+
+/// Longest time that one frame may stand for, in seconds: a window that was away does not leap.
+const LONGEST_FRAME: f32 = 0.25;
+
+/// The window.
+#[derive(Debug)]
+pub struct App {
+    /// What is open.
+    pub session: Session,
+    /// Playback.
+    pub player: Player,
+    /// The head that is looked at.
+    pub focus: usize,
+    /// True while only touched rows are shown.
+    pub touched_only: bool,
+    /// True while the right panel is wanted.
+    pub numbers: bool,
+    worker: Worker,
+    textures: Textures,
+    toasts: Toasts,
+    dialog: Option<Dialog>,
+    readout: Option<Readout>,
+    row: Option<usize>,
+    title: String,
+    play_when_ready: bool,
+}
+
+impl App {
+    /// The app in a window: records in the background.
+    pub fn new(ctx: &Context, options: Options) -> Self {
+        let wake = ctx.clone();
+        let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
+        Self::with_worker(ctx, options, worker)
+    }
+
+    /// The app without a window: every job is done at once. For tests.
+    pub fn headless(ctx: &Context, options: Options) -> Self {
+        let worker = Worker::here(options.files.clone());
+        Self::with_worker(ctx, options, worker)
+    }
+
+    fn with_worker(ctx: &Context, options: Options, worker: Worker) -> Self {
+        theme::apply(ctx);
+        let mut app = Self {
+            session: Session::new(options.machines, options.seed),
+            player: Player::new(0),
+            focus: usize::MAX,
+            touched_only: true,
+            numbers: true,
+            worker,
+            textures: Textures::default(),
+            toasts: Toasts::default(),
+            dialog: None,
+            readout: None,
+            row: None,
+            title: String::new(),
+            play_when_ready: true,
+        };
+        match options.open {
+            Some(path) => app.worker.start(Job::Open(path)),
+            None => app.record(),
+        }
+        app.collect();
+        app
+    }
+
+    /// The value under the pointer, if there is one.
+    pub fn readout(&self) -> Option<&Readout> {
+        self.readout.as_ref()
+    }
+
+    /// The line at the bottom: the current step in words.
+    pub fn status(&self) -> String {
+        self.session.open.as_ref().map_or_else(String::new, |open| {
+            let (step, stage) = (self.player.step(), self.player.stage());
+            story::status(&open.shown.recording, step, stage, self.focus)
+        })
+    }
+
+    /// Textures uploaded so far.
+    pub fn uploads(&self) -> usize {
+        self.textures.uploads()
+    }
+
+    fn record(&mut self) {
+        if let Some(request) = self.session.request() {
+            self.worker.start(Job::Record(request));
+        }
+    }
+
+    /// Takes in what the worker has done.
+    fn collect(&mut self) {
+        for outcome in self.worker.outcomes() {
+            match outcome {
+                Outcome::Recorded(shown) => {
+                    self.session.show(shown);
+                    self.opened();
+                }
+                Outcome::Opened(path, opened) => self.take_in(&path, *opened),
+                Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
+                Outcome::Chosen { save, path } => self.chosen(save, path),
+                Outcome::NotChosen => {}
+                Outcome::Failed(sentence) => self.failed(sentence),
+            }
+        }
+    }
+
+    fn failed(&mut self, sentence: String) {
+        self.toasts.add(Kind::Problem, sentence);
+        if self.session.open.is_none() && !self.worker.busy() {
+            // The file asked for at the start cannot be shown: the shipped machine can.
+            self.record();
+        }
+    }
+
+    fn chosen(&mut self, save: bool, path: PathBuf) {
+        let command = if save {
+            Command::Save(path)
+        } else {
+            Command::Open(path)
+        };
+        self.dialog = None;
+        self.act(command);
+    }
+
+    fn take_in(&mut self, path: &std::path::Path, opened: Opened) {
+        let what = session::opened_as(&opened);
+        let name = path
+            .file_name()
+            .map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into());
+        match opened {
+            Opened::Machine(machine) => {
+                self.session.add(*machine);
+                self.record();
+            }
+            Opened::Trace(trace) => {
+                self.session.show_file(*trace);
+                self.opened();
+            }
+        }
+        self.toasts
+            .add(Kind::Done, format!("{name} is open: {what}."));
+    }
+
+    /// An episode has come on screen.
+    fn opened(&mut self) {
+        let Some(open) = &self.session.open else {
+            return;
+        };
+        let trace = &open.shown.recording.trace;
+        self.player.load(trace.steps());
+        if self.focus >= trace.heads.len() {
+            // The write head comes first in the story of an episode.
+            let write = trace.heads.iter().position(crate::model::HeadTrace::is_write);
+            self.focus = write.unwrap_or(0);
+        }
+        if std::mem::take(&mut self.play_when_ready) {
+            self.player.play();
+        }
+    }
+
+    /// Applies commands in order.
+    pub fn apply(&mut self, ctx: &Context, commands: Vec<Command>) {
+        for command in commands {
+            match command {
+                Command::NextTheme => next_theme(ctx),
+                Command::Copy(text) => ctx.copy_text(text),
+                command => self.act(command),
+            }
+        }
+        self.collect();
+    }
+
+    fn act(&mut self, command: Command) {
+        match command {
+            Command::ToggleTouched => self.touched_only = !self.touched_only,
+            Command::Fit => self.touched_only = false,
+            Command::ToggleNumbers => self.numbers = !self.numbers,
+            Command::Focus(head) => self.look_at(head),
+            Command::Dismiss(id) => self.toasts.dismiss(id),
+            Command::Open(path) => self.worker.start(Job::Open(path)),
+            Command::Save(path) => self.save(path),
+            Command::Browse { save } => self.browse(save),
+            Command::AskStep
+            | Command::AskOpen
+            | Command::AskSave
+            | Command::ToggleShortcuts
+            | Command::Escape => self.open_dialog(&command),
+            Command::Restart
+            | Command::NextSeed
+            | Command::Machine(_)
+            | Command::Length(_)
+            | Command::Repeats(_)
+            | Command::Seed(_)
+            | Command::MemoryRows(_) => self.wish(&command),
+            command => self.play(&command),
+        }
+    }
+
+    /// Commands that move the play-head.
+    fn play(&mut self, command: &Command) {
+        let player = &mut self.player;
+        match *command {
+            Command::TogglePlay => player.toggle_play(),
+            Command::NextStep => player.forward(1),
+            Command::PreviousStep => player.back(1),
+            Command::JumpForward => player.forward(JUMP),
+            Command::JumpBack => player.back(JUMP),
+            Command::NextStage => player.next_stage(),
+            Command::PreviousStage => player.previous_stage(),
+            Command::FirstStep => player.first(),
+            Command::LastStep => player.last(),
+            Command::Faster => player.faster(),
+            Command::Slower => player.slower(),
+            Command::NormalSpeed => player.set_speed(NORMAL),
+            Command::ToggleLoop => player.toggle_loop(),
+            Command::Seek(step) => player.seek(step),
+            Command::SeekStage(stage) => player.seek_stage(stage),
+            _ => {}
+        }
+        // Whoever steps by hand wants to stay there.
+        let by_hand = matches!(
+            command,
+            Command::NextStep
+                | Command::PreviousStep
+                | Command::NextStage
+                | Command::PreviousStage
+                | Command::SeekStage(_)
+        );
+        if by_hand {
+            player.pause();
+        }
+    }
+
+    /// Commands that ask for another episode.
+    fn wish(&mut self, command: &Command) {
+        let before = self.session.wish.clone();
+        match *command {
+            Command::Restart => {
+                self.player.first();
+                return;
+            }
+            Command::NextSeed => self.session.wish.seed = before.seed.wrapping_add(1),
+            Command::Machine(index) => self.session.choose(index),
+            Command::Length(length) => self.session.set_length(length),
+            Command::Repeats(repeats) => self.session.set_repeats(repeats),
+            Command::Seed(seed) => self.session.wish.seed = seed,
+            Command::MemoryRows(rows) => self.session.set_rows(rows),
+            _ => {}
+        }
+        if self.session.wish != before || matches!(command, Command::Machine(_)) {
+            self.record();
+        }
+    }
+
+    fn look_at(&mut self, head: usize) {
+        let heads = self
+            .session
+            .open
+            .as_ref()
+            .map_or(0, |open| open.shown.recording.trace.heads.len());
+        if head < heads {
+            self.focus = head;
+        }
+    }
+
+    fn save(&mut self, path: PathBuf) {
+        if let Some(open) = &self.session.open {
+            self.worker.start(Job::Save(path, open.shown.clone()));
+        }
+    }
+
+    fn browse(&mut self, save: bool) {
+        let suggestion = self.session.file_name();
+        self.worker.start(Job::Browse { save, suggestion });
+    }
+
+    fn open_dialog(&mut self, command: &Command) {
+        let has_episode = self.session.open.is_some();
+        self.dialog = match (command, self.dialog.take()) {
+            (Command::AskOpen, _) => Some(Dialog::Open {
+                text: String::new(),
+            }),
+            (Command::AskSave, _) if has_episode => Some(Dialog::Save {
+                text: self.session.file_name(),
+            }),
+            (Command::AskStep, _) if has_episode => Some(Dialog::Step {
+                text: String::new(),
+                unclear: false,
+            }),
+            (Command::ToggleShortcuts, None) => Some(Dialog::Shortcuts),
+            (Command::Escape, None) => {
+                self.toasts.clear();
+                None
+            }
+            _ => None,
+        };
+    }
+
+    fn answer(&mut self, answer: Answer) {
+        match answer {
+            Answer::None => {}
+            Answer::Leave => self.dialog = None,
+            Answer::Open(text) => {
+                self.dialog = None;
+                self.act(Command::Open(PathBuf::from(text.trim())));
+            }
+            Answer::Save(text) => {
+                self.dialog = None;
+                self.act(Command::Save(PathBuf::from(text.trim())));
+            }
+            Answer::Step(text) => {
+                let step = self.session.open.as_ref().and_then(|open| {
+                    story::step_meant(&open.shown.recording, self.player.step(), &text)
+                });
+                self.dialog = step.is_none().then_some(Dialog::Step {
+                    text,
+                    unclear: true,
+                });
+                if let Some(step) = step {
+                    self.player.seek(step);
+                }
+            }
+        }
+    }
+
+    /// Time passes, keys are read, files are dropped.
+    fn before_ui(&mut self, ctx: &Context) {
+        let seconds = ctx.input(|input| input.stable_dt).min(LONGEST_FRAME);
+        self.player.advance(f64::from(seconds));
+        self.toasts.advance(seconds);
+        let mut commands = Vec::new();
+        command::take_keys(ctx, self.dialog.is_some(), &mut commands);
+        let dropped = ctx.input(|input| input.raw.dropped_files.clone());
+        let paths = dropped.iter().map(|file| file.path());
+        commands.extend(paths.map(|path| Command::Open(path.to_owned())));
+        self.apply(ctx, commands);
+    }
+
+    /// The next frame comes when something will have changed, not before.
+    fn after_ui(&mut self, ctx: &Context) {
+        if let Some(seconds) = self.player.next_move_in() {
+            let wait = seconds.clamp(0.001, 0.1);
+            ctx.request_repaint_after(Duration::from_secs_f64(wait));
+        } else if self.toasts.waiting() {
+            ctx.request_repaint_after(Duration::from_millis(200));
+        }
+        let title = self.session.title();
+        if title != self.title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    /// One frame.
+    pub fn frame_ui(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        self.before_ui(&ctx);
+        let mut commands = Vec::new();
+        let size = ctx.content_rect().size();
+        if size.x >= 200.0 && size.y >= 160.0 {
+            self.panels_ui(ui, &mut commands);
+        }
+        let dark = ui.visuals().dark_mode;
+        if let (Some(readout), None) = (&self.readout, &self.dialog) {
+            readout_ui(&ctx, readout, dark);
+        }
+        let bottom = panel::TRANSPORT + panel::STATUS;
+        self.toasts.ui(&ctx, bottom, dark, &mut commands);
+        if let Some(dialog) = &mut self.dialog {
+            let answer = dialog_panel_ui(&ctx, dialog, &mut commands);
+            self.answer(answer);
+        }
+        drop_hint(&ctx, dark);
+        self.apply(&ctx, commands);
+        self.after_ui(&ctx);
+    }
+
+    fn panels_ui(&mut self, ui: &mut Ui, commands: &mut Vec<Command>) {
+        let palette = Palette::of(ui);
+        let wide = ui.ctx().content_rect().width() >= panel::NARROW;
+        let numbers = self.numbers && wide && self.session.open.is_some();
+        let bar = Bar {
+            numbers,
+            busy: self.worker.busy(),
+        };
+        let panel = Frame::new().fill(palette.panel);
+        let padded = panel.inner_margin(theme::PADDING);
+        let slim = panel.inner_margin(egui::Margin::symmetric(12, 0));
+        Panel::top("top")
+            .exact_size(panel::TOP)
+            .resizable(false)
+            .frame(slim)
+            .show(ui, |ui| top::top_ui(ui, &self.session, bar, commands));
+        let Some(open) = self.session.open.clone() else {
+            self.empty_ui(ui, padded, commands);
+            return;
+        };
+        let columns = Columns::new(ui.ctx().content_rect().width(), numbers);
+        let rows = if self.touched_only {
+            open.touched.clone()
+        } else {
+            open.all.clone()
+        };
+        let mut row = None;
+        let mut readout = None;
+        let mut view = View {
+            session: &self.session,
+            open: &open,
+            player: &self.player,
+            focus: self.focus,
+            rows: &rows,
+            touched_only: self.touched_only,
+            palette,
+            textures: &mut self.textures,
+            commands,
+            readout: &mut readout,
+            row_before: self.row,
+            row: &mut row,
+        };
+        episode_panels_ui(ui, &columns, numbers, (panel, padded, slim), &mut view);
+        self.row = row;
+        self.readout = readout;
+    }
+
+    /// Nothing is on screen yet.
+    fn empty_ui(&mut self, ui: &mut Ui, padded: Frame, commands: &mut Vec<Command>) {
+        self.readout = None;
+        Panel::left("left")
+            .exact_size(panel::LEFT)
+            .resizable(false)
+            .frame(padded)
+            .show(ui, |ui| left::episode_ui(ui, &self.session, commands));
+        let palette = Palette::of(ui);
+        CentralPanel::default()
+            .frame(Frame::new().fill(palette.background))
+            .show(ui, |ui| {
+                ui.centered_and_justified(|ui| {
+                    let text = if self.worker.busy() {
+                        "Recording an episode …"
+                    } else {
+                        "Open a trace or weights with Ctrl+O, or drop a file here."
+                    };
+                    ui.label(egui::RichText::new(text).size(14.0).color(palette.subdued));
+                });
+            });
+    }
+}
+
+/// Bottom, left, right, centre: everything that needs an episode.
+fn episode_panels_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    numbers: bool,
+    (panel, padded, slim): (Frame, Frame, Frame),
+    view: &mut View<'_>,
+) {
+    Panel::bottom("status")
+        .exact_size(panel::STATUS)
+        .resizable(false)
+        .frame(slim)
+        .show(ui, |ui| bottom::status_ui(ui, view));
+    Panel::bottom("transport")
+        .exact_size(panel::TRANSPORT)
+        .resizable(false)
+        .frame(panel)
+        .show(ui, |ui| bottom::transport_ui(ui, columns, view));
+    Panel::left("left")
+        .exact_size(panel::LEFT)
+        .resizable(false)
+        .frame(padded)
+        .show(ui, |ui| left_ui(ui, view));
+    if numbers {
+        Panel::right("right")
+            .exact_size(panel::RIGHT)
+            .resizable(false)
+            .frame(padded)
+            .show(ui, |ui| {
+                egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+            });
+    }
+    let palette = view.palette;
+    CentralPanel::default()
+        .frame(Frame::new().fill(palette.background))
+        .show(ui, |ui| centre::centre_ui(ui, columns, view));
+}
+
+fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
+    egui::ScrollArea::vertical().show(ui, |ui| {
+        let session = view.session;
+        left::episode_ui(ui, session, view.commands);
+        ui.add_space(theme::SECTION);
+        left::heads_ui(ui, view);
+        ui.add_space(theme::SECTION);
+        left::result_ui(ui, view);
+        ui.add_space(theme::SECTION);
+        left::rows_shown_ui(ui, view);
+    });
+}
+
+/// As the system has it, dark, light.
+fn next_theme(ctx: &Context) {
+    let preference = ctx.options(|options| options.theme_preference);
+    let other = if ctx.theme() == egui::Theme::Dark {
+        ThemePreference::Light
+    } else {
+        ThemePreference::Dark
+    };
+    let next = match preference {
+        ThemePreference::System => other,
+        _ if ctx.system_theme().is_some_and(|system| ThemePreference::from(system) == other) => {
+            ThemePreference::System
+        }
+        _ => other,
+    };
+    ctx.set_theme(next);
+}
+
+/// A veil that says what dropping a file would do.
+fn drop_hint(ctx: &Context, dark: bool) {
+    if ctx.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let palette = Palette::for_theme(dark);
+    let layer = egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop"));
+    let painter = ctx.layer_painter(layer);
+    let rect = ctx.content_rect();
+    painter.rect_filled(rect, 0.0, palette.veil);
+    let card = egui::Rect::from_center_size(rect.center(), egui::vec2(320.0, 72.0));
+    painter.rect_filled(card, theme::CARD_RADIUS, palette.panel);
+    painter.text(
+        card.center(),
+        egui::Align2::CENTER_CENTER,
+        "Drop a trace or weights",
+        theme::heading(16.0),
+        palette.strong,
+    );
+}
+
+impl eframe::App for App {
+    fn ui(&mut self, ui: &mut Ui, _: &mut eframe::Frame) {
+        self.frame_ui(ui);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            machines: Vec::new(),
+            files: Arc::new(NoFiles),
+            seed: 1,
+            open: None,
+        }
+    }
+}

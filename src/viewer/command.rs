@@ -1,0 +1,283 @@
+//! Everything that can be asked of the window. Keys, buttons and tests speak the same commands; one
+//! place applies them ([`super::App::apply`]).
+
+use std::path::PathBuf;
+
+use egui::{Context, Key, KeyboardShortcut, Modifiers};
+
+use crate::player::Stage;
+
+/// A wish of the person in front of the window.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Play or pause; play at the end starts over.
+    TogglePlay,
+    /// One step forward.
+    NextStep,
+    /// One step back.
+    PreviousStep,
+    /// Ten steps forward.
+    JumpForward,
+    /// Ten steps back.
+    JumpBack,
+    /// The next stage.
+    NextStage,
+    /// The stage before.
+    PreviousStage,
+    /// The first step.
+    FirstStep,
+    /// The last step.
+    LastStep,
+    /// Twice the speed.
+    Faster,
+    /// Half the speed.
+    Slower,
+    /// Normal speed.
+    NormalSpeed,
+    /// Loop or not.
+    ToggleLoop,
+    /// Look at this head.
+    Focus(usize),
+    /// The touched rows only, or all.
+    ToggleTouched,
+    /// All rows, fitted to the window.
+    Fit,
+    /// The same episode again, from its first step.
+    Restart,
+    /// The episode of the next seed.
+    NextSeed,
+    /// Ask for a step to go to.
+    AskStep,
+    /// Ask for a file to open.
+    AskOpen,
+    /// Ask for a place to save the trace.
+    AskSave,
+    /// Show or hide the list of keys.
+    ToggleShortcuts,
+    /// Show or hide the numbers.
+    ToggleNumbers,
+    /// Dark, light or as the system has it.
+    NextTheme,
+    /// Leave the dialog, or dismiss the messages.
+    Escape,
+    /// Go to a step.
+    Seek(usize),
+    /// Go to a stage of the current step.
+    SeekStage(Stage),
+    /// Another machine.
+    Machine(usize),
+    /// Another length.
+    Length(usize),
+    /// Another number of repeats.
+    Repeats(usize),
+    /// Another seed.
+    Seed(u64),
+    /// Another number of memory rows.
+    MemoryRows(usize),
+    /// Open this file.
+    Open(PathBuf),
+    /// Save the trace here.
+    Save(PathBuf),
+    /// Show the desktop's own dialog.
+    Browse {
+        /// For saving.
+        save: bool,
+    },
+    /// Dismiss this message.
+    Dismiss(u64),
+    /// Copy this text.
+    Copy(String),
+}
+
+/// A command with its name, its keys and what it does, in one line.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The command.
+    pub command: Command,
+    /// As buttons and lists call it.
+    pub name: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// The keys; the first one is shown.
+    pub keys: Vec<KeyboardShortcut>,
+}
+
+const fn key(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+const fn shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::SHIFT, key)
+}
+
+const fn control(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
+}
+
+/// Number keys that choose a head.
+const HEAD_KEYS: [KeyboardShortcut; 9] = [
+    key(Key::Num1),
+    key(Key::Num2),
+    key(Key::Num3),
+    key(Key::Num4),
+    key(Key::Num5),
+    key(Key::Num6),
+    key(Key::Num7),
+    key(Key::Num8),
+    key(Key::Num9),
+];
+
+/// The one table of commands with keys, in the order of the list of keys.
+#[rustfmt::skip]
+pub fn table() -> Vec<Entry> {
+    let entry = |command, name, keys: &[KeyboardShortcut], help| Entry { command, name, help, keys: keys.to_vec() };
+    vec![
+        entry(Command::TogglePlay, "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
+        entry(Command::NextStep, "Next step", &[key(Key::ArrowRight)], "one step forward"),
+        entry(Command::PreviousStep, "Previous step", &[key(Key::ArrowLeft)], "one step back"),
+        entry(Command::JumpForward, "Ten steps forward", &[shift(Key::ArrowRight)], ""),
+        entry(Command::JumpBack, "Ten steps back", &[shift(Key::ArrowLeft)], ""),
+        entry(Command::NextStage, "Next stage", &[key(Key::Period)], "inside the step: controller, content, gate …"),
+        entry(Command::PreviousStage, "Previous stage", &[key(Key::Comma)], ""),
+        entry(Command::FirstStep, "First step", &[key(Key::Home)], ""),
+        entry(Command::LastStep, "Last step", &[key(Key::End)], ""),
+        entry(Command::AskStep, "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
+        entry(Command::Slower, "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
+        entry(Command::Faster, "Faster", &[key(Key::CloseBracket)], "twice the speed"),
+        entry(Command::NormalSpeed, "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
+        entry(Command::ToggleLoop, "Loop", &[key(Key::L)], "start again at the end"),
+        entry(Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide the rows that no head touches"),
+        entry(Command::Fit, "Fit all rows", &[key(Key::Z)], ""),
+        entry(Command::Restart, "Restart, same seed", &[key(Key::R)], "the same episode from its first step"),
+        entry(Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
+        entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights; dropping a file works too"),
+        entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
+        entry(Command::ToggleNumbers, "Numbers panel", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S)], ""),
+        entry(Command::NextTheme, "Theme", &[], "as the system, dark, light"),
+        entry(Command::ToggleShortcuts, "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
+        entry(Command::Escape, "Close", &[key(Key::Escape)], "a dialog, then messages"),
+    ]
+}
+
+/// The entry of a command, if it has one.
+pub fn entry_of(command: &Command) -> Option<Entry> {
+    table().into_iter().find(|entry| entry.command == *command)
+}
+
+/// A key as people write it.
+pub fn key_text(shortcut: &KeyboardShortcut) -> String {
+    let mut text = String::new();
+    if shortcut.modifiers.command || shortcut.modifiers.ctrl {
+        text += "Ctrl+";
+    }
+    if shortcut.modifiers.shift {
+        text += "Shift+";
+    }
+    text += match shortcut.logical_key {
+        Key::ArrowRight => "→",
+        Key::ArrowLeft => "←",
+        Key::Escape => "Esc",
+        other => match other.symbol_or_name() {
+            "Questionmark" => "?",
+            "Period" => ".",
+            "Comma" => ",",
+            "OpenBracket" => "[",
+            "CloseBracket" => "]",
+            "Backslash" => "\\",
+            name => name,
+        },
+    };
+    text
+}
+
+/// The tooltip of a button: its name and its first key.
+pub fn tooltip(command: &Command) -> String {
+    match entry_of(command) {
+        Some(entry) => match entry.keys.first() {
+            Some(key) => format!("{}  ({})", entry.name, key_text(key)),
+            None => entry.name.to_owned(),
+        },
+        None => String::new(),
+    }
+}
+
+/// Takes the keys of the frame before any widget sees them.
+///
+/// While text is being typed only Esc counts; while a dialog is open, Esc and the list of keys.
+pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) {
+    let typing = ctx.text_edit_focused();
+    let mut entries: Vec<_> = table()
+        .into_iter()
+        .flat_map(|entry| entry.keys.into_iter().map(move |key| (key, entry.command.clone())))
+        .collect();
+    let heads = HEAD_KEYS.iter().enumerate();
+    entries.extend(heads.map(|(head, key)| (*key, Command::Focus(head))));
+    // The most modifiers first: Shift+R is not R.
+    entries.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
+    ctx.input_mut(|input| {
+        for (key, command) in entries {
+            let stays = match command {
+                Command::Escape => true,
+                Command::ToggleShortcuts => !typing,
+                _ => !typing && !dialog_open,
+            };
+            if stays {
+                let count = input.count_and_consume_key(key.modifiers, key.logical_key);
+                commands.extend(std::iter::repeat_n(command, count));
+            }
+        }
+    });
+}
+
+fn modifier_count(modifiers: Modifiers) -> usize {
+    [
+        modifiers.alt,
+        modifiers.ctrl || modifiers.command,
+        modifiers.shift,
+    ]
+    .into_iter()
+    .filter(|&on| on)
+    .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_commands_share_a_key() {
+        let mut keys: Vec<_> = table()
+            .iter()
+            .flat_map(|entry| entry.keys.to_vec())
+            .chain(HEAD_KEYS)
+            .map(|key| key_text(&key))
+            .collect();
+        let all = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), all);
+    }
+
+    #[test]
+    fn no_key_belongs_to_the_browser() {
+        for entry in table() {
+            for key in entry.keys {
+                let text = key_text(key);
+                let reserved = ["Ctrl+T", "Ctrl+W", "Ctrl+N", "Ctrl+L", "Ctrl+R", "F5", "F11"];
+                assert!(!reserved.contains(&text.as_str()), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_keys_are_written_as_people_write_them() {
+        let mut names: Vec<_> = table().iter().map(|entry| entry.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert_eq!(tooltip(&Command::JumpForward), "Ten steps forward  (Shift+→)");
+        assert_eq!(tooltip(&Command::AskOpen), "Open  (Ctrl+O)");
+        assert_eq!(tooltip(&Command::NextStage), "Next stage  (.)");
+    }
+}

@@ -1,0 +1,89 @@
+//! What the window asks of the outside: opening and saving. The window itself knows no file format.
+
+use std::path::Path;
+
+use crate::model::{ModelConfig, Ntm};
+use crate::task::Task;
+use crate::train::Recording;
+
+/// A trained machine and the task it was trained on.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Short and unique, as a preset or file is called.
+    pub name: String,
+    /// One line that says what it is.
+    pub title: String,
+    /// The task, with the ranges it was trained on.
+    pub task: Task,
+    /// Configuration and weights.
+    pub ntm: Ntm<f32>,
+}
+
+/// What came out of a file.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// Weights: the window records an episode with them.
+    Machine(Box<Machine>),
+    /// A trace: the window shows it as recorded and computes nothing anew.
+    Trace(Box<OpenedTrace>),
+}
+
+/// A trace from a file.
+#[derive(Clone, Debug)]
+pub struct OpenedTrace {
+    /// What to call it.
+    pub title: String,
+    /// The episode.
+    pub recording: Recording,
+    /// The machine's configuration, as far as the file says.
+    pub config: Option<ModelConfig>,
+}
+
+/// Opens and saves for the window. Errors are sentences for the person in front of it: what is wrong,
+/// where, and what to do.
+pub trait Files: Send + Sync {
+    /// Reads weights or a trace.
+    ///
+    /// # Errors
+    /// A sentence that names the file and what is wrong with it.
+    fn open(&self, path: &Path) -> Result<Opened, String>;
+
+    /// Writes the episode on screen. `config` is that of the machine that recorded it, where known;
+    /// `machine` is missing for a trace that came from a file.
+    ///
+    /// # Errors
+    /// A sentence that names the file and what is wrong with it.
+    fn save_trace(
+        &self,
+        path: &Path,
+        recording: &Recording,
+        config: Option<&ModelConfig>,
+        machine: Option<&Machine>,
+    ) -> Result<String, String>;
+}
+
+/// No files at all: every request is refused with a sentence.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn open(&self, path: &Path) -> Result<Opened, String> {
+        Err(format!(
+            "{} cannot be opened: this window was started without access to files.",
+            path.display()
+        ))
+    }
+
+    fn save_trace(
+        &self,
+        path: &Path,
+        _: &Recording,
+        _: Option<&ModelConfig>,
+        _: Option<&Machine>,
+    ) -> Result<String, String> {
+        Err(format!(
+            "{} cannot be written: this window was started without access to files.",
+            path.display()
+        ))
+    }
+}

@@ -1,0 +1,205 @@
+//! The window: an episode of a machine, step by step, with everything the heads do.
+//!
+//! Data flows one way: session and playback → panels. Panels push [`command::Command`]s; one place
+//! applies them, in order. The window knows no file format: it asks [`Files`].
+
+mod app;
+pub mod command;
+mod files;
+mod numbers;
+mod panel;
+mod rows;
+mod session;
+mod story;
+mod theme;
+mod widget;
+mod worker;
+
+pub use app::App;
+pub use command::Command;
+pub use files::{Files, Machine, NoFiles, Opened, OpenedTrace};
+pub use session::{Session, Wish};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the window starts with.
+#[derive(Clone)]
+pub struct Options {
+    /// The machines to choose from; an episode of the first one is shown.
+    pub machines: Vec<Machine>,
+    /// How files are opened and saved.
+    pub files: Arc<dyn Files>,
+    /// The seed of the first episode.
+    pub seed: u64,
+    /// A trace or weights to open instead of the first machine.
+    pub open: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("machines", &self.machines.len())
+            .field("seed", &self.seed)
+            .field("open", &self.open)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The window could not be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    cause: String,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "no window can be opened here ({}); without one, `tapescope eval` and `tapescope trace` do the same work in the terminal",
+            self.cause
+        )
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Opens the window and returns when it is closed.
+///
+/// # Errors
+/// No display, a display that does not answer, or a missing system library: one sentence that also
+/// names the commands that need no window.
+pub fn run(options: Options) -> Result<(), Error> {
+    let native = eframe::NativeOptions {
+        viewport: egui::ViewportBuilder::default()
+            .with_title("Tapescope")
+            .with_app_id("tapescope")
+            .with_inner_size([1440.0, 900.0])
+            .with_min_inner_size([960.0, 600.0])
+            .with_drag_and_drop(true)
+            .with_icon(icon()),
+        renderer: eframe::Renderer::Glow,
+        dithering: false,
+        persist_window: true,
+        ..eframe::NativeOptions::default()
+    };
+    let start = || {
+        eframe::run_native(
+            "tapescope",
+            native,
+            Box::new(|context| Ok(Box::new(App::new(&context.egui_ctx, options)))),
+        )
+    };
+    quietly(|| catch_unwind(AssertUnwindSafe(start)))
+        .map_err(|panic| Error {
+            cause: panic_text(panic.as_ref()),
+        })?
+        .map_err(|error| Error {
+            cause: cause(&error),
+        })
+}
+
+/// Runs `work` without the report that a panic prints: it becomes a sentence. Panics on other threads
+/// and those of our own code are reported as ever.
+fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    let report = Arc::new(std::panic::take_hook());
+    let kept = report.clone();
+    let window = std::thread::current().id();
+    std::panic::set_hook(Box::new(move |panic| {
+        let of_the_window_system = panic.location().is_some_and(|place| {
+            let file = place.file();
+            file.contains("winit") || file.contains("xkbcommon") || file.contains("x11")
+        });
+        if !(of_the_window_system && std::thread::current().id() == window) {
+            kept(panic);
+        }
+    }));
+    let result = work();
+    drop(std::panic::take_hook());
+    if let Ok(report) = Arc::try_unwrap(report) {
+        std::panic::set_hook(report);
+    }
+    result
+}
+
+/// What a window error means to someone who did not write the window system.
+fn cause(error: &eframe::Error) -> String {
+    let text = error.to_string();
+    if text.contains("nor DISPLAY is set") {
+        return "there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned();
+    }
+    if text.contains("XOpenDisplayFailed") || text.contains("XNotSupported") {
+        let display = std::env::var("DISPLAY").unwrap_or_default();
+        return format!("the display `{display}` does not answer");
+    }
+    one_line(&text)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("the window system gave up");
+    if text.contains("xkbcommon") {
+        return "the library libxkbcommon-x11 is missing".to_owned();
+    }
+    one_line(text)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The icon of the window, 64 × 64: a diagonal of rows, as a copying head draws it.
+fn icon() -> egui::IconData {
+    const SIDE: u32 = 64;
+    let rgba = include_bytes!("../../assets/icon-64.rgba").to_vec();
+    egui::IconData {
+        rgba,
+        width: SIDE,
+        height: SIDE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every colour is in `theme.rs`, under a name.
+    #[test]
+    fn no_colour_outside_the_theme() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/viewer");
+        let mut folders = vec![PathBuf::from(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if !path.ends_with("theme.rs") {
+                    let source = std::fs::read_to_string(&path).unwrap();
+                    for word in ["from_r\x67b", "from_gr\x61y", "from_bl\x61ck", "Color32::\x41", "hex_c\x6flor"] {
+                        assert!(!source.contains(word), "{} names a colour", path.display());
+                    }
+                    let named = source.split("Color32::").skip(1);
+                    for rest in named {
+                        let constant = rest.starts_with(|c: char| c.is_ascii_uppercase());
+                        assert!(!constant, "{} names a colour", path.display());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_that_cannot_open_is_one_sentence_with_a_way_on() {
+        let error = Error {
+            cause: panic_text(&"Library libxkbcommon-x11.so could not be loaded."),
+        };
+        let text = error.to_string();
+        assert!(text.contains("libxkbcommon-x11"));
+        assert!(text.contains("tapescope eval") && text.contains("tapescope trace"));
+        assert!(!text.contains('\n'));
+    }
+}

@@ -1,0 +1,115 @@
+//! Numbers as text: exact where they are read, of constant width where they change.
+
+/// The shortest decimal that reads back as the same `f32`; scientific below 1e-4 and from 1e7.
+pub fn exact(value: f32) -> String {
+    if value.is_nan() {
+        return "not a number".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
+    }
+    let size = value.abs();
+    let digits = if size != 0.0 && !(1e-4..1e7).contains(&size) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    };
+    digits.replace('-', "−")
+}
+
+/// Four digits after the point, always nine characters: nothing on screen moves while time does.
+pub fn fixed(value: f32) -> String {
+    fit(value, 4, 9)
+}
+
+/// `decimals` digits after the point, right-aligned in `width` characters; scientific where a small
+/// value would read as zero or a large one would not fit.
+pub fn fit(value: f32, decimals: usize, width: usize) -> String {
+    if value.is_nan() {
+        return format!("{:>width$}", "NaN");
+    }
+    if value.is_infinite() {
+        return format!("{:>width$}", if value > 0.0 { "∞" } else { "−∞" });
+    }
+    let smallest = 0.5 * 10_f32.powi(-(decimals as i32));
+    let plain = format!("{value:.decimals$}");
+    let digits = if (value != 0.0 && value.abs() < smallest) || plain.len() > width {
+        format!("{value:.1e}")
+    } else {
+        plain
+    };
+    format!("{:>width$}", digits.replace('-', "−"))
+}
+
+/// A number in the cell of a picture: two digits, no leading zero.
+pub fn cell(value: f32) -> String {
+    if !value.is_finite() {
+        return "×".to_owned();
+    }
+    let text = format!("{:.2}", value.abs());
+    let text = text.strip_prefix('0').unwrap_or(&text);
+    if value < 0.0 && text != ".00" {
+        format!("−{text}")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// A limit for a symmetric scale: rounded up to two digits.
+pub fn round_up(limit: f32) -> f32 {
+    if !limit.is_finite() || limit <= 0.0 {
+        return 1.0;
+    }
+    let unit = 10_f32.powf(limit.log10().floor() - 1.0);
+    (limit / unit - 1e-3).ceil() * unit
+}
+
+/// A playback speed.
+pub fn speed(steps_per_second: f64) -> String {
+    if steps_per_second >= 1.0 {
+        format!("{steps_per_second:.0}")
+    } else {
+        format!("{steps_per_second}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_numbers_read_back() {
+        for value in [0.0, 1.0, 0.982_135_06, -0.1, 1e-4, 3.0e-9, 1.5e9, f32::MIN_POSITIVE] {
+            let text = exact(value).replace('−', "-");
+            assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
+        }
+        assert_eq!(exact(0.982_135_06), "0.98213506");
+        assert_eq!(exact(0.000_05), "5e−5");
+        assert_eq!(exact(f32::NAN), "not a number");
+        assert_eq!(exact(f32::NEG_INFINITY), "−∞");
+    }
+
+    #[test]
+    fn fixed_numbers_never_change_their_width() {
+        for value in [0.0, -0.5, 14.2, 1e-7, -1e-7, 123_456.7, 1e30, f32::NAN, f32::INFINITY] {
+            assert_eq!(fixed(value).chars().count(), 9, "{value}");
+        }
+        assert_eq!(fixed(14.2), "  14.2000");
+        assert_eq!(fixed(0.000_01), "   1.0e−5");
+    }
+
+    #[test]
+    fn limits_are_rounded_up() {
+        for (limit, rounded) in [(0.961, 0.97), (1.0, 1.0), (13.4, 14.0), (0.0, 1.0)] {
+            assert!((round_up(limit) - rounded).abs() < 1e-5, "{limit}");
+        }
+    }
+
+    #[test]
+    fn cells_are_short() {
+        assert_eq!(cell(0.984), ".98");
+        assert_eq!(cell(1.0), "1.00");
+        assert_eq!(cell(-0.5), "−.50");
+        assert_eq!(cell(f32::NAN), "×");
+    }
+}

@@ -1,0 +1,642 @@
+//! Pictures along the address axis: the stages of the addressing, the memory, and the vectors of the
+//! moment below it.
+
+use egui::{Align2, Rangef, Rect, Sense, Stroke, Ui, pos2, vec2};
+
+use super::centre::Bands;
+use super::time::{frame, gaps, pointer};
+use super::{Columns, View, interact};
+use crate::model::{HeadTrace, Role};
+use crate::player::Stage;
+use crate::viewer::command::Command;
+use crate::viewer::numbers;
+use crate::viewer::rows::Axis;
+use crate::viewer::story;
+use crate::viewer::theme::{self, Scale};
+use crate::viewer::widget::icon::head_sign;
+use crate::viewer::widget::picture::{self, Grid};
+use crate::viewer::widget::readout::Readout;
+
+/// Opacity of what has not happened yet.
+const TO_COME: f32 = 0.25;
+/// Rows at least this tall are drawn as bars, in points.
+const BAR_ROW: f32 = 3.0;
+/// Most rows drawn as bars.
+const MOST_BARS: usize = 200;
+
+/// One column of the addressing.
+struct Column<'a> {
+    symbol: &'static str,
+    words: &'static str,
+    parameter: String,
+    stage: Stage,
+    values: &'a [f32],
+    signed: bool,
+    equation: &'static str,
+}
+
+fn columns_of(head: &HeadTrace<f32>, step: usize) -> [Column<'_>; 6] {
+    let column = |symbol, words, parameter, stage, values, equation| Column {
+        symbol,
+        words,
+        parameter,
+        stage,
+        values,
+        signed: symbol == "cos",
+        equation,
+    };
+    let (strength, gate, sharpening) = (
+        numbers::fit(head.strength[step], 2, 5),
+        numbers::fit(head.gate[step], 3, 5),
+        numbers::fit(head.sharpening[step], 2, 5),
+    );
+    let shift = story::main_shift(head, step).map_or(String::new(), |(by, mass)| {
+        format!("s {} {}", story::signed(by), numbers::fit(mass, 2, 4).trim_start())
+    });
+    let (content, gated) = (head.content.row(step), head.gated.row(step));
+    [
+        column(
+            "wₜ₋₁",
+            "before",
+            String::new(),
+            Stage::Controller,
+            head.previous_weighting(step),
+            "the weighting of the step before",
+        ),
+        column(
+            "cos",
+            "match",
+            "key k".to_owned(),
+            Stage::Content,
+            head.similarity.row(step),
+            "cosine of the key k with each row of M, −1 to 1  (6)",
+        ),
+        column(
+            "wᶜ",
+            "content",
+            format!("β {}", strength.trim_start()),
+            Stage::Content,
+            content,
+            "wᶜ = softmax(β · cosine)  (5)",
+        ),
+        column(
+            "wᵍ",
+            "gate",
+            format!("g {}", gate.trim_start()),
+            Stage::Gate,
+            gated,
+            "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁  (7)",
+        ),
+        column(
+            "w\u{303}",
+            "shift",
+            shift,
+            Stage::Shift,
+            head.shifted.row(step),
+            "w\u{303}(i) = Σ wᵍ(j) · s(i − j), round the end  (8)",
+        ),
+        column(
+            "w",
+            "sharpen",
+            format!("γ {}", sharpening.trim_start()),
+            Stage::Sharpen,
+            head.weighting.row(step),
+            "w = w\u{303}^γ, made to sum to 1  (9)",
+        ),
+    ]
+}
+
+/// The stages of the head looked at, and the final weighting of each other head as a thin column.
+pub fn stages_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    bands: &Bands,
+    axis: &Axis,
+    view: &mut View<'_>,
+) {
+    let Some(head) = view.head() else { return };
+    let step = view.step();
+    let others: Vec<usize> = (0..view.trace().heads.len())
+        .filter(|&other| other != view.focus)
+        .take(4)
+        .collect();
+    let thin = 16.0;
+    let width = columns.stages.span() - others.len() as f32 * (thin + 4.0);
+    let (gap, count) = (6.0, 6.0);
+    let each = ((width - (count - 1.0) * gap) / count).max(1.0);
+    for (index, column) in columns_of(head, step).iter().enumerate() {
+        let left = columns.stages.min + index as f32 * (each + gap);
+        let x = Rangef::new(left, left + each);
+        column_head(ui, x, bands, column, view);
+        column_ui(ui, x, axis, column, view);
+    }
+    for (index, &other) in others.iter().enumerate() {
+        let left = columns.stages.min + width + index as f32 * (thin + 4.0) + 4.0;
+        let x = Rangef::new(left, left + thin);
+        other_head_ui(ui, x, axis, other, view);
+    }
+    heading(ui, columns, bands, view);
+}
+
+/// `Addressing of W0 at step 12`, and what is beside it.
+fn heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
+    let painter = ui.painter();
+    let top = bands.ruler.min + 8.0;
+    let label = story::head_label(view.recording(), view.focus);
+    let write = view.head().is_some_and(HeadTrace::is_write);
+    let left = columns.stages.min;
+    head_sign(painter, pos2(left + 6.0, top), 13.0, write, view.palette.head(view.focus));
+    let text = format!("{label}  ADDRESSING");
+    let font = theme::heading(11.0);
+    painter.text(pos2(left + 18.0, top), Align2::LEFT_CENTER, text, font.clone(), view.palette.subdued);
+    let (memory, words) = memory_shown(view);
+    let left = columns.memory.min;
+    let used = painter.text(pos2(left, top), Align2::LEFT_CENTER, "MEMORY", font, view.palette.subdued);
+    let at = pos2(used.right() + 8.0, top);
+    painter.text(at, Align2::LEFT_CENTER, memory, theme::mono(11.0), view.palette.text);
+    let at = pos2(left, top + 16.0);
+    painter.text(at, Align2::LEFT_CENTER, words, theme::text(11.0), view.palette.subdued);
+    let n = view.rows.total();
+    let m = view.trace().memory_columns.width() / n.max(1);
+    let size = format!("{n} rows × {m} columns");
+    let at = pos2(left, top + 32.0);
+    painter.text(at, Align2::LEFT_CENTER, size, theme::text(11.0), view.palette.subdued);
+}
+
+/// Name, symbol and parameter over a column.
+fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view: &mut View<'_>) {
+    let bottom = bands.rows.min - 8.0;
+    let done = column.stage <= view.player.stage();
+    let current = column.stage == view.player.stage();
+    let fade = if done { 1.0 } else { 0.45 };
+    let painter = ui.painter().clone();
+    let middle = x.center();
+    let mut line = |up: f32, text: &str, font, ink: egui::Color32| {
+        let at = pos2(middle, bottom - up);
+        painter.text(at, Align2::CENTER_BOTTOM, text, font, ink.gamma_multiply(fade));
+    };
+    let words = if current { view.palette.accent } else { view.palette.subdued };
+    let narrow = x.span() < 46.0;
+    let number = theme::mono(if narrow { 9.0 } else { 11.0 });
+    line(0.0, &column.parameter, number, view.palette.strong);
+    line(16.0, column.symbol, theme::text(14.0), view.palette.text);
+    line(35.0, column.words, theme::text(if narrow { 10.0 } else { 11.0 }), words);
+    let rect = Rect::from_x_y_ranges(x, Rangef::new(bottom - 50.0, bottom));
+    let response = ui.interact(rect, ui.scope_id().with(("stage", column.symbol)), Sense::click());
+    let name = format!("Stage {} {}", column.words, column.symbol);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    if response.clicked() {
+        view.commands.push(Command::SeekStage(column.stage));
+    }
+    response.on_hover_text(column.equation);
+}
+
+fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mut View<'_>) {
+    let opacity = if column.stage <= view.player.stage() {
+        1.0
+    } else {
+        TO_COME
+    };
+    let color = view.palette.head(view.focus);
+    let rect = Rect::from_x_y_ranges(x, rows_range(axis));
+    ui.painter().rect_filled(rect, 0.0, view.palette.well);
+    if axis.height >= BAR_ROW && view.rows.shown() <= MOST_BARS {
+        bars(ui, x, axis, column, color.gamma_multiply(opacity), view);
+    } else {
+        strip(ui, x, axis, column, opacity, view);
+    }
+    gaps(ui, x, axis, false, view);
+    frame(ui, rect, view);
+    let label = story::head_label(view.recording(), view.focus);
+    let name = format!("{label} {}", column.words);
+    let response = interact(ui, rect, &name, column.equation);
+    if response.clicked() {
+        view.commands.push(Command::SeekStage(column.stage));
+    }
+    if let Some(position) = pointer(&response)
+        && let Some(row) = axis.row_at(position.y)
+    {
+        *view.row = Some(row);
+        *view.readout = Some(Readout {
+            place: format!("{label}  step {}  row {row}  {}", view.step(), column.symbol),
+            value: numbers::exact(column.values[row]),
+            meaning: format!("{}\n{}", column.equation, sum(view, column, row)),
+        });
+    }
+}
+
+/// The equation of a stage with the numbers of this row.
+fn sum(view: &View<'_>, column: &Column<'_>, row: usize) -> String {
+    let (Some(head), t) = (view.head(), view.step()) else {
+        return String::new();
+    };
+    let n = |value: f32| numbers::fit(value, 4, 1);
+    match column.symbol {
+        "wᵍ" => {
+            let g = head.gate[t];
+            let content = head.content.row(t)[row];
+            let before = head.previous_weighting(t)[row];
+            format!("{} · {} + {} · {}", n(g), n(content), n(1.0 - g), n(before))
+        }
+        "w\u{303}" => {
+            let (shift, gated) = (head.shift.row(t), head.gated.row(t));
+            let range = shift.len() / 2;
+            let rows = gated.len();
+            let terms = shift.iter().enumerate().take(5).map(|(index, &s)| {
+                let from = (row + rows * (1 + range / rows) + range - index) % rows;
+                let by = story::signed(index as isize - range as isize);
+                format!("s({by}) {} · wᵍ({from}) {}", n(s), n(gated[from]))
+            });
+            terms.collect::<Vec<_>>().join("\n")
+        }
+        "w" => format!(
+            "{}^{} over the sum of all rows",
+            n(head.shifted.row(t)[row]),
+            n(head.sharpening[t])
+        ),
+        _ => String::new(),
+    }
+}
+
+fn rows_range(axis: &Axis) -> Rangef {
+    let first = axis.runs.first().map_or(0.0, |(_, place)| place.min);
+    let gap = axis.gaps.first().map_or(first, |(_, place)| place.min);
+    Rangef::new(first.min(gap), axis.bottom().max(first))
+}
+
+/// A bar per row: its length is the value.
+fn bars(
+    ui: &Ui,
+    x: Rangef,
+    axis: &Axis,
+    column: &Column<'_>,
+    color: egui::Color32,
+    view: &View<'_>,
+) {
+    let painter = ui.painter();
+    let zero = if column.signed { x.center() } else { x.min };
+    let full = if column.signed {
+        x.span() / 2.0
+    } else {
+        x.span()
+    };
+    if column.signed {
+        painter.vline(zero, rows_range(axis), view.palette.hairline());
+    }
+    let print = axis.height >= 13.0 && x.span() >= 38.0;
+    for row in view.rows.iter() {
+        let Some(place) = axis.place_of(row) else {
+            continue;
+        };
+        let value = column.values[row];
+        let gap = if axis.height >= 6.0 { 1.0 } else { 0.0 };
+        let y = Rangef::new(place.min + gap / 2.0, place.max - gap / 2.0);
+        if !value.is_finite() {
+            let rect = Rect::from_x_y_ranges(x, y);
+            painter.rect_filled(rect, 0.0, view.palette.non_finite);
+            continue;
+        }
+        let end = zero + value.clamp(-1.0, 1.0) * full;
+        let bar = Rect::from_x_y_ranges(Rangef::new(zero.min(end), zero.max(end)), y);
+        painter.rect_filled(bar, 0.0, color);
+        if print && value.abs() >= 0.005 {
+            cell_number(ui, x, place, value, column.signed, bar, color, view);
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is one plain thing about one number")]
+fn cell_number(
+    ui: &Ui,
+    x: Rangef,
+    place: Rangef,
+    value: f32,
+    signed: bool,
+    bar: Rect,
+    color: egui::Color32,
+    view: &View<'_>,
+) {
+    let covered = !signed && bar.width() > x.span() - 24.0;
+    let ink = if covered {
+        view.palette.text_on(color)
+    } else {
+        view.palette.subdued
+    };
+    let at = pos2(x.max - 3.0, place.center());
+    let text = numbers::cell(value);
+    ui.painter()
+        .text(at, Align2::RIGHT_CENTER, text, theme::mono(9.5), ink);
+}
+
+/// A strip of colour: for rows too thin for bars.
+fn strip(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, opacity: f32, view: &mut View<'_>) {
+    let rows: Vec<usize> = view.rows.iter().collect();
+    let scale = if column.signed {
+        Scale::Signed(1.0)
+    } else {
+        Scale::Weighting
+    };
+    let grid = Grid {
+        columns: 1,
+        rows: rows.len(),
+        scale,
+        value: &|_, index| column.values[rows[index]],
+    };
+    let version = (view.open.serial, view.step(), view.focus, view.touched_only);
+    let size = [1.0, rows_range(axis).span()];
+    let texture = view
+        .textures
+        .get(ui.ctx(), column.symbol, version, size, view.palette, &grid);
+    picture::paint_rows(ui.painter(), x, axis, texture, opacity);
+}
+
+fn other_head_ui(ui: &mut Ui, x: Rangef, axis: &Axis, other: usize, view: &mut View<'_>) {
+    let head = &view.trace().heads[other];
+    let label = story::head_label(view.recording(), other);
+    let column = Column {
+        symbol: "w",
+        words: "final",
+        parameter: String::new(),
+        stage: Stage::Sharpen,
+        values: head.weighting.row(view.step()),
+        signed: false,
+        equation: "the final weighting of this head",
+    };
+    let rect = Rect::from_x_y_ranges(x, rows_range(axis));
+    ui.painter().rect_filled(rect, 0.0, view.palette.well);
+    let color = view.palette.head(other);
+    if axis.height >= BAR_ROW && view.rows.shown() <= MOST_BARS {
+        bars(ui, x, axis, &column, color, view);
+    } else {
+        let rows: Vec<usize> = view.rows.iter().collect();
+        let grid = Grid {
+            columns: 1,
+            rows: rows.len(),
+            scale: Scale::Weighting,
+            value: &|_, index| column.values[rows[index]],
+        };
+        let version = (view.open.serial, view.step(), view.touched_only);
+        let name = format!("final {other}");
+        let size = [1.0, rect.height()];
+        let texture = view
+            .textures
+            .get(ui.ctx(), &name, version, size, view.palette, &grid);
+        picture::paint_rows(ui.painter(), x, axis, texture, 1.0);
+    }
+    gaps(ui, x, axis, false, view);
+    frame(ui, rect, view);
+    let top = rows_range(axis).min - 10.0;
+    head_sign(ui.painter(), pos2(x.center(), top - 13.0), 12.0, head.is_write(), color);
+    let font = theme::heading(10.5);
+    let ink = view.palette.subdued;
+    ui.painter()
+        .text(pos2(x.center(), top), Align2::CENTER_CENTER, &label, font, ink);
+    let response = interact(ui, rect, &format!("{label} now"), column.equation);
+    if response.clicked() {
+        view.commands.push(Command::Focus(other));
+    }
+    if let Some(position) = pointer(&response)
+        && let Some(row) = axis.row_at(position.y)
+    {
+        *view.row = Some(row);
+        *view.readout = Some(Readout {
+            place: format!("{label}  step {}  row {row}  w", view.step()),
+            value: numbers::exact(column.values[row]),
+            meaning: "a click looks at this head".to_owned(),
+        });
+    }
+}
+
+/// Which memory is on screen at this stage, as a symbol and in words.
+fn memory_shown(view: &View<'_>) -> (String, &'static str) {
+    let t = view.step();
+    match view.player.stage() {
+        Stage::Erase => (format!("M of step {t}"), "after erasing"),
+        Stage::Add | Stage::Output => (format!("M of step {t}"), "after writing"),
+        _ if t == 0 => ("initial M".to_owned(), "as the heads find it"),
+        _ => (format!("M of step {}", t - 1), "as the heads find it"),
+    }
+}
+
+/// A value of the memory at the current stage.
+fn memory_value(view: &View<'_>, row: usize, column: usize) -> f32 {
+    let trace = view.trace();
+    let t = view.step();
+    let at = column * view.rows.total() + row;
+    match view.player.stage() {
+        Stage::Add | Stage::Output => trace.memory_columns.row(t + 1)[at],
+        Stage::Erase => {
+            let keep = trace.heads.iter().filter_map(|head| match &head.role {
+                Role::Write { erase, .. } => {
+                    Some(1.0 - head.weighting.row(t)[row] * erase.row(t)[column])
+                }
+                Role::Read { .. } => None,
+            });
+            trace.memory_columns.row(t)[at] * keep.product::<f32>()
+        }
+        _ => trace.memory_columns.row(t)[at],
+    }
+}
+
+/// The memory matrix, with the signs of the heads beside it.
+pub fn memory_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    bands: &Bands,
+    axis: &Axis,
+    view: &mut View<'_>,
+) {
+    let _ = bands;
+    let rows: Vec<usize> = view.rows.iter().collect();
+    let width = view.trace().memory_columns.width() / view.rows.total().max(1);
+    let after = match view.player.stage() {
+        Stage::Erase => 1,
+        Stage::Add | Stage::Output => 2,
+        _ => 0,
+    };
+    let version = (view.open.serial, view.step(), after, view.touched_only);
+    let scale = view.open.memory_scale;
+    let size = [columns.memory.span(), rows_range(axis).span()];
+    let mut textures = std::mem::take(view.textures);
+    let grid = Grid {
+        columns: width,
+        rows: rows.len(),
+        scale,
+        value: &|column, index| memory_value(view, rows[index], column),
+    };
+    let texture = textures.get(ui.ctx(), "memory", version, size, view.palette, &grid);
+    *view.textures = textures;
+    picture::paint_rows(ui.painter(), columns.memory, axis, texture, 1.0);
+    gaps(ui, columns.memory, axis, false, view);
+    let rect = Rect::from_x_y_ranges(columns.memory, rows_range(axis));
+    frame(ui, rect, view);
+    let response = interact(ui, rect, "memory", "rows down, columns across");
+    if let Some(position) = pointer(&response)
+        && let Some(row) = axis.row_at(position.y)
+        && width > 0
+    {
+        let share = (position.x - rect.left()) / rect.width().max(1.0);
+        let column = ((share * width as f32).max(0.0) as usize).min(width - 1);
+        let (memory, words) = memory_shown(view);
+        *view.row = Some(row);
+        *view.readout = Some(Readout {
+            place: format!("{memory}  row {row}  column {column}"),
+            value: numbers::exact(memory_value(view, row, column)),
+            meaning: words.to_owned(),
+        });
+    }
+    marks(ui, columns, axis, view);
+}
+
+/// Where each head has its peak: a sign and a label beside the memory.
+fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
+    let mut taken: Vec<(usize, usize)> = Vec::new();
+    for (index, head) in view.trace().heads.iter().enumerate().take(6) {
+        let Some((row, weight)) = story::peak(head.weighting.row(view.step())) else {
+            continue;
+        };
+        let Some(place) = axis.place_of(row) else {
+            continue;
+        };
+        // Heads on the same row stand side by side.
+        let beside = taken.iter().filter(|(other, _)| *other == row).count();
+        taken.push((row, index));
+        let left = columns.marks.min + 4.0 + beside as f32 * 34.0;
+        let color = view.palette.head(index).gamma_multiply(0.35 + 0.65 * weight.clamp(0.0, 1.0));
+        let middle = place.center();
+        ui.painter().hline(
+            Rangef::new(columns.memory.max, left + 1.0),
+            middle,
+            Stroke::new(1.0, color),
+        );
+        head_sign(ui.painter(), pos2(left + 6.0, middle), 11.0, head.is_write(), color);
+        let label = story::head_label(view.recording(), index);
+        let at = pos2(left + 14.0, middle);
+        ui.painter()
+            .text(at, Align2::LEFT_CENTER, label, theme::heading(10.5), view.palette.text);
+    }
+}
+
+/// The vectors of the moment under the memory, column under column, and the legends.
+pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
+    let Some(head) = view.head() else { return };
+    let step = view.step();
+    let label = story::head_label(view.recording(), view.focus);
+    let mut top = if bands.others.span() > 0.0 {
+        bands.others.min
+    } else {
+        bands.adds.min
+    };
+    let mut lines: Vec<(&str, &[f32], Scale)> =
+        vec![("key k", head.key.row(step), view.open.vector_scale)];
+    match &head.role {
+        Role::Read { read } => lines.push(("read r", read.row(step), view.open.memory_scale)),
+        Role::Write { erase, add } => {
+            lines.push(("erase e", erase.row(step), Scale::Bits));
+            lines.push(("add a", add.row(step), view.open.vector_scale));
+        }
+    }
+    for (name, values, scale) in lines {
+        let y = Rangef::new(top, top + 14.0);
+        vector_now(ui, columns, y, (&label, name), values, scale, view);
+        top += 22.0;
+    }
+    legends(ui, columns, Rangef::new(top, bands.reads.max), view);
+}
+
+fn vector_now(
+    ui: &mut Ui,
+    columns: &Columns,
+    y: Rangef,
+    (label, name): (&str, &str),
+    values: &[f32],
+    scale: Scale,
+    view: &mut View<'_>,
+) {
+    let rect = Rect::from_x_y_ranges(columns.memory, y);
+    let grid = Grid {
+        columns: values.len(),
+        rows: 1,
+        scale,
+        value: &|column, _| values[column],
+    };
+    let version = (view.open.serial, view.step(), view.focus);
+    let size = rect.size().into();
+    let slot = format!("now {name}");
+    let texture = view
+        .textures
+        .get(ui.ctx(), &slot, version, size, view.palette, &grid);
+    picture::paint(ui.painter(), rect, texture);
+    frame(ui, rect, view);
+    let at = pos2(rect.left() - 8.0, y.center());
+    let ink = view.palette.subdued;
+    ui.painter()
+        .text(at, Align2::RIGHT_CENTER, name, theme::text(11.0), ink);
+    let response = interact(ui, rect, &format!("{label} {name}"), "at this step");
+    if let Some(position) = pointer(&response)
+        && let Some((column, _)) = grid.cell_at(rect, position)
+    {
+        *view.readout = Some(Readout {
+            place: format!("{label}  step {}  {name}  column {column}", view.step()),
+            value: numbers::exact(values[column]),
+            meaning: String::new(),
+        });
+    }
+}
+
+/// What the colours mean.
+fn legends(ui: &mut Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
+    let entries = [
+        ("weighting", Scale::Weighting),
+        ("bit, probability, erase", Scale::Bits),
+        ("memory, read", view.open.memory_scale),
+        ("key, add", view.open.vector_scale),
+    ];
+    let two = columns.stages.span() + columns.memory.span() > 420.0;
+    let width = if two { 176.0 } else { 150.0 };
+    let each = 38.0;
+    let count = if two { 2 } else { 4 };
+    let top = y.max - count as f32 * each + 10.0;
+    if top < y.min {
+        return;
+    }
+    for (index, (name, scale)) in entries.into_iter().enumerate() {
+        let (column, row) = if two { (index / 2, index % 2) } else { (0, index) };
+        let left = columns.stages.min + column as f32 * (width + 28.0);
+        legend(ui, pos2(left, top + row as f32 * each), width, name, scale, view);
+    }
+}
+
+fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &View<'_>) {
+    let painter = ui.painter();
+    let (low, high) = scale.ends();
+    let font = theme::mono(10.0);
+    let ink = view.palette.subdued;
+    let text = |value: f32| numbers::exact((value * 1000.0).round() / 1000.0);
+    painter.text(at, Align2::LEFT_BOTTOM, name, theme::text(10.5), ink);
+    let ends = format!("{} … {}", text(low), text(high));
+    let right = pos2(at.x + width, at.y);
+    painter.text(right, Align2::RIGHT_BOTTOM, ends, font, ink);
+    let bar = Rect::from_min_size(at + vec2(0.0, 2.0), vec2(width, 8.0));
+    let parts = 64;
+    let part = bar.width() / parts as f32;
+    for index in 0..parts {
+        let value = low + (high - low) * (index as f32 + 0.5) / parts as f32;
+        let left = bar.left() + index as f32 * part;
+        let cell = Rect::from_min_size(pos2(left, bar.top()), vec2(part + 0.5, bar.height()));
+        painter.rect_filled(cell, 0.0, view.palette.color(scale, value));
+    }
+    painter.rect_stroke(bar, 0.0, view.palette.hairline(), egui::StrokeKind::Outside);
+}
+
+/// A faint line through all pictures at the row under the pointer: one address, one height.
+pub fn row_cursor(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
+    let Some(place) = view.row_before.and_then(|row| axis.place_of(row)) else {
+        return;
+    };
+    let x = Rangef::new(columns.time.min, columns.memory.max);
+    let ink = view.palette.strong.gamma_multiply(0.10);
+    let place = Rangef::new(place.min, place.max.max(place.min + 1.0));
+    ui.painter()
+        .rect_filled(Rect::from_x_y_ranges(x, place), 0.0, ink);
+}

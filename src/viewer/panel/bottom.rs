@@ -1,0 +1,180 @@
+//! The bottom: transport, the scrub timeline, the stages of the step, and the status line.
+
+use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
+
+use super::{Columns, View, interact, play_head, scrub};
+use crate::player::{Loop, Stage};
+use crate::viewer::command::{self, Command};
+use crate::viewer::numbers;
+use crate::viewer::story;
+use crate::viewer::theme;
+use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button};
+use crate::viewer::widget::icon::Icon;
+
+/// Transport at the left, timeline under the pictures over time, stages and speed at the right.
+pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+    let area = ui.max_rect();
+    buttons_ui(ui, Rangef::new(12.0, columns.gutter.min + 40.0), view);
+    let y = Rangef::new(area.top() + 12.0, area.bottom() - 12.0);
+    timeline_ui(ui, columns, y, view);
+    let right = Rangef::new(columns.stages.min, area.right() - 12.0);
+    stages_ui(ui, Rangef::new(right.min, columns.marks.max.min(right.max)), area.y_range(), view);
+}
+
+fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
+    let rect = Rect::from_x_y_ranges(x, y);
+    let layout = egui::Layout::left_to_right(egui::Align::Center);
+    let mut child = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
+    add(&mut child);
+}
+
+fn buttons_ui(ui: &mut Ui, x: Rangef, view: &mut View<'_>) {
+    let y = ui.max_rect().y_range();
+    child(ui, x, y, |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let commands = &mut *view.commands;
+        icon_button(ui, Icon::First, Command::FirstStep, false, commands);
+        icon_button(ui, Icon::Previous, Command::PreviousStep, false, commands);
+        let (icon, name) = if view.player.playing() {
+            (Icon::Pause, "Pause")
+        } else {
+            (Icon::Play, "Play")
+        };
+        let play = named_icon_button(ui, icon, name, false, true);
+        if play.clicked() {
+            commands.push(Command::TogglePlay);
+        }
+        play.on_hover_text(format!("{name}  (Space)"));
+        icon_button(ui, Icon::Next, Command::NextStep, false, commands);
+        icon_button(ui, Icon::Last, Command::LastStep, false, commands);
+        ui.add_space(4.0);
+        let looping = view.player.looping() == Loop::All;
+        icon_button(ui, Icon::Loop, Command::ToggleLoop, looping, commands);
+    });
+}
+
+/// The loss of every step under the play-head: a place to scrub that says where it went wrong.
+fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
+    let steps = view.steps();
+    let rect = Rect::from_x_y_ranges(columns.time, y);
+    let painter = ui.painter().clone();
+    painter.rect_filled(rect, 3.0, view.palette.background);
+    for (index, phase) in view.recording().episode.phases.iter().enumerate() {
+        let x = Rangef::new(
+            columns.step(phase.start, steps).min,
+            columns.step(phase.end, steps).min,
+        );
+        let band = Rect::from_x_y_ranges(x, Rangef::new(y.min, y.min + 6.0));
+        painter.rect_filled(band, 0.0, view.palette.phases[index % 2]);
+    }
+    let loss = &view.recording().loss;
+    let most = loss.iter().copied().filter(|l| l.is_finite()).fold(1.0, f32::max);
+    let room = y.span() - 8.0;
+    for (step, &loss) in loss.iter().enumerate().filter(|(_, loss)| **loss > 0.0) {
+        let x = columns.step(step, steps);
+        let height = if loss.is_finite() { loss / most * room } else { room };
+        let bar = Rect::from_x_y_ranges(
+            Rangef::new(x.min + 0.5, (x.max - 0.5).max(x.min + 1.0)),
+            Rangef::new(y.max - height.max(1.0), y.max),
+        );
+        painter.rect_filled(bar, 0.0, view.palette.subdued.gamma_multiply(0.7));
+    }
+    painter.rect_stroke(rect, 3.0, view.palette.hairline(), egui::StrokeKind::Outside);
+    let at = pos2(columns.time.min - 8.0, y.center());
+    let (font, ink) = (theme::text(11.0), view.palette.subdued);
+    painter.text(at, Align2::RIGHT_CENTER, "loss", font, ink);
+    let response = interact(ui, rect, "Timeline", "phases and loss of every step; drag to move in time");
+    scrub(&response, columns, view);
+    if let Some(position) = response.hover_pos() {
+        let step = columns.step_at(position.x, steps);
+        *view.readout = Some(crate::viewer::widget::readout::Readout {
+            place: format!("step {step}"),
+            value: format!("{} bits", numbers::exact(loss[step])),
+            meaning: format!("{}: cross-entropy of this step", story::phase_at(view.recording(), step)),
+        });
+    }
+    let line = Rangef::new(ui.max_rect().top(), y.max);
+    play_head(ui, columns, line, view);
+}
+
+/// The nine stages as a row of places to click, and the speed.
+fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
+    let speed = 118.0;
+    let width = (x.span() - speed - 20.0).max(60.0);
+    let each = width / Stage::ALL.len() as f32;
+    let current = view.player.stage();
+    let top = y.center() - 4.0;
+    for stage in Stage::ALL {
+        let left = x.min + stage.index() as f32 * each;
+        let rect = Rect::from_min_size(pos2(left, y.min + 8.0), vec2(each, y.span() - 16.0));
+        let response = ui.interact(rect, ui.scope_id().with(("stage", stage)), Sense::click());
+        let name = format!("Go to stage {}", stage.name());
+        let selected = stage == current;
+        response.widget_info(|| {
+            egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name)
+        });
+        let bar = Rect::from_min_size(pos2(left + 1.0, top), vec2(each - 2.0, 8.0));
+        let fill = if selected {
+            view.palette.accent
+        } else if stage < current {
+            view.palette.accent.gamma_multiply(0.45)
+        } else if response.hovered() {
+            view.palette.subdued
+        } else {
+            view.palette.hovered
+        };
+        ui.painter().rect_filled(bar, 2.0, fill);
+        focus_ring(ui, &response);
+        if response.clicked() {
+            view.commands.push(Command::SeekStage(stage));
+        }
+        response.on_hover_text(format!("{}: stage {} of 9  (. and ,)", stage.name(), stage.index() + 1));
+    }
+    let painter = ui.painter();
+    let (font, ink) = (theme::text(11.0), view.palette.subdued);
+    let used = painter.text(pos2(x.min, top - 5.0), Align2::LEFT_BOTTOM, "stage", font.clone(), ink);
+    let at = pos2(used.right() + 6.0, top - 5.0);
+    painter.text(at, Align2::LEFT_BOTTOM, current.name(), theme::heading(11.0), view.palette.text);
+    speed_ui(ui, Rangef::new(x.max - speed, x.max), y, view);
+}
+
+fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
+    child(ui, x, y, |ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        let slower = named_icon_button(ui, Icon::Minus, "Slower", false, false);
+        if slower.clicked() {
+            view.commands.push(Command::Slower);
+        }
+        slower.on_hover_text(command::tooltip(&Command::Slower));
+        let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::Button, true, "Normal speed")
+        });
+        let text = format!("{:>4} /s", numbers::speed(view.player.speed()));
+        ui.painter().text(
+            rect.center(),
+            Align2::CENTER_CENTER,
+            text,
+            theme::mono(12.0),
+            view.palette.text,
+        );
+        if response.clicked() {
+            view.commands.push(Command::NormalSpeed);
+        }
+        response.on_hover_text("Steps per second; a click goes back to 4  (\\)");
+        let faster = named_icon_button(ui, Icon::Plus, "Faster", false, false);
+        if faster.clicked() {
+            view.commands.push(Command::Faster);
+        }
+        faster.on_hover_text(command::tooltip(&Command::Faster));
+    });
+}
+
+/// One line of text: the current step for everyone who reads rather than looks.
+pub fn status_ui(ui: &mut Ui, view: &View<'_>) {
+    let text = story::status(view.recording(), view.step(), view.player.stage(), view.focus);
+    ui.horizontal_centered(|ui| {
+        let text = RichText::new(text).font(theme::mono(11.5));
+        ui.add(egui::Label::new(text.color(view.palette.text)).truncate());
+    });
+}

@@ -1,0 +1,234 @@
+//! The left panel: which episode, and which head.
+
+use egui::{ComboBox, DragValue, Id, Rect, Sense, Ui, pos2, vec2};
+
+use super::View;
+use crate::viewer::command::Command;
+use crate::viewer::numbers;
+use crate::viewer::session::{self, Session};
+use crate::viewer::story;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::{focus_ring, named_icon_button};
+use crate::viewer::widget::icon::{Icon, head_sign};
+use crate::viewer::widget::property::{control, note, section};
+
+/// The episode to record.
+pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let Some(machine) = session.machine() else {
+        section(ui, "Episode");
+        note(ui, "No machine is loaded. Open weights or a trace with Ctrl+O, or drop a file here.");
+        return;
+    };
+    section(ui, "Episode");
+    let wish = &session.wish;
+    control(ui, "Task", |ui| {
+        ui.label(session::task_name(&machine.task));
+    });
+    whole(ui, "Length", wish.length, session::LONGEST, |length| {
+        commands.push(Command::Length(length));
+    });
+    if machine.task.repeats().is_some() {
+        whole(ui, "Repeats", wish.repeats, session::MOST_REPEATS, |repeats| {
+            commands.push(Command::Repeats(repeats));
+        });
+    }
+    seed_ui(ui, wish.seed, commands);
+    rows_ui(ui, session, commands);
+    trained(ui, session);
+    ui.add_space(2.0);
+    let again = egui::Button::new("New episode").min_size(vec2(ui.available_width(), theme::ROW + 2.0));
+    let response = ui.add(again);
+    if response.clicked() {
+        commands.push(Command::NextSeed);
+    }
+    response.on_hover_text("The next seed  (Shift+R)");
+}
+
+/// A whole number with buttons for less and more; typing and dragging work too.
+fn whole(ui: &mut Ui, label: &str, value: usize, most: usize, mut set: impl FnMut(usize)) {
+    control(ui, label, |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        if named_icon_button(ui, Icon::Plus, &format!("More: {label}"), false, false).clicked() {
+            set((value + 1).min(most));
+        }
+        let mut changed = value;
+        let field = DragValue::new(&mut changed)
+            .range(1..=most)
+            .speed(0.1)
+            .update_while_editing(false)
+            .min_size(vec2(44.0, theme::ROW));
+        let response = ui.add(field).accessible_name(label);
+        if named_icon_button(ui, Icon::Minus, &format!("Less: {label}"), false, false).clicked() {
+            set(value.saturating_sub(1).max(1));
+        }
+        if response.changed() && changed != value {
+            set(changed);
+        }
+    });
+}
+
+fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
+    control(ui, "Seed", |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let next = named_icon_button(ui, Icon::Again, "Next seed", false, false);
+        if next.clicked() {
+            commands.push(Command::NextSeed);
+        }
+        next.on_hover_text("Next seed  (Shift+R)");
+        let mut changed = seed;
+        let field = DragValue::new(&mut changed)
+            .speed(0.1)
+            .update_while_editing(false)
+            .min_size(vec2(72.0, theme::ROW));
+        let response = ui.add(field).accessible_name("Seed");
+        if response.changed() && changed != seed {
+            commands.push(Command::Seed(changed));
+        }
+    });
+}
+
+fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let Some(machine) = session.machine() else {
+        return;
+    };
+    let config = &machine.ntm.config;
+    control(ui, "Memory", |ui| {
+        let free = config.runs_on_any_rows();
+        ui.add_enabled_ui(free, |ui| {
+            let response = ComboBox::from_id_salt(Id::unique("rows"))
+                .selected_text(format!("{} rows", session.wish.rows))
+                .width(104.0)
+                .show_ui(ui, |ui| {
+                    let mut sizes = session::ROWS.to_vec();
+                    sizes.push(config.rows);
+                    sizes.sort_unstable();
+                    sizes.dedup();
+                    for rows in sizes.into_iter().filter(|&rows| rows > 2 * config.shift_range) {
+                        let text = format!("{rows} rows");
+                        if ui.selectable_label(rows == session.wish.rows, text).clicked() {
+                            commands.push(Command::MemoryRows(rows));
+                        }
+                    }
+                })
+                .response
+                .accessible_name("Memory rows");
+            if !free {
+                response.on_disabled_hover_text(
+                    "This machine has learned its initial memory or weighting: that fixes the number of rows.",
+                );
+            }
+        });
+    });
+}
+
+/// What the machine was trained on, when the wish goes beyond it.
+fn trained(ui: &mut Ui, session: &Session) {
+    let Some(machine) = session.machine() else {
+        return;
+    };
+    let (wish, task) = (&session.wish, &machine.task);
+    let length = task.length();
+    let mut text = format!("trained on lengths {} to {}", length.start(), length.end());
+    if let Some(repeats) = task.repeats() {
+        text += &format!(", repeats {} to {}", repeats.start(), repeats.end());
+    }
+    let beyond = !length.contains(&wish.length)
+        || task.repeats().is_some_and(|range| !range.contains(&wish.repeats));
+    if beyond {
+        text = format!("beyond training: {text}");
+    }
+    note(ui, &text);
+}
+
+/// The list of heads, with the peak of each at the current step.
+pub fn heads_ui(ui: &mut Ui, view: &mut View<'_>) {
+    section(ui, "Heads");
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for head in 0..view.trace().heads.len() {
+        head_ui(ui, head, view);
+    }
+    ui.spacing_mut().item_spacing.y = 6.0;
+}
+
+fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
+    let trace = &view.trace().heads[head];
+    let label = story::head_label(view.recording(), head);
+    let focused = head == view.focus;
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW + 2.0), Sense::click());
+    let name = format!("Head {label}");
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
+    let palette = view.palette;
+    let painter = ui.painter();
+    if focused || response.hovered() {
+        let fill = if focused { palette.hovered } else { palette.raised };
+        painter.rect_filled(rect, theme::RADIUS, fill);
+    }
+    let (left, middle) = (rect.left() + 8.0, rect.center().y);
+    head_sign(painter, pos2(left + 6.0, middle), 14.0, trace.is_write(), palette.head(head));
+    let align = egui::Align2::LEFT_CENTER;
+    let ink = if focused { palette.strong } else { palette.text };
+    painter.text(pos2(left + 20.0, middle), align, &label, theme::heading(13.0), ink);
+    let verb = if trace.is_write() { "writes" } else { "reads" };
+    painter.text(pos2(left + 46.0, middle), align, verb, theme::text(12.0), palette.subdued);
+    if let Some((row, weight)) = story::peak(trace.weighting.row(view.step())) {
+        let text = format!("{row:>4} {}", numbers::fit(weight, 2, 5));
+        let at = pos2(rect.right() - 8.0, middle);
+        painter.text(at, egui::Align2::RIGHT_CENTER, text, theme::mono(12.0), ink);
+    }
+    focus_ring(ui, &response);
+    if response.clicked() {
+        view.commands.push(Command::Focus(head));
+    }
+    let keys = if head < 9 {
+        format!("Look at {label}  ({})\nrow and weight of its peak", head + 1)
+    } else {
+        format!("Look at {label}")
+    };
+    response.on_hover_text(keys);
+}
+
+/// Which rows are on screen.
+pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
+    section(ui, "Rows");
+    let palette = Palette::of(ui);
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW), Sense::click());
+    let on = view.touched_only;
+    response.widget_info(|| {
+        egui::WidgetInfo::selected(egui::Role::CheckBox, true, on, "Touched rows only")
+    });
+    let painter = ui.painter();
+    let square = Rect::from_center_size(pos2(rect.left() + 8.0, rect.center().y), vec2(14.0, 14.0));
+    let fill = if on { palette.accent } else { palette.raised };
+    painter.rect_filled(square, 3.0, fill);
+    if on {
+        let points = [(-3.5, 0.0), (-1.0, 3.0), (4.0, -3.5)]
+            .map(|(x, y)| square.center() + vec2(x, y))
+            .to_vec();
+        painter.line(points, egui::Stroke::new(1.8, palette.on_accent));
+    }
+    let at = pos2(rect.left() + 24.0, rect.center().y);
+    let text = "Touched rows only";
+    painter.text(at, egui::Align2::LEFT_CENTER, text, theme::text(13.0), palette.text);
+    focus_ring(ui, &response);
+    if response.clicked() {
+        view.commands.push(Command::ToggleTouched);
+    }
+    response.on_hover_text("Hide the rows that no head touches with a weight of 0.01 or more  (U)");
+    let shown = view.rows.shown();
+    note(ui, &format!("{shown} of {} rows on screen", view.rows.total()));
+}
+
+/// How the machine did.
+pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
+    section(ui, "Answer");
+    let recording = view.recording();
+    let palette = view.palette;
+    ui.label(egui::RichText::new(story::verdict(recording)).color(palette.text));
+    note(ui, &format!("cross-entropy {} bits", numbers::fit(recording.score.bits as f32, 3, 1)));
+    if view.open.non_finite > 0 {
+        let text = format!("{} values are not finite", view.open.non_finite);
+        ui.label(egui::RichText::new(text).color(palette.warning));
+    }
+}

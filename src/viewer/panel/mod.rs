@@ -1,0 +1,193 @@
+//! The parts of the window. A panel gets the state to look at and a list to push commands to; it
+//! changes nothing itself.
+
+pub mod address;
+pub mod bottom;
+pub mod centre;
+pub mod dialogs;
+pub mod left;
+pub mod right;
+pub mod time;
+pub mod top;
+
+use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
+
+use super::command::Command;
+use super::rows::Rows;
+use super::session::{Open, Session};
+use super::theme::Palette;
+use super::widget::picture::Textures;
+use super::widget::readout::Readout;
+use crate::model::{HeadTrace, Trace};
+use crate::player::Player;
+use crate::train::Recording;
+
+/// Width of the left panel.
+pub const LEFT: f32 = 216.0;
+/// Width of the right panel.
+pub const RIGHT: f32 = 268.0;
+/// Below this width of the window the right panel makes room.
+pub const NARROW: f32 = 1100.0;
+/// Height of the top bar.
+pub const TOP: f32 = 44.0;
+/// Height of transport and timeline.
+pub const TRANSPORT: f32 = 64.0;
+/// Height of the status line.
+pub const STATUS: f32 = 26.0;
+
+/// What a panel sees of an open episode, and where it leaves its wishes.
+pub struct View<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// The episode on screen.
+    pub open: &'a Open,
+    /// Playback.
+    pub player: &'a Player,
+    /// The head that is looked at.
+    pub focus: usize,
+    /// The rows on screen.
+    pub rows: &'a Rows,
+    /// True while only touched rows are asked for.
+    pub touched_only: bool,
+    /// Colours.
+    pub palette: &'static Palette,
+    /// Pictures.
+    pub textures: &'a mut Textures,
+    /// Wishes.
+    pub commands: &'a mut Vec<Command>,
+    /// The value under the pointer.
+    pub readout: &'a mut Option<Readout>,
+    /// The row under the pointer in the frame before.
+    pub row_before: Option<usize>,
+    /// The row under the pointer.
+    pub row: &'a mut Option<usize>,
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "View at step {}", self.player.step())
+    }
+}
+
+impl<'a> View<'a> {
+    /// The episode.
+    pub fn recording(&self) -> &'a Recording {
+        &self.open.shown.recording
+    }
+
+    /// What the machine computed.
+    pub fn trace(&self) -> &'a Trace<f32> {
+        &self.open.shown.recording.trace
+    }
+
+    /// Steps of the episode.
+    pub fn steps(&self) -> usize {
+        self.trace().steps()
+    }
+
+    /// The current step.
+    pub fn step(&self) -> usize {
+        self.player.step()
+    }
+
+    /// The head that is looked at.
+    pub fn head(&self) -> Option<&'a HeadTrace<f32>> {
+        self.trace().heads.get(self.focus)
+    }
+}
+
+/// Where the pictures stand from left to right: one time axis, then the columns that share the
+/// address axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Columns {
+    /// Names and row numbers.
+    pub gutter: Rangef,
+    /// Everything over time.
+    pub time: Rangef,
+    /// The stages of the addressing.
+    pub stages: Rangef,
+    /// The memory.
+    pub memory: Rangef,
+    /// The signs of the heads beside the memory.
+    pub marks: Rangef,
+}
+
+impl Columns {
+    /// The columns for a window of this width.
+    pub fn new(window: f32, numbers: bool) -> Self {
+        let right = if numbers { RIGHT } else { 0.0 };
+        let left = LEFT + 12.0;
+        let free = (window - right - 12.0 - left - GUTTER - MARKS - 2.0 * BETWEEN).max(30.0);
+        let time_start = left + GUTTER;
+        let time = Rangef::new(time_start, (time_start + free * 0.43).round());
+        let stages = Rangef::new(
+            time.max + BETWEEN,
+            (time.max + BETWEEN + free * 0.34).round(),
+        );
+        let memory_start = stages.max + BETWEEN;
+        let memory = Rangef::new(memory_start, (memory_start + free * 0.23).round());
+        Self {
+            gutter: Rangef::new(left, time_start),
+            time,
+            stages,
+            memory,
+            marks: Rangef::new(memory.max, memory.max + MARKS),
+        }
+    }
+
+    /// The place of a step on the time axis.
+    pub fn step(&self, step: usize, steps: usize) -> Rangef {
+        let width = self.time.span() / steps.max(1) as f32;
+        let start = self.time.min + step as f32 * width;
+        Rangef::new(start, start + width)
+    }
+
+    /// The step at this place of the time axis, or the nearest one.
+    pub fn step_at(&self, x: f32, steps: usize) -> usize {
+        let share = (x - self.time.min) / self.time.span().max(1.0);
+        ((share * steps as f32).max(0.0) as usize).min(steps.saturating_sub(1))
+    }
+}
+
+const GUTTER: f32 = 62.0;
+const MARKS: f32 = 46.0;
+const BETWEEN: f32 = 34.0;
+
+/// Makes a picture something that can be pointed at, dragged over and read aloud.
+pub fn interact(ui: &Ui, rect: Rect, name: &str, description: &str) -> Response {
+    let response = ui.interact(rect, ui.scope_id().with(name), Sense::click_and_drag());
+    let label = if description.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}: {description}")
+    };
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
+    response
+}
+
+/// Clicking or dragging in a picture over time moves the play-head.
+pub fn scrub(response: &Response, columns: &Columns, view: &mut View<'_>) {
+    let down = response.dragged() || response.clicked() || response.is_pointer_button_down_on();
+    if let (true, Some(position)) = (down, response.interact_pointer_pos()) {
+        let step = columns.step_at(position.x, view.steps());
+        if step != view.step() {
+            view.commands.push(Command::Seek(step));
+        }
+    }
+}
+
+/// The play-head: the current step as a column, its edges in the accent colour.
+pub fn play_head(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
+    let place = columns.step(view.step(), view.steps());
+    let painter = ui.painter();
+    let accent = view.palette.accent;
+    let stroke = egui::Stroke::new(1.0, accent);
+    if place.span() >= 5.0 {
+        let wash = Rect::from_x_y_ranges(place, y);
+        painter.rect_filled(wash, 0.0, accent.gamma_multiply(0.10));
+        painter.vline(place.min.round() + 0.5, y, stroke);
+        painter.vline(place.max.round() + 0.5, y, stroke);
+    } else {
+        painter.vline(place.center().round() + 0.5, y, stroke);
+    }
+}

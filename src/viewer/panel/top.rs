@@ -1,0 +1,81 @@
+//! The top bar: what is open, and what to do with it.
+
+use egui::{Align, ComboBox, Layout, RichText, Ui};
+
+use crate::viewer::command::Command;
+use crate::viewer::session::Session;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::icon_button;
+use crate::viewer::widget::icon::Icon;
+
+/// What the top bar shows besides the session.
+#[derive(Clone, Copy, Debug)]
+pub struct Bar {
+    /// True while the panel of numbers is open.
+    pub numbers: bool,
+    /// True while an episode is recorded or a file is read.
+    pub busy: bool,
+}
+
+/// The top bar.
+pub fn top_ui(ui: &mut Ui, session: &Session, bar: Bar, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    ui.horizontal_centered(|ui| {
+        ui.label(
+            RichText::new("Tapescope")
+                .font(theme::heading(15.0))
+                .color(palette.strong),
+        );
+        ui.add_space(8.0);
+        machine_ui(ui, session, commands);
+        if bar.busy {
+            ui.label(RichText::new("working …").color(palette.subdued));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 2.0;
+            icon_button(ui, Icon::Help, Command::ToggleShortcuts, false, commands);
+            icon_button(ui, Icon::Panel, Command::ToggleNumbers, bar.numbers, commands);
+            icon_button(ui, Icon::Theme, Command::NextTheme, false, commands);
+            icon_button(ui, Icon::Save, Command::AskSave, false, commands);
+            icon_button(ui, Icon::Open, Command::AskOpen, false, commands);
+            ui.add_space(8.0);
+            if ui.available_width() > 120.0 {
+                source(ui, session);
+            }
+        });
+    });
+}
+
+fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let current = session
+        .machine()
+        .map_or("no machine", |machine| machine.title.as_str());
+    let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
+    ComboBox::new("machine", "")
+        .selected_text(current)
+        .width(width)
+        .truncate()
+        .show_ui(ui, |ui| {
+            for (index, machine) in session.machines.iter().enumerate() {
+                let selected = index == session.wish.machine;
+                if ui.selectable_label(selected, &machine.title).clicked() {
+                    commands.push(Command::Machine(index));
+                }
+            }
+        })
+        .response
+        .accessible_name("Machine");
+}
+
+/// Where the episode on screen came from, if it came from a file.
+fn source(ui: &mut Ui, session: &Session) {
+    let palette = Palette::of(ui);
+    let file = session
+        .open
+        .as_ref()
+        .and_then(|open| open.shown.file.as_ref());
+    if let Some(file) = file {
+        let text = format!("{file}, as recorded");
+        ui.add(egui::Label::new(RichText::new(text).color(palette.accent)).truncate());
+    }
+}

@@ -1,0 +1,201 @@
+//! Which memory rows are on screen and where: the address axis that all pictures of rows share.
+
+use std::ops::Range;
+
+use egui::Rangef;
+
+use crate::train::Recording;
+
+/// A row counts as touched when some head puts at least this much weight on it in some step.
+pub const TOUCHED: f32 = 0.01;
+/// Height of the mark that stands for rows left out, in points.
+const GAP: f32 = 15.0;
+
+/// Runs of rows that are shown, in address order, with the true row numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    runs: Vec<Range<usize>>,
+    total: usize,
+}
+
+impl Rows {
+    /// Every row of the memory.
+    pub fn all(total: usize) -> Self {
+        Self {
+            runs: if total > 0 {
+                vec![Range {
+                    start: 0,
+                    end: total,
+                }]
+            } else {
+                Vec::new()
+            },
+            total,
+        }
+    }
+
+    /// The rows that some head touches in some step; every row if that would be none.
+    pub fn touched(recording: &Recording) -> Self {
+        let heads = &recording.trace.heads;
+        let total = heads.first().map_or(0, |head| head.initial.len());
+        let mut touched = vec![false; total];
+        let steps = recording.trace.steps();
+        for weighting in heads
+            .iter()
+            .flat_map(|head| (0..steps).map(|t| head.weighting.row(t)))
+        {
+            for (touched, &weight) in touched.iter_mut().zip(weighting) {
+                *touched |= !weight.is_finite() || weight >= TOUCHED;
+            }
+        }
+        let runs: Vec<_> = touched
+            .chunk_by(|a, b| a == b)
+            .scan(0, |start, run| {
+                let range = *start..*start + run.len();
+                *start = range.end;
+                Some((range, run[0]))
+            })
+            .filter_map(|(range, touched)| touched.then_some(range))
+            .collect();
+        if runs.is_empty() {
+            Self::all(total)
+        } else {
+            Self { runs, total }
+        }
+    }
+
+    /// Number of rows shown.
+    pub fn shown(&self) -> usize {
+        self.runs.iter().map(Range::len).sum()
+    }
+
+    /// Number of rows of the memory.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The true numbers of the rows shown, from the top.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.runs.iter().cloned().flatten()
+    }
+
+    /// The runs, placed in this vertical range.
+    pub fn place(&self, y: Rangef) -> Axis {
+        let gaps = self.gaps();
+        let shown = self.shown().max(1) as f32;
+        let full = (y.span() - gaps as f32 * GAP).max(0.0) / shown;
+        // With hardly any room the rows matter more than the marks between them.
+        let (gap, height) = if full >= 2.0 {
+            (GAP, full.min(MAX_ROW_HEIGHT))
+        } else {
+            (0.0, y.span().max(0.0) / shown)
+        };
+        let mut axis = Axis {
+            runs: Vec::with_capacity(self.runs.len()),
+            gaps: Vec::with_capacity(gaps),
+            height,
+        };
+        let (mut top, mut row) = (y.min, 0);
+        for run in &self.runs {
+            if run.start > row {
+                axis.gaps.push((row..run.start, Rangef::new(top, top + gap)));
+                top += gap;
+            }
+            let bottom = top + run.len() as f32 * height;
+            axis.runs.push((run.clone(), Rangef::new(top, bottom)));
+            (top, row) = (bottom, run.end);
+        }
+        if row < self.total {
+            axis.gaps.push((row..self.total, Rangef::new(top, top + gap)));
+        }
+        axis
+    }
+
+    fn gaps(&self) -> usize {
+        let mut row = 0;
+        let mut gaps = 0;
+        for run in &self.runs {
+            gaps += usize::from(run.start > row);
+            row = run.end;
+        }
+        gaps + usize::from(row < self.total)
+    }
+}
+
+/// Rows never grow taller than this, in points.
+const MAX_ROW_HEIGHT: f32 = 28.0;
+
+/// Where the rows stand on screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Runs of rows and their vertical places.
+    pub runs: Vec<(Range<usize>, Rangef)>,
+    /// Runs of rows left out, and the places of their marks.
+    pub gaps: Vec<(Range<usize>, Rangef)>,
+    /// Height of a row, in points.
+    pub height: f32,
+}
+
+impl Axis {
+    /// The row at this height of the screen.
+    pub fn row_at(&self, y: f32) -> Option<usize> {
+        let (rows, place) = self.runs.iter().find(|(_, place)| place.contains(y))?;
+        let index = ((y - place.min) / self.height.max(f32::MIN_POSITIVE)) as usize;
+        Some((rows.start + index).min(rows.end - 1))
+    }
+
+    /// Where a row stands, if it is shown.
+    pub fn place_of(&self, row: usize) -> Option<Rangef> {
+        let (rows, place) = self.runs.iter().find(|(rows, _)| rows.contains(&row))?;
+        let top = place.min + (row - rows.start) as f32 * self.height;
+        Some(Rangef::new(top, top + self.height))
+    }
+
+    /// The lowest point of the last row or mark.
+    pub fn bottom(&self) -> f32 {
+        let runs = self.runs.iter().map(|(_, place)| place.max);
+        let gaps = self.gaps.iter().map(|(_, place)| place.max);
+        runs.chain(gaps).fold(f32::NEG_INFINITY, f32::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_and_its_row_belong_together() {
+        let rows = Rows {
+            runs: vec![2..5, 7..10],
+            total: 128,
+        };
+        let axis = rows.place(Rangef::new(100.0, 205.0));
+        assert_eq!(axis.gaps.len(), 3);
+        assert!((axis.height - 10.0).abs() < 1e-4);
+        for row in rows.iter() {
+            let place = axis.place_of(row).unwrap();
+            assert_eq!(axis.row_at(place.center()), Some(row));
+        }
+        assert_eq!(axis.place_of(5), None);
+        assert_eq!(axis.row_at(101.0), None);
+        assert!(axis.bottom() <= 205.01);
+    }
+
+    #[test]
+    fn no_room_and_no_rows_do_no_harm() {
+        let axis = Rows::all(128).place(Rangef::new(0.0, 0.0));
+        assert_eq!(axis.row_at(5.0), None);
+        let axis = Rows::all(0).place(Rangef::new(0.0, 50.0));
+        assert_eq!(axis.row_at(5.0), None);
+    }
+
+    #[test]
+    fn marks_give_way_when_rows_are_tiny() {
+        let rows = Rows {
+            runs: vec![0..100, 110..128],
+            total: 128,
+        };
+        let axis = rows.place(Rangef::new(0.0, 118.0));
+        assert!((axis.height - 1.0).abs() < 1e-6);
+    }
+}

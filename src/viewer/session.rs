@@ -1,0 +1,255 @@
+//! What is open: machines, the episode on screen and the one that is asked for.
+
+use std::sync::Arc;
+
+use super::files::{Machine, Opened};
+use super::rows::Rows;
+use super::theme::Scale;
+use super::worker::{Request, Shown};
+use super::{files, numbers};
+use crate::task::Task;
+
+/// The longest sequence that can be asked for.
+pub const LONGEST: usize = 200;
+/// The most repeats that can be asked for.
+pub const MOST_REPEATS: usize = 40;
+/// The memory sizes on offer where a machine runs on any number of rows.
+pub const ROWS: [usize; 8] = [32, 64, 128, 256, 512, 1024, 2048, 4096];
+
+/// The episode that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// Which of [`Session::machines`].
+    pub machine: usize,
+    /// Vectors in the sequence.
+    pub length: usize,
+    /// Repeats, where the task has them.
+    pub repeats: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Memory rows.
+    pub rows: usize,
+}
+
+impl Wish {
+    /// The longest episode that the machine was trained on.
+    fn of(index: usize, machine: &Machine, seed: u64) -> Self {
+        Self {
+            machine: index,
+            length: *machine.task.length().end(),
+            repeats: machine.task.repeats().map_or(1, |range| {
+                // Enough to see a pattern, few enough to see it at a glance.
+                (*range.end()).min(4).max(*range.start())
+            }),
+            seed,
+            rows: machine.ntm.config.rows,
+        }
+    }
+}
+
+/// An episode on screen with what the pictures need to know about it, worked out once.
+#[derive(Clone, Debug)]
+pub struct Open {
+    /// Distinguishes this episode from all others of the session.
+    pub serial: u64,
+    /// The episode and its origin.
+    pub shown: Arc<Shown>,
+    /// The rows that some head touches.
+    pub touched: Arc<Rows>,
+    /// All rows.
+    pub all: Arc<Rows>,
+    /// The scale of memory and reads.
+    pub memory_scale: Scale,
+    /// The scale of keys and adds.
+    pub vector_scale: Scale,
+    /// How many recorded values are not finite.
+    pub non_finite: usize,
+}
+
+/// Everything that is open.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The machines to choose from.
+    pub machines: Vec<Arc<Machine>>,
+    /// The episode asked for last.
+    pub wish: Wish,
+    /// The episode on screen.
+    pub open: Option<Open>,
+    serial: u64,
+}
+
+impl Session {
+    /// A session with these machines, nothing on screen yet.
+    pub fn new(machines: Vec<Machine>, seed: u64) -> Self {
+        let machines: Vec<_> = machines.into_iter().map(Arc::new).collect();
+        let wish = machines.first().map_or(
+            Wish {
+                machine: 0,
+                length: 1,
+                repeats: 1,
+                seed,
+                rows: 1,
+            },
+            |machine| Wish::of(0, machine, seed),
+        );
+        Self {
+            machines,
+            wish,
+            open: None,
+            serial: 0,
+        }
+    }
+
+    /// The machine asked for.
+    pub fn machine(&self) -> Option<&Arc<Machine>> {
+        self.machines.get(self.wish.machine)
+    }
+
+    /// What to record for the present wish.
+    pub fn request(&self) -> Option<Request> {
+        let machine = self.machine()?.clone();
+        let mut task = machine.task.clone().with_length(self.wish.length);
+        if task.repeats().is_some() {
+            task = task.with_repeats(self.wish.repeats);
+        }
+        Some(Request {
+            rows: self.wish.rows,
+            task,
+            seed: self.wish.seed,
+            index: 0,
+            machine,
+        })
+    }
+
+    /// Asks for another machine, at its own length and size.
+    pub fn choose(&mut self, index: usize) {
+        if let Some(machine) = self.machines.get(index) {
+            self.wish = Wish::of(index, machine, self.wish.seed);
+        }
+    }
+
+    /// Asks for a length, brought into range.
+    pub fn set_length(&mut self, length: usize) {
+        self.wish.length = length.clamp(1, LONGEST);
+    }
+
+    /// Asks for a number of repeats, brought into range.
+    pub fn set_repeats(&mut self, repeats: usize) {
+        self.wish.repeats = repeats.clamp(1, MOST_REPEATS);
+    }
+
+    /// Asks for a number of memory rows, where the machine runs on any.
+    pub fn set_rows(&mut self, rows: usize) {
+        if self.machine().is_some_and(|machine| {
+            let config = &machine.ntm.config;
+            config.runs_on_any_rows() && rows > 2 * config.shift_range
+        }) {
+            self.wish.rows = rows;
+        }
+    }
+
+    /// Adds a machine, or replaces the one of the same name, and asks for it.
+    pub fn add(&mut self, machine: Machine) {
+        let place = self.machines.iter().position(|m| m.name == machine.name);
+        let index = place.unwrap_or(self.machines.len());
+        if place.is_some() {
+            self.machines[index] = Arc::new(machine);
+        } else {
+            self.machines.push(Arc::new(machine));
+        }
+        self.choose(index);
+    }
+
+    /// Puts an episode on screen.
+    pub fn show(&mut self, shown: Arc<Shown>) {
+        self.serial += 1;
+        let trace = &shown.recording.trace;
+        let heads = &trace.heads;
+        let total = heads.first().map_or(0, |head| head.initial.len());
+        let vectors = heads.iter().flat_map(|head| {
+            let add = match &head.role {
+                crate::model::Role::Write { add, .. } => add.as_slice(),
+                crate::model::Role::Read { .. } => &[],
+            };
+            head.key.as_slice().iter().chain(add)
+        });
+        let everything = heads
+            .iter()
+            .flat_map(|head| head.weighting.as_slice())
+            .chain(trace.memory_columns.as_slice())
+            .chain(trace.output.as_slice());
+        self.open = Some(Open {
+            serial: self.serial,
+            touched: Arc::new(Rows::touched(&shown.recording)),
+            all: Arc::new(Rows::all(total)),
+            memory_scale: signed(trace.memory_columns.as_slice().iter()),
+            vector_scale: signed(vectors),
+            non_finite: everything.filter(|value| !value.is_finite()).count(),
+            shown: shown.clone(),
+        });
+    }
+
+    /// A recorded trace goes on screen as it is.
+    pub fn show_file(&mut self, trace: files::OpenedTrace) {
+        self.show(Arc::new(Shown {
+            recording: trace.recording,
+            config: trace.config,
+            machine: None,
+            file: Some(trace.title),
+        }));
+    }
+
+    /// The title of what is on screen.
+    pub fn title(&self) -> String {
+        let Some(open) = &self.open else {
+            return "Tapescope".to_owned();
+        };
+        let what = match (&open.shown.file, &open.shown.machine) {
+            (Some(file), _) => file.clone(),
+            (None, Some(machine)) => format!(
+                "{}, length {}, seed {}",
+                machine.title,
+                open.shown.recording.episode.length,
+                open.shown.recording.origin.map_or(0, |(seed, _)| seed)
+            ),
+            (None, None) => task_name(&open.shown.recording.task).to_owned(),
+        };
+        format!("{what} – Tapescope")
+    }
+
+    /// A good name for the file of the episode on screen.
+    pub fn file_name(&self) -> String {
+        self.open.as_ref().map_or_else(
+            || "episode.ntmtrace.json".to_owned(),
+            |open| {
+                let recording = &open.shown.recording;
+                let seed = recording.origin.map_or(0, |(seed, _)| seed);
+                let (task, length) = (recording.task.name(), recording.episode.length);
+                format!("{task}-length{length}-seed{seed}.ntmtrace.json")
+            },
+        )
+    }
+}
+
+/// A symmetric scale that holds all these values.
+fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Scale {
+    let finite = values.map(|value| value.abs()).filter(|v| v.is_finite());
+    Scale::Signed(numbers::round_up(finite.fold(0.0, f32::max)))
+}
+
+/// A task as people call it.
+pub fn task_name(task: &Task) -> &'static str {
+    match task.name() {
+        "copy" => "Copy",
+        "repeat_copy" => "Repeat copy",
+        other => other,
+    }
+}
+
+/// What an opened file turned out to be, in words.
+pub fn opened_as(opened: &Opened) -> &'static str {
+    match opened {
+        Opened::Machine(_) => "weights",
+        Opened::Trace(_) => "a trace",
+    }
+}

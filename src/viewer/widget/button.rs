@@ -1,0 +1,87 @@
+//! Buttons: flat, of one height, with a name for everyone who cannot see the icon.
+
+use egui::{Response, Role, Sense, Ui, WidgetInfo};
+
+use super::super::command::{self, Command};
+use super::super::theme::{self, Palette};
+use super::icon::Icon;
+
+/// A button that shows an icon and carries a command.
+pub fn icon_button(
+    ui: &mut Ui,
+    icon: Icon,
+    command: Command,
+    selected: bool,
+    commands: &mut Vec<Command>,
+) -> Response {
+    let name = command::entry_of(&command).map_or("", |entry| entry.name);
+    let response = named_icon_button(ui, icon, name, selected, false);
+    if response.clicked() {
+        commands.push(command.clone());
+    }
+    response.on_hover_text(command::tooltip(&command))
+}
+
+/// A button that shows an icon; the name is for screen readers and tests.
+pub fn named_icon_button(
+    ui: &mut Ui,
+    icon: Icon,
+    name: &str,
+    selected: bool,
+    primary: bool,
+) -> Response {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(theme::ICON, Sense::click());
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
+    let painter = ui.painter();
+    let hovered = response.hovered();
+    let (fill, ink) = match (primary, selected || hovered) {
+        (true, _) => (Some(palette.accent), palette.on_accent),
+        (false, true) => (
+            Some(palette.hovered),
+            if selected { palette.accent } else { palette.strong },
+        ),
+        (false, false) => (None, palette.text),
+    };
+    if let Some(fill) = fill {
+        let fill = if primary && hovered {
+            fill.gamma_multiply(0.85)
+        } else {
+            fill
+        };
+        painter.rect_filled(rect, theme::RADIUS, fill);
+    }
+    icon.paint(painter, rect.shrink(4.0), ink);
+    focus_ring(ui, &response);
+    response
+}
+
+/// A text button that carries a command.
+pub fn text_button(ui: &mut Ui, text: &str, command: &Command, commands: &mut Vec<Command>) -> Response {
+    let response = ui.add(egui::Button::new(text));
+    if response.clicked() {
+        commands.push(command.clone());
+    }
+    response
+}
+
+/// The one button of a view that matters most.
+pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
+    let palette = Palette::of(ui);
+    let text = egui::RichText::new(text).color(palette.on_accent);
+    ui.add(egui::Button::new(text).fill(palette.accent))
+}
+
+/// A halo about the widget that has the keyboard.
+pub fn focus_ring(ui: &Ui, response: &Response) {
+    if response.has_focus() {
+        let palette = Palette::of(ui);
+        ui.painter().rect_stroke(
+            response.rect.expand(1.0),
+            theme::RADIUS,
+            egui::Stroke::new(1.5, palette.accent),
+            egui::StrokeKind::Outside,
+        );
+    }
+}

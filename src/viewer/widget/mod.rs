@@ -1,0 +1,10 @@
+//! What panels are made of. Widgets know nothing of machines; they draw values and report what was
+//! asked for.
+
+pub mod button;
+pub mod dialog;
+pub mod icon;
+pub mod picture;
+pub mod property;
+pub mod readout;
+pub mod toast;

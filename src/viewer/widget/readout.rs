@@ -1,0 +1,54 @@
+//! The exact value under the pointer. It is worked out anew in every frame, so it stays true while
+//! time moves under a still pointer.
+
+use egui::{Align2, Area, Context, Id, Order, RichText, vec2};
+
+use super::super::theme::{self, Palette};
+
+/// What the card by the pointer says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readout {
+    /// Where, in numbers: head, step, row.
+    pub place: String,
+    /// The value, exactly.
+    pub value: String,
+    /// What the value is, in words or as an equation.
+    pub meaning: String,
+}
+
+/// Shows the card.
+pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
+    let Some(pointer) = ctx.pointer_latest_pos() else {
+        return;
+    };
+    let palette = Palette::for_theme(dark);
+    let right = pointer.x > ctx.content_rect().center().x;
+    let (pivot, offset) = if right {
+        (Align2::RIGHT_BOTTOM, vec2(-14.0, -10.0))
+    } else {
+        (Align2::LEFT_BOTTOM, vec2(14.0, -10.0))
+    };
+    Area::new(Id::unique("readout"))
+        .order(Order::Tooltip)
+        .interactable(false)
+        .fade_in(false)
+        .pivot(pivot)
+        .fixed_pos(pointer + offset)
+        .constrain_to(ctx.content_rect())
+        .show(ctx, |ui| {
+            egui::Frame::popup(ui.style()).show(ui, |ui| {
+                ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+                ui.spacing_mut().item_spacing.y = 3.0;
+                ui.horizontal(|ui| {
+                    let place = RichText::new(&readout.place).font(theme::mono(12.0));
+                    ui.label(place.color(palette.subdued));
+                    let value = RichText::new(&readout.value).font(theme::mono(13.0));
+                    ui.label(value.color(palette.strong));
+                });
+                for line in readout.meaning.lines() {
+                    let text = RichText::new(line).font(theme::text(11.5));
+                    ui.label(text.color(palette.subdued));
+                }
+            });
+        });
+}

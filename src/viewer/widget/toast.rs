@@ -1,0 +1,123 @@
+//! Messages at the lower right: what was done fades after a while, what went wrong stays until it is
+//! dismissed.
+
+use egui::{Align2, Area, Context, Id, Order, RichText, vec2};
+
+use super::super::command::Command;
+use super::super::theme::{self, Palette};
+use super::button::named_icon_button;
+use super::icon::Icon;
+
+/// How long good news stays, in seconds.
+const SECONDS: f32 = 4.0;
+/// Older messages give way beyond this number.
+const MOST: usize = 4;
+
+/// How a message is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Something was done.
+    Done,
+    /// Something could not be done.
+    Problem,
+}
+
+/// A message.
+#[derive(Clone, Debug)]
+pub struct Toast {
+    id: u64,
+    kind: Kind,
+    text: String,
+    left: f32,
+}
+
+/// All messages on screen.
+#[derive(Clone, Debug, Default)]
+pub struct Toasts {
+    toasts: Vec<Toast>,
+    next: u64,
+}
+
+impl Toasts {
+    /// Adds a message.
+    pub fn add(&mut self, kind: Kind, text: impl Into<String>) {
+        self.next += 1;
+        self.toasts.push(Toast {
+            id: self.next,
+            kind,
+            text: text.into(),
+            left: SECONDS,
+        });
+        let excess = self.toasts.len().saturating_sub(MOST);
+        self.toasts.drain(..excess);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, seconds: f32) {
+        for toast in &mut self.toasts {
+            if toast.kind == Kind::Done {
+                toast.left -= seconds;
+            }
+        }
+        self.toasts.retain(|toast| toast.left > 0.0);
+    }
+
+    /// Removes a message.
+    pub fn dismiss(&mut self, id: u64) {
+        self.toasts.retain(|toast| toast.id != id);
+    }
+
+    /// Removes all messages.
+    pub fn clear(&mut self) {
+        self.toasts.clear();
+    }
+
+    /// True while a message will leave by itself.
+    pub fn waiting(&self) -> bool {
+        self.toasts.iter().any(|toast| toast.kind == Kind::Done)
+    }
+
+    /// Shows the messages, the newest at the bottom.
+    pub fn ui(&self, ctx: &Context, bottom: f32, dark: bool, commands: &mut Vec<Command>) {
+        if self.toasts.is_empty() {
+            return;
+        }
+        Area::new(Id::unique("messages"))
+            .order(Order::Foreground)
+            .anchor(Align2::RIGHT_BOTTOM, vec2(-16.0, -bottom - 12.0))
+            .show(ctx, |ui| {
+                ui.set_max_width(380.0);
+                for toast in &self.toasts {
+                    toast.ui(ui, dark, commands);
+                    ui.add_space(4.0);
+                }
+            });
+    }
+}
+
+impl Toast {
+    fn ui(&self, ui: &mut egui::Ui, dark: bool, commands: &mut Vec<Command>) {
+        let palette = Palette::for_theme(dark);
+        let (mark, ink) = match self.kind {
+            Kind::Done => ("Done", palette.accent),
+            Kind::Problem => ("Not done", palette.warning),
+        };
+        let frame = egui::Frame::popup(ui.style()).inner_margin(12.0);
+        let shown = frame.show(ui, |ui| {
+            ui.set_width(340.0);
+            ui.horizontal_top(|ui| {
+                ui.vertical(|ui| {
+                    ui.set_width(296.0);
+                    ui.label(RichText::new(mark).font(theme::heading(12.0)).color(ink));
+                    ui.label(RichText::new(&self.text).color(palette.text));
+                });
+                if named_icon_button(ui, Icon::Close, "Dismiss", false, false).clicked() {
+                    commands.push(Command::Dismiss(self.id));
+                }
+            });
+        });
+        let rect = shown.response.rect;
+        let edge = egui::Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
+        ui.painter().rect_filled(edge, 2.0, ink);
+    }
+}

@@ -50,19 +50,21 @@ pub struct App {
 impl App {
     /// The app in a window: records in the background.
     pub fn new(ctx: &Context, options: Options) -> Self {
+        theme::apply(ctx);
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
-        Self::with_worker(ctx, options, worker)
+        Self::with_worker(options, worker)
     }
 
     /// The app without a window: every job is done at once. For tests.
-    pub fn headless(ctx: &Context, options: Options) -> Self {
+    ///
+    /// The context it will be drawn in has to be prepared with [`super::dress`].
+    pub fn headless(options: Options) -> Self {
         let worker = Worker::here(options.files.clone());
-        Self::with_worker(ctx, options, worker)
+        Self::with_worker(options, worker)
     }
 
-    fn with_worker(ctx: &Context, options: Options, worker: Worker) -> Self {
-        theme::apply(ctx);
+    fn with_worker(options: Options, worker: Worker) -> Self {
         let mut app = Self {
             session: Session::new(options.machines, options.seed),
             player: Player::new(0),
@@ -147,9 +149,10 @@ impl App {
 
     fn take_in(&mut self, path: &std::path::Path, opened: Opened) {
         let what = session::opened_as(&opened);
-        let name = path
-            .file_name()
-            .map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into());
+        let name = path.file_name().map_or_else(
+            || path.display().to_string(),
+            |n| n.to_string_lossy().into(),
+        );
         match opened {
             Opened::Machine(machine) => {
                 self.session.add(*machine);
@@ -173,7 +176,10 @@ impl App {
         self.player.load(trace.steps());
         if self.focus >= trace.heads.len() {
             // The write head comes first in the story of an episode.
-            let write = trace.heads.iter().position(crate::model::HeadTrace::is_write);
+            let write = trace
+                .heads
+                .iter()
+                .position(crate::model::HeadTrace::is_write);
             self.focus = write.unwrap_or(0);
         }
         if std::mem::take(&mut self.play_when_ready) {
@@ -400,7 +406,8 @@ impl App {
 
     fn panels_ui(&mut self, ui: &mut Ui, commands: &mut Vec<Command>) {
         let palette = Palette::of(ui);
-        let wide = ui.ctx().content_rect().width() >= panel::NARROW;
+        let width = ui.ctx().content_rect().width();
+        let wide = width >= panel::NARROW;
         let numbers = self.numbers && wide && self.session.open.is_some();
         let bar = Bar {
             numbers,
@@ -418,7 +425,7 @@ impl App {
             self.empty_ui(ui, padded, commands);
             return;
         };
-        let columns = Columns::new(ui.ctx().content_rect().width(), numbers);
+        let columns = Columns::new(width, numbers);
         let rows = if self.touched_only {
             open.touched.clone()
         } else {
@@ -448,8 +455,9 @@ impl App {
     /// Nothing is on screen yet.
     fn empty_ui(&mut self, ui: &mut Ui, padded: Frame, commands: &mut Vec<Command>) {
         self.readout = None;
+        let width = ui.ctx().content_rect().width();
         Panel::left("left")
-            .exact_size(panel::LEFT)
+            .exact_size(panel::left_width(width))
             .resizable(false)
             .frame(padded)
             .show(ui, |ui| left::episode_ui(ui, &self.session, commands));
@@ -487,8 +495,9 @@ fn episode_panels_ui(
         .resizable(false)
         .frame(panel)
         .show(ui, |ui| bottom::transport_ui(ui, columns, view));
+    let width = ui.ctx().content_rect().width();
     Panel::left("left")
-        .exact_size(panel::LEFT)
+        .exact_size(panel::left_width(width))
         .resizable(false)
         .frame(padded)
         .show(ui, |ui| left_ui(ui, view));
@@ -530,7 +539,10 @@ fn next_theme(ctx: &Context) {
     };
     let next = match preference {
         ThemePreference::System => other,
-        _ if ctx.system_theme().is_some_and(|system| ThemePreference::from(system) == other) => {
+        _ if ctx
+            .system_theme()
+            .is_some_and(|system| ThemePreference::from(system) == other) =>
+        {
             ThemePreference::System
         }
         _ => other,

@@ -208,7 +208,12 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) 
     let typing = ctx.text_edit_focused();
     let mut entries: Vec<_> = table()
         .into_iter()
-        .flat_map(|entry| entry.keys.into_iter().map(move |key| (key, entry.command.clone())))
+        .flat_map(|entry| {
+            entry
+                .keys
+                .into_iter()
+                .map(move |key| (key, entry.command.clone()))
+        })
         .collect();
     let heads = HEAD_KEYS.iter().enumerate();
     entries.extend(heads.map(|(head, key)| (*key, Command::Focus(head))));
@@ -263,7 +268,9 @@ mod tests {
         for entry in table() {
             for key in entry.keys {
                 let text = key_text(key);
-                let reserved = ["Ctrl+T", "Ctrl+W", "Ctrl+N", "Ctrl+L", "Ctrl+R", "F5", "F11"];
+                let reserved = [
+                    "Ctrl+T", "Ctrl+W", "Ctrl+N", "Ctrl+L", "Ctrl+R", "F5", "F11",
+                ];
                 assert!(!reserved.contains(&text.as_str()), "{text}");
             }
         }
@@ -276,7 +283,10 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all);
-        assert_eq!(tooltip(&Command::JumpForward), "Ten steps forward  (Shift+→)");
+        assert_eq!(
+            tooltip(&Command::JumpForward),
+            "Ten steps forward  (Shift+→)"
+        );
         assert_eq!(tooltip(&Command::AskOpen), "Open  (Ctrl+O)");
         assert_eq!(tooltip(&Command::NextStage), "Next stage  (.)");
     }

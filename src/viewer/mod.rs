@@ -19,6 +19,7 @@ pub use app::App;
 pub use command::Command;
 pub use files::{Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use session::{Session, Wish};
+pub use theme::apply as dress;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -179,7 +180,13 @@ mod tests {
                     folders.push(path);
                 } else if !path.ends_with("theme.rs") {
                     let source = std::fs::read_to_string(&path).unwrap();
-                    for word in ["from_r\x67b", "from_gr\x61y", "from_bl\x61ck", "Color32::\x41", "hex_c\x6flor"] {
+                    for word in [
+                        "from_r\x67b",
+                        "from_gr\x61y",
+                        "from_bl\x61ck",
+                        "Color32::\x41",
+                        "hex_c\x6flor",
+                    ] {
                         assert!(!source.contains(word), "{} names a colour", path.display());
                     }
                     let named = source.split("Color32::").skip(1);

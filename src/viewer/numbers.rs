@@ -41,6 +41,11 @@ pub fn fit(value: f32, decimals: usize, width: usize) -> String {
     format!("{:>width$}", digits.replace('-', "−"))
 }
 
+/// At most `decimals` digits after the point, as short as it goes: for sentences, not for columns.
+pub fn short(value: f32, decimals: usize) -> String {
+    fit(value, decimals, 9).trim_start().to_owned()
+}
+
 /// A number in the cell of a picture: two digits, no leading zero.
 pub fn cell(value: f32) -> String {
     if !value.is_finite() {
@@ -79,9 +84,22 @@ mod tests {
 
     #[test]
     fn exact_numbers_read_back() {
-        for value in [0.0, 1.0, 0.982_135_06, -0.1, 1e-4, 3.0e-9, 1.5e9, f32::MIN_POSITIVE] {
+        for value in [
+            0.0,
+            1.0,
+            0.982_135_06,
+            -0.1,
+            1e-4,
+            3.0e-9,
+            1.5e9,
+            f32::MIN_POSITIVE,
+        ] {
             let text = exact(value).replace('−', "-");
-            assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
+            assert_eq!(
+                text.parse::<f32>().unwrap().to_bits(),
+                value.to_bits(),
+                "{text}"
+            );
         }
         assert_eq!(exact(0.982_135_06), "0.98213506");
         assert_eq!(exact(0.000_05), "5e−5");
@@ -91,7 +109,17 @@ mod tests {
 
     #[test]
     fn fixed_numbers_never_change_their_width() {
-        for value in [0.0, -0.5, 14.2, 1e-7, -1e-7, 123_456.7, 1e30, f32::NAN, f32::INFINITY] {
+        for value in [
+            0.0,
+            -0.5,
+            14.2,
+            1e-7,
+            -1e-7,
+            123_456.7,
+            1e30,
+            f32::NAN,
+            f32::INFINITY,
+        ] {
             assert_eq!(fixed(value).chars().count(), 9, "{value}");
         }
         assert_eq!(fixed(14.2), "  14.2000");

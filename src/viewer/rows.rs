@@ -98,7 +98,8 @@ impl Rows {
         let (mut top, mut row) = (y.min, 0);
         for run in &self.runs {
             if run.start > row {
-                axis.gaps.push((row..run.start, Rangef::new(top, top + gap)));
+                axis.gaps
+                    .push((row..run.start, Rangef::new(top, top + gap)));
                 top += gap;
             }
             let bottom = top + run.len() as f32 * height;
@@ -106,7 +107,8 @@ impl Rows {
             (top, row) = (bottom, run.end);
         }
         if row < self.total {
-            axis.gaps.push((row..self.total, Rangef::new(top, top + gap)));
+            axis.gaps
+                .push((row..self.total, Rangef::new(top, top + gap)));
         }
         axis
     }

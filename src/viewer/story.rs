@@ -78,7 +78,7 @@ pub fn status(recording: &Recording, step: usize, stage: Stage, focus: usize) ->
         let verb = if head.is_write() { "writes" } else { "reads" };
         if let Some((row, weight)) = peak(head.weighting.row(step)) {
             let label = head_label(recording, index);
-            let weight = numbers::fit(weight, 2, 4);
+            let weight = numbers::short(weight, 2);
             text += &format!("; {label} {verb} at {row}, weight {weight}");
         }
         if let Some((shift, _)) = main_shift(head, step) {
@@ -86,6 +86,92 @@ pub fn status(recording: &Recording, step: usize, stage: Stage, focus: usize) ->
         }
     }
     text
+}
+
+/// What happens in a stage, in one or two sentences, for the head looked at.
+pub fn caption(recording: &Recording, step: usize, stage: Stage, focus: usize) -> String {
+    let Some(head) = recording.trace.heads.get(focus) else {
+        return String::new();
+    };
+    let label = head_label(recording, focus);
+    let n = |value: f32| numbers::short(value, 2);
+    let (beta, gate, gamma) = (
+        n(head.strength[step]),
+        head.gate[step],
+        n(head.sharpening[step]),
+    );
+    let at = |weighting: &[f32]| {
+        peak(weighting).map_or_else(String::new, |(row, weight)| {
+            format!("{} on row {row}", n(weight))
+        })
+    };
+    match stage {
+        Stage::Controller => format!(
+            "The controller sees the input and the last reads. It tells {label}: key k, β {beta}, g {}, γ {gamma}.",
+            n(gate)
+        ),
+        Stage::Content => format!(
+            "The key is compared with every row. With β {beta} the most weight is {}.",
+            at(head.content.row(step))
+        ),
+        Stage::Gate => format!(
+            "{} by content, {} from the step before: {}.",
+            n(gate),
+            n(1.0 - gate),
+            at(head.gated.row(step))
+        ),
+        Stage::Shift => main_shift(head, step).map_or_else(String::new, |(by, mass)| {
+            let moves = match by {
+                0 => "The focus stays".to_owned(),
+                by => format!("The focus moves by {}", signed(by)),
+            };
+            format!(
+                "{moves}, with {} of the shift: {}.",
+                n(mass),
+                at(head.shifted.row(step))
+            )
+        }),
+        Stage::Sharpen => format!(
+            "γ {gamma} gathers the weight: {}.",
+            at(head.weighting.row(step))
+        ),
+        Stage::Read => each_head(recording, step, false, "reads row"),
+        Stage::Erase => each_head(recording, step, true, "erases from row"),
+        Stage::Add => each_head(recording, step, true, "adds to row"),
+        Stage::Output => output_caption(recording, step),
+    }
+}
+
+fn each_head(recording: &Recording, step: usize, write: bool, verb: &str) -> String {
+    let heads = recording.trace.heads.iter().enumerate();
+    let sentences = heads
+        .filter(|(_, head)| head.is_write() == write)
+        .filter_map(|(index, head)| {
+            let (row, weight) = peak(head.weighting.row(step))?;
+            let (label, weight) = (head_label(recording, index), numbers::short(weight, 2));
+            Some(format!("{label} {verb} {row}, weight {weight}."))
+        });
+    sentences.take(3).collect::<Vec<_>>().join(" ")
+}
+
+fn output_caption(recording: &Recording, step: usize) -> String {
+    if recording
+        .episode
+        .mask
+        .get(step)
+        .is_none_or(|&mask| mask <= 0.0)
+    {
+        return "The output is made from the controller and the reads. Nothing is asked in this step."
+            .to_owned();
+    }
+    let target = recording.episode.target.row(step);
+    let right = recording.trace.logit.row(step).iter().zip(target);
+    let right = right.filter(|(z, target)| (**z > 0.0) == (**target > 0.5));
+    format!(
+        "The output is made from the controller and the reads: {} of {} bits right.",
+        right.count(),
+        recording.trace.output.width()
+    )
 }
 
 /// How the episode was answered.

@@ -169,7 +169,9 @@ impl Worker {
 
 fn perform(job: Job, files: &dyn Files) -> Outcome {
     catch_unwind(AssertUnwindSafe(|| attempt(job, files))).unwrap_or_else(|_| {
-        Outcome::Failed("That could not be done: an internal error. The session is unchanged.".into())
+        Outcome::Failed(
+            "That could not be done: an internal error. The session is unchanged.".into(),
+        )
     })
 }
 

@@ -46,12 +46,12 @@ fn columns_of(head: &HeadTrace<f32>, step: usize) -> [Column<'_>; 6] {
         equation,
     };
     let (strength, gate, sharpening) = (
-        numbers::fit(head.strength[step], 2, 5),
-        numbers::fit(head.gate[step], 3, 5),
-        numbers::fit(head.sharpening[step], 2, 5),
+        numbers::fit(head.strength[step], 2, 4),
+        numbers::cell(head.gate[step]),
+        numbers::fit(head.sharpening[step], 2, 4),
     );
     let shift = story::main_shift(head, step).map_or(String::new(), |(by, mass)| {
-        format!("s {} {}", story::signed(by), numbers::fit(mass, 2, 4).trim_start())
+        format!("{} {}", story::signed(by), numbers::cell(mass))
     });
     let (content, gated) = (head.content.row(step), head.gated.row(step));
     [
@@ -107,13 +107,7 @@ fn columns_of(head: &HeadTrace<f32>, step: usize) -> [Column<'_>; 6] {
 }
 
 /// The stages of the head looked at, and the final weighting of each other head as a thin column.
-pub fn stages_ui(
-    ui: &mut Ui,
-    columns: &Columns,
-    bands: &Bands,
-    axis: &Axis,
-    view: &mut View<'_>,
-) {
+pub fn stages_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let Some(head) = view.head() else { return };
     let step = view.step();
     let others: Vec<usize> = (0..view.trace().heads.len())
@@ -145,22 +139,77 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     let label = story::head_label(view.recording(), view.focus);
     let write = view.head().is_some_and(HeadTrace::is_write);
     let left = columns.stages.min;
-    head_sign(painter, pos2(left + 6.0, top), 13.0, write, view.palette.head(view.focus));
+    head_sign(
+        painter,
+        pos2(left + 6.0, top),
+        13.0,
+        write,
+        view.palette.head(view.focus),
+    );
     let text = format!("{label}  ADDRESSING");
     let font = theme::heading(11.0);
-    painter.text(pos2(left + 18.0, top), Align2::LEFT_CENTER, text, font.clone(), view.palette.subdued);
+    painter.text(
+        pos2(left + 18.0, top),
+        Align2::LEFT_CENTER,
+        text,
+        font.clone(),
+        view.palette.subdued,
+    );
+    caption(ui, columns, bands, view);
     let (memory, words) = memory_shown(view);
     let left = columns.memory.min;
-    let used = painter.text(pos2(left, top), Align2::LEFT_CENTER, "MEMORY", font, view.palette.subdued);
+    let used = painter.text(
+        pos2(left, top),
+        Align2::LEFT_CENTER,
+        "MEMORY",
+        font,
+        view.palette.subdued,
+    );
     let at = pos2(used.right() + 8.0, top);
-    painter.text(at, Align2::LEFT_CENTER, memory, theme::mono(11.0), view.palette.text);
+    painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        memory,
+        theme::mono(11.0),
+        view.palette.text,
+    );
     let at = pos2(left, top + 16.0);
-    painter.text(at, Align2::LEFT_CENTER, words, theme::text(11.0), view.palette.subdued);
+    painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        words,
+        theme::text(11.0),
+        view.palette.subdued,
+    );
     let n = view.rows.total();
     let m = view.trace().memory_columns.width() / n.max(1);
     let size = format!("{n} rows × {m} columns");
     let at = pos2(left, top + 32.0);
-    painter.text(at, Align2::LEFT_CENTER, size, theme::text(11.0), view.palette.subdued);
+    painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        size,
+        theme::text(11.0),
+        view.palette.subdued,
+    );
+}
+
+/// The current stage in words, where there is room for them.
+fn caption(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
+    let top = bands.ruler.min + 24.0;
+    if bands.rows.min - 64.0 - top < 46.0 {
+        return;
+    }
+    let (stage, painter) = (view.player.stage(), ui.painter());
+    let left = columns.stages.min;
+    let title = format!("{} of 9  {}", stage.index() + 1, stage.name());
+    let (font, ink) = (theme::heading(12.0), view.palette.accent);
+    painter.text(pos2(left, top), Align2::LEFT_TOP, title, font, ink);
+    let text = story::caption(view.recording(), view.step(), stage, view.focus);
+    let (font, ink) = (theme::text(12.0), view.palette.text);
+    let width = columns.stages.span().max(120.0);
+    let galley = painter.layout(text, font, ink, width);
+    painter.galley(pos2(left, top + 17.0), galley, ink);
 }
 
 /// Name, symbol and parameter over a column.
@@ -173,16 +222,41 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
     let middle = x.center();
     let mut line = |up: f32, text: &str, font, ink: egui::Color32| {
         let at = pos2(middle, bottom - up);
-        painter.text(at, Align2::CENTER_BOTTOM, text, font, ink.gamma_multiply(fade));
+        painter.text(
+            at,
+            Align2::CENTER_BOTTOM,
+            text,
+            font,
+            ink.gamma_multiply(fade),
+        );
     };
-    let words = if current { view.palette.accent } else { view.palette.subdued };
-    let narrow = x.span() < 46.0;
-    let number = theme::mono(if narrow { 9.0 } else { 11.0 });
-    line(0.0, &column.parameter, number, view.palette.strong);
+    let words = if current {
+        view.palette.accent
+    } else {
+        view.palette.subdued
+    };
+    let narrow = x.span() < 37.0;
+    let number = theme::mono(if x.span() < 46.0 { 10.0 } else { 11.0 });
+    // Where there is little room the number matters, its symbol is in the equation.
+    let parameter = match column.parameter.split_once(' ') {
+        Some((by, _)) if narrow && column.stage == Stage::Shift => by,
+        Some((_, number)) if narrow => number,
+        _ => &column.parameter,
+    };
+    line(0.0, parameter, number, view.palette.strong);
     line(16.0, column.symbol, theme::text(14.0), view.palette.text);
-    line(35.0, column.words, theme::text(if narrow { 10.0 } else { 11.0 }), words);
+    line(
+        35.0,
+        column.words,
+        theme::text(if narrow { 9.5 } else { 11.0 }),
+        words,
+    );
     let rect = Rect::from_x_y_ranges(x, Rangef::new(bottom - 50.0, bottom));
-    let response = ui.interact(rect, ui.scope_id().with(("stage", column.symbol)), Sense::click());
+    let response = ui.interact(
+        rect,
+        ui.scope_id().with(("stage", column.symbol)),
+        Sense::click(),
+    );
     let name = format!("Stage {} {}", column.words, column.symbol);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.clicked() {
@@ -218,7 +292,11 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
     {
         *view.row = Some(row);
         *view.readout = Some(Readout {
-            place: format!("{label}  step {}  row {row}  {}", view.step(), column.symbol),
+            place: format!(
+                "{label}  step {}  row {row}  {}",
+                view.step(),
+                column.symbol
+            ),
             value: numbers::exact(column.values[row]),
             meaning: format!("{}\n{}", column.equation, sum(view, column, row)),
         });
@@ -230,7 +308,7 @@ fn sum(view: &View<'_>, column: &Column<'_>, row: usize) -> String {
     let (Some(head), t) = (view.head(), view.step()) else {
         return String::new();
     };
-    let n = |value: f32| numbers::fit(value, 4, 1);
+    let n = |value: f32| numbers::short(value, 4);
     match column.symbol {
         "wᵍ" => {
             let g = head.gate[t];
@@ -305,7 +383,10 @@ fn bars(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is one plain thing about one number")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is one plain thing about one number"
+)]
 fn cell_number(
     ui: &Ui,
     x: Rangef,
@@ -386,11 +467,22 @@ fn other_head_ui(ui: &mut Ui, x: Rangef, axis: &Axis, other: usize, view: &mut V
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
     let top = rows_range(axis).min - 10.0;
-    head_sign(ui.painter(), pos2(x.center(), top - 13.0), 12.0, head.is_write(), color);
+    head_sign(
+        ui.painter(),
+        pos2(x.center(), top - 13.0),
+        12.0,
+        head.is_write(),
+        color,
+    );
     let font = theme::heading(10.5);
     let ink = view.palette.subdued;
-    ui.painter()
-        .text(pos2(x.center(), top), Align2::CENTER_CENTER, &label, font, ink);
+    ui.painter().text(
+        pos2(x.center(), top),
+        Align2::CENTER_CENTER,
+        &label,
+        font,
+        ink,
+    );
     let response = interact(ui, rect, &format!("{label} now"), column.equation);
     if response.clicked() {
         view.commands.push(Command::Focus(other));
@@ -439,13 +531,7 @@ fn memory_value(view: &View<'_>, row: usize, column: usize) -> f32 {
 }
 
 /// The memory matrix, with the signs of the heads beside it.
-pub fn memory_ui(
-    ui: &mut Ui,
-    columns: &Columns,
-    bands: &Bands,
-    axis: &Axis,
-    view: &mut View<'_>,
-) {
+pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let _ = bands;
     let rows: Vec<usize> = view.rows.iter().collect();
     let width = view.trace().memory_columns.width() / view.rows.total().max(1);
@@ -502,18 +588,32 @@ fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
         let beside = taken.iter().filter(|(other, _)| *other == row).count();
         taken.push((row, index));
         let left = columns.marks.min + 4.0 + beside as f32 * 34.0;
-        let color = view.palette.head(index).gamma_multiply(0.35 + 0.65 * weight.clamp(0.0, 1.0));
+        let color = view
+            .palette
+            .head(index)
+            .gamma_multiply(0.35 + 0.65 * weight.clamp(0.0, 1.0));
         let middle = place.center();
         ui.painter().hline(
             Rangef::new(columns.memory.max, left + 1.0),
             middle,
             Stroke::new(1.0, color),
         );
-        head_sign(ui.painter(), pos2(left + 6.0, middle), 11.0, head.is_write(), color);
+        head_sign(
+            ui.painter(),
+            pos2(left + 6.0, middle),
+            11.0,
+            head.is_write(),
+            color,
+        );
         let label = story::head_label(view.recording(), index);
         let at = pos2(left + 14.0, middle);
-        ui.painter()
-            .text(at, Align2::LEFT_CENTER, label, theme::heading(10.5), view.palette.text);
+        ui.painter().text(
+            at,
+            Align2::LEFT_CENTER,
+            label,
+            theme::heading(10.5),
+            view.palette.text,
+        );
     }
 }
 
@@ -527,6 +627,7 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
     } else {
         bands.adds.min
     };
+    let start = top;
     let mut lines: Vec<(&str, &[f32], Scale)> =
         vec![("key k", head.key.row(step), view.open.vector_scale)];
     match &head.role {
@@ -541,7 +642,7 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
         vector_now(ui, columns, y, (&label, name), values, scale, view);
         top += 22.0;
     }
-    legends(ui, columns, Rangef::new(top, bands.reads.max), view);
+    legends(ui, columns, Rangef::new(start, bands.reads.max), view);
 }
 
 fn vector_now(
@@ -592,18 +693,14 @@ fn legends(ui: &mut Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
         ("memory, read", view.open.memory_scale),
         ("key, add", view.open.vector_scale),
     ];
-    let two = columns.stages.span() + columns.memory.span() > 420.0;
-    let width = if two { 176.0 } else { 150.0 };
-    let each = 38.0;
-    let count = if two { 2 } else { 4 };
-    let top = y.max - count as f32 * each + 10.0;
-    if top < y.min {
+    let width = (columns.stages.span() - 70.0).min(240.0);
+    let each = (y.span() / entries.len() as f32).min(40.0);
+    if each < 24.0 || width < 60.0 {
         return;
     }
     for (index, (name, scale)) in entries.into_iter().enumerate() {
-        let (column, row) = if two { (index / 2, index % 2) } else { (0, index) };
-        let left = columns.stages.min + column as f32 * (width + 28.0);
-        legend(ui, pos2(left, top + row as f32 * each), width, name, scale, view);
+        let at = pos2(columns.stages.min, y.min + 12.0 + index as f32 * each);
+        legend(ui, at, width, name, scale, view);
     }
 }
 
@@ -614,7 +711,7 @@ fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &
     let ink = view.palette.subdued;
     let text = |value: f32| numbers::exact((value * 1000.0).round() / 1000.0);
     painter.text(at, Align2::LEFT_BOTTOM, name, theme::text(10.5), ink);
-    let ends = format!("{} … {}", text(low), text(high));
+    let ends = format!("{} to {}", text(low), text(high));
     let right = pos2(at.x + width, at.y);
     painter.text(right, Align2::RIGHT_BOTTOM, ends, font, ink);
     let bar = Rect::from_min_size(at + vec2(0.0, 2.0), vec2(width, 8.0));

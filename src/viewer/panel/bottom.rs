@@ -18,7 +18,12 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let y = Rangef::new(area.top() + 12.0, area.bottom() - 12.0);
     timeline_ui(ui, columns, y, view);
     let right = Rangef::new(columns.stages.min, area.right() - 12.0);
-    stages_ui(ui, Rangef::new(right.min, columns.marks.max.min(right.max)), area.y_range(), view);
+    stages_ui(
+        ui,
+        Rangef::new(right.min, columns.marks.max.min(right.max)),
+        area.y_range(),
+        view,
+    );
 }
 
 fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
@@ -68,33 +73,56 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         painter.rect_filled(band, 0.0, view.palette.phases[index % 2]);
     }
     let loss = &view.recording().loss;
-    let most = loss.iter().copied().filter(|l| l.is_finite()).fold(1.0, f32::max);
+    let most = loss
+        .iter()
+        .copied()
+        .filter(|l| l.is_finite())
+        .fold(1.0, f32::max);
     let room = y.span() - 8.0;
     for (step, &loss) in loss.iter().enumerate().filter(|(_, loss)| **loss > 0.0) {
         let x = columns.step(step, steps);
-        let height = if loss.is_finite() { loss / most * room } else { room };
+        let height = if loss.is_finite() {
+            loss / most * room
+        } else {
+            room
+        };
         let bar = Rect::from_x_y_ranges(
             Rangef::new(x.min + 0.5, (x.max - 0.5).max(x.min + 1.0)),
             Rangef::new(y.max - height.max(1.0), y.max),
         );
         painter.rect_filled(bar, 0.0, view.palette.subdued.gamma_multiply(0.7));
     }
-    painter.rect_stroke(rect, 3.0, view.palette.hairline(), egui::StrokeKind::Outside);
+    painter.rect_stroke(
+        rect,
+        3.0,
+        view.palette.hairline(),
+        egui::StrokeKind::Outside,
+    );
     let at = pos2(columns.time.min - 8.0, y.center());
     let (font, ink) = (theme::text(11.0), view.palette.subdued);
     painter.text(at, Align2::RIGHT_CENTER, "loss", font, ink);
-    let response = interact(ui, rect, "Timeline", "phases and loss of every step; drag to move in time");
+    let response = interact(
+        ui,
+        rect,
+        "Timeline",
+        "phases and loss of every step; drag to move in time",
+    );
     scrub(&response, columns, view);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
         *view.readout = Some(crate::viewer::widget::readout::Readout {
             place: format!("step {step}"),
             value: format!("{} bits", numbers::exact(loss[step])),
-            meaning: format!("{}: cross-entropy of this step", story::phase_at(view.recording(), step)),
+            meaning: format!(
+                "{}: cross-entropy of this step",
+                story::phase_at(view.recording(), step)
+            ),
         });
     }
     let line = Rangef::new(ui.max_rect().top(), y.max);
     play_head(ui, columns, line, view);
+    let knob = pos2(columns.step(view.step(), steps).center(), y.min + 3.0);
+    ui.painter().circle_filled(knob, 5.5, view.palette.accent);
 }
 
 /// The nine stages as a row of places to click, and the speed.
@@ -110,9 +138,8 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         let response = ui.interact(rect, ui.scope_id().with(("stage", stage)), Sense::click());
         let name = format!("Go to stage {}", stage.name());
         let selected = stage == current;
-        response.widget_info(|| {
-            egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name)
-        });
+        response
+            .widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name));
         let bar = Rect::from_min_size(pos2(left + 1.0, top), vec2(each - 2.0, 8.0));
         let fill = if selected {
             view.palette.accent
@@ -128,13 +155,29 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         if response.clicked() {
             view.commands.push(Command::SeekStage(stage));
         }
-        response.on_hover_text(format!("{}: stage {} of 9  (. and ,)", stage.name(), stage.index() + 1));
+        response.on_hover_text(format!(
+            "{}: stage {} of 9  (. and ,)",
+            stage.name(),
+            stage.index() + 1
+        ));
     }
     let painter = ui.painter();
     let (font, ink) = (theme::text(11.0), view.palette.subdued);
-    let used = painter.text(pos2(x.min, top - 5.0), Align2::LEFT_BOTTOM, "stage", font.clone(), ink);
+    let used = painter.text(
+        pos2(x.min, top - 5.0),
+        Align2::LEFT_BOTTOM,
+        "stage",
+        font.clone(),
+        ink,
+    );
     let at = pos2(used.right() + 6.0, top - 5.0);
-    painter.text(at, Align2::LEFT_BOTTOM, current.name(), theme::heading(11.0), view.palette.text);
+    painter.text(
+        at,
+        Align2::LEFT_BOTTOM,
+        current.name(),
+        theme::heading(11.0),
+        view.palette.text,
+    );
     speed_ui(ui, Rangef::new(x.max - speed, x.max), y, view);
 }
 
@@ -147,9 +190,8 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         }
         slower.on_hover_text(command::tooltip(&Command::Slower));
         let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
-        response.widget_info(|| {
-            egui::WidgetInfo::labeled(egui::Role::Button, true, "Normal speed")
-        });
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Normal speed"));
         let text = format!("{:>4} /s", numbers::speed(view.player.speed()));
         ui.painter().text(
             rect.center(),
@@ -172,7 +214,12 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// One line of text: the current step for everyone who reads rather than looks.
 pub fn status_ui(ui: &mut Ui, view: &View<'_>) {
-    let text = story::status(view.recording(), view.step(), view.player.stage(), view.focus);
+    let text = story::status(
+        view.recording(),
+        view.step(),
+        view.player.stage(),
+        view.focus,
+    );
     ui.horizontal_centered(|ui| {
         let text = RichText::new(text).font(theme::mono(11.5));
         ui.add(egui::Label::new(text.color(view.palette.text)).truncate());

@@ -2,7 +2,7 @@
 
 use egui::{Rangef, Ui};
 
-use super::{Columns, View, address, play_head, time};
+use super::{Columns, View, address, play_head, step_pill, time};
 
 /// Where the pictures stand from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,12 +33,12 @@ impl Bands {
     fn new(y: Rangef, inputs: usize, outputs: usize, other_heads: usize) -> Self {
         let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
         let channel = (free * 0.20 / (inputs + 2 * outputs).max(1) as f32).min(8.0);
-        let vector = (free * 0.10).min(84.0);
+        let vector = (free * 0.09).min(84.0);
         let strips = channel * (inputs + 2 * outputs) as f32;
         let rest = (free - strips - 2.0 * vector).max(0.0);
         let others = match other_heads {
             0 => 0.0,
-            1 => rest * 0.30,
+            1 => rest * 0.25,
             2 => rest * 0.40,
             _ => rest * 0.48,
         };
@@ -86,4 +86,6 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     address::row_cursor(ui, columns, &axis, view);
     let all = Rangef::new(bands.ruler.min + 14.0, y.max + 10.0);
     play_head(ui, columns, all, view);
+    let numbers = f32::midpoint(bands.ruler.min + 17.0, bands.ruler.max);
+    step_pill(ui, columns, numbers, view);
 }

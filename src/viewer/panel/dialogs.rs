@@ -67,14 +67,20 @@ pub fn dialog_panel_ui(ctx: &Context, dialog: &mut Dialog, commands: &mut Vec<Co
             }
         }),
         Dialog::Open { text } => dialog_ui(ctx, "Open", 520.0, |ui| {
-            note(ui, "A trace (.ntmtrace.json, .json.gz) or weights. Dropping a file on the window does the same.");
+            note(
+                ui,
+                "A trace (.ntmtrace.json, .json.gz) or weights. Dropping a file on the window does the same.",
+            );
             ui.add_space(4.0);
             if path_ui(ui, text, "Open file", false, commands) {
                 answer = Answer::Open(text.clone());
             }
         }),
         Dialog::Save { text } => dialog_ui(ctx, "Save trace", 520.0, |ui| {
-            note(ui, "The episode on screen with every stage of every step. The name says how: .ntmtrace.json or .json.gz.");
+            note(
+                ui,
+                "The episode on screen with every stage of every step. The name says how: .ntmtrace.json or .json.gz.",
+            );
             ui.add_space(4.0);
             if path_ui(ui, text, "Save file", true, commands) {
                 answer = Answer::Save(text.clone());
@@ -128,7 +134,11 @@ fn shortcuts_ui(ui: &mut Ui) {
             .spacing(vec2(24.0, 5.0))
             .show(ui, |ui| {
                 let mut line = |keys: String, name: &str, help: &str| {
-                    ui.label(RichText::new(keys).font(theme::mono(12.0)).color(palette.accent));
+                    ui.label(
+                        RichText::new(keys)
+                            .font(theme::mono(12.0))
+                            .color(palette.accent),
+                    );
                     ui.label(RichText::new(name).color(palette.text));
                     ui.label(RichText::new(help).color(palette.subdued));
                     ui.end_row();
@@ -137,7 +147,11 @@ fn shortcuts_ui(ui: &mut Ui) {
                     let keys: Vec<_> = entry.keys.iter().map(key_text).collect();
                     line(keys.join("  "), entry.name, entry.help);
                 }
-                line("1 … 9".to_owned(), "Look at a head", "in the order of the list of heads");
+                line(
+                    "1 … 9".to_owned(),
+                    "Look at a head",
+                    "in the order of the list of heads",
+                );
             });
     });
 }

@@ -16,7 +16,10 @@ use crate::viewer::widget::property::{control, note, section};
 pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let Some(machine) = session.machine() else {
         section(ui, "Episode");
-        note(ui, "No machine is loaded. Open weights or a trace with Ctrl+O, or drop a file here.");
+        note(
+            ui,
+            "No machine is loaded. Open weights or a trace with Ctrl+O, or drop a file here.",
+        );
         return;
     };
     section(ui, "Episode");
@@ -28,16 +31,22 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         commands.push(Command::Length(length));
     });
     if machine.task.repeats().is_some() {
-        whole(ui, "Repeats", wish.repeats, session::MOST_REPEATS, |repeats| {
-            commands.push(Command::Repeats(repeats));
-        });
+        whole(
+            ui,
+            "Repeats",
+            wish.repeats,
+            session::MOST_REPEATS,
+            |repeats| {
+                commands.push(Command::Repeats(repeats));
+            },
+        );
     }
     seed_ui(ui, wish.seed, commands);
     rows_ui(ui, session, commands);
     trained(ui, session);
     ui.add_space(2.0);
-    let again = egui::Button::new("New episode").min_size(vec2(ui.available_width(), theme::ROW + 2.0));
-    let response = ui.add(again);
+    let size = vec2(ui.available_width(), theme::ROW + 4.0);
+    let response = ui.add_sized(size, egui::Button::new("New episode"));
     if response.clicked() {
         commands.push(Command::NextSeed);
     }
@@ -133,7 +142,9 @@ fn trained(ui: &mut Ui, session: &Session) {
         text += &format!(", repeats {} to {}", repeats.start(), repeats.end());
     }
     let beyond = !length.contains(&wish.length)
-        || task.repeats().is_some_and(|range| !range.contains(&wish.repeats));
+        || task
+            .repeats()
+            .is_some_and(|range| !range.contains(&wish.repeats));
     if beyond {
         text = format!("beyond training: {text}");
     }
@@ -161,16 +172,42 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     let palette = view.palette;
     let painter = ui.painter();
     if focused || response.hovered() {
-        let fill = if focused { palette.hovered } else { palette.raised };
+        let fill = if focused {
+            palette.hovered
+        } else {
+            palette.raised
+        };
         painter.rect_filled(rect, theme::RADIUS, fill);
     }
     let (left, middle) = (rect.left() + 8.0, rect.center().y);
-    head_sign(painter, pos2(left + 6.0, middle), 14.0, trace.is_write(), palette.head(head));
+    head_sign(
+        painter,
+        pos2(left + 6.0, middle),
+        14.0,
+        trace.is_write(),
+        palette.head(head),
+    );
     let align = egui::Align2::LEFT_CENTER;
-    let ink = if focused { palette.strong } else { palette.text };
-    painter.text(pos2(left + 20.0, middle), align, &label, theme::heading(13.0), ink);
+    let ink = if focused {
+        palette.strong
+    } else {
+        palette.text
+    };
+    painter.text(
+        pos2(left + 20.0, middle),
+        align,
+        &label,
+        theme::heading(13.0),
+        ink,
+    );
     let verb = if trace.is_write() { "writes" } else { "reads" };
-    painter.text(pos2(left + 46.0, middle), align, verb, theme::text(12.0), palette.subdued);
+    painter.text(
+        pos2(left + 46.0, middle),
+        align,
+        verb,
+        theme::text(12.0),
+        palette.subdued,
+    );
     if let Some((row, weight)) = story::peak(trace.weighting.row(view.step())) {
         let text = format!("{row:>4} {}", numbers::fit(weight, 2, 5));
         let at = pos2(rect.right() - 8.0, middle);
@@ -181,7 +218,10 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
         view.commands.push(Command::Focus(head));
     }
     let keys = if head < 9 {
-        format!("Look at {label}  ({})\nrow and weight of its peak", head + 1)
+        format!(
+            "Look at {label}  ({})\nrow and weight of its peak",
+            head + 1
+        )
     } else {
         format!("Look at {label}")
     };
@@ -209,15 +249,23 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
         painter.line(points, egui::Stroke::new(1.8, palette.on_accent));
     }
     let at = pos2(rect.left() + 24.0, rect.center().y);
-    let text = "Touched rows only";
-    painter.text(at, egui::Align2::LEFT_CENTER, text, theme::text(13.0), palette.text);
+    let text = "Touched only";
+    painter.text(
+        at,
+        egui::Align2::LEFT_CENTER,
+        text,
+        theme::text(13.0),
+        palette.text,
+    );
+    let count = format!("{}/{}", view.rows.shown(), view.rows.total());
+    let at = pos2(rect.right(), rect.center().y);
+    let (align, font) = (egui::Align2::RIGHT_CENTER, theme::mono(11.0));
+    painter.text(at, align, count, font, palette.subdued);
     focus_ring(ui, &response);
     if response.clicked() {
         view.commands.push(Command::ToggleTouched);
     }
     response.on_hover_text("Hide the rows that no head touches with a weight of 0.01 or more  (U)");
-    let shown = view.rows.shown();
-    note(ui, &format!("{shown} of {} rows on screen", view.rows.total()));
 }
 
 /// How the machine did.
@@ -226,7 +274,13 @@ pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     let recording = view.recording();
     let palette = view.palette;
     ui.label(egui::RichText::new(story::verdict(recording)).color(palette.text));
-    note(ui, &format!("cross-entropy {} bits", numbers::fit(recording.score.bits as f32, 3, 1)));
+    note(
+        ui,
+        &format!(
+            "cross-entropy {} bits",
+            numbers::short(recording.score.bits as f32, 3)
+        ),
+    );
     if view.open.non_finite > 0 {
         let text = format!("{} values are not finite", view.open.non_finite);
         ui.label(egui::RichText::new(text).color(palette.warning));

@@ -22,8 +22,11 @@ use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
 
-/// Width of the left panel.
-pub const LEFT: f32 = 216.0;
+/// Width of the left panel in a window of this width.
+pub fn left_width(window: f32) -> f32 {
+    if window < NARROW { 188.0 } else { 216.0 }
+}
+
 /// Width of the right panel.
 pub const RIGHT: f32 = 268.0;
 /// Below this width of the window the right panel makes room.
@@ -116,16 +119,24 @@ impl Columns {
     /// The columns for a window of this width.
     pub fn new(window: f32, numbers: bool) -> Self {
         let right = if numbers { RIGHT } else { 0.0 };
-        let left = LEFT + 12.0;
+        let left = left_width(window) + 12.0;
         let free = (window - right - 12.0 - left - GUTTER - MARKS - 2.0 * BETWEEN).max(30.0);
+        let (time_share, stages_share) = if window < NARROW {
+            (0.36, 0.44)
+        } else {
+            (0.41, 0.36)
+        };
         let time_start = left + GUTTER;
-        let time = Rangef::new(time_start, (time_start + free * 0.43).round());
+        let time = Rangef::new(time_start, (time_start + free * time_share).round());
         let stages = Rangef::new(
             time.max + BETWEEN,
-            (time.max + BETWEEN + free * 0.34).round(),
+            (time.max + BETWEEN + free * stages_share).round(),
         );
         let memory_start = stages.max + BETWEEN;
-        let memory = Rangef::new(memory_start, (memory_start + free * 0.23).round());
+        let memory = Rangef::new(
+            memory_start,
+            (memory_start + free * (1.0 - time_share - stages_share)).round(),
+        );
         Self {
             gutter: Rangef::new(left, time_start),
             time,
@@ -174,6 +185,18 @@ pub fn scrub(response: &Response, columns: &Columns, view: &mut View<'_>) {
             view.commands.push(Command::Seek(step));
         }
     }
+}
+
+/// The number of the current step, on the play-head.
+pub fn step_pill(ui: &Ui, columns: &Columns, y: f32, view: &View<'_>) {
+    let place = columns.step(view.step(), view.steps());
+    let (palette, painter) = (view.palette, ui.painter());
+    let (text, font) = (view.step().to_string(), super::theme::mono(11.0));
+    let galley = painter.layout_no_wrap(text, font, palette.on_accent);
+    let center = egui::pos2(place.center(), y);
+    let pill = Rect::from_center_size(center, galley.size() + egui::vec2(8.0, 1.0));
+    painter.rect_filled(pill, 3.0, palette.accent);
+    painter.galley(center - galley.size() / 2.0, galley, palette.on_accent);
 }
 
 /// The play-head: the current step as a column, its edges in the accent colour.

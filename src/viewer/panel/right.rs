@@ -23,7 +23,12 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     number(ui, "β", "key strength", &numbers::fixed(head.strength[t]));
     equation(ui, view, "wᶜ = softmax(β · cos(k, M))", "(5, 6)");
     section(ui, "Gate");
-    number(ui, "g", "content against before", &numbers::fixed(head.gate[t]));
+    number(
+        ui,
+        "g",
+        "content against before",
+        &numbers::fixed(head.gate[t]),
+    );
     equation(ui, view, "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁", "(7)");
     section(ui, "Shift");
     shift_ui(ui, view, head.shift.row(t));
@@ -41,26 +46,54 @@ fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
     let painter = ui.painter();
     let middle = rect.center().y;
     let color = view.palette.head(view.focus);
-    head_sign(painter, pos2(rect.left() + 8.0, middle), 16.0, head.is_write(), color);
+    head_sign(
+        painter,
+        pos2(rect.left() + 8.0, middle),
+        16.0,
+        head.is_write(),
+        color,
+    );
     let (left, ink) = (rect.left() + 24.0, view.palette.strong);
-    painter.text(pos2(left, middle), Align2::LEFT_CENTER, &label, theme::heading(16.0), ink);
-    let kind = if head.is_write() { "write head" } else { "read head" };
+    painter.text(
+        pos2(left, middle),
+        Align2::LEFT_CENTER,
+        &label,
+        theme::heading(16.0),
+        ink,
+    );
+    let kind = if head.is_write() {
+        "write head"
+    } else {
+        "read head"
+    };
     let (font, ink) = (theme::text(12.0), view.palette.subdued);
-    painter.text(pos2(left + 32.0, middle + 1.0), Align2::LEFT_CENTER, kind, font, ink);
+    painter.text(
+        pos2(left + 32.0, middle + 1.0),
+        Align2::LEFT_CENTER,
+        kind,
+        font,
+        ink,
+    );
     let step = format!("step {:>3}", view.step());
     let at = pos2(rect.right(), middle);
-    painter.text(at, Align2::RIGHT_CENTER, step, theme::mono(12.0), view.palette.text);
+    painter.text(
+        at,
+        Align2::RIGHT_CENTER,
+        step,
+        theme::mono(12.0),
+        view.palette.text,
+    );
 }
 
 /// An equation of the paper with its number.
 fn equation(ui: &mut Ui, view: &View<'_>, text: &str, reference: &str) {
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
     let (font, ink) = (theme::text(12.0), view.palette.subdued);
     let middle = rect.center().y;
     let left = pos2(rect.left(), middle);
-    ui.painter().text(left, Align2::LEFT_CENTER, text, font, ink);
+    ui.painter()
+        .text(left, Align2::LEFT_CENTER, text, font, ink);
     let right = pos2(rect.right(), middle);
     let font = theme::text(10.5);
     ui.painter()
@@ -88,18 +121,34 @@ fn shift_ui(ui: &mut Ui, view: &View<'_>, shift: &[f32]) {
         let middle = rect.center().y;
         let text = format!("s({by})");
         let at = pos2(rect.left(), middle);
-        painter.text(at, Align2::LEFT_CENTER, text, theme::text(13.0), view.palette.text);
+        painter.text(
+            at,
+            Align2::LEFT_CENTER,
+            text,
+            theme::text(13.0),
+            view.palette.text,
+        );
         let room = Rect::from_min_max(
             pos2(rect.left() + 48.0, middle - 4.0),
             pos2(rect.right() - 84.0, middle + 4.0),
         );
         painter.rect_filled(room, 2.0, view.palette.raised);
-        let share = if shift[index].is_finite() { shift[index].clamp(0.0, 1.0) } else { 0.0 };
+        let share = if shift[index].is_finite() {
+            shift[index].clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
         let bar = Rect::from_min_size(room.min, vec2(room.width() * share, room.height()));
         painter.rect_filled(bar, 2.0, view.palette.head(view.focus));
         let value = numbers::fixed(shift[index]);
         let at = pos2(rect.right(), middle);
-        painter.text(at, Align2::RIGHT_CENTER, value, theme::mono(12.5), view.palette.strong);
+        painter.text(
+            at,
+            Align2::RIGHT_CENTER,
+            value,
+            theme::mono(12.5),
+            view.palette.strong,
+        );
     }
 }
 
@@ -114,7 +163,12 @@ fn weighting_ui(ui: &mut Ui, view: &View<'_>, head: &HeadTrace<f32>) {
     heaviest.truncate(most);
     heaviest.sort_by(|&a, &b| weighting[b].total_cmp(&weighting[a]));
     for row in heaviest {
-        number(ui, "w", &format!("row {row:>4}"), &numbers::fixed(weighting[row]));
+        number(
+            ui,
+            "w",
+            &format!("row {row:>4}"),
+            &numbers::fixed(weighting[row]),
+        );
     }
     let entropy: f32 = weighting
         .iter()

@@ -73,10 +73,6 @@ fn step_numbers(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
             );
         }
     }
-    let at = pos2(place, y.center());
-    let font = theme::mono(11.0);
-    ui.painter()
-        .text(at, Align2::CENTER_CENTER, current, font, view.palette.accent);
     gutter_text(ui, columns, y.center(), "step", view);
 }
 
@@ -230,13 +226,7 @@ fn wrong_bits(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
 }
 
 /// The weightings of every head over time: the one looked at on the address axis, the others below.
-pub fn lanes_ui(
-    ui: &mut Ui,
-    columns: &Columns,
-    bands: &Bands,
-    axis: &Axis,
-    view: &mut View<'_>,
-) {
+pub fn lanes_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     lane_ui(ui, columns, axis, view.focus, true, view);
     row_numbers(ui, columns, axis, view);
     let others: Vec<usize> = (0..view.trace().heads.len())
@@ -321,18 +311,36 @@ fn lane_name(
     let left = columns.gutter.min;
     let top = y.min;
     let painter = ui.painter();
-    head_sign(painter, pos2(left + 7.0, top + 8.0), 13.0, trace.is_write(), color);
+    head_sign(
+        painter,
+        pos2(left + 7.0, top + 8.0),
+        13.0,
+        trace.is_write(),
+        color,
+    );
     let ink = if focused {
         view.palette.strong
     } else {
         view.palette.text
     };
     let font = theme::heading(12.0);
-    painter.text(pos2(left + 17.0, top + 8.0), Align2::LEFT_CENTER, &label, font, ink);
+    painter.text(
+        pos2(left + 17.0, top + 8.0),
+        Align2::LEFT_CENTER,
+        &label,
+        font,
+        ink,
+    );
     let small = theme::text(10.5);
     let verb = if trace.is_write() { "writes" } else { "reads" };
     if y.span() > 24.0 {
-        painter.text(pos2(left, top + 22.0), Align2::LEFT_CENTER, verb, small, view.palette.subdued);
+        painter.text(
+            pos2(left, top + 22.0),
+            Align2::LEFT_CENTER,
+            verb,
+            small,
+            view.palette.subdued,
+        );
     }
     let rect = Rect::from_x_y_ranges(
         Rangef::new(left, left + 40.0),
@@ -407,13 +415,29 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
         && let Role::Write { add, .. } = &heads[head].role
     {
         let label = story::head_label(recording, head);
-        vector_ui(ui, columns, bands.adds, ("adds", &label, "add a"), add, view.open.vector_scale, view);
+        vector_ui(
+            ui,
+            columns,
+            bands.adds,
+            ("adds", &label, "add a"),
+            add,
+            view.open.vector_scale,
+            view,
+        );
     }
     if let Some(head) = read
         && let Role::Read { read } = &heads[head].role
     {
         let label = story::head_label(recording, head);
-        vector_ui(ui, columns, bands.reads, ("reads", &label, "read r"), read, view.open.memory_scale, view);
+        vector_ui(
+            ui,
+            columns,
+            bands.reads,
+            ("reads", &label, "read r"),
+            read,
+            view.open.memory_scale,
+            view,
+        );
     }
 }
 

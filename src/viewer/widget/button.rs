@@ -40,7 +40,11 @@ pub fn named_icon_button(
         (true, _) => (Some(palette.accent), palette.on_accent),
         (false, true) => (
             Some(palette.hovered),
-            if selected { palette.accent } else { palette.strong },
+            if selected {
+                palette.accent
+            } else {
+                palette.strong
+            },
         ),
         (false, false) => (None, palette.text),
     };
@@ -58,7 +62,12 @@ pub fn named_icon_button(
 }
 
 /// A text button that carries a command.
-pub fn text_button(ui: &mut Ui, text: &str, command: &Command, commands: &mut Vec<Command>) -> Response {
+pub fn text_button(
+    ui: &mut Ui,
+    text: &str,
+    command: &Command,
+    commands: &mut Vec<Command>,
+) -> Response {
     let response = ui.add(egui::Button::new(text));
     if response.clicked() {
         commands.push(command.clone());

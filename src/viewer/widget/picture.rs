@@ -65,7 +65,11 @@ impl Grid<'_> {
             .map(|(column, row)| (self.value)(column, row))
             .reduce(|best, next| {
                 let further = next.abs() > best.abs() || !next.is_finite();
-                if further && best.is_finite() { next } else { best }
+                if further && best.is_finite() {
+                    next
+                } else {
+                    best
+                }
             })
     }
 }
@@ -141,13 +145,7 @@ pub fn paint(painter: &Painter, rect: Rect, texture: TextureId) {
 }
 
 /// Draws a picture of memory rows along the address axis, run by run.
-pub fn paint_rows(
-    painter: &Painter,
-    x: Rangef,
-    axis: &Axis,
-    texture: TextureId,
-    opacity: f32,
-) {
+pub fn paint_rows(painter: &Painter, x: Rangef, axis: &Axis, texture: TextureId, opacity: f32) {
     let shown: usize = axis.runs.iter().map(|(rows, _)| rows.len()).sum();
     let mut before = 0;
     for (rows, place) in &axis.runs {

@@ -27,7 +27,8 @@ pub fn control<R>(ui: &mut Ui, label: &str, add: impl FnOnce(&mut Ui) -> R) -> R
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.label(label))
                 .response
         });
-        ui.with_layout(Layout::right_to_left(Align::Center), add).inner
+        ui.with_layout(Layout::right_to_left(Align::Center), add)
+            .inner
     })
     .inner
 }

@@ -1,0 +1,496 @@
+//! The window without a window: driven by labels and keys, with simulated time.
+#![cfg(feature = "gui")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use egui::{Key, Modifiers, Theme, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use tapescope::model::{ModelConfig, Ntm};
+use tapescope::player::Stage;
+use tapescope::task::{Copy, RepeatCopy, Task};
+use tapescope::train::Recording;
+use tapescope::viewer::{App, Files, Machine, Opened, OpenedTrace, Options};
+
+/// Remembers what was saved, and opens what its names promise.
+#[derive(Default)]
+struct Shelf {
+    saved: Mutex<Vec<PathBuf>>,
+}
+
+impl Files for Shelf {
+    fn open(&self, path: &Path) -> Result<Opened, String> {
+        match path.to_str() {
+            Some("other.safetensors") => Ok(Opened::Machine(Box::new(machine("other", 3)))),
+            Some("theirs.ntmtrace.json") => {
+                let machine = machine("theirs", 4);
+                let recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+                Ok(Opened::Trace(Box::new(OpenedTrace {
+                    title: "theirs.ntmtrace.json".to_owned(),
+                    recording,
+                    config: None,
+                })))
+            }
+            Some("broken.json") => {
+                let machine = machine("broken", 4);
+                let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+                recording.trace.heads[0].weighting.row_mut(1)[2] = f32::NAN;
+                recording.trace.memory_columns.row_mut(2)[5] = f32::INFINITY;
+                Ok(Opened::Trace(Box::new(OpenedTrace {
+                    title: "broken.json".to_owned(),
+                    recording,
+                    config: None,
+                })))
+            }
+            _ => Err(format!("{} does not exist.", path.display())),
+        }
+    }
+
+    fn save_trace(
+        &self,
+        path: &Path,
+        recording: &Recording,
+        config: Option<&ModelConfig>,
+        machine: Option<&Machine>,
+    ) -> Result<String, String> {
+        assert!(recording.trace.steps() > 0 && config.is_some() && machine.is_some());
+        self.saved.lock().unwrap().push(path.to_owned());
+        Ok(format!("The trace is in {}.", path.display()))
+    }
+}
+
+fn small(task: &Task, rows: usize, seed: u64) -> Ntm<f32> {
+    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    config.rows = rows;
+    config.columns = 6;
+    config.controller.size = 12;
+    Ntm::new(config, seed)
+}
+
+fn machine(name: &str, seed: u64) -> Machine {
+    let task = Task::Copy(Copy {
+        bits: 4,
+        length: 1..=5,
+    });
+    let ntm = small(&task, 16, seed);
+    Machine {
+        name: name.to_owned(),
+        title: format!("Copy {name}"),
+        task,
+        ntm,
+    }
+}
+
+fn repeating() -> Machine {
+    let task = Task::RepeatCopy(RepeatCopy {
+        bits: 4,
+        length: 1..=3,
+        repeats: 1..=3,
+    });
+    let ntm = small(&task, 16, 2);
+    Machine {
+        name: "repeat".to_owned(),
+        title: "Repeat copy".to_owned(),
+        task,
+        ntm,
+    }
+}
+
+fn window_of(size: Vec2, shelf: Arc<Shelf>) -> Harness<'static, App> {
+    let options = Options {
+        machines: vec![machine("first", 1), repeating()],
+        files: shelf,
+        seed: 1,
+        open: None,
+    };
+    let mut harness = Harness::builder()
+        .with_size(size)
+        .with_theme(Theme::Dark)
+        .with_step_dt(0.05)
+        .with_context_setup(tapescope::viewer::dress)
+        .build_ui_state(|ui, app: &mut App| app.frame_ui(ui), App::headless(options));
+    harness.run_steps(2);
+    harness
+}
+
+fn window() -> Harness<'static, App> {
+    window_of(Vec2::new(1440.0, 900.0), Arc::default())
+}
+
+fn paused() -> Harness<'static, App> {
+    let mut harness = window();
+    harness.get_by_label("Pause").click();
+    harness.run_steps(2);
+    harness.state_mut().player.first();
+    harness.run_steps(1);
+    harness
+}
+
+fn click(harness: &mut Harness<'_, App>, label: &str) {
+    harness.get_by_label(label).click();
+    harness.run_steps(3);
+}
+
+fn press(harness: &mut Harness<'_, App>, key: Key) {
+    harness.key_press(key);
+    harness.run_steps(2);
+}
+
+fn press_with(harness: &mut Harness<'_, App>, modifiers: Modifiers, key: Key) {
+    harness.key_press_modifiers(modifiers, key);
+    harness.run_steps(2);
+}
+
+fn step(harness: &Harness<'_, App>) -> usize {
+    harness.state().player.step()
+}
+
+#[test]
+fn opens_on_an_episode_and_plays() {
+    let mut harness = window();
+    assert!(harness.state().player.playing());
+    assert_eq!(harness.state().player.steps(), 11);
+    harness.run_steps(20);
+    assert!((3..=5).contains(&step(&harness)));
+    for picture in [
+        "input: over time",
+        "output: over time",
+        "memory: rows down, columns across",
+    ] {
+        harness.get_by_label(picture);
+    }
+}
+
+#[test]
+fn every_transport_button_does_what_its_label_says() {
+    let mut harness = paused();
+    for (label, expected) in [
+        ("Next step", 1),
+        ("Next step", 2),
+        ("Previous step", 1),
+        ("Last step", 10),
+        ("Next step", 10),
+        ("First step", 0),
+        ("Previous step", 0),
+    ] {
+        click(&mut harness, label);
+        assert_eq!(step(&harness), expected, "{label}");
+    }
+    click(&mut harness, "Play");
+    assert!(harness.state().player.playing());
+    click(&mut harness, "Pause");
+    assert!(!harness.state().player.playing());
+    click(&mut harness, "Loop");
+    assert_eq!(
+        harness.state().player.looping(),
+        tapescope::player::Loop::All
+    );
+    click(&mut harness, "Faster");
+    assert!((harness.state().player.speed() - 8.0).abs() < 1e-9);
+    click(&mut harness, "Slower");
+    click(&mut harness, "Slower");
+    assert!((harness.state().player.speed() - 2.0).abs() < 1e-9);
+    click(&mut harness, "Normal speed");
+    assert!((harness.state().player.speed() - 4.0).abs() < 1e-9);
+    click(&mut harness, "Go to stage shift");
+    assert_eq!(harness.state().player.stage(), Stage::Shift);
+}
+
+#[test]
+fn every_transport_key_does_what_the_list_says() {
+    let mut harness = paused();
+    for (modifiers, key, expected) in [
+        (Modifiers::NONE, Key::ArrowRight, 1),
+        (Modifiers::NONE, Key::ArrowLeft, 0),
+        (Modifiers::SHIFT, Key::ArrowRight, 10),
+        (Modifiers::SHIFT, Key::ArrowLeft, 0),
+        (Modifiers::NONE, Key::End, 10),
+        (Modifiers::NONE, Key::Home, 0),
+    ] {
+        press_with(&mut harness, modifiers, key);
+        assert_eq!(step(&harness), expected);
+    }
+    press(&mut harness, Key::Comma);
+    assert_eq!(harness.state().player.stage(), Stage::Add);
+    press(&mut harness, Key::Period);
+    assert_eq!(harness.state().player.stage(), Stage::Output);
+    press(&mut harness, Key::CloseBracket);
+    press(&mut harness, Key::CloseBracket);
+    press(&mut harness, Key::OpenBracket);
+    assert!((harness.state().player.speed() - 8.0).abs() < 1e-9);
+    press(&mut harness, Key::Backslash);
+    press(&mut harness, Key::L);
+    assert_eq!(
+        harness.state().player.looping(),
+        tapescope::player::Loop::All
+    );
+    press(&mut harness, Key::Num1);
+    assert_eq!(harness.state().focus, 0);
+    press(&mut harness, Key::Num2);
+    assert_eq!(harness.state().focus, 1);
+    press(&mut harness, Key::Num9);
+    assert_eq!(harness.state().focus, 1);
+    press(&mut harness, Key::Space);
+    assert!(harness.state().player.playing());
+}
+
+#[test]
+fn space_at_the_end_starts_over() {
+    let mut harness = paused();
+    press(&mut harness, Key::End);
+    press(&mut harness, Key::Space);
+    assert_eq!(step(&harness), 0);
+    assert!(harness.state().player.playing());
+}
+
+#[test]
+fn a_wish_records_another_episode() {
+    let mut harness = paused();
+    let input = |harness: &Harness<'_, App>| {
+        let open = harness.state().session.open.as_ref().unwrap();
+        open.shown.recording.episode.input.clone()
+    };
+    let first = input(&harness);
+    click(&mut harness, "New episode");
+    assert_ne!(input(&harness), first);
+    assert_eq!(harness.state().session.wish.seed, 2);
+    press_with(&mut harness, Modifiers::SHIFT, Key::R);
+    assert_eq!(harness.state().session.wish.seed, 3);
+    press(&mut harness, Key::R);
+    assert_eq!(harness.state().session.wish.seed, 3);
+    assert_eq!(step(&harness), 0);
+    click(&mut harness, "More: Length");
+    assert_eq!(harness.state().player.steps(), 13);
+    click(&mut harness, "Less: Length");
+    assert_eq!(harness.state().player.steps(), 11);
+    click(&mut harness, "Machine");
+    click(&mut harness, "Repeat copy");
+    assert_eq!(harness.state().session.wish.machine, 1);
+    assert_eq!(harness.state().player.steps(), 3 + 1 + 9 + 1);
+    click(&mut harness, "More: Repeats");
+    assert_eq!(harness.state().player.steps(), 3 + 1 + 12 + 1);
+    click(&mut harness, "Memory rows");
+    click(&mut harness, "64 rows");
+    let open = harness.state().session.open.as_ref().unwrap();
+    assert_eq!(open.shown.recording.trace.heads[0].initial.len(), 64);
+}
+
+#[test]
+fn going_to_a_step_takes_numbers_differences_and_phases() {
+    let mut harness = paused();
+    for (typed, expected) in [("7", 7), ("-2", 5), ("+3", 8), ("ans", 6)] {
+        press(&mut harness, Key::G);
+        harness.run_steps(2);
+        harness.get_by_label("Step").type_text(typed);
+        harness.run_steps(2);
+        press(&mut harness, Key::Enter);
+        harness.run_steps(2);
+        assert_eq!(step(&harness), expected, "{typed}");
+    }
+    press(&mut harness, Key::G);
+    harness.run_steps(2);
+    harness.get_by_label("Step").type_text("99");
+    harness.run_steps(2);
+    click(&mut harness, "Go");
+    harness.get_by_label("There is no such step or phase in this episode.");
+    press(&mut harness, Key::Escape);
+    harness.run_steps(2);
+    assert!(harness.query_by_label("Step").is_none());
+}
+
+#[test]
+fn typing_does_not_move_the_play_head() {
+    let mut harness = paused();
+    press(&mut harness, Key::G);
+    harness.run_steps(2);
+    press(&mut harness, Key::ArrowRight);
+    press(&mut harness, Key::Space);
+    assert_eq!(step(&harness), 0);
+    assert!(!harness.state().player.playing());
+}
+
+#[test]
+fn the_theme_can_be_switched() {
+    let mut harness = paused();
+    assert_eq!(harness.ctx.theme(), Theme::Dark);
+    click(&mut harness, "Theme");
+    assert_eq!(harness.ctx.theme(), Theme::Light);
+}
+
+#[test]
+fn the_list_of_keys_opens_and_closes() {
+    let mut harness = paused();
+    press(&mut harness, Key::Questionmark);
+    harness.get_by_label("at the end, from the beginning");
+    press(&mut harness, Key::Escape);
+    harness.run_steps(2);
+    assert!(
+        harness
+            .query_by_label("at the end, from the beginning")
+            .is_none()
+    );
+}
+
+#[test]
+fn the_trace_is_saved_where_asked() {
+    let shelf = Arc::new(Shelf::default());
+    let mut harness = window_of(Vec2::new(1440.0, 900.0), shelf.clone());
+    press_with(&mut harness, Modifiers::COMMAND, Key::S);
+    harness.run_steps(2);
+    click(&mut harness, "Save file");
+    let saved = shelf.saved.lock().unwrap().clone();
+    assert_eq!(saved, [PathBuf::from("copy-length5-seed1.ntmtrace.json")]);
+    harness.get_by_label("The trace is in copy-length5-seed1.ntmtrace.json.");
+}
+
+fn open(harness: &mut Harness<'_, App>, path: &str) {
+    press_with(harness, Modifiers::COMMAND, Key::O);
+    harness.run_steps(2);
+    harness.get_by_label("Path").type_text(path);
+    harness.run_steps(2);
+    click(harness, "Open file");
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_leaves_the_session_as_it_was() {
+    let mut harness = paused();
+    press(&mut harness, Key::ArrowRight);
+    let before = harness.state().status();
+    open(&mut harness, "nowhere.json");
+    harness.get_by_label("nowhere.json does not exist.");
+    assert_eq!(harness.state().status(), before);
+    assert_eq!(harness.state().session.machines.len(), 2);
+    // A problem stays until it is dismissed.
+    harness.run_steps(200);
+    click(&mut harness, "Dismiss");
+    assert!(
+        harness
+            .query_by_label("nowhere.json does not exist.")
+            .is_none()
+    );
+}
+
+#[test]
+fn weights_and_traces_can_be_opened() {
+    let mut harness = paused();
+    open(&mut harness, "other.safetensors");
+    assert_eq!(harness.state().session.machines.len(), 3);
+    assert_eq!(harness.state().session.wish.machine, 2);
+    open(&mut harness, "theirs.ntmtrace.json");
+    let shown = harness.state().session.open.as_ref().unwrap().shown.clone();
+    assert!(shown.machine.is_none());
+    assert_eq!(shown.file.as_deref(), Some("theirs.ntmtrace.json"));
+    harness.get_by_label("theirs.ntmtrace.json, as recorded");
+}
+
+#[test]
+fn values_that_are_not_finite_are_counted_and_drawn() {
+    let mut harness = paused();
+    open(&mut harness, "broken.json");
+    for _ in 0..6 {
+        press(&mut harness, Key::ArrowRight);
+    }
+    harness.get_by_label("2 values are not finite");
+}
+
+#[test]
+fn the_value_under_a_still_pointer_follows_time() {
+    let mut harness = paused();
+    let place = harness
+        .get_by_label("memory: rows down, columns across")
+        .rect()
+        .left_top()
+        + Vec2::new(4.0, 4.0);
+    harness.hover_at(place);
+    harness.run_steps(2);
+    let before = harness.state().readout().unwrap().clone();
+    assert!(before.place.contains("row 0"), "{}", before.place);
+    press(&mut harness, Key::ArrowRight);
+    let after = harness.state().readout().unwrap().clone();
+    assert_ne!(before, after);
+}
+
+#[test]
+fn a_click_in_a_picture_over_time_goes_there() {
+    let mut harness = paused();
+    for picture in ["input: over time", "adds of W0: over time"] {
+        press(&mut harness, Key::Home);
+        let rect = harness.get_by_label(picture).rect();
+        harness.drag_at(rect.center());
+        harness.run_steps(1);
+        harness.drop_at(rect.center());
+        harness.run_steps(2);
+        assert_eq!(step(&harness), 5, "{picture}");
+    }
+}
+
+#[test]
+fn nothing_is_uploaded_while_nothing_changes() {
+    let mut harness = paused();
+    harness.run_steps(3);
+    let before = harness.state().uploads();
+    harness.run_steps(10);
+    assert_eq!(harness.state().uploads(), before);
+    press(&mut harness, Key::ArrowRight);
+    let changed = harness.state().uploads() - before;
+    assert!((1..=8).contains(&changed), "{changed}");
+}
+
+#[test]
+fn the_status_line_says_what_happens() {
+    let mut harness = paused();
+    let status = harness.state().status();
+    assert!(
+        status.starts_with("step 0 of 11, input phase; R0 reads at "),
+        "{status}"
+    );
+    assert!(status.contains("; W0 writes at ") && status.contains(", shift "));
+    harness.get_by_label(&status);
+    press(&mut harness, Key::Comma);
+    assert!(harness.state().status().contains("stage 8 of 9: add"));
+}
+
+#[test]
+fn every_size_of_window_can_be_drawn() {
+    for size in [
+        Vec2::ZERO,
+        Vec2::new(1.0, 1.0),
+        Vec2::new(220.0, 180.0),
+        Vec2::new(960.0, 600.0),
+        Vec2::new(3840.0, 2160.0),
+    ] {
+        let mut harness = window_of(size, Arc::default());
+        harness.run_steps(4);
+        press(&mut harness, Key::U);
+        press(&mut harness, Key::Questionmark);
+        harness.run_steps(3);
+    }
+}
+
+#[test]
+fn a_window_without_machines_says_what_to_do() {
+    let mut harness = Harness::builder()
+        .with_size(Vec2::new(960.0, 600.0))
+        .with_context_setup(tapescope::viewer::dress)
+        .build_ui_state(
+            |ui, app: &mut App| app.frame_ui(ui),
+            App::headless(Options::default()),
+        );
+    harness.run_steps(3);
+    harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
+}
+
+#[test]
+fn a_large_memory_costs_little_per_frame() {
+    let mut harness = paused();
+    let task = harness.state().session.machines[0].task.clone();
+    let mut big = machine("big", 5);
+    big.ntm = small(&task, 4096, 5);
+    harness.state_mut().session.add(big);
+    press_with(&mut harness, Modifiers::SHIFT, Key::R);
+    press(&mut harness, Key::Z);
+    harness.run_steps(2);
+    let shapes = harness.output().shapes.len();
+    assert!(shapes < 3000, "{shapes} shapes");
+}

@@ -45,6 +45,8 @@ pub struct App {
     row: Option<usize>,
     title: String,
     play_when_ready: bool,
+    /// The time of the last frame.
+    time: Option<f64>,
 }
 
 impl App {
@@ -79,6 +81,7 @@ impl App {
             row: None,
             title: String::new(),
             play_when_ready: true,
+            time: None,
         };
         match options.open {
             Some(path) => app.worker.start(Job::Open(path)),
@@ -117,7 +120,7 @@ impl App {
         for outcome in self.worker.outcomes() {
             match outcome {
                 Outcome::Recorded(shown) => {
-                    self.session.show(shown);
+                    self.session.show(&shown);
                     self.opened();
                 }
                 Outcome::Opened(path, opened) => self.take_in(&path, *opened),
@@ -354,7 +357,10 @@ impl App {
 
     /// Time passes, keys are read, files are dropped.
     fn before_ui(&mut self, ctx: &Context) {
-        let seconds = ctx.input(|input| input.stable_dt).min(LONGEST_FRAME);
+        // Not `stable_dt`: that is a guess after a frame that was asked for in advance.
+        let now = ctx.input(|input| input.time);
+        let passed = now - self.time.replace(now).unwrap_or(now);
+        let seconds = (passed as f32).clamp(0.0, LONGEST_FRAME);
         self.player.advance(f64::from(seconds));
         self.toasts.advance(seconds);
         let mut commands = Vec::new();

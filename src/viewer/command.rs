@@ -253,7 +253,7 @@ mod tests {
     fn no_two_commands_share_a_key() {
         let mut keys: Vec<_> = table()
             .iter()
-            .flat_map(|entry| entry.keys.to_vec())
+            .flat_map(|entry| entry.keys.clone())
             .chain(HEAD_KEYS)
             .map(|key| key_text(&key))
             .collect();
@@ -267,7 +267,7 @@ mod tests {
     fn no_key_belongs_to_the_browser() {
         for entry in table() {
             for key in entry.keys {
-                let text = key_text(key);
+                let text = key_text(&key);
                 let reserved = [
                     "Ctrl+T", "Ctrl+W", "Ctrl+N", "Ctrl+L", "Ctrl+R", "F5", "F11",
                 ];

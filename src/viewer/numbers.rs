@@ -31,7 +31,7 @@ pub fn fit(value: f32, decimals: usize, width: usize) -> String {
     if value.is_infinite() {
         return format!("{:>width$}", if value > 0.0 { "∞" } else { "−∞" });
     }
-    let smallest = 0.5 * 10_f32.powi(-(decimals as i32));
+    let smallest = 0.5 * 10_f32.powf(-(decimals as f32));
     let plain = format!("{value:.decimals$}");
     let digits = if (value != 0.0 && value.abs() < smallest) || plain.len() > width {
         format!("{value:.1e}")

@@ -161,7 +161,7 @@ impl Session {
     }
 
     /// Puts an episode on screen.
-    pub fn show(&mut self, shown: Arc<Shown>) {
+    pub fn show(&mut self, shown: &Arc<Shown>) {
         self.serial += 1;
         let trace = &shown.recording.trace;
         let heads = &trace.heads;
@@ -191,7 +191,7 @@ impl Session {
 
     /// A recorded trace goes on screen as it is.
     pub fn show_file(&mut self, trace: files::OpenedTrace) {
-        self.show(Arc::new(Shown {
+        self.show(&Arc::new(Shown {
             recording: trace.recording,
             config: trace.config,
             machine: None,

@@ -44,8 +44,13 @@ pub fn peak(weighting: &[f32]) -> Option<(usize, f32)> {
 /// Where the shift of a step mostly moves the focus, and with how much weight.
 pub fn main_shift(head: &HeadTrace<f32>, step: usize) -> Option<(isize, f32)> {
     let shift = head.shift.row(step);
-    let range = (shift.len() / 2) as isize;
-    peak(shift).map(|(index, mass)| (index as isize - range, mass))
+    let range = shift.len() / 2;
+    peak(shift).map(|(index, mass)| (offset(index, range), mass))
+}
+
+/// The rows by which entry `index` of a shift weighting of this range moves the focus.
+pub fn offset(index: usize, range: usize) -> isize {
+    index.cast_signed() - range.cast_signed()
 }
 
 /// A shift with its sign: −1, 0, +1.
@@ -63,29 +68,38 @@ pub fn status(recording: &Recording, step: usize, stage: Stage, focus: usize) ->
     if step >= steps {
         return "no steps".to_owned();
     }
-    let mut text = format!("step {step} of {steps}");
+    let mut place = vec![format!("step {step} of {steps}")];
     let phase = phase_at(recording, step);
     if !phase.is_empty() {
-        text += &format!(", {phase} phase");
+        place.push(format!("{phase} phase"));
     }
     if stage != Stage::Output {
-        text += &format!(", stage {} of 9: {}", stage.index() + 1, stage.name());
+        place.push(format!(
+            "stage {} of 9: {}",
+            stage.index() + 1,
+            stage.name()
+        ));
     }
-    for (index, head) in recording.trace.heads.iter().enumerate() {
-        if index != focus && recording.trace.heads.len() > 4 {
-            continue;
-        }
-        let verb = if head.is_write() { "writes" } else { "reads" };
-        if let Some((row, weight)) = peak(head.weighting.row(step)) {
-            let label = head_label(recording, index);
-            let weight = numbers::short(weight, 2);
-            text += &format!("; {label} {verb} at {row}, weight {weight}");
-        }
-        if let Some((shift, _)) = main_shift(head, step) {
-            text += &format!(", shift {}", signed(shift));
-        }
-    }
-    text
+    let heads = recording.trace.heads.len();
+    let told = (0..heads).filter(|&head| head == focus || heads <= 4);
+    let parts: Vec<_> = std::iter::once(place.join(", "))
+        .chain(told.filter_map(|head| deed(recording, step, head)))
+        .collect();
+    parts.join("; ")
+}
+
+/// What one head does in a step.
+fn deed(recording: &Recording, step: usize, index: usize) -> Option<String> {
+    let head = &recording.trace.heads[index];
+    let label = head_label(recording, index);
+    let verb = if head.is_write() { "writes" } else { "reads" };
+    let (row, weight) = peak(head.weighting.row(step))?;
+    let weight = numbers::short(weight, 2);
+    let (shift, _) = main_shift(head, step)?;
+    let shift = signed(shift);
+    Some(format!(
+        "{label} {verb} at {row}, weight {weight}, shift {shift}"
+    ))
 }
 
 /// What happens in a stage, in one or two sentences, for the head looked at.

@@ -112,13 +112,13 @@ impl Palette {
             Scale::Bits => at(&self.bits, value.min(1.0)),
             Scale::Signed(limit) => {
                 let share = if limit > 0.0 { value / limit } else { 0.0 };
-                at(&self.signed, (share.clamp(-1.0, 1.0) + 1.0) / 2.0)
+                at(&self.signed, f32::midpoint(share.clamp(-1.0, 1.0), 1.0))
             }
         }
     }
 
     /// Text that can be read on a cell of this colour.
-    pub fn text_on(&self, cell: Color32) -> Color32 {
+    pub fn text_on(cell: Color32) -> Color32 {
         let brightness =
             0.299 * f32::from(cell.r()) + 0.587 * f32::from(cell.g()) + 0.114 * f32::from(cell.b());
         if brightness > 140.0 {

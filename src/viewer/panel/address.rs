@@ -12,7 +12,7 @@ use crate::viewer::command::Command;
 use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
 use crate::viewer::story;
-use crate::viewer::theme::{self, Scale};
+use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::icon::head_sign;
 use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
@@ -220,7 +220,7 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
     let fade = if done { 1.0 } else { 0.45 };
     let painter = ui.painter().clone();
     let middle = x.center();
-    let mut line = |up: f32, text: &str, font, ink: egui::Color32| {
+    let line = |up: f32, text: &str, font, ink: egui::Color32| {
         let at = pos2(middle, bottom - up);
         painter.text(
             at,
@@ -322,7 +322,7 @@ fn sum(view: &View<'_>, column: &Column<'_>, row: usize) -> String {
             let rows = gated.len();
             let terms = shift.iter().enumerate().take(5).map(|(index, &s)| {
                 let from = (row + rows * (1 + range / rows) + range - index) % rows;
-                let by = story::signed(index as isize - range as isize);
+                let by = story::signed(story::offset(index, range));
                 format!("s({by}) {} · wᵍ({from}) {}", n(s), n(gated[from]))
             });
             terms.collect::<Vec<_>>().join("\n")
@@ -399,7 +399,7 @@ fn cell_number(
 ) {
     let covered = !signed && bar.width() > x.span() - 24.0;
     let ink = if covered {
-        view.palette.text_on(color)
+        Palette::text_on(color)
     } else {
         view.palette.subdued
     };
@@ -576,44 +576,35 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
 
 /// Where each head has its peak: a sign and a label beside the memory.
 fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
-    let mut taken: Vec<(usize, usize)> = Vec::new();
-    for (index, head) in view.trace().heads.iter().enumerate().take(6) {
-        let Some((row, weight)) = story::peak(head.weighting.row(view.step())) else {
-            continue;
-        };
-        let Some(place) = axis.place_of(row) else {
-            continue;
-        };
-        // Heads on the same row stand side by side.
-        let beside = taken.iter().filter(|(other, _)| *other == row).count();
-        taken.push((row, index));
-        let left = columns.marks.min + 4.0 + beside as f32 * 34.0;
+    let heads = view.trace().heads.iter().enumerate();
+    let mut peaks: Vec<_> = heads
+        .filter_map(|(index, head)| {
+            let (row, weight) = story::peak(head.weighting.row(view.step()))?;
+            Some((axis.place_of(row)?.center(), index, weight))
+        })
+        .collect();
+    peaks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Labels of neighbouring rows make room for each other; a line leads to the row.
+    let mut free = f32::NEG_INFINITY;
+    for (height, index, weight) in peaks.into_iter().take(8) {
+        let middle = height.max(free);
+        free = middle + 13.0;
+        let left = columns.marks.min + 8.0;
         let color = view
             .palette
             .head(index)
             .gamma_multiply(0.35 + 0.65 * weight.clamp(0.0, 1.0));
-        let middle = place.center();
-        ui.painter().hline(
-            Rangef::new(columns.memory.max, left + 1.0),
-            middle,
+        let painter = ui.painter();
+        painter.line_segment(
+            [pos2(columns.memory.max + 1.0, height), pos2(left, middle)],
             Stroke::new(1.0, color),
         );
-        head_sign(
-            ui.painter(),
-            pos2(left + 6.0, middle),
-            11.0,
-            head.is_write(),
-            color,
-        );
+        let write = view.trace().heads[index].is_write();
+        head_sign(painter, pos2(left + 7.0, middle), 11.0, write, color);
         let label = story::head_label(view.recording(), index);
-        let at = pos2(left + 14.0, middle);
-        ui.painter().text(
-            at,
-            Align2::LEFT_CENTER,
-            label,
-            theme::heading(10.5),
-            view.palette.text,
-        );
+        let (font, ink) = (theme::heading(10.5), view.palette.text);
+        let at = pos2(left + 15.0, middle);
+        painter.text(at, Align2::LEFT_CENTER, label, font, ink);
     }
 }
 
@@ -637,10 +628,28 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
             lines.push(("add a", add.row(step), view.open.vector_scale));
         }
     }
-    for (name, values, scale) in lines {
-        let y = Rangef::new(top, top + 14.0);
-        vector_now(ui, columns, y, (&label, name), values, scale, view);
-        top += 22.0;
+    let recording = view.recording();
+    let target = recording.episode.target.row(step).to_vec();
+    let (input, output) = (
+        recording.trace.input.row(step),
+        recording.trace.output.row(step),
+    );
+    let of_the_step: [(&str, &[f32], Scale); 3] = [
+        ("input x", input, Scale::Bits),
+        ("output y", output, Scale::Bits),
+        ("target", &target, Scale::Bits),
+    ];
+    let bottom = bands.reads.max;
+    for (label, group) in [(label.as_str(), &lines[..]), ("machine", &of_the_step[..])] {
+        if top + group.len() as f32 * 22.0 > bottom {
+            break;
+        }
+        for &(name, values, scale) in group {
+            let y = Rangef::new(top, top + 14.0);
+            vector_now(ui, columns, y, (label, name), values, scale, view);
+            top += 22.0;
+        }
+        top += 12.0;
     }
     legends(ui, columns, Rangef::new(start, bands.reads.max), view);
 }

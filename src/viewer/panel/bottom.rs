@@ -38,8 +38,8 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let commands = &mut *view.commands;
-        icon_button(ui, Icon::First, Command::FirstStep, false, commands);
-        icon_button(ui, Icon::Previous, Command::PreviousStep, false, commands);
+        icon_button(ui, Icon::First, &Command::FirstStep, false, commands);
+        icon_button(ui, Icon::Previous, &Command::PreviousStep, false, commands);
         let (icon, name) = if view.player.playing() {
             (Icon::Pause, "Pause")
         } else {
@@ -50,11 +50,11 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, view: &mut View<'_>) {
             commands.push(Command::TogglePlay);
         }
         play.on_hover_text(format!("{name}  (Space)"));
-        icon_button(ui, Icon::Next, Command::NextStep, false, commands);
-        icon_button(ui, Icon::Last, Command::LastStep, false, commands);
+        icon_button(ui, Icon::Next, &Command::NextStep, false, commands);
+        icon_button(ui, Icon::Last, &Command::LastStep, false, commands);
         ui.add_space(4.0);
         let looping = view.player.looping() == Loop::All;
-        icon_button(ui, Icon::Loop, Command::ToggleLoop, looping, commands);
+        icon_button(ui, Icon::Loop, &Command::ToggleLoop, looping, commands);
     });
 }
 

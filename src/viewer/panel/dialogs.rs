@@ -128,30 +128,34 @@ fn shortcuts_ui(ui: &mut Ui) {
     let palette = Palette::of(ui);
     let table = command::table();
     let most = (ui.ctx().content_rect().height() - 160.0).max(60.0);
-    ScrollArea::vertical().max_height(most).show(ui, |ui| {
-        Grid::new("keys")
-            .num_columns(3)
-            .spacing(vec2(24.0, 5.0))
-            .show(ui, |ui| {
-                let mut line = |keys: String, name: &str, help: &str| {
-                    ui.label(
-                        RichText::new(keys)
-                            .font(theme::mono(12.0))
-                            .color(palette.accent),
+    ScrollArea::vertical()
+        .auto_shrink([false, true])
+        .max_height(most)
+        .min_scrolled_height(most)
+        .show(ui, |ui| {
+            Grid::new("keys")
+                .num_columns(3)
+                .spacing(vec2(24.0, 5.0))
+                .show(ui, |ui| {
+                    let mut line = |keys: String, name: &str, help: &str| {
+                        ui.label(
+                            RichText::new(keys)
+                                .font(theme::mono(12.0))
+                                .color(palette.accent),
+                        );
+                        ui.label(RichText::new(name).color(palette.text));
+                        ui.label(RichText::new(help).color(palette.subdued));
+                        ui.end_row();
+                    };
+                    for entry in table.iter().filter(|entry| !entry.keys.is_empty()) {
+                        let keys: Vec<_> = entry.keys.iter().map(key_text).collect();
+                        line(keys.join("  "), entry.name, entry.help);
+                    }
+                    line(
+                        "1 … 9".to_owned(),
+                        "Look at a head",
+                        "in the order of the list of heads",
                     );
-                    ui.label(RichText::new(name).color(palette.text));
-                    ui.label(RichText::new(help).color(palette.subdued));
-                    ui.end_row();
-                };
-                for entry in table.iter().filter(|entry| !entry.keys.is_empty()) {
-                    let keys: Vec<_> = entry.keys.iter().map(key_text).collect();
-                    line(keys.join("  "), entry.name, entry.help);
-                }
-                line(
-                    "1 … 9".to_owned(),
-                    "Look at a head",
-                    "in the order of the list of heads",
-                );
-            });
-    });
+                });
+        });
 }

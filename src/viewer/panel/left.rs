@@ -139,7 +139,7 @@ fn trained(ui: &mut Ui, session: &Session) {
     let length = task.length();
     let mut text = format!("trained on lengths {} to {}", length.start(), length.end());
     if let Some(repeats) = task.repeats() {
-        text += &format!(", repeats {} to {}", repeats.start(), repeats.end());
+        text = format!("{text}, repeats {} to {}", repeats.start(), repeats.end());
     }
     let beyond = !length.contains(&wish.length)
         || task

@@ -103,7 +103,7 @@ fn equation(ui: &mut Ui, view: &View<'_>, text: &str, reference: &str) {
 
 /// The shift weighting as bars, one for each offset, with its numbers.
 fn shift_ui(ui: &mut Ui, view: &View<'_>, shift: &[f32]) {
-    let range = (shift.len() / 2) as isize;
+    let range = shift.len() / 2;
     // A wide range has its heaviest offsets listed, in order.
     let mut offsets: Vec<usize> = (0..shift.len()).collect();
     if shift.len() > 7 {
@@ -114,7 +114,7 @@ fn shift_ui(ui: &mut Ui, view: &View<'_>, shift: &[f32]) {
     for index in offsets {
         let (rect, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
-        let by = story::signed(index as isize - range);
+        let by = story::signed(story::offset(index, range));
         let words = format!("shift by {by}: {}", numbers::exact(shift[index]));
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
         let painter = ui.painter();

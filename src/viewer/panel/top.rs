@@ -33,17 +33,17 @@ pub fn top_ui(ui: &mut Ui, session: &Session, bar: Bar, commands: &mut Vec<Comma
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            icon_button(ui, Icon::Help, Command::ToggleShortcuts, false, commands);
+            icon_button(ui, Icon::Help, &Command::ToggleShortcuts, false, commands);
             icon_button(
                 ui,
                 Icon::Panel,
-                Command::ToggleNumbers,
+                &Command::ToggleNumbers,
                 bar.numbers,
                 commands,
             );
-            icon_button(ui, Icon::Theme, Command::NextTheme, false, commands);
-            icon_button(ui, Icon::Save, Command::AskSave, false, commands);
-            icon_button(ui, Icon::Open, Command::AskOpen, false, commands);
+            icon_button(ui, Icon::Theme, &Command::NextTheme, false, commands);
+            icon_button(ui, Icon::Save, &Command::AskSave, false, commands);
+            icon_button(ui, Icon::Open, &Command::AskOpen, false, commands);
             ui.add_space(8.0);
             if ui.available_width() > 120.0 {
                 source(ui, session);

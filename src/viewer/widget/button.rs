@@ -10,16 +10,16 @@ use super::icon::Icon;
 pub fn icon_button(
     ui: &mut Ui,
     icon: Icon,
-    command: Command,
+    command: &Command,
     selected: bool,
     commands: &mut Vec<Command>,
 ) -> Response {
-    let name = command::entry_of(&command).map_or("", |entry| entry.name);
+    let name = command::entry_of(command).map_or("", |entry| entry.name);
     let response = named_icon_button(ui, icon, name, selected, false);
     if response.clicked() {
         commands.push(command.clone());
     }
-    response.on_hover_text(command::tooltip(&command))
+    response.on_hover_text(command::tooltip(command))
 }
 
 /// A button that shows an icon; the name is for screen readers and tests.

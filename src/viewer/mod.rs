@@ -21,7 +21,8 @@ pub use files::{Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use session::{Session, Wish};
 pub use theme::apply as dress;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,20 +86,24 @@ pub fn run(options: Options) -> Result<(), Error> {
         persist_window: true,
         ..eframe::NativeOptions::default()
     };
+    let opened = Cell::new(false);
     let start = || {
-        eframe::run_native(
-            "tapescope",
-            native,
-            Box::new(|context| Ok(Box::new(App::new(&context.egui_ctx, options)))),
-        )
+        let app = |context: &eframe::CreationContext<'_>| {
+            opened.set(true);
+            Ok(Box::new(App::new(&context.egui_ctx, options)) as Box<dyn eframe::App>)
+        };
+        eframe::run_native("tapescope", native, Box::new(app))
     };
-    quietly(|| catch_unwind(AssertUnwindSafe(start)))
-        .map_err(|panic| Error {
+    match quietly(|| catch_unwind(AssertUnwindSafe(start))) {
+        Ok(result) => result.map_err(|error| Error {
+            cause: cause(&error.to_string()),
+        }),
+        // An error of our own in an open window is not about the display.
+        Err(panic) if opened.get() => resume_unwind(panic),
+        Err(panic) => Err(Error {
             cause: panic_text(panic.as_ref()),
-        })?
-        .map_err(|error| Error {
-            cause: cause(&error),
-        })
+        }),
+    }
 }
 
 /// Runs `work` without the report that a panic prints: it becomes a sentence. Panics on other threads
@@ -125,16 +130,22 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// What a window error means to someone who did not write the window system.
-fn cause(error: &eframe::Error) -> String {
-    let text = error.to_string();
+fn cause(text: &str) -> String {
     if text.contains("nor DISPLAY is set") {
         return "there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned();
     }
-    if text.contains("XOpenDisplayFailed") || text.contains("XNotSupported") {
+    if text.contains("Failed to open connection to X server") {
         let display = std::env::var("DISPLAY").unwrap_or_default();
         return format!("the display `{display}` does not answer");
     }
-    one_line(&text)
+    if text.contains("xlib's shared libraries") {
+        return "one of the libraries libX11, libXcursor and libXi is missing".to_owned();
+    }
+    // What is left names a line of somebody else's source before it says what happened.
+    let said = text.rsplit_once(".rs:").map_or(text, |(_, said)| {
+        said.split_once(": ").map_or(said, |(_, said)| said)
+    });
+    one_line(said)
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -196,6 +207,26 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn causes_are_said_in_words() {
+        let os = "winit EventLoopError: os error at /home/x/winit/src/linux/mod.rs:788: ";
+        for (said, words) in [
+            (
+                "Failed to load one of xlib's shared libraries",
+                "libXcursor",
+            ),
+            ("Failed to open connection to X server", "does not answer"),
+            ("the compositor left", "the compositor left"),
+            (
+                "neither WAYLAND_DISPLAY nor WAYLAND_SOCKET nor DISPLAY is set.",
+                "no display",
+            ),
+        ] {
+            let cause = cause(&format!("{os}{said}"));
+            assert!(cause.contains(words) && !cause.contains(".rs"), "{cause}");
         }
     }
 

@@ -206,6 +206,8 @@ pub fn tooltip(command: &Command) -> String {
 /// While text is being typed only Esc counts; while a dialog is open, Esc and the list of keys.
 pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) {
     let typing = ctx.text_edit_focused();
+    // An open menu has Esc to itself.
+    let menu_open = egui::Popup::is_any_open(ctx);
     let mut entries: Vec<_> = table()
         .into_iter()
         .flat_map(|entry| {
@@ -222,7 +224,7 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) 
     ctx.input_mut(|input| {
         for (key, command) in entries {
             let stays = match command {
-                Command::Escape => true,
+                Command::Escape => !menu_open,
                 Command::ToggleShortcuts => !typing,
                 _ => !typing && !dialog_open,
             };

@@ -698,7 +698,7 @@ fn vector_now(
 fn legends(ui: &mut Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let entries = [
         ("weighting", Scale::Weighting),
-        ("bit, probability, erase", Scale::Bits),
+        ("bit, erase", Scale::Bits),
         ("memory, read", view.open.memory_scale),
         ("key, add", view.open.vector_scale),
     ];

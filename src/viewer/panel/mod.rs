@@ -121,7 +121,7 @@ impl Columns {
         let right = if numbers { RIGHT } else { 0.0 };
         let left = left_width(window) + 12.0;
         let free = (window - right - 12.0 - left - GUTTER - MARKS - 2.0 * BETWEEN).max(30.0);
-        let (time_share, stages_share) = if window < NARROW {
+        let (time_share, stages_share) = if free < 640.0 {
             (0.36, 0.44)
         } else {
             (0.41, 0.36)

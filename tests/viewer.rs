@@ -11,7 +11,7 @@ use tapescope::model::{ModelConfig, Ntm};
 use tapescope::player::Stage;
 use tapescope::task::{Copy, RepeatCopy, Task};
 use tapescope::train::Recording;
-use tapescope::viewer::{App, Files, Machine, Opened, OpenedTrace, Options};
+use tapescope::viewer::{App, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options};
 
 /// Remembers what was saved, and opens what its names promise.
 #[derive(Default)]
@@ -30,6 +30,7 @@ impl Files for Shelf {
                     title: "theirs.ntmtrace.json".to_owned(),
                     recording,
                     config: None,
+                    sha256: None,
                 })))
             }
             Some("broken.json") => {
@@ -41,20 +42,16 @@ impl Files for Shelf {
                     title: "broken.json".to_owned(),
                     recording,
                     config: None,
+                    sha256: None,
                 })))
             }
             _ => Err(format!("{} does not exist.", path.display())),
         }
     }
 
-    fn save_trace(
-        &self,
-        path: &Path,
-        recording: &Recording,
-        config: Option<&ModelConfig>,
-        machine: Option<&Machine>,
-    ) -> Result<String, String> {
-        assert!(recording.trace.steps() > 0 && config.is_some() && machine.is_some());
+    fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String> {
+        assert!(export.recording.trace.steps() > 0);
+        assert!(export.config.is_some() && export.machine.is_some());
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The trace is in {}.", path.display()))
     }
@@ -98,12 +95,19 @@ fn repeating() -> Machine {
 }
 
 fn window_of(size: Vec2, shelf: Arc<Shelf>) -> Harness<'static, App> {
-    let options = Options {
+    window_with(size, options(shelf))
+}
+
+fn options(files: Arc<dyn Files>) -> Options {
+    Options {
         machines: vec![machine("first", 1), repeating()],
-        files: shelf,
+        files,
         seed: 1,
         open: None,
-    };
+    }
+}
+
+fn window_with(size: Vec2, options: Options) -> Harness<'static, App> {
     let mut harness = Harness::builder()
         .with_size(size)
         .with_theme(Theme::Dark)
@@ -119,7 +123,11 @@ fn window() -> Harness<'static, App> {
 }
 
 fn paused() -> Harness<'static, App> {
-    let mut harness = window();
+    paused_with(Arc::<Shelf>::default())
+}
+
+fn paused_with(files: Arc<dyn Files>) -> Harness<'static, App> {
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options(files));
     harness.get_by_label("Pause").click();
     harness.run_steps(2);
     harness.state_mut().player.first();
@@ -139,6 +147,12 @@ fn press(harness: &mut Harness<'_, App>, key: Key) {
 
 fn press_with(harness: &mut Harness<'_, App>, modifiers: Modifiers, key: Key) {
     harness.key_press_modifiers(modifiers, key);
+    harness.run_steps(2);
+}
+
+fn act(harness: &mut Harness<'_, App>, command: Command) {
+    let context = harness.ctx.clone();
+    harness.state_mut().apply(&context, vec![command]);
     harness.run_steps(2);
 }
 
@@ -493,4 +507,52 @@ fn a_large_memory_costs_little_per_frame() {
     harness.run_steps(2);
     let shapes = harness.output().shapes.len();
     assert!(shapes < 3000, "{shapes} shapes");
+}
+
+#[test]
+fn a_saved_trace_opens_as_it_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("episode.ntmtrace.json");
+    let mut harness = paused_with(Arc::new(Disk));
+    let status = harness.state().status();
+    let shown = harness.state().session.open.as_ref().unwrap().shown.clone();
+    act(&mut harness, Command::Save(path.clone()));
+    harness.get_by_label(&format!("The trace is in {}.", path.display()));
+    press_with(&mut harness, Modifiers::SHIFT, Key::R);
+    act(&mut harness, Command::Open(path.clone()));
+    let opened = harness.state().session.open.as_ref().unwrap().shown.clone();
+    assert!(opened.machine.is_none() && opened.file.is_some());
+    assert_eq!(opened.recording.trace.heads, shown.recording.trace.heads);
+    assert_eq!(harness.state().status(), status);
+    // What came from a file can be saved again, byte for byte.
+    let again = folder.path().join("again.ntmtrace.json");
+    act(&mut harness, Command::Save(again.clone()));
+    assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap());
+    // A file that is no trace leaves everything as it is.
+    let broken = folder.path().join("broken.ntmtrace.json");
+    std::fs::write(&broken, "{\"format\": 3}").unwrap();
+    act(&mut harness, Command::Open(broken));
+    harness.get_by_label("Not done");
+    assert_eq!(harness.state().status(), status);
+}
+
+#[test]
+fn the_shipped_machines_are_shown() {
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), Options::shipped(None));
+    harness.run_steps(5);
+    let state = harness.state();
+    assert_eq!(state.session.machines[0].task.name(), "copy");
+    assert_eq!(state.player.steps(), 41);
+    let open = state.session.open.as_ref().unwrap();
+    assert_eq!(open.shown.recording.score.wrong, 0);
+}
+
+#[test]
+fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
+    let mut harness = paused();
+    act(&mut harness, Command::Length(200));
+    let before = harness.state().status();
+    act(&mut harness, Command::MemoryRows(1 << 20));
+    harness.get_by_label("Not done");
+    assert_eq!(harness.state().status(), before);
 }

@@ -21,6 +21,9 @@ use super::widget::toast::{Kind, Toasts};
 use super::worker::{Job, Outcome, Worker};
 use crate::player::{JUMP, NORMAL, Player};
 
+/// The seed of the first episode: far from the small ones that training runs start from, so that it is
+/// an episode that no machine was trained on.
+const UNSEEN_SEED: u64 = 1_000_000;
 /// Longest time that one frame may stand for, in seconds: a window that was away does not leap.
 const LONGEST_FRAME: f32 = 0.25;
 
@@ -592,7 +595,7 @@ impl Default for Options {
         Self {
             machines: Vec::new(),
             files: Arc::new(NoFiles),
-            seed: 1,
+            seed: UNSEEN_SEED,
             open: None,
         }
     }

@@ -37,6 +37,21 @@ pub struct OpenedTrace {
     pub recording: Recording,
     /// The machine's configuration, as far as the file says.
     pub config: Option<ModelConfig>,
+    /// The hash of its weights, as far as the file says.
+    pub sha256: Option<String>,
+}
+
+/// The episode on screen, with what is known about its machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Export<'a> {
+    /// The episode.
+    pub recording: &'a Recording,
+    /// The configuration of the machine that recorded it, where known.
+    pub config: Option<&'a ModelConfig>,
+    /// That machine; `None` for a trace that came from a file.
+    pub machine: Option<&'a Machine>,
+    /// The hash of its weights, for a trace that came from a file and says so.
+    pub sha256: Option<&'a str>,
 }
 
 /// Opens and saves for the window. Errors are sentences for the person in front of it: what is wrong,
@@ -48,18 +63,11 @@ pub trait Files: Send + Sync {
     /// A sentence that names the file and what is wrong with it.
     fn open(&self, path: &Path) -> Result<Opened, String>;
 
-    /// Writes the episode on screen. `config` is that of the machine that recorded it, where known;
-    /// `machine` is missing for a trace that came from a file.
+    /// Writes the episode on screen; the sentence that comes back says where it is.
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn save_trace(
-        &self,
-        path: &Path,
-        recording: &Recording,
-        config: Option<&ModelConfig>,
-        machine: Option<&Machine>,
-    ) -> Result<String, String>;
+    fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String>;
 }
 
 /// No files at all: every request is refused with a sentence.
@@ -74,13 +82,7 @@ impl Files for NoFiles {
         ))
     }
 
-    fn save_trace(
-        &self,
-        path: &Path,
-        _: &Recording,
-        _: Option<&ModelConfig>,
-        _: Option<&Machine>,
-    ) -> Result<String, String> {
+    fn save_trace(&self, path: &Path, _: &Export<'_>) -> Result<String, String> {
         Err(format!(
             "{} cannot be written: this window was started without access to files.",
             path.display()

@@ -1,10 +1,11 @@
 //! The window: an episode of a machine, step by step, with everything the heads do.
 //!
 //! Data flows one way: session and playback → panels. Panels push [`command::Command`]s; one place
-//! applies them, in order. The window knows no file format: it asks [`Files`].
+//! applies them, in order. Panels and session know no file format: they ask [`Files`].
 
 mod app;
 pub mod command;
+mod disk;
 mod files;
 mod numbers;
 mod panel;
@@ -17,7 +18,8 @@ mod worker;
 
 pub use app::App;
 pub use command::Command;
-pub use files::{Files, Machine, NoFiles, Opened, OpenedTrace};
+pub use disk::{Disk, shipped};
+pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use session::{Session, Wish};
 pub use theme::apply as dress;
 
@@ -46,6 +48,18 @@ impl std::fmt::Debug for Options {
             .field("seed", &self.seed)
             .field("open", &self.open)
             .finish_non_exhaustive()
+    }
+}
+
+impl Options {
+    /// The machines inside the binary and the file system; `open` is shown first, if it is given.
+    pub fn shipped(open: Option<PathBuf>) -> Self {
+        Self {
+            machines: shipped(),
+            files: Arc::new(Disk),
+            open,
+            ..Self::default()
+        }
     }
 }
 

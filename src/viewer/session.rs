@@ -196,6 +196,7 @@ impl Session {
             config: trace.config,
             machine: None,
             file: Some(trace.title),
+            sha256: trace.sha256,
         }));
     }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::files::{Files, Machine, Opened};
+use super::files::{Export, Files, Machine, Opened};
+use crate::io::trace::recording_bytes;
 use crate::model::{ModelConfig, Ntm};
 use crate::task::Task;
 use crate::train::Recording;
@@ -54,6 +55,8 @@ pub struct Shown {
     pub machine: Option<Arc<Machine>>,
     /// The title of the file it came from.
     pub file: Option<String>,
+    /// The hash of the weights, where a file says so.
+    pub sha256: Option<String>,
 }
 
 /// What came of a job.
@@ -177,20 +180,46 @@ fn perform(job: Job, files: &dyn Files) -> Outcome {
 
 fn attempt(job: Job, files: &dyn Files) -> Outcome {
     match job {
-        Job::Record(request) => Outcome::Recorded(Arc::new(record(request))),
+        Job::Record(request) => match too_large(&request) {
+            Some(sentence) => Outcome::Failed(sentence),
+            None => Outcome::Recorded(Arc::new(record(request))),
+        },
         Job::Open(path) => match files.open(&path) {
             Ok(opened) => Outcome::Opened(path, Box::new(opened)),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Save(path, shown) => {
-            let (config, machine) = (shown.config.as_ref(), shown.machine.as_deref());
-            match files.save_trace(&path, &shown.recording, config, machine) {
+            let export = Export {
+                recording: &shown.recording,
+                config: shown.config.as_ref(),
+                machine: shown.machine.as_deref(),
+                sha256: shown.sha256.as_deref(),
+            };
+            match files.save_trace(&path, &export) {
                 Ok(sentence) => Outcome::Saved(sentence),
                 Err(sentence) => Outcome::Failed(sentence),
             }
         }
         Job::Browse { save, suggestion } => browse(save, &suggestion),
     }
+}
+
+/// The largest recording that is made, in bytes.
+const LARGEST: u64 = 2 << 30;
+
+/// Why this episode is not recorded, if it is too large.
+fn too_large(request: &Request) -> Option<String> {
+    let mut config = request.machine.ntm.config.clone();
+    config.rows = request.rows;
+    let steps = request.task.episode(request.seed, request.index).steps();
+    let bytes = recording_bytes(&config, steps);
+    (bytes > LARGEST).then(|| {
+        format!(
+            "{steps} steps of a memory of {} rows take {} GB to record; ask for a shorter episode or fewer rows.",
+            config.rows,
+            bytes >> 30
+        )
+    })
 }
 
 fn record(request: Request) -> Shown {
@@ -213,6 +242,7 @@ fn record(request: Request) -> Shown {
         config: Some(config),
         machine: Some(machine),
         file: None,
+        sha256: None,
     }
 }
 

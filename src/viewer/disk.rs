@@ -1,0 +1,67 @@
+//! Files as the command line knows them: weights and traces, through [`crate::io`].
+
+use std::path::Path;
+
+use super::files::{Export, Files, Machine, Opened, OpenedTrace};
+use crate::io::{Trained, trace, weights};
+
+/// The file system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn open(&self, path: &Path) -> Result<Opened, String> {
+        if path.extension().is_some_and(|end| end == "safetensors") {
+            let trained = weights::read(path).map_err(|error| error.to_string())?;
+            let mut machine = Machine::from(trained);
+            let file = path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy();
+            // Its experiment may be that of a shipped machine: both stay to choose from.
+            machine.title = format!("{} ({file})", machine.title);
+            machine.name = path.display().to_string();
+            return Ok(Opened::Machine(Box::new(machine)));
+        }
+        let imported = trace::read(path).map_err(|error| error.to_string())?;
+        Ok(Opened::Trace(Box::new(OpenedTrace {
+            title: imported.title,
+            recording: imported.recording,
+            config: Some(imported.config),
+            sha256: imported.sha256,
+        })))
+    }
+
+    fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String> {
+        let Some(config) = export.config else {
+            return Err(format!(
+                "{}: cannot be written: nothing is known about the machine of this episode",
+                path.display()
+            ));
+        };
+        let own = export.machine.map(|machine| weights::sha256(&machine.ntm));
+        let source = trace::Source {
+            config,
+            sha256: own.as_deref().or(export.sha256),
+            full_memory: false,
+        };
+        trace::write(path, export.recording, &source).map_err(|error| error.to_string())?;
+        Ok(format!("The trace is in {}.", path.display()))
+    }
+}
+
+impl From<Trained> for Machine {
+    fn from(trained: Trained) -> Self {
+        Self {
+            name: trained.experiment.name,
+            title: trained.experiment.title,
+            task: trained.experiment.task,
+            ntm: trained.machine,
+        }
+    }
+}
+
+/// The machines inside the binary.
+pub fn shipped() -> Vec<Machine> {
+    weights::shipped().into_iter().map(Machine::from).collect()
+}

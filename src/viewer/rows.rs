@@ -11,7 +11,7 @@ pub const TOUCHED: f32 = 0.01;
 /// Height of the mark that stands for rows left out, in points.
 const GAP: f32 = 15.0;
 
-/// Runs of rows that are shown, in address order, with the true row numbers.
+/// Runs of rows that are shown, in address order (row 0 follows the last row), with their true numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
     runs: Vec<Range<usize>>,
@@ -58,9 +58,20 @@ impl Rows {
             .filter_map(|(range, touched)| touched.then_some(range))
             .collect();
         if runs.is_empty() {
-            Self::all(total)
-        } else {
-            Self { runs, total }
+            return Self::all(total);
+        }
+        let mut rows = Self { runs, total };
+        rows.close_the_circle();
+        rows
+    }
+
+    /// Row 0 follows the last row: the longest stretch left out goes to the end, so that a head that
+    /// walks round the end is seen to walk on.
+    fn close_the_circle(&mut self) {
+        let runs = 0..self.runs.len();
+        if let Some(widest) = runs.rev().max_by_key(|&run| self.left_out_after(run)) {
+            let count = self.runs.len();
+            self.runs.rotate_left((widest + 1) % count);
         }
     }
 
@@ -95,32 +106,29 @@ impl Rows {
             gaps: Vec::with_capacity(gaps),
             height,
         };
-        let (mut top, mut row) = (y.min, 0);
-        for run in &self.runs {
-            if run.start > row {
-                axis.gaps
-                    .push((row..run.start, Rangef::new(top, top + gap)));
-                top += gap;
-            }
+        let mut top = y.min;
+        for (index, run) in self.runs.iter().enumerate() {
             let bottom = top + run.len() as f32 * height;
             axis.runs.push((run.clone(), Rangef::new(top, bottom)));
-            (top, row) = (bottom, run.end);
-        }
-        if row < self.total {
-            axis.gaps
-                .push((row..self.total, Rangef::new(top, top + gap)));
+            top = bottom;
+            let left_out = self.left_out_after(index);
+            if left_out > 0 {
+                axis.gaps.push((left_out, Rangef::new(top, top + gap)));
+                top += gap;
+            }
         }
         axis
     }
 
+    /// How many rows are left out between a run and the next one, round the end.
+    fn left_out_after(&self, index: usize) -> usize {
+        let next = &self.runs[(index + 1) % self.runs.len()];
+        (next.start + self.total - self.runs[index].end) % self.total
+    }
+
     fn gaps(&self) -> usize {
-        let mut row = 0;
-        let mut gaps = 0;
-        for run in &self.runs {
-            gaps += usize::from(run.start > row);
-            row = run.end;
-        }
-        gaps + usize::from(row < self.total)
+        let runs = 0..self.runs.len();
+        runs.filter(|&run| self.left_out_after(run) > 0).count()
     }
 }
 
@@ -132,8 +140,8 @@ const MAX_ROW_HEIGHT: f32 = 28.0;
 pub struct Axis {
     /// Runs of rows and their vertical places.
     pub runs: Vec<(Range<usize>, Rangef)>,
-    /// Runs of rows left out, and the places of their marks.
-    pub gaps: Vec<(Range<usize>, Rangef)>,
+    /// Numbers of rows left out, and the places of their marks.
+    pub gaps: Vec<(usize, Rangef)>,
     /// Height of a row, in points.
     pub height: f32,
 }
@@ -171,16 +179,38 @@ mod tests {
             runs: vec![2..5, 7..10],
             total: 128,
         };
-        let axis = rows.place(Rangef::new(100.0, 205.0));
-        assert_eq!(axis.gaps.len(), 3);
+        let axis = rows.place(Rangef::new(100.0, 190.0));
+        assert_eq!(axis.gaps.len(), 2);
+        assert_eq!((axis.gaps[0].0, axis.gaps[1].0), (2, 120));
         assert!((axis.height - 10.0).abs() < 1e-4);
         for row in rows.iter() {
             let place = axis.place_of(row).unwrap();
             assert_eq!(axis.row_at(place.center()), Some(row));
         }
         assert_eq!(axis.place_of(5), None);
-        assert_eq!(axis.row_at(101.0), None);
-        assert!(axis.bottom() <= 205.01);
+        assert_eq!(axis.row_at(189.0), None);
+        assert!(axis.bottom() <= 190.01);
+    }
+
+    #[test]
+    fn a_walk_round_the_end_is_not_torn_apart() {
+        let mut rows = Rows {
+            runs: vec![0..5, 84..128],
+            total: 128,
+        };
+        rows.close_the_circle();
+        assert_eq!(rows.runs, [84..128, 0..5]);
+        let axis = rows.place(Rangef::new(0.0, 505.0));
+        assert_eq!(axis.gaps.len(), 1);
+        assert_eq!(axis.gaps[0].0, 79);
+        let (last, first) = (axis.place_of(127).unwrap(), axis.place_of(0).unwrap());
+        assert!((last.max - first.min).abs() < 1e-3);
+        let mut one = Rows {
+            runs: vec![0..21, 60..61],
+            total: 128,
+        };
+        one.close_the_circle();
+        assert_eq!(one.runs, [0..21, 60..61]);
     }
 
     #[test]
@@ -197,6 +227,7 @@ mod tests {
             runs: vec![0..100, 110..128],
             total: 128,
         };
+        assert_eq!(rows.gaps(), 1);
         let axis = rows.place(Rangef::new(0.0, 118.0));
         assert!((axis.height - 1.0).abs() < 1e-6);
     }

@@ -259,7 +259,7 @@ fn browse(save: bool, suggestion: &str) -> Outcome {
         dialog.set_file_name(suggestion).save_file()
     } else {
         dialog
-            .add_filter("Traces and weights", &["json", "gz", "npz", "safetensors"])
+            .add_filter("Traces and weights", &["json", "safetensors"])
             .add_filter("All files", &["*"])
             .pick_file()
     };

@@ -69,7 +69,7 @@ pub fn dialog_panel_ui(ctx: &Context, dialog: &mut Dialog, commands: &mut Vec<Co
         Dialog::Open { text } => dialog_ui(ctx, "Open", 520.0, |ui| {
             note(
                 ui,
-                "A trace (.ntmtrace.json, .json.gz) or weights. Dropping a file on the window does the same.",
+                "A trace (.ntmtrace.json) or weights (.safetensors). Dropping a file on the window does the same.",
             );
             ui.add_space(4.0);
             if path_ui(ui, text, "Open file", false, commands) {
@@ -79,7 +79,7 @@ pub fn dialog_panel_ui(ctx: &Context, dialog: &mut Dialog, commands: &mut Vec<Co
         Dialog::Save { text } => dialog_ui(ctx, "Save trace", 520.0, |ui| {
             note(
                 ui,
-                "The episode on screen with every stage of every step. The name says how: .ntmtrace.json or .json.gz.",
+                "The episode on screen with every stage of every step, as JSON (.ntmtrace.json). An existing file is replaced.",
             );
             ui.add_space(4.0);
             if path_ui(ui, text, "Save file", true, commands) {

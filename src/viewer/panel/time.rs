@@ -364,7 +364,7 @@ pub fn gaps(ui: &Ui, x: Rangef, axis: &Axis, words: bool, view: &View<'_>) {
         let painter = ui.painter();
         painter.rect_filled(rect, 0.0, view.palette.raised);
         if words && rect.width() > 120.0 {
-            let text = match rows.len() {
+            let text = match rows {
                 1 => "1 untouched row".to_owned(),
                 n => format!("{n} untouched rows"),
             };

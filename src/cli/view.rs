@@ -18,12 +18,27 @@ pub(super) struct View {
     file: Option<PathBuf>,
 }
 
+#[cfg(feature = "gui")]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let _ = self.file;
-        Err(super::Usage(
-            "this build has no window; build it with: cargo build --release --features gui".into(),
-        )
-        .into())
+        use crate::viewer::{self, Disk, Files};
+        if let Some(file) = &self.file {
+            // What cannot be opened is said here, where it was typed, not in a window.
+            Disk.open(file).map_err(super::Usage)?;
+        }
+        Ok(viewer::run(viewer::Options::shipped(self.file))?)
+    }
+}
+
+#[cfg(not(feature = "gui"))]
+impl View {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let file = self
+            .file
+            .map_or_else(String::new, |file| format!(" for {}", file.display()));
+        let problem = format!(
+            "this build has no window{file}; build one with: cargo build --release --features gui"
+        );
+        Err(super::Usage(problem).into())
     }
 }

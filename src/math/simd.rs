@@ -2,7 +2,7 @@
 //!
 //! The processor is asked once. Inside [`dispatch`] a kernel is compiled once for each instruction set,
 //! and with it everything it calls that is `#[inline(always)]`; a function of its own would be compiled
-//! for the oldest processor. Most kernels are plain loops: [`kernel!`](crate::math::simd::kernel) makes
+//! for the oldest processor. Most kernels are plain loops: the `kernel!` macro makes
 //! one of a function. The matrix kernels name their vectors.
 
 use std::sync::LazyLock;

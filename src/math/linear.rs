@@ -49,7 +49,7 @@ impl<R: Real> Linear<R> {
 }
 
 kernel! {
-    fn sum_steps<'a, R>(series: &'a Series<R>, sum: &'a mut [R]) {
+    fn sum_steps<'a, R>(_simd; series: &'a Series<R>, sum: &'a mut [R]) {
         sum.fill(R::ZERO);
         for t in 0..series.steps() {
             for (sum, &value) in sum.iter_mut().zip(series.row(t)) {

@@ -78,13 +78,17 @@ pub trait Real:
         b: Self::Pack<S>,
         c: Self::Pack<S>,
     ) -> Self::Pack<S>;
+    /// The larger of two, value by value.
+    fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
     /// Sum over a pack.
     fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
+    /// The largest value of a pack.
+    fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
 }
 
 macro_rules! real {
     ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident, $mul_add:ident,
-     $reduce:ident, $exp:path, $ln:path, $ln_1p:path, $tanh:path) => {
+     $max:ident, $reduce:ident, $reduce_max:ident, $exp:path, $ln:path, $ln_1p:path, $tanh:path) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -169,8 +173,16 @@ macro_rules! real {
                 simd.$mul_add(a, b, c)
             }
             #[inline(always)]
+            fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                simd.$max(a, b)
+            }
+            #[inline(always)]
             fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
                 simd.$reduce(pack)
+            }
+            #[inline(always)]
+            fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
+                simd.$reduce_max(pack)
             }
         }
     };
@@ -185,7 +197,9 @@ real!(
     partial_store_f32s,
     splat_f32s,
     mul_add_e_f32s,
+    max_f32s,
     reduce_sum_f32s,
+    reduce_max_f32s,
     elementary::exp,
     elementary::ln,
     elementary::ln_1p,
@@ -200,7 +214,9 @@ real!(
     partial_store_f64s,
     splat_f64s,
     mul_add_e_f64s,
+    max_f64s,
     reduce_sum_f64s,
+    reduce_max_f64s,
     f64::exp,
     f64::ln,
     f64::ln_1p,

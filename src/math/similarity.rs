@@ -16,7 +16,7 @@ use super::{Real, simd::kernel};
 
 kernel! {
     /// sqrt(|M(i)|² + ε) for every row i.
-    pub fn norms<'a, R>(columns: &'a [R], epsilon: R, norms: &'a mut [R]) {
+    pub fn norms<'a, R>(_simd; columns: &'a [R], epsilon: R, norms: &'a mut [R]) {
         norms.fill(epsilon);
         for column in columns.chunks_exact(norms.len()) {
             for (norm, &value) in norms.iter_mut().zip(column) {
@@ -53,7 +53,7 @@ pub fn cosine<R: Real>(key: &[R], columns: &[R], norms: &[R], epsilon: R, simila
 }
 
 kernel! {
-    fn divide_by_norms<'a, R>(key_norm: R, norms: &'a [R], similarity: &'a mut [R]) {
+    fn divide_by_norms<'a, R>(_simd; key_norm: R, norms: &'a [R], similarity: &'a mut [R]) {
         for (similarity, &norm) in similarity.iter_mut().zip(norms) {
             *similarity = *similarity / divisor(key_norm * norm);
         }
@@ -108,9 +108,9 @@ kernel! {
     /// Turns dK(i) into its share along the key, dK(i) / (|k|·|M(i)|); sets its share along the row,
     /// dK(i)·K(i) / |M(i)|²; returns the sum of what goes along −k.
     fn scale_gradient<'a, R>(
-        key_norm: R, norms: &'a [R], similarity: &'a [R], gradient: &'a mut [R], along_row: &'a mut [R],
+        simd; key_norm: R, norms: &'a [R], similarity: &'a [R], gradient: &'a mut [R], along_row: &'a mut [R],
     ) -> R {
-        let along_key = dot(gradient, similarity);
+        let along_key = dot(simd, gradient, similarity);
         let rows = gradient.iter_mut().zip(along_row).zip(norms.iter().zip(similarity));
         for ((gradient, along_row), (&norm, &similarity)) in rows {
             *along_row = *gradient * similarity / divisor(norm * norm);
@@ -122,7 +122,7 @@ kernel! {
 
 kernel! {
     fn add_memory_gradient<'a, R>(
-        key: &'a [R], columns: &'a [R], along_key: &'a [R], along_row: &'a [R], memory_gradient: &'a mut [R],
+        _simd; key: &'a [R], columns: &'a [R], along_key: &'a [R], along_row: &'a [R], memory_gradient: &'a mut [R],
     ) {
         let n = along_key.len();
         let columns = columns.chunks_exact(n).zip(memory_gradient.chunks_exact_mut(n));
@@ -157,7 +157,11 @@ mod tests {
             let mut columns = random_vector(2, N * M);
             (0..M).for_each(|m| columns[m * N + 4] = 0.0);
             let loss = |key: &[f64], columns: &[f64]| {
-                dot(&similarities(key, columns, epsilon).1, &upstream)
+                dot(
+                    pulp::Scalar,
+                    &similarities(key, columns, epsilon).1,
+                    &upstream,
+                )
             };
             let (norms, similarity) = similarities(&key, &columns, epsilon);
             let (mut dk, mut dm) = (vec![0.0; M], vec![0.0; N * M]);

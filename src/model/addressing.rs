@@ -5,25 +5,27 @@
 //! modulo N.
 
 use crate::math::Real;
-use crate::math::softmax::{dot, dot3, largest, normalize, softmax, softmax_backward};
+use crate::math::simd::Simd;
+use crate::math::softmax::{dot, largest, normalize, softmax, softmax_backward};
 
 /// Equation 5: w^c = softmax(β·K), K being the cosine similarity of equation 6.
 #[inline(always)]
-pub fn content<R: Real>(beta: R, similarity: &[R], w_c: &mut [R]) {
-    softmax(beta, similarity, w_c);
+pub fn content<R: Real, S: Simd>(simd: S, beta: R, similarity: &[R], w_c: &mut [R]) {
+    softmax(simd, beta, similarity, w_c);
 }
 
 /// Turns the gradient by w^c into the gradient by K, in place; returns the gradient by β.
 #[inline(always)]
-pub fn content_backward<R: Real>(
+pub fn content_backward<R: Real, S: Simd>(
+    simd: S,
     beta: R,
     similarity: &[R],
     w_c: &[R],
     gradient: &mut [R],
     scratch: &mut [R],
 ) -> R {
-    softmax_backward(w_c, gradient, scratch);
-    let d_beta = dot(scratch, similarity);
+    softmax_backward(simd, w_c, gradient, scratch);
+    let d_beta = dot(simd, scratch, similarity);
     for (gradient, &dz) in gradient.iter_mut().zip(&*scratch) {
         *gradient = beta * dz;
     }
@@ -41,14 +43,15 @@ pub fn interpolate<R: Real>(g: R, w_c: &[R], w_previous: &[R], w_g: &mut [R]) {
 /// Turns the gradient by w^g into the gradient by w^c, in place; sets the gradient by w_{t−1}; returns
 /// the gradient by g.
 #[inline(always)]
-pub fn interpolate_backward<R: Real>(
+pub fn interpolate_backward<R: Real, S: Simd>(
+    simd: S,
     g: R,
     w_c: &[R],
     w_previous: &[R],
     gradient: &mut [R],
     previous_gradient: &mut [R],
 ) -> R {
-    let d_g = dot(gradient, w_c) - dot(gradient, w_previous);
+    let d_g = dot(simd, gradient, w_c) - dot(simd, gradient, w_previous);
     for (gradient, previous) in gradient.iter_mut().zip(previous_gradient) {
         *previous = (R::ONE - g) * *gradient;
         *gradient *= g;
@@ -78,7 +81,8 @@ pub fn shift<R: Real>(s: &[R], w_g: &[R], w_s: &mut [R]) {
 
 /// From the gradient by w̃: sets the gradients by w^g and by s.
 #[inline(always)]
-pub fn shift_backward<R: Real>(
+pub fn shift_backward<R: Real, S: Simd>(
+    simd: S,
     s: &[R],
     w_g: &[R],
     gradient: &[R],
@@ -91,7 +95,7 @@ pub fn shift_backward<R: Real>(
         let by = rows_moved(index, s.len(), n);
         let (wrapped, moved) = gradient.split_at(by);
         let (stay, wrap) = w_g.split_at(n - by);
-        *s_gradient = dot(moved, stay) + dot(wrapped, wrap);
+        *s_gradient = dot(simd, moved, stay) + dot(simd, wrapped, wrap);
         let (stay, wrap) = w_g_gradient.split_at_mut(n - by);
         stay.iter_mut()
             .zip(moved)
@@ -118,34 +122,38 @@ fn rows_moved(index: usize, offsets: usize, n: usize) -> usize {
 /// A row below the smallest normal number counts as that number, so neither logarithm nor gradient is
 /// infinite.
 #[inline(always)]
-pub fn sharpen<R: Real>(gamma: R, w_s: &[R], w: &mut [R]) {
-    let most = largest(w_s).max(R::TINY).ln();
+pub fn sharpen<R: Real, S: Simd>(simd: S, gamma: R, w_s: &[R], w: &mut [R]) {
+    let most = largest(simd, w_s).max(R::TINY).ln();
     for (w, &w_s) in w.iter_mut().zip(w_s) {
         *w = (gamma * (w_s.max(R::TINY).ln() - most)).exp();
     }
-    normalize(w);
+    normalize(simd, w);
 }
 
 /// From the gradient by w: sets the gradient by w̃; returns the gradient by γ.
 ///
 /// dw̃(i) = γ·(w(i)/w̃(i))·(dw(i) − Σ_j w(j)·dw(j)), where w/w̃ = w̃^(γ−1)/Σ stays finite at w̃ = 0.
 #[inline(always)]
-pub fn sharpen_backward<R: Real>(
+pub fn sharpen_backward<R: Real, S: Simd>(
+    simd: S,
     gamma: R,
     w_s: &[R],
     w: &[R],
     gradient: &[R],
     w_s_gradient: &mut [R],
+    scratch: &mut [R],
 ) -> R {
-    let mean = dot(w, gradient);
-    // First the logarithms stand in for the result: dγ needs them, and they take the longest.
-    for (log, &w_s) in w_s_gradient.iter_mut().zip(w_s) {
+    let mean = dot(simd, w, gradient);
+    // First w(i)·(dw(i) − mean) stands in for the result: dγ is its product with the logarithms.
+    for (centred, (&w, &gradient)) in w_s_gradient.iter_mut().zip(w.iter().zip(gradient)) {
+        *centred = w * (gradient - mean);
+    }
+    for (log, &w_s) in scratch.iter_mut().zip(w_s) {
         *log = w_s.max(R::TINY).ln();
     }
-    let d_gamma = dot3(w, gradient, w_s_gradient) - mean * dot(w, w_s_gradient);
-    let rows = w_s_gradient.iter_mut().zip(w_s).zip(w.iter().zip(gradient));
-    for ((result, &w_s), (&w, &gradient)) in rows {
-        *result = gamma * (w / w_s.max(R::TINY)) * (gradient - mean);
+    let d_gamma = dot(simd, w_s_gradient, scratch);
+    for (result, &w_s) in w_s_gradient.iter_mut().zip(w_s) {
+        *result = gamma * *result / w_s.max(R::TINY);
     }
     d_gamma
 }
@@ -154,11 +162,14 @@ pub fn sharpen_backward<R: Real>(
 mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
+    use pulp::Scalar;
+
+    const SIMD: Scalar = Scalar;
 
     /// A random distribution over `n` rows.
     fn distribution(seed: u64, n: usize) -> Vec<f64> {
         let mut p = vec![0.0; n];
-        softmax(2.0, &random_vector(seed, n), &mut p);
+        softmax(SIMD, 2.0, &random_vector(seed, n), &mut p);
         p
     }
 
@@ -191,17 +202,25 @@ mod tests {
     fn sharpening_by_one_changes_nothing_and_zeros_stay_harmless() {
         let w_s = [0.5, 0.25, 0.25, 0.0];
         let (mut w, mut gradient) = ([0.0; 4], [0.0; 4]);
-        sharpen(1.0, &w_s, &mut w);
+        sharpen(SIMD, 1.0, &w_s, &mut w);
         assert!(
             w.iter()
                 .zip(&w_s)
                 .all(|(w, w_s): (&f64, _)| (w - w_s).abs() < 1e-12)
         );
-        sharpen(50.0, &w_s, &mut w);
+        sharpen(SIMD, 50.0, &w_s, &mut w);
         assert!(w[0] > 1.0 - 1e-12);
-        let d_gamma = sharpen_backward(50.0, &w_s, &w, &[0.3, -0.7, 0.1, 0.9], &mut gradient);
+        let d_gamma = sharpen_backward(
+            SIMD,
+            50.0,
+            &w_s,
+            &w,
+            &[0.3, -0.7, 0.1, 0.9],
+            &mut gradient,
+            &mut [0.0; 4],
+        );
         assert!(d_gamma.is_finite() && gradient.iter().all(|g| g.is_finite()));
-        sharpen(3.0, &[0.0; 4], &mut w);
+        sharpen(SIMD, 3.0, &[0.0; 4], &mut w);
         assert!(
             w.iter().all(|&w| (w - 0.25).abs() < 1e-12),
             "all zero becomes uniform, not NaN"
@@ -212,19 +231,19 @@ mod tests {
     fn gradients() {
         for (n, range) in [(1, 0), (5, 1), (6, 2), (67, 3)] {
             let upstream = random_vector(9, n);
-            let loss = |w: &[f64]| dot(w, &upstream);
+            let loss = |w: &[f64]| dot(SIMD, w, &upstream);
             let mut out = vec![0.0; n];
             let (mut a, mut b) = (vec![0.0; n], vec![0.0; n]);
 
             let (beta, k) = (1.3, random_vector(1, n));
             let content_loss = |beta: f64, k: &[f64]| {
                 let mut out = vec![0.0; n];
-                content(beta, k, &mut out);
+                content(SIMD, beta, k, &mut out);
                 loss(&out)
             };
-            content(beta, &k, &mut out);
+            content(SIMD, beta, &k, &mut out);
             a.copy_from_slice(&upstream);
-            let d_beta = content_backward(beta, &k, &out, &mut a, &mut b);
+            let d_beta = content_backward(SIMD, beta, &k, &out, &mut a, &mut b);
             assert_gradient("beta", &[beta], &[d_beta], |x| content_loss(x[0], &k));
             assert_gradient("K", &k, &a, |k| content_loss(beta, k));
 
@@ -235,7 +254,7 @@ mod tests {
                 loss(&out)
             };
             a.copy_from_slice(&upstream);
-            let d_g = interpolate_backward(g, &w_c, &w_previous, &mut a, &mut b);
+            let d_g = interpolate_backward(SIMD, g, &w_c, &w_previous, &mut a, &mut b);
             assert_gradient("g", &[g], &[d_g], |x| gate_loss(x[0], &w_c, &w_previous));
             assert_gradient("w_c", &w_c, &a, |w_c| gate_loss(g, w_c, &w_previous));
             assert_gradient("w previous", &w_previous, &b, |w| gate_loss(g, &w_c, w));
@@ -247,18 +266,18 @@ mod tests {
                 loss(&out)
             };
             let mut d_s = vec![0.0; s.len()];
-            shift_backward(&s, &w_g, &upstream, &mut a, &mut d_s);
+            shift_backward(SIMD, &s, &w_g, &upstream, &mut a, &mut d_s);
             assert_gradient("s", &s, &d_s, |s| shift_loss(s, &w_g));
             assert_gradient("w_g", &w_g, &a, |w_g| shift_loss(&s, w_g));
 
             let (gamma, w_s) = (2.6, distribution(6, n));
             let sharpen_loss = |gamma: f64, w_s: &[f64]| {
                 let mut out = vec![0.0; n];
-                sharpen(gamma, w_s, &mut out);
+                sharpen(SIMD, gamma, w_s, &mut out);
                 loss(&out)
             };
-            sharpen(gamma, &w_s, &mut out);
-            let d_gamma = sharpen_backward(gamma, &w_s, &out, &upstream, &mut a);
+            sharpen(SIMD, gamma, &w_s, &mut out);
+            let d_gamma = sharpen_backward(SIMD, gamma, &w_s, &out, &upstream, &mut a, &mut b);
             assert_gradient("gamma", &[gamma], &[d_gamma], |x| sharpen_loss(x[0], &w_s));
             assert_gradient("w_s", &w_s, &a, |w_s| sharpen_loss(gamma, w_s));
         }

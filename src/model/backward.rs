@@ -324,7 +324,7 @@ impl<R: Real> Ntm<R> {
             .outer_iter_mut()
             .zip(trace.heads.iter().zip(heads))
         {
-            softmax_backward(&head.initial, &gradient.next, &mut rows[0]);
+            logit_gradient_of(&head.initial, &gradient.next, &mut rows[0]);
             to.iter_mut()
                 .zip(&rows[0])
                 .for_each(|(to, &from)| *to = from);
@@ -346,16 +346,23 @@ fn set<'a, R: Real>(matrix: &mut Matrix<R>, values: impl Iterator<Item = &'a R>)
 kernel! {
     /// Equations 9 to 5 backwards: leaves the gradient by the similarity in `rows[1]`.
     fn address_backward<'a, R>(
-        head: &'a HeadTrace<R>, t: usize, gradient: &'a mut HeadWorkspace<R>, rows: &'a mut [Vec<R>; 3],
+        simd; head: &'a HeadTrace<R>, t: usize, gradient: &'a mut HeadWorkspace<R>, rows: &'a mut [Vec<R>; 3],
     ) {
         let HeadWorkspace { effect, next, parameters, .. } = gradient;
         let [d_w_s, d_w_g, scratch] = rows;
         let (w_c, w_g, w_s) = (head.content.row(t), head.gated.row(t), head.shifted.row(t));
         effect.iter_mut().zip(&*next).for_each(|(to, &from)| *to += from);
-        parameters.sharpening = sharpen_backward(head.sharpening[t], w_s, head.weighting.row(t), effect, d_w_s);
-        shift_backward(head.shift.row(t), w_g, d_w_s, d_w_g, &mut parameters.shift);
-        parameters.gate = interpolate_backward(head.gate[t], w_c, head.previous_weighting(t), d_w_g, next);
-        parameters.strength = content_backward(head.strength[t], head.similarity.row(t), w_c, d_w_g, scratch);
+        parameters.sharpening = sharpen_backward(simd, head.sharpening[t], w_s, head.weighting.row(t), effect, d_w_s, scratch);
+        shift_backward(simd, head.shift.row(t), w_g, d_w_s, d_w_g, &mut parameters.shift);
+        parameters.gate = interpolate_backward(simd, head.gate[t], w_c, head.previous_weighting(t), d_w_g, next);
+        parameters.strength = content_backward(simd, head.strength[t], head.similarity.row(t), w_c, d_w_g, scratch);
+    }
+}
+
+kernel! {
+    /// From the gradient by a learned initial weighting to its logits.
+    fn logit_gradient_of<'a, R>(simd; weighting: &'a [R], gradient: &'a [R], logits: &'a mut [R]) {
+        softmax_backward(simd, weighting, gradient, logits);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::math::{Real, sigmoid, softplus};
 kernel! {
     /// Activates step `t` of one head from the row of all heads' pre-activations.
     pub fn activate<'a, R>(
-        config: &'a ModelConfig, columns: &'a HeadColumns, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize,
+        simd; config: &'a ModelConfig, columns: &'a HeadColumns, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize,
     ) {
     activate_vector(
         config.key_activation,
@@ -29,7 +29,7 @@ kernel! {
     head.sharpening[t] = R::ONE + softplus(raw[columns.sharpening]);
     let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift.clone()]);
     match config.shift_form {
-        ShiftForm::Softmax => softmax(R::ONE, raw_shift, shift),
+        ShiftForm::Softmax => softmax(simd, R::ONE, raw_shift, shift),
         ShiftForm::Scalar => scalar_shift(raw_shift[0], shift),
     }
     if let Role::Write { erase, add } = &mut head.role {
@@ -82,7 +82,7 @@ impl<R: Real> HeadGradient<R> {
 kernel! {
     /// Writes the gradient by the pre-activations of one head at step `t` into the row of all heads.
     pub fn activate_backward<'a, R>(
-        config: &'a ModelConfig,
+        simd; config: &'a ModelConfig,
         columns: &'a HeadColumns,
         head: &'a HeadTrace<R>,
         t: usize,
@@ -103,7 +103,7 @@ kernel! {
     raw_gradient[columns.gate] = gradient.gate * head.gate[t] * (R::ONE - head.gate[t]);
     let d_shift = &mut raw_gradient[columns.shift.clone()];
     match config.shift_form {
-        ShiftForm::Softmax => softmax_backward(head.shift.row(t), &gradient.shift, d_shift),
+        ShiftForm::Softmax => softmax_backward(simd, head.shift.row(t), &gradient.shift, d_shift),
         ShiftForm::Scalar => {
             d_shift[0] = scalar_shift_backward(raw[columns.shift.start], &gradient.shift);
         }

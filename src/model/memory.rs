@@ -28,7 +28,7 @@ pub fn read_backward<R: Real>(columns: &[R], w: &[R], dr: &[R], dw: &mut [R], d_
 }
 
 kernel! {
-    fn add_outer_product<'a, R>(dr: &'a [R], w: &'a [R], d_memory: &'a mut [R]) {
+    fn add_outer_product<'a, R>(_simd; dr: &'a [R], w: &'a [R], d_memory: &'a mut [R]) {
         for (column, &dr) in d_memory.chunks_exact_mut(w.len()).zip(dr) {
             for (d_memory, &w) in column.iter_mut().zip(w) {
                 *d_memory += dr * w;
@@ -73,7 +73,7 @@ kernel! {
     /// M_t(i) = M_{t−1}(i) ∘ Π_q (1 − w_q(i)·e_q) + Σ_q w_q(i)·a_q.
     ///
     /// `heads` are write heads at step `t`; the result does not depend on their order.
-    pub fn write<'a, R>(heads: &'a [HeadTrace<R>], t: usize, before: &'a [R], after: &'a mut [R]) {
+    pub fn write<'a, R>(_simd; heads: &'a [HeadTrace<R>], t: usize, before: &'a [R], after: &'a mut [R]) {
         let [first, rest @ ..] = heads else { return };
         let first = Write::of(first, t);
         let n = first.weighting.len();
@@ -144,7 +144,7 @@ pub fn write_backward<R: Real>(
 kernel! {
     /// dM_t ∘ M_{t−1} ∘ Π (1 − w_q·e_q) over the heads other than `this`.
     fn kept_by_others<'a, R>(
-        heads: &'a [HeadTrace<R>], this: usize, t: usize, before: &'a [R], d_after: &'a [R], kept: &'a mut [R],
+        _simd; heads: &'a [HeadTrace<R>], this: usize, t: usize, before: &'a [R], d_after: &'a [R], kept: &'a mut [R],
     ) {
         kept.iter_mut().zip(before.iter().zip(d_after)).for_each(|(kept, (&m, &d))| *kept = m * d);
         for (q, head) in heads.iter().enumerate() {
@@ -157,7 +157,7 @@ kernel! {
 
 kernel! {
     /// Turns the gradient by M_t into the gradient by M_{t−1}, in place.
-    pub fn write_backward_memory<'a, R>(heads: &'a [HeadTrace<R>], t: usize, gradient: &'a mut [R]) {
+    pub fn write_backward_memory<'a, R>(_simd; heads: &'a [HeadTrace<R>], t: usize, gradient: &'a mut [R]) {
         for head in heads {
             erase_by(Write::of(head, t), gradient);
         }
@@ -227,7 +227,7 @@ mod tests {
         let loss = |columns: &[f64], w: &[f64]| {
             let mut r = [0.0; M];
             read(columns, w, &mut r);
-            dot(&r, &upstream)
+            dot(pulp::Scalar, &r, &upstream)
         };
         let (mut dw, mut dm) = (vec![0.0; N], vec![0.0; N * M]);
         read_backward(&columns, &w, &upstream, &mut dw, &mut dm);
@@ -243,7 +243,7 @@ mod tests {
             (w[3], e[2]) = (1.0, 1.0);
             let (a, before) = (random_vector(4, count * M), random_vector(5, N * M));
             let loss = |w: &[f64], e: &[f64], a: &[f64], before: &[f64]| {
-                dot(&written(w, e, a, before), &upstream)
+                dot(pulp::Scalar, &written(w, e, a, before), &upstream)
             };
             let (mut dw, mut de, mut da) = (
                 vec![0.0; count * N],

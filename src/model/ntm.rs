@@ -92,7 +92,7 @@ impl<R: Real> Ntm<R> {
                 }
                 InitialWeighting::Learned => {
                     let logits = initial.weighting.row(index);
-                    softmax(R::ONE, logits, &mut head.initial);
+                    distribution_of(logits, &mut head.initial);
                 }
             }
         }
@@ -221,7 +221,7 @@ impl<R: Real> Ntm<R> {
 
 kernel! {
     /// The addressing of one head at one step, from its similarity to its weighting.
-    fn address<'a, R>(head: &'a mut HeadTrace<R>, t: usize) {
+    fn address<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
         let w_c = head.content.row_mut(t);
         let (w_g, w_s) = (head.gated.row_mut(t), head.shifted.row_mut(t));
         let (w_previous, w) = if t == 0 {
@@ -229,9 +229,16 @@ kernel! {
         } else {
             head.weighting.previous_and_row_mut(t)
         };
-        content(head.strength[t], head.similarity.row(t), w_c);
+        content(simd, head.strength[t], head.similarity.row(t), w_c);
         interpolate(head.gate[t], w_c, w_previous, w_g);
         shift(head.shift.row(t), w_g, w_s);
-        sharpen(head.sharpening[t], w_s, w);
+        sharpen(simd, head.sharpening[t], w_s, w);
+    }
+}
+
+kernel! {
+    /// A learned initial weighting: a distribution whatever its logits.
+    fn distribution_of<'a, R>(simd; logits: &'a [R], weighting: &'a mut [R]) {
+        softmax(simd, R::ONE, logits, weighting);
     }
 }

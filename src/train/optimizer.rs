@@ -99,7 +99,7 @@ impl<R: Real> Rule<R> {
 
 kernel! {
     fn apply<'a, R>(
-        rule: &'a Rule<R>,
+        _simd; rule: &'a Rule<R>,
         params: &'a mut [R],
         gradient: &'a [R],
         square: &'a mut [R],
@@ -154,7 +154,7 @@ pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> bool {
 
 kernel! {
     /// Limits every value to ± `limit`, not-a-number stays; returns whether all were finite.
-    fn limit_to<'a, R>(limit: R, values: &'a mut [R]) -> bool {
+    fn limit_to<'a, R>(_simd; limit: R, values: &'a mut [R]) -> bool {
         let mut zeros = [R::ZERO; 32];
         let (chunks, rest) = values.as_chunks_mut::<32>();
         for chunk in chunks {
@@ -188,8 +188,8 @@ pub fn global_norm<R: Real>(gradient: &Params<R>) -> f64 {
 }
 
 kernel! {
-    fn square_norm<'a, R>(values: &'a [R]) -> R {
-        dot(values, values)
+    fn square_norm<'a, R>(simd; values: &'a [R]) -> R {
+        dot(simd, values, values)
     }
 }
 

@@ -4,14 +4,14 @@ use crate::math::simd::kernel;
 
 kernel! {
     /// Turns the pre-activations `h` holds into the hidden state.
-    pub fn forward<'a, R>(h: &'a mut [R]) {
+    pub fn forward<'a, R>(_simd; h: &'a mut [R]) {
         h.iter_mut().for_each(|h| *h = h.tanh());
     }
 }
 
 kernel! {
     /// From the gradient by h: sets the gradient by z.
-    pub fn backward<'a, R>(h: &'a [R], dh: &'a [R], dz: &'a mut [R]) {
+    pub fn backward<'a, R>(_simd; h: &'a [R], dh: &'a [R], dz: &'a mut [R]) {
         for (dz, (&h, &dh)) in dz.iter_mut().zip(h.iter().zip(dh)) {
             *dz = dh * (R::ONE - h * h);
         }

@@ -11,7 +11,7 @@ use crate::math::simd::kernel;
 kernel! {
     /// Activates `gates` (z on entry; i, f, g, o afterwards) and sets cell, tanh(cell) and hidden state.
     pub fn forward<'a, R>(
-        gates: &'a mut [R],
+        _simd; gates: &'a mut [R],
         previous_cell: &'a [R],
         cell: &'a mut [R],
         cell_tanh: &'a mut [R],
@@ -42,7 +42,7 @@ kernel! {
     /// From the gradient by h_t and c_t: sets the gradient by z, turns `d_cell` into the gradient by
     /// c_{t−1}.
     pub fn backward<'a, R>(
-        gates: &'a [R],
+        _simd; gates: &'a [R],
         previous_cell: &'a [R],
         cell_tanh: &'a [R],
         d_hidden: &'a [R],

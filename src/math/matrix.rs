@@ -162,7 +162,7 @@ fn block_size<S: Simd>(left: usize) -> usize {
 
 /// Values in one pack.
 #[inline(always)]
-const fn lanes<R: Real, S: Simd>() -> usize {
+pub(crate) const fn lanes<R: Real, S: Simd>() -> usize {
     size_of::<R::Pack<S>>() / size_of::<R>()
 }
 

@@ -10,9 +10,10 @@
 //!
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
 
-use super::matrix::{self, Rows};
+use super::Real;
+use super::matrix::{self, Rows, lanes};
+use super::simd::{Kernel, Simd, dispatch, kernel};
 use super::softmax::dot;
-use super::{Real, simd::kernel};
 
 kernel! {
     /// sqrt(|M(i)|² + ε) for every row i.
@@ -93,15 +94,17 @@ pub fn cosine_backward<R: Real>(
     } = *forward;
     let key_norm = key_norm(key, epsilon);
     let along_key = scale_gradient(key_norm, norms, similarity, similarity_gradient, scratch);
-    let rows = Rows {
-        data: columns,
-        stride: norms.len(),
-    };
-    matrix::product_with_vector(rows, similarity_gradient, key_gradient);
+    dispatch(AlongKeyAndRow {
+        key,
+        columns,
+        along_key: similarity_gradient,
+        along_row: scratch,
+        key_gradient,
+        memory_gradient,
+    });
     for (gradient, &k) in key_gradient.iter_mut().zip(key) {
         *gradient -= along_key * k;
     }
-    add_memory_gradient(key, columns, similarity_gradient, scratch, memory_gradient);
 }
 
 kernel! {
@@ -120,16 +123,81 @@ kernel! {
     }
 }
 
-kernel! {
-    fn add_memory_gradient<'a, R>(
-        _simd; key: &'a [R], columns: &'a [R], along_key: &'a [R], along_row: &'a [R], memory_gradient: &'a mut [R],
-    ) {
-        let n = along_key.len();
-        let columns = columns.chunks_exact(n).zip(memory_gradient.chunks_exact_mut(n));
-        for (&k, (column, gradient)) in key.iter().zip(columns) {
-            let rows = gradient.iter_mut().zip(column).zip(along_key.iter().zip(along_row));
-            for ((gradient, &value), (&along_k, &along_row)) in rows {
-                *gradient += along_k * k - along_row * value;
+/// One pass over the memory for both gradients: dk[m] = Σ_i along_key(i)·M(i)[m] and
+/// dM(i)[m] += along_key(i)·k[m] − along_row(i)·M(i)[m].
+struct AlongKeyAndRow<'a, R> {
+    key: &'a [R],
+    columns: &'a [R],
+    along_key: &'a [R],
+    along_row: &'a [R],
+    key_gradient: &'a mut [R],
+    memory_gradient: &'a mut [R],
+}
+
+impl<R: Real> Kernel for AlongKeyAndRow<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        self.key_gradient.fill(R::ZERO);
+        let (n, lanes, mut start) = (self.along_key.len(), lanes::<R, S>(), 0);
+        while n - start >= 8 * lanes {
+            self.block::<S, 8>(simd, start);
+            start += 8 * lanes;
+        }
+        while n - start >= lanes {
+            self.block::<S, 1>(simd, start);
+            start += lanes;
+        }
+        self.rest(start);
+    }
+}
+
+impl<R: Real> AlongKeyAndRow<'_, R> {
+    /// V packs of rows, held in registers while the columns go by.
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
+        let (n, rows) = (self.along_key.len(), start..start + V * lanes::<R, S>());
+        let zero = R::splat(simd, R::ZERO);
+        let minus = R::splat(simd, -R::ONE);
+        let (along_key, _) = R::packs::<S>(&self.along_key[rows.clone()]);
+        let (along_row, _) = R::packs::<S>(&self.along_row[rows.clone()]);
+        let along_key: [R::Pack<S>; V] = std::array::from_fn(|v| along_key[v]);
+        let against_row: [R::Pack<S>; V] =
+            std::array::from_fn(|v| R::mul_add(simd, minus, along_row[v], zero));
+        let columns = self
+            .columns
+            .chunks_exact(n)
+            .zip(self.memory_gradient.chunks_exact_mut(n));
+        for ((&k, dk), (column, gradient)) in
+            self.key.iter().zip(&mut *self.key_gradient).zip(columns)
+        {
+            let (column, _) = R::packs::<S>(&column[rows.clone()]);
+            let (gradient, _) = R::packs_mut::<S>(&mut gradient[rows.clone()]);
+            let (k, mut sum) = (R::splat(simd, k), zero);
+            for v in 0..V {
+                sum = R::mul_add(simd, column[v], along_key[v], sum);
+                let along = R::mul_add(simd, k, along_key[v], gradient[v]);
+                gradient[v] = R::mul_add(simd, column[v], against_row[v], along);
+            }
+            *dk += R::reduce(simd, sum);
+        }
+    }
+
+    /// The rows from `start` on, which fill no pack.
+    #[inline(always)]
+    fn rest(&mut self, start: usize) {
+        let n = self.along_key.len();
+        let columns = self
+            .columns
+            .chunks_exact(n)
+            .zip(self.memory_gradient.chunks_exact_mut(n));
+        for ((&k, dk), (column, gradient)) in
+            self.key.iter().zip(&mut *self.key_gradient).zip(columns)
+        {
+            for i in start..n {
+                *dk += column[i] * self.along_key[i];
+                gradient[i] += self.along_key[i] * k - self.along_row[i] * column[i];
             }
         }
     }

@@ -161,15 +161,21 @@ impl<R: Real> Ntm<R> {
                 erase: &mut head.parameters.erase,
                 add: &mut head.parameters.add,
             };
-            memory::write_backward(
-                (writers, q, t),
-                before,
-                d_memory,
-                gradient,
-                &mut workspace.write,
-            );
+            if let [writer] = writers {
+                memory::write_alone_backward(writer, t, before, d_memory, gradient);
+            } else {
+                memory::write_backward(
+                    (writers, q, t),
+                    before,
+                    d_memory,
+                    gradient,
+                    &mut workspace.write,
+                );
+            }
         }
-        memory::write_backward_memory(writers, t, d_memory);
+        if writers.len() > 1 {
+            memory::write_backward_memory(writers, t, d_memory);
+        }
         let d_reads = workspace.read.chunks_exact(self.config.columns);
         for ((head, reader), d_read) in read_gradients.iter_mut().zip(readers).zip(d_reads) {
             head.effect.fill(R::ZERO);

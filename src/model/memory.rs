@@ -5,8 +5,8 @@
 
 use super::trace::{HeadTrace, Role};
 use crate::math::Real;
-use crate::math::matrix::{self, Rows};
-use crate::math::simd::kernel;
+use crate::math::matrix::{self, Rows, lanes};
+use crate::math::simd::{Kernel, Simd, dispatch, kernel};
 
 /// Equation 2: r = Σ_i w(i)·M(i).
 pub fn read<R: Real>(columns: &[R], w: &[R], r: &mut [R]) {
@@ -110,6 +110,123 @@ pub struct WriteGradient<'a, R> {
     pub add: &'a mut [R],
 }
 
+/// The only write head backwards, in one pass over the memory: sets its gradients and turns the gradient
+/// by M_t into the gradient by M_{t−1}, in place.
+///
+/// [`write_backward`] and [`write_backward_memory`] say the same for any number of heads.
+pub fn write_alone_backward<R: Real>(
+    head: &HeadTrace<R>,
+    t: usize,
+    before: &[R],
+    d_memory: &mut [R],
+    gradient: WriteGradient<'_, R>,
+) {
+    dispatch(WriteAlone {
+        write: Write::of(head, t),
+        before,
+        d_memory,
+        gradient,
+    });
+}
+
+struct WriteAlone<'a, R> {
+    write: Write<'a, R>,
+    before: &'a [R],
+    d_memory: &'a mut [R],
+    gradient: WriteGradient<'a, R>,
+}
+
+impl<R: Real> Kernel for WriteAlone<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        self.gradient.erase.fill(R::ZERO);
+        self.gradient.add.fill(R::ZERO);
+        let (n, lanes, mut start) = (self.write.weighting.len(), lanes::<R, S>(), 0);
+        while n - start >= 8 * lanes {
+            self.block::<S, 8>(simd, start);
+            start += 8 * lanes;
+        }
+        while n - start >= lanes {
+            self.block::<S, 1>(simd, start);
+            start += lanes;
+        }
+        self.rest(start);
+    }
+}
+
+impl<R: Real> WriteAlone<'_, R> {
+    /// V packs of rows, held in registers while the columns go by.
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
+        let (n, rows) = (
+            self.write.weighting.len(),
+            start..start + V * lanes::<R, S>(),
+        );
+        let zero = R::splat(simd, R::ZERO);
+        let (w, _) = R::packs::<S>(&self.write.weighting[rows.clone()]);
+        let w: [R::Pack<S>; V] = std::array::from_fn(|v| w[v]);
+        let mut dw = [zero; V];
+        let columns = self
+            .before
+            .chunks_exact(n)
+            .zip(self.d_memory.chunks_exact_mut(n));
+        for (m, (before, d)) in columns.enumerate() {
+            let (before, _) = R::packs::<S>(&before[rows.clone()]);
+            let (d, _) = R::packs_mut::<S>(&mut d[rows.clone()]);
+            let (a, minus_e) = (
+                R::splat(simd, self.write.add[m]),
+                R::splat(simd, -self.write.erase[m]),
+            );
+            let (mut da, mut de) = (zero, zero);
+            for v in 0..V {
+                let (d_after, d_erased) = (d[v], R::mul_add(simd, d[v], before[v], zero));
+                da = R::mul_add(simd, d_after, w[v], da);
+                de = R::mul_add(simd, d_erased, w[v], de);
+                dw[v] = R::mul_add(simd, a, d_after, R::mul_add(simd, minus_e, d_erased, dw[v]));
+                // d·(1 − w·e)
+                d[v] = R::mul_add(
+                    simd,
+                    R::mul_add(simd, minus_e, w[v], zero),
+                    d_after,
+                    d_after,
+                );
+            }
+            self.gradient.add[m] += R::reduce(simd, da);
+            self.gradient.erase[m] += -R::reduce(simd, de);
+        }
+        R::packs_mut::<S>(&mut self.gradient.weighting[rows])
+            .0
+            .copy_from_slice(&dw);
+    }
+
+    /// The rows from `start` on, which fill no pack.
+    #[inline(always)]
+    fn rest(&mut self, start: usize) {
+        let Write {
+            weighting,
+            erase,
+            add,
+        } = self.write;
+        let n = weighting.len();
+        self.gradient.weighting[start..].fill(R::ZERO);
+        let columns = self
+            .before
+            .chunks_exact(n)
+            .zip(self.d_memory.chunks_exact_mut(n));
+        for (m, (before, d)) in columns.enumerate() {
+            for i in start..n {
+                let d_erased = d[i] * before[i];
+                self.gradient.add[m] += d[i] * weighting[i];
+                self.gradient.erase[m] += -d_erased * weighting[i];
+                self.gradient.weighting[i] += d[i] * add[m] - d_erased * erase[m];
+                d[i] *= R::ONE - weighting[i] * erase[m];
+            }
+        }
+    }
+}
+
 /// Head `this` of the write heads backwards, from the gradient by M_t. Call it for every head, then
 /// [`write_backward_memory`] once. `scratch` has M·N values.
 ///
@@ -186,7 +303,7 @@ mod tests {
     use crate::math::softmax::dot;
     use crate::model::{ModelConfig, Trace};
 
-    const N: usize = 19;
+    const N: usize = 83;
     const M: usize = 5;
 
     fn series(values: &[f64]) -> Series<f64> {
@@ -272,6 +389,45 @@ mod tests {
             assert_gradient("a", &a, &da, |a| loss(&w, &e, a, &before));
             assert_gradient("memory", &before, &dm, |before| loss(&w, &e, &a, before));
         }
+    }
+
+    #[test]
+    fn one_head_in_one_pass_is_the_same_as_any_number_of_heads() {
+        let (w, e, a) = (
+            random_vector(1, N),
+            random_vector(2, M),
+            random_vector(3, M),
+        );
+        let (before, upstream) = (random_vector(4, N * M), random_vector(5, N * M));
+        let heads = heads(&w, &e, &a);
+        let run = |alone: bool| {
+            let (mut dw, mut de, mut da, mut dm) =
+                (vec![9.0; N], vec![9.0; M], vec![9.0; M], upstream.clone());
+            let gradient = WriteGradient {
+                weighting: &mut dw,
+                erase: &mut de,
+                add: &mut da,
+            };
+            if alone {
+                write_alone_backward(&heads[0], 0, &before, &mut dm, gradient);
+            } else {
+                write_backward(
+                    (&heads, 0, 0),
+                    &before,
+                    &upstream,
+                    gradient,
+                    &mut [0.0; N * M],
+                );
+                write_backward_memory(&heads, 0, &mut dm);
+            }
+            [dw, de, da, dm].concat()
+        };
+        assert!(
+            run(true)
+                .iter()
+                .zip(run(false))
+                .all(|(x, y)| (x - y).abs() < 1e-12)
+        );
     }
 
     #[test]

@@ -1,0 +1,60 @@
+//! No step allocates: once the longest episode has been seen, running, differentiating and updating a
+//! machine leave the heap alone.
+
+use tapescope::math::Series;
+use tapescope::model::config::{ControllerConfig, ControllerKind};
+use tapescope::model::{ModelConfig, Ntm, Params, Trace, Workspace};
+use tapescope::task::{Copy, Task};
+use tapescope::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+#[test]
+fn training_allocates_nothing_after_the_longest_episode() {
+    let profiler = dhat::Profiler::builder().testing().build();
+    for kind in [ControllerKind::Lstm, ControllerKind::Feedforward] {
+        let task = Task::Copy(Copy {
+            bits: 8,
+            length: 1..=20,
+        });
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        config.controller = ControllerConfig {
+            kind,
+            size: 50,
+            layers: 2,
+        };
+        (config.read_heads, config.write_heads) = (2, 2);
+        let mut machine = Ntm::<f32>::new(config.clone(), 1);
+        let (mut trace, mut workspace) = (Trace::new(&config), Workspace::new(&config));
+        let (mut upstream, mut gradient) = (Series::new(config.outputs), Params::zeros(&config));
+        let rule = OptimizerConfig::RmsProp {
+            rate: 1e-4,
+            decay: 0.95,
+            momentum: 0.9,
+            epsilon: 1e-4,
+        };
+        let mut optimizer = Optimizer::new(rule, &config);
+        let mut loss = vec![0.0; 41];
+
+        let mut allocations = |length: usize| {
+            let episode = task.clone().with_length(length).episode(1, 0);
+            let before = dhat::HeapStats::get().total_blocks;
+            machine.run(&episode.input, &mut trace);
+            score(&episode, &trace, &mut loss[..episode.steps()]);
+            logit_gradient(&episode, &trace, 1.0, &mut upstream);
+            machine.backward(&trace, &upstream, &mut workspace, &mut gradient);
+            clip(&mut gradient, Clip::Elementwise(10.0));
+            optimizer.update(&mut machine.params, &gradient, 1.0);
+            dhat::HeapStats::get().total_blocks - before
+        };
+        assert!(
+            allocations(20) > 0,
+            "the first episode makes room; if not, nothing is counted here"
+        );
+        for length in [20, 3, 1, 12, 20] {
+            assert_eq!(allocations(length), 0, "{kind:?}, length {length}");
+        }
+    }
+    drop(profiler);
+}

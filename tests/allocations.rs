@@ -35,7 +35,7 @@ fn training_allocates_nothing_after_the_longest_episode() {
             epsilon: 1e-4,
         };
         let mut optimizer = Optimizer::new(rule, &config);
-        let mut loss = vec![0.0; 41];
+        let mut loss = [0.0; 41];
 
         let mut allocations = |length: usize| {
             let episode = task.clone().with_length(length).episode(1, 0);

@@ -175,6 +175,32 @@ fn last_pack<R: Real, S: Simd>(simd: S, row: &[R], start: usize, width: usize) -
     }
 }
 
+/// A pass over matrices whose rows are long: it keeps some packs of every vector in registers while the
+/// rows go by, then the next packs.
+pub(crate) trait Blocks {
+    /// The number of columns.
+    fn columns(&self) -> usize;
+    /// The columns `start .. start + V packs`.
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize);
+    /// The columns from `start` on, which fill no pack.
+    fn rest(&mut self, start: usize);
+}
+
+/// Runs a pass block by block, `lanes` columns to a pack.
+#[inline(always)]
+pub(crate) fn by_blocks<S: Simd>(simd: S, lanes: usize, pass: &mut impl Blocks) {
+    let (columns, mut start) = (pass.columns(), 0);
+    while columns - start >= 8 * lanes {
+        pass.block::<S, 8>(simd, start);
+        start += 8 * lanes;
+    }
+    while columns - start >= lanes {
+        pass.block::<S, 1>(simd, start);
+        start += lanes;
+    }
+    pass.rest(start);
+}
+
 struct AddVectorProduct<'a, R> {
     x: &'a [R],
     a: Rows<'a, R>,

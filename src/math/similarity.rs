@@ -11,7 +11,7 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
 
 use super::Real;
-use super::matrix::{self, Rows, lanes};
+use super::matrix::{self, Blocks, Rows, by_blocks, lanes};
 use super::simd::{Kernel, Simd, dispatch, kernel};
 use super::softmax::dot;
 
@@ -140,21 +140,16 @@ impl<R: Real> Kernel for AlongKeyAndRow<'_, R> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.key_gradient.fill(R::ZERO);
-        let (n, lanes, mut start) = (self.along_key.len(), lanes::<R, S>(), 0);
-        while n - start >= 8 * lanes {
-            self.block::<S, 8>(simd, start);
-            start += 8 * lanes;
-        }
-        while n - start >= lanes {
-            self.block::<S, 1>(simd, start);
-            start += lanes;
-        }
-        self.rest(start);
+        by_blocks(simd, lanes::<R, S>(), &mut self);
     }
 }
 
-impl<R: Real> AlongKeyAndRow<'_, R> {
-    /// V packs of rows, held in registers while the columns go by.
+impl<R: Real> Blocks for AlongKeyAndRow<'_, R> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.along_key.len()
+    }
+
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
         let (n, rows) = (self.along_key.len(), start..start + V * lanes::<R, S>());
@@ -184,7 +179,6 @@ impl<R: Real> AlongKeyAndRow<'_, R> {
         }
     }
 
-    /// The rows from `start` on, which fill no pack.
     #[inline(always)]
     fn rest(&mut self, start: usize) {
         let n = self.along_key.len();

@@ -5,7 +5,7 @@
 
 use super::trace::{HeadTrace, Role};
 use crate::math::Real;
-use crate::math::matrix::{self, Rows, lanes};
+use crate::math::matrix::{self, Blocks, Rows, by_blocks, lanes};
 use crate::math::simd::{Kernel, Simd, dispatch, kernel};
 
 /// Equation 2: r = Σ_i w(i)·M(i).
@@ -143,21 +143,16 @@ impl<R: Real> Kernel for WriteAlone<'_, R> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.gradient.erase.fill(R::ZERO);
         self.gradient.add.fill(R::ZERO);
-        let (n, lanes, mut start) = (self.write.weighting.len(), lanes::<R, S>(), 0);
-        while n - start >= 8 * lanes {
-            self.block::<S, 8>(simd, start);
-            start += 8 * lanes;
-        }
-        while n - start >= lanes {
-            self.block::<S, 1>(simd, start);
-            start += lanes;
-        }
-        self.rest(start);
+        by_blocks(simd, lanes::<R, S>(), &mut self);
     }
 }
 
-impl<R: Real> WriteAlone<'_, R> {
-    /// V packs of rows, held in registers while the columns go by.
+impl<R: Real> Blocks for WriteAlone<'_, R> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.write.weighting.len()
+    }
+
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
         let (n, rows) = (
@@ -201,7 +196,6 @@ impl<R: Real> WriteAlone<'_, R> {
             .copy_from_slice(&dw);
     }
 
-    /// The rows from `start` on, which fill no pack.
     #[inline(always)]
     fn rest(&mut self, start: usize) {
         let Write {

@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Episode, Phase, Random, random_bits};
+use super::{Episode, Random, random_bits};
 
 /// Parameters of the copy task. The paper: 8 bits, lengths 1 to 20.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,34 +48,8 @@ impl Copy {
 
     pub(super) fn episode_of(&self, bits: &Array2<f32>) -> Episode {
         let length = bits.nrows();
-        let answer = length + 1;
-        let steps = answer + length;
-        let mut episode = Episode::silent(steps, self.inputs(), self.outputs());
-        episode
-            .input
-            .slice_mut(s![..length, ..self.bits])
-            .assign(bits);
-        episode.input[[length, self.bits]] = 1.0;
-        episode.target.slice_mut(s![answer.., ..]).assign(bits);
-        episode.mask[answer..].fill(1.0);
-        episode.phases = vec![
-            Phase {
-                name: "input",
-                start: 0,
-                end: length,
-            },
-            Phase {
-                name: "delimiter",
-                start: length,
-                end: answer,
-            },
-            Phase {
-                name: "answer",
-                start: answer,
-                end: steps,
-            },
-        ];
-        episode.length = length;
+        let mut episode = Episode::showing(bits, self.inputs(), self.outputs(), length);
+        episode.target.slice_mut(s![length + 1.., ..]).assign(bits);
         episode
     }
 }

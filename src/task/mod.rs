@@ -11,7 +11,7 @@ pub use repeat_copy::RepeatCopy;
 
 use std::ops::RangeInclusive;
 
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -46,6 +46,23 @@ pub struct Phase {
     pub end: usize,
 }
 
+impl Phase {
+    /// Phases with these names and numbers of steps, one after the other.
+    fn in_a_row(parts: &[(&'static str, usize)]) -> Vec<Self> {
+        let mut start = 0;
+        let phase = |&(name, steps): &(&'static str, usize)| {
+            let phase = Self {
+                name,
+                start,
+                end: start + steps,
+            };
+            start = phase.end;
+            phase
+        };
+        parts.iter().map(phase).collect()
+    }
+}
+
 impl Episode {
     /// An episode of silence, to be filled in.
     fn silent(steps: usize, inputs: usize, outputs: usize) -> Self {
@@ -57,6 +74,20 @@ impl Episode {
             length: 0,
             repeats: 1,
         }
+    }
+
+    /// An episode that opens by showing `bits` and then a flag on the channel behind them; its answer has
+    /// `answer` steps, all scored.
+    fn showing(bits: &Array2<f32>, inputs: usize, outputs: usize, answer: usize) -> Self {
+        let (length, width) = bits.dim();
+        let mut episode = Self::silent(length + 1 + answer, inputs, outputs);
+        episode.input.slice_mut(s![..length, ..width]).assign(bits);
+        episode.input[[length, width]] = 1.0;
+        episode.mask[length + 1..].fill(1.0);
+        episode.phases =
+            Phase::in_a_row(&[("input", length), ("delimiter", 1), ("answer", answer)]);
+        episode.length = length;
+        episode
     }
 
     /// Number of steps, T.

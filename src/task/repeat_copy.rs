@@ -67,48 +67,23 @@ impl RepeatCopy {
     }
 
     pub(super) fn episode_of(&self, bits: &Array2<f32>, repeats: usize) -> Episode {
-        let length = bits.nrows();
-        let answer = length + 1;
-        let end = answer + length * repeats;
-        let mut episode = Episode::silent(end + 1, self.inputs(), self.outputs());
-        episode
-            .input
-            .slice_mut(s![..length, ..self.bits])
-            .assign(bits);
-        episode.input[[length, self.bits]] = 1.0;
+        let (length, copies) = (bits.nrows(), bits.nrows() * repeats);
+        let mut episode = Episode::showing(bits, self.inputs(), self.outputs(), copies + 1);
+        episode.phases = Phase::in_a_row(&[
+            ("input", length),
+            ("delimiter", 1),
+            ("answer", copies),
+            ("end", 1),
+        ]);
         episode.input[[length, self.bits + 1]] = Self::normalised_count(repeats);
-        for repeat in 0..repeats {
-            let start = answer + repeat * length;
-            episode
+        let answer = length + 1;
+        for start in (answer..answer + copies).step_by(length) {
+            let mut copy = episode
                 .target
-                .slice_mut(s![start..start + length, ..self.bits])
-                .assign(bits);
+                .slice_mut(s![start..start + length, ..self.bits]);
+            copy.assign(bits);
         }
-        episode.target[[end, self.bits]] = 1.0;
-        episode.mask[answer..].fill(1.0);
-        episode.phases = vec![
-            Phase {
-                name: "input",
-                start: 0,
-                end: length,
-            },
-            Phase {
-                name: "delimiter",
-                start: length,
-                end: answer,
-            },
-            Phase {
-                name: "answer",
-                start: answer,
-                end,
-            },
-            Phase {
-                name: "end",
-                start: end,
-                end: end + 1,
-            },
-        ];
-        episode.length = length;
+        episode.target[[answer + copies, self.bits]] = 1.0;
         episode.repeats = repeats;
         episode
     }

@@ -78,6 +78,8 @@ def recompute(path):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__.strip())
     failed = False
     for path in sys.argv[1:]:
         worst = recompute(path)

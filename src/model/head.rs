@@ -19,29 +19,29 @@ kernel! {
     pub fn activate<'a, R>(
         simd; config: &'a ModelConfig, columns: &'a HeadColumns, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize,
     ) {
-    activate_vector(
-        config.key_activation,
-        &raw[columns.key.clone()],
-        head.key.row_mut(t),
-    );
-    head.strength[t] = softplus(raw[columns.strength]);
-    head.gate[t] = sigmoid(raw[columns.gate]);
-    head.sharpening[t] = R::ONE + softplus(raw[columns.sharpening]);
-    let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift.clone()]);
-    match config.shift_form {
-        ShiftForm::Softmax => softmax(simd, R::ONE, raw_shift, shift),
-        ShiftForm::Scalar => scalar_shift(raw_shift[0], shift),
-    }
-    if let Role::Write { erase, add } = &mut head.role {
-        for (e, &raw) in erase.row_mut(t).iter_mut().zip(&raw[columns.erase.clone()]) {
-            *e = sigmoid(raw);
-        }
         activate_vector(
-            config.add_activation,
-            &raw[columns.add.clone()],
-            add.row_mut(t),
+            config.key_activation,
+            &raw[columns.key.clone()],
+            head.key.row_mut(t),
         );
-    }
+        head.strength[t] = softplus(raw[columns.strength]);
+        head.gate[t] = sigmoid(raw[columns.gate]);
+        head.sharpening[t] = R::ONE + softplus(raw[columns.sharpening]);
+        let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift.clone()]);
+        match config.shift_form {
+            ShiftForm::Softmax => softmax(simd, R::ONE, raw_shift, shift),
+            ShiftForm::Scalar => scalar_shift(raw_shift[0], shift),
+        }
+        if let Role::Write { erase, add } = &mut head.role {
+            for (e, &raw) in erase.row_mut(t).iter_mut().zip(&raw[columns.erase.clone()]) {
+                *e = sigmoid(raw);
+            }
+            activate_vector(
+                config.add_activation,
+                &raw[columns.add.clone()],
+                add.row_mut(t),
+            );
+        }
     }
 }
 
@@ -90,36 +90,36 @@ kernel! {
         raw: &'a [R],
         raw_gradient: &'a mut [R],
     ) {
-    let (key, key_range) = (head.key.row(t), columns.key.clone());
-    vector_backward(
-        config.key_activation,
-        key,
-        &gradient.key,
-        &mut raw_gradient[key_range],
-    );
-    // The derivative of softplus is the sigmoid.
-    raw_gradient[columns.strength] = gradient.strength * sigmoid(raw[columns.strength]);
-    raw_gradient[columns.sharpening] = gradient.sharpening * sigmoid(raw[columns.sharpening]);
-    raw_gradient[columns.gate] = gradient.gate * head.gate[t] * (R::ONE - head.gate[t]);
-    let d_shift = &mut raw_gradient[columns.shift.clone()];
-    match config.shift_form {
-        ShiftForm::Softmax => softmax_backward(simd, head.shift.row(t), &gradient.shift, d_shift),
-        ShiftForm::Scalar => {
-            d_shift[0] = scalar_shift_backward(raw[columns.shift.start], &gradient.shift);
-        }
-    }
-    if let Role::Write { erase, add } = &head.role {
-        let d_erase = raw_gradient[columns.erase.clone()].iter_mut();
-        for (d_raw, (&e, &d)) in d_erase.zip(erase.row(t).iter().zip(&gradient.erase)) {
-            *d_raw = d * e * (R::ONE - e);
-        }
+        let (key, key_range) = (head.key.row(t), columns.key.clone());
         vector_backward(
-            config.add_activation,
-            add.row(t),
-            &gradient.add,
-            &mut raw_gradient[columns.add.clone()],
+            config.key_activation,
+            key,
+            &gradient.key,
+            &mut raw_gradient[key_range],
         );
-    }
+        // The derivative of softplus is the sigmoid.
+        raw_gradient[columns.strength] = gradient.strength * sigmoid(raw[columns.strength]);
+        raw_gradient[columns.sharpening] = gradient.sharpening * sigmoid(raw[columns.sharpening]);
+        raw_gradient[columns.gate] = gradient.gate * head.gate[t] * (R::ONE - head.gate[t]);
+        let d_shift = &mut raw_gradient[columns.shift.clone()];
+        match config.shift_form {
+            ShiftForm::Softmax => softmax_backward(simd, head.shift.row(t), &gradient.shift, d_shift),
+            ShiftForm::Scalar => {
+                d_shift[0] = scalar_shift_backward(raw[columns.shift.start], &gradient.shift);
+            }
+        }
+        if let Role::Write { erase, add } = &head.role {
+            let d_erase = raw_gradient[columns.erase.clone()].iter_mut();
+            for (d_raw, (&e, &d)) in d_erase.zip(erase.row(t).iter().zip(&gradient.erase)) {
+                *d_raw = d * e * (R::ONE - e);
+            }
+            vector_backward(
+                config.add_activation,
+                add.row(t),
+                &gradient.add,
+                &mut raw_gradient[columns.add.clone()],
+            );
+        }
     }
 }
 

@@ -54,8 +54,25 @@ impl<R: Copy + Default> Series<R> {
     /// The rows of step `t - 1` (to read) and of step `t` (to write); `t` is at least 1.
     #[inline]
     pub fn previous_and_row_mut(&mut self, t: usize) -> (&[R], &mut [R]) {
-        let (before, after) = self.data.split_at_mut(t * self.width);
-        (&before[(t - 1) * self.width..], &mut after[..self.width])
+        self.two_rows(t - 1, t)
+    }
+
+    /// One row to read and another one to write.
+    #[inline]
+    pub fn two_rows(&mut self, read: usize, write: usize) -> (&[R], &mut [R]) {
+        let (width, later) = (self.width, read.max(write));
+        let (before, after) = self.data.split_at_mut(later * width);
+        if write == later {
+            (
+                &before[read * width..(read + 1) * width],
+                &mut after[..width],
+            )
+        } else {
+            (
+                &after[..width],
+                &mut before[write * width..(write + 1) * width],
+            )
+        }
     }
 
     /// All values, step after step.

@@ -10,7 +10,7 @@ use super::params::{Initial, Params};
 use super::trace::{HeadTrace, Trace};
 use crate::math::matrix::padded;
 use crate::math::simd::kernel;
-use crate::math::similarity::{CosineBackward, cosine_backward};
+use crate::math::similarity::{self, CosineBackward, cosine_backward};
 use crate::math::softmax::softmax_backward;
 use crate::math::{Matrix, Real, Series};
 
@@ -37,8 +37,53 @@ pub struct Workspace<R = f32> {
     heads: Vec<HeadWorkspace<R>>,
     /// Three vectors of N values.
     rows: [Vec<R>; 3],
-    /// Of the shape of the memory.
+    /// Of the shape of the memory; empty with a single write head.
     write: Vec<R>,
+    /// M_t of the steps around, where the trace keeps only some.
+    window: Window<R>,
+}
+
+/// The memory between two kept steps, written again from what the heads wrote.
+#[derive(Clone, Debug, Default)]
+struct Window<R> {
+    /// M_start, M_start+1, …, [k, M·N].
+    memory: Series<R>,
+    /// The first step it holds.
+    start: Option<usize>,
+    /// Norms of the rows of the memory last asked for, [N].
+    norms: Vec<R>,
+}
+
+impl<R: Real> Window<R> {
+    /// M_t and the norms of its rows, from the trace or written again. Steps are asked for from the end.
+    fn memory<'a>(
+        &'a mut self,
+        trace: &'a Trace<R>,
+        writers: &[HeadTrace<R>],
+        t: usize,
+        epsilon: R,
+    ) -> (&'a [R], &'a [R]) {
+        let every = trace.memory_every;
+        if every == 1 {
+            return (trace.memory_columns.row(t), trace.norms.row(t));
+        }
+        let start = t / every * every;
+        if self.start != Some(start) {
+            self.start = Some(start);
+            self.memory.resize(every);
+            self.memory
+                .row_mut(0)
+                .copy_from_slice(trace.memory_columns.row(start / every));
+            for step in start..t {
+                let (before, after) = self.memory.previous_and_row_mut(step - start + 1);
+                memory::write(writers, step, before, after);
+            }
+        }
+        let columns = self.memory.row(t - start);
+        self.norms.resize(trace.norms.width(), R::ZERO);
+        similarity::norms(columns, epsilon, &mut self.norms);
+        (columns, &self.norms)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -80,7 +125,16 @@ impl<R: Real> Workspace<R> {
             memory: zeros(config.rows * config.columns),
             heads: (0..config.heads()).map(head).collect(),
             rows: [zeros(config.rows), zeros(config.rows), zeros(config.rows)],
-            write: zeros(config.rows * config.columns),
+            write: zeros(if config.write_heads > 1 {
+                config.rows * config.columns
+            } else {
+                0
+            }),
+            window: Window {
+                memory: Series::new(config.rows * config.columns),
+                start: None,
+                norms: Vec::new(),
+            },
         }
     }
 
@@ -109,14 +163,21 @@ impl<R: Real> Ntm<R> {
         gradient: &mut Params<R>,
     ) {
         workspace.reset(trace.steps());
+        // Taken out, so that what it lends does not hold the rest of the workspace.
+        let mut window = std::mem::take(&mut workspace.window);
+        let epsilon = R::from_f64(self.config.similarity_epsilon);
+        let writers = &trace.heads[self.config.read_heads..];
         for t in (0..trace.steps()).rev() {
+            let seen = window.memory(trace, writers, t, epsilon);
             self.output_backward(t, logit_gradient, workspace);
-            self.memory_backward(t, trace, workspace);
-            self.heads_backward(t, trace, workspace);
+            self.memory_backward(t, (trace, seen.0), workspace);
+            self.heads_backward(t, (trace, seen), workspace);
             for layer in (0..self.config.controller.layers).rev() {
                 self.control_backward(layer, t, trace, workspace);
             }
         }
+        window.start = None;
+        workspace.window = window;
         self.initial_backward(trace, workspace, &mut gradient.initial);
         for ((linear, layer), dz) in gradient
             .controller
@@ -150,8 +211,12 @@ impl<R: Real> Ntm<R> {
     }
 
     /// Through writes and reads, to each head's weighting and vectors and to M_{t−1}.
-    fn memory_backward(&self, t: usize, trace: &Trace<R>, workspace: &mut Workspace<R>) {
-        let before = trace.memory_columns.row(t);
+    fn memory_backward(
+        &self,
+        t: usize,
+        (trace, before): (&Trace<R>, &[R]),
+        workspace: &mut Workspace<R>,
+    ) {
         let d_memory = &mut workspace.memory;
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
         let (read_gradients, write_gradients) = workspace.heads.split_at_mut(readers.len());
@@ -190,7 +255,12 @@ impl<R: Real> Ntm<R> {
     }
 
     /// Through the addressing of every head, to what the heads emitted and to h_t.
-    fn heads_backward(&self, t: usize, trace: &Trace<R>, workspace: &mut Workspace<R>) {
+    fn heads_backward(
+        &self,
+        t: usize,
+        (trace, memory_and_norms): (&Trace<R>, (&[R], &[R])),
+        workspace: &mut Workspace<R>,
+    ) {
         let Workspace {
             heads,
             rows,
@@ -201,7 +271,7 @@ impl<R: Real> Ntm<R> {
             ..
         } = workspace;
         for (head, gradient) in trace.heads.iter().zip(heads) {
-            self.address_backward(t, (head, trace), gradient, memory, rows);
+            self.address_backward(t, head, memory_and_norms, gradient, memory, rows);
             let d_raw = raw.row_mut(t);
             let HeadWorkspace {
                 columns,
@@ -229,7 +299,8 @@ impl<R: Real> Ntm<R> {
     fn address_backward(
         &self,
         t: usize,
-        (head, trace): (&HeadTrace<R>, &Trace<R>),
+        head: &HeadTrace<R>,
+        (columns, norms): (&[R], &[R]),
         gradient: &mut HeadWorkspace<R>,
         d_memory: &mut [R],
         rows: &mut [Vec<R>; 3],
@@ -238,8 +309,8 @@ impl<R: Real> Ntm<R> {
         let [_, d_similarity, scratch] = rows;
         let forward = CosineBackward {
             key: head.key.row(t),
-            columns: trace.memory_columns.row(t),
-            norms: trace.norms.row(t),
+            columns,
+            norms,
             epsilon: R::from_f64(self.config.similarity_epsilon),
             similarity: head.similarity.row(t),
         };
@@ -486,6 +557,43 @@ mod tests {
             ] {
                 check(config(kind, layers, form));
             }
+        }
+    }
+
+    #[test]
+    fn a_memory_kept_in_part_gives_the_same_bits() {
+        for (write_heads, steps) in [(1, 23), (2, 16), (2, 1)] {
+            let mut config = ModelConfig {
+                write_heads,
+                ..config(ControllerKind::Lstm, 1, ShiftForm::Softmax)
+            };
+            config.rows = 40;
+            let machine = Ntm::<f32>::new(config, 5);
+            let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+            let gradient = |limit: usize| {
+                let mut trace = Trace::new(&machine.config);
+                // A longer episode before must leave nothing behind.
+                machine.run_for_training(&Array2::zeros((30, 3)), limit, &mut trace);
+                machine.run_for_training(&input, limit, &mut trace);
+                let mut upstream = Series::new(2);
+                upstream.resize(steps);
+                let values = random_vector(2, steps * 2);
+                upstream
+                    .as_mut_slice()
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(to, from)| *to = from as f32);
+                let (mut workspace, mut gradient) = (
+                    Workspace::new(&machine.config),
+                    Params::zeros(&machine.config),
+                );
+                machine.backward(&trace, &upstream, &mut workspace, &mut gradient);
+                (trace.memory_every, gradient)
+            };
+            let (all, part) = (gradient(usize::MAX), gradient(0));
+            assert_eq!(all.0, 1);
+            assert!(part.0 > 1);
+            assert!(all.1 == part.1);
         }
     }
 

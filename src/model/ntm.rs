@@ -55,7 +55,20 @@ impl<R: Real> Ntm<R> {
 
     /// Runs one episode, [T, X], and records everything in `trace`.
     pub fn run(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
+        trace.memory_every = 1;
         trace.resize(input.nrows());
+        self.run_in(input, trace);
+    }
+
+    /// Runs one episode to differentiate it: like [`Ntm::run`], but a memory so large that all M_t take
+    /// more than `limit` values is kept in part and written again on the way back, to the same bits.
+    pub fn run_for_training(&self, input: &Array2<f32>, limit: usize, trace: &mut Trace<R>) {
+        trace.resize_for_training(input.nrows(), limit);
+        self.run_in(input, trace);
+    }
+
+    /// Runs one episode in a trace that has room for it.
+    fn run_in(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
         self.reset(trace);
         for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
             *to = R::from_f64(f64::from(from));
@@ -125,9 +138,11 @@ impl<R: Real> Ntm<R> {
         self.params.heads.forward(hidden, trace.raw.row_mut(t));
         trace.features.row_mut(t)[..hidden.len()].copy_from_slice(hidden);
 
-        let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
+        let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
+        let norms = trace.norms_row(t);
+        let (before, after) = trace.memory_columns.two_rows(now, next);
         let epsilon = R::from_f64(self.config.similarity_epsilon);
-        let (norms, raw) = (trace.norms.row_mut(t), trace.raw.row(t));
+        let (norms, raw) = (trace.norms.row_mut(norms), trace.raw.row(t));
         similarity::norms(before, epsilon, norms);
         for (index, head) in trace.heads.iter_mut().enumerate() {
             let columns = self.config.head_columns(index);

@@ -22,13 +22,19 @@ pub struct Trace<R = f32> {
     pub layers: Vec<LayerTrace<R>>,
     /// Read heads, then write heads.
     pub heads: Vec<HeadTrace<R>>,
-    /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows.
+    /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows. When `memory_every` is
+    /// more than 1, only some of it; see there.
     pub memory_columns: Series<R>,
+    /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
+    /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
+    /// again, from what the heads wrote, to the same bits.
+    pub memory_every: usize,
     /// Pre-activations of all heads, [T, P and padding]; see [`ModelConfig::head_columns`].
     pub raw: Series<R>,
     /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
     pub features: Series<R>,
-    /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N].
+    /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N]; where memory is not kept every step,
+    /// [1, N], of the last step.
     pub norms: Series<R>,
 }
 
@@ -135,10 +141,37 @@ impl<R: Real> Trace<R> {
             layers: (0..config.controller.layers).map(layer).collect(),
             heads: (0..config.heads()).map(head).collect(),
             memory_columns: Series::new(m * n),
+            memory_every: 1,
             raw: Series::new(padded(config.head_outputs())),
             features: Series::new(config.features()),
             norms: Series::new(n),
         }
+    }
+
+    /// Makes room for an episode of `steps` steps that will be differentiated, not shown: when all M_t
+    /// together would take more than `limit` values, only about √T of them are kept.
+    pub fn resize_for_training(&mut self, steps: usize, limit: usize) {
+        let all = (steps + 1) * self.memory_columns.width();
+        self.memory_every = if all <= limit {
+            1
+        } else {
+            (steps + 1).isqrt() + 1
+        };
+        self.resize(steps);
+    }
+
+    /// The row of `memory_columns` that holds M_t, or held it last.
+    pub(super) fn memory_row(&self, t: usize) -> usize {
+        match self.memory_every {
+            1 => t,
+            every if t.is_multiple_of(every) => t / every,
+            every => self.steps() / every + 1 + t % 2,
+        }
+    }
+
+    /// The row of `norms` that holds those of step `t`.
+    pub(super) fn norms_row(&self, t: usize) -> usize {
+        if self.memory_every == 1 { t } else { 0 }
     }
 
     /// Steps of the recorded episode, T.
@@ -146,7 +179,8 @@ impl<R: Real> Trace<R> {
         self.input.steps()
     }
 
-    /// M_t, [N, M]: the memory after `t` steps, so 0 is the memory before the first one.
+    /// M_t, [N, M]: the memory after `t` steps, so 0 is the memory before the first one. Every M_t must have
+    /// been kept.
     #[expect(
         clippy::missing_panics_doc,
         reason = "the lengths agree by construction"
@@ -167,11 +201,16 @@ impl<R: Real> Trace<R> {
             &mut self.output,
             &mut self.raw,
             &mut self.features,
-            &mut self.norms,
         ] {
             series.resize(steps);
         }
-        self.memory_columns.resize(steps + 1);
+        let every = self.memory_every;
+        self.norms.resize(if every == 1 { steps } else { 1 });
+        self.memory_columns.resize(if every == 1 {
+            steps + 1
+        } else {
+            steps / every + 3
+        });
         for layer in &mut self.layers {
             for series in [
                 &mut layer.input,

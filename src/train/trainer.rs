@@ -17,6 +17,10 @@ use crate::task::{Episode, Task};
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
 const VALIDATION_SEED: u64 = 0x7A11_DA7E_0000_0000;
 
+/// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
+/// writes the others again.
+const TAPE_LIMIT: usize = 1 << 24;
+
 /// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`].
 #[derive(Debug)]
 pub struct Trainer {
@@ -112,7 +116,7 @@ impl Worker {
 
     /// Forward, loss and backward of one episode; the gradient is left in `self`.
     fn learn(&mut self, machine: &Ntm<f32>, episode: &Episode, scale: f32) {
-        machine.run(&episode.input, &mut self.trace);
+        machine.run_for_training(&episode.input, TAPE_LIMIT, &mut self.trace);
         self.loss.resize(episode.steps(), 0.0);
         self.score = score(episode, &self.trace, &mut self.loss);
         logit_gradient(episode, &self.trace, scale, &mut self.logit_gradient);
@@ -326,7 +330,7 @@ fn first_not_finite<R: Real>(trace: &Trace<R>, config: &ModelConfig) -> Option<(
                 return Some((format!("{}.{name}", config.head_name(index)), t));
             }
         }
-        if bad(trace.memory_columns.row(t + 1)) {
+        if trace.memory_every == 1 && bad(trace.memory_columns.row(t + 1)) {
             return Some(("memory".to_string(), t));
         }
         bad(trace.logit.row(t)).then(|| ("output".to_string(), t))

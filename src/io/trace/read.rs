@@ -350,6 +350,7 @@ fn trace(
     Ok(Trace {
         input: series(t, config.inputs, &input),
         memory_columns: memory(arrays, config, t, &heads)?,
+        memory_every: 1,
         logit,
         output,
         layers,

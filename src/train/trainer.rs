@@ -248,7 +248,8 @@ impl Trainer {
         );
         let is_best =
             |best: &(Ntm<f32>, Evaluation)| validation.bits_per_sequence < best.1.bits_per_sequence;
-        if self.best.as_ref().is_none_or(is_best) {
+        // Weights whose validation is not finite are never the best, not even as the first.
+        if validation.bits_per_sequence.is_finite() && self.best.as_ref().is_none_or(is_best) {
             self.best = Some((self.machine.clone(), validation));
         }
         let training_bits = Evaluation::of(&self.since_validation).bits_per_sequence;

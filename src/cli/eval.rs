@@ -18,16 +18,16 @@ Examples:
   tapescope eval repeat_copy --lengths 10 --repeats 10,20
   tapescope eval copy --lengths 120 --rows 256 --json
 
-`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper; `wrong`
-is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of
-episodes without a wrong bit. The episodes come from a seed of their own (1000000 unless given), so the
-machine has not been trained on them.";
+`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper.
+`wrong` is the number of answer bits on the wrong side of one half, per sequence.
+`perfect` is the share of episodes without a wrong bit.
+The episodes come from a seed of their own (1000000 unless given): none of them was trained on.";
 
 /// Measure a machine on episodes it was not trained on.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Eval {
-    /// A preset whose weights are included, or a weights file.
+    /// A preset whose weights are included, a weights file, or the folder of a run.
     #[arg(value_name = "PRESET|FILE")]
     machine: String,
     /// Lengths of the sequences, in vectors [default: those of the preset].
@@ -79,7 +79,11 @@ impl Eval {
                 threads(self.threads),
             );
             if self.json {
-                writeln!(out, "{}", measurement_json(&task, self.seed, &result))?;
+                writeln!(
+                    out,
+                    "{}",
+                    measurement_json(&trained, &task, self.seed, &result)
+                )?;
             } else {
                 line(out, &task, &result)?;
             }

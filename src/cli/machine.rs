@@ -13,6 +13,10 @@ const RECORDING_LIMIT: u64 = 16 << 30;
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let path = Path::new(name);
+    let in_run = path.join("weights.safetensors");
+    if in_run.is_file() {
+        return read(&in_run, rows);
+    }
     if is_file(path) {
         return read(path, rows);
     }
@@ -27,6 +31,14 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
 
 /// The machine in a weights file, on `rows` memory rows.
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
+    let name = path.to_string_lossy();
+    if path.is_dir() {
+        return Err(Usage(format!("{name} is a folder without weights.safetensors")).into());
+    }
+    if name.ends_with(".ntmtrace.json") {
+        let problem = format!("{name} is a trace, not weights; to see it: tapescope view {name}");
+        return Err(Usage(problem).into());
+    }
     if path.extension().is_some_and(|end| end == "json") {
         let path = path.display();
         let problem = format!(
@@ -74,7 +86,8 @@ pub(super) fn check_size(config: &ModelConfig, steps: usize) -> anyhow::Result<(
         return Ok(());
     }
     let problem = format!(
-        "recording {steps} steps of a memory of {} × {} takes {} GB, more than {} GB; use a smaller --length or --rows",
+        "recording {steps} steps of a memory of {} × {} takes {} GB, more than {} GB; \
+         shorter sequences (--length, task.length) or fewer rows (--rows, model.memory.rows) need less",
         config.rows,
         config.columns,
         bytes >> 30,

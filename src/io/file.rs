@@ -41,10 +41,31 @@ pub(super) fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Error> {
-    write_beside_and_rename(path, write).map_err(|source| Error::Write {
+    // A link stays a link: what it points to is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if target.is_dir() {
+        let problem = "is a folder; name a file in it";
+        return Err(Error::content(&label(path), "", problem));
+    }
+    let written = if target.exists() && !target.is_file() {
+        write_through(&target, write)
+    } else {
+        write_beside_and_rename(&target, write)
+    };
+    written.map_err(|source| Error::Write {
         file: label(path),
         source,
     })
+}
+
+/// To a device or a pipe, which is not ours to replace.
+fn write_through(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut writer = BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
+    write(&mut writer)?;
+    writer.flush()
 }
 
 fn write_beside_and_rename(
@@ -86,6 +107,17 @@ pub(super) fn create_folder(path: &Path) -> Result<(), Error> {
         file: label(path),
         source,
     })
+}
+
+/// Removes a file that may be there.
+pub(super) fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Write {
+            file: label(path),
+            source,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// True for a file that is there.

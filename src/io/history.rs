@@ -2,14 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file;
+use super::{Trained, file};
 use crate::task::Task;
 use crate::train::{Evaluation, HistoryPoint};
 
 /// One measurement as one line of JSON.
-pub fn measurement_json(task: &Task, seed: u64, evaluation: &Evaluation) -> String {
+pub fn measurement_json(
+    machine: &Trained,
+    task: &Task,
+    seed: u64,
+    evaluation: &Evaluation,
+) -> String {
     #[derive(Serialize)]
-    struct Line {
+    struct Line<'a> {
+        machine: &'a str,
+        rows: usize,
         task: &'static str,
         length: [usize; 2],
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,6 +27,8 @@ pub fn measurement_json(task: &Task, seed: u64, evaluation: &Evaluation) -> Stri
     }
     let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
     let line = Line {
+        machine: &machine.experiment.name,
+        rows: machine.machine.config.rows,
         task: task.name(),
         length: ends(task.length()),
         repeats: task.repeats().map(ends),

@@ -40,12 +40,15 @@ impl RunFolder {
         file::exists(&folder.join(WEIGHTS))
     }
 
-    /// Creates the folder, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
+    /// Creates the folder, removes the weights of an earlier run, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
     ///
     /// # Errors
     /// A file cannot be written.
     pub fn create(folder: &Path, experiment: &Experiment, command: &str) -> Result<Self, Error> {
         file::create_folder(folder)?;
+        // What lies in the folder belongs to one run: the weights of an earlier one go before anything of
+        // this one comes.
+        file::remove(&folder.join(WEIGHTS))?;
         experiment.write(&folder.join("preset.json"))?;
         let path = folder.join(LOG);
         let log = File::create(&path).map_err(|source| Error::Write {

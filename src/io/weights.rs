@@ -68,6 +68,13 @@ impl Trained {
                 config.rows
             ));
         }
+        let least = config.offsets();
+        if rows < least {
+            return Err(format!(
+                "a shift of up to {} needs at least {least} rows",
+                config.shift_range
+            ));
+        }
         let changed = ModelConfig {
             rows,
             ..config.clone()
@@ -142,7 +149,8 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
         let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats.md)";
         Error::content(label, METADATA, problem)
     })?;
-    let experiment = Experiment::from_json(source, label, &[])?;
+    let experiment =
+        Experiment::from_json(source, &format!("{label}: __metadata__.experiment"), &[])?;
     let params = read_params(&tensors, &experiment.model, label)?;
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;

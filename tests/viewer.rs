@@ -409,6 +409,51 @@ fn values_that_are_not_finite_are_counted_and_drawn() {
 }
 
 #[test]
+fn an_opened_trace_is_described_by_itself() {
+    let mut harness = paused();
+    act(&mut harness, Command::Length(40));
+    open(&mut harness, "theirs.ntmtrace.json");
+    let length = {
+        let open = harness.state().session.open.as_ref().unwrap();
+        open.shown.recording.episode.length
+    };
+    for fact in ["Task Copy", "Seed 9", "Memory 16 rows"] {
+        harness.get_by_label(&format!("{fact}, as recorded"));
+    }
+    harness.get_by_label(&format!("Length {length}, as recorded"));
+    for of_the_machine in ["More: Length", "Next seed", "Memory rows"] {
+        assert!(harness.query_by_label(of_the_machine).is_none());
+    }
+    assert!(harness.query_by_label_contains("trained on").is_none());
+    click(&mut harness, "New episode");
+    harness.get_by_label("More: Length");
+    assert!(harness.query_by_label_contains("as recorded").is_none());
+}
+
+#[test]
+fn a_trace_that_is_not_finite_is_announced_as_such() {
+    let mut harness = paused();
+    open(&mut harness, "broken.json");
+    harness.get_by_label("broken.json is open, but 2 values are not finite.");
+    assert!(harness.query_by_label("Done").is_none());
+    press(&mut harness, Key::Num1);
+    harness.get_by_label_contains("entropy, bits H ");
+    assert!(
+        harness
+            .query_by_label("0 bits: all weight on one row")
+            .is_some()
+    );
+    press(&mut harness, Key::ArrowRight);
+    harness.get_by_label("entropy, bits H not finite");
+    harness.get_by_label("not finite: some weights of this step are no numbers");
+    assert!(
+        harness
+            .query_by_label("0 bits: all weight on one row")
+            .is_none()
+    );
+}
+
+#[test]
 fn the_value_under_a_still_pointer_follows_time() {
     let mut harness = paused();
     let place = harness

@@ -167,6 +167,13 @@ impl App {
             Opened::Trace(trace) => {
                 self.session.show_file(*trace);
                 self.opened();
+                let broken = self.session.open.as_ref().map_or(0, |open| open.non_finite);
+                if broken > 0 {
+                    let count = story::not_finite(broken);
+                    let text = format!("{name} is open, but {count}.");
+                    self.toasts.add(Kind::Notice, text);
+                    return;
+                }
             }
         }
         self.toasts

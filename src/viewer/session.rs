@@ -66,6 +66,13 @@ pub struct Open {
     pub non_finite: usize,
 }
 
+impl Open {
+    /// True for a trace that was opened: it is shown as it was recorded.
+    pub fn from_file(&self) -> bool {
+        self.shown.machine.is_none()
+    }
+}
+
 /// Everything that is open.
 #[derive(Clone, Debug)]
 pub struct Session {

@@ -188,6 +188,14 @@ fn output_caption(recording: &Recording, step: usize) -> String {
     )
 }
 
+/// How many values are not finite.
+pub fn not_finite(count: usize) -> String {
+    match count {
+        1 => "1 value is not finite".to_owned(),
+        n => format!("{n} values are not finite"),
+    }
+}
+
 /// How the episode was answered.
 pub fn verdict(recording: &Recording) -> String {
     let score = recording.score;

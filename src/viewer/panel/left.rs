@@ -5,15 +5,19 @@ use egui::{ComboBox, DragValue, Id, Rect, Sense, Ui, pos2, vec2};
 use super::View;
 use crate::viewer::command::Command;
 use crate::viewer::numbers;
-use crate::viewer::session::{self, Session};
+use crate::viewer::session::{self, Open, Session};
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{focus_ring, named_icon_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::property::{control, note, section};
 
-/// The episode to record.
+/// The episode to record, or what is known of one that came from a file.
 pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    if let Some(open) = session.open.as_ref().filter(|open| open.from_file()) {
+        recorded_ui(ui, open, session, commands);
+        return;
+    }
     let Some(machine) = session.machine() else {
         section(ui, "Episode");
         note(
@@ -44,13 +48,49 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     seed_ui(ui, wish.seed, commands);
     rows_ui(ui, session, commands);
     trained(ui, session);
+    new_episode_ui(ui, "The next seed  (Shift+R)", commands);
+}
+
+/// An opened trace is described by itself: nothing here is about the machines of the session.
+fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<Command>) {
+    let recording = &open.shown.recording;
+    section(ui, "Episode, as recorded");
+    let mut fact = |label: &str, value: &str| {
+        control(ui, label, |ui| {
+            let name = format!("{label} {value}, as recorded");
+            ui.label(value)
+                .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
+        });
+    };
+    fact("Task", session::task_name(&recording.task));
+    fact("Length", &recording.episode.length.to_string());
+    if recording.task.repeats().is_some() {
+        fact("Repeats", &recording.episode.repeats.to_string());
+    }
+    match recording.origin {
+        Some((seed, index)) => {
+            fact("Seed", &seed.to_string());
+            if index > 0 {
+                fact("Episode", &index.to_string());
+            }
+        }
+        None => fact("Seed", "bits by hand"),
+    }
+    fact("Memory", &format!("{} rows", open.all.total()));
+    if let Some(machine) = session.machine() {
+        let hint = format!("Record one with {}  (Shift+R)", machine.title);
+        new_episode_ui(ui, &hint, commands);
+    }
+}
+
+fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
     ui.add_space(2.0);
     let size = vec2(ui.available_width(), theme::ROW + 4.0);
     let response = ui.add_sized(size, egui::Button::new("New episode"));
     if response.clicked() {
         commands.push(Command::NextSeed);
     }
-    response.on_hover_text("The next seed  (Shift+R)");
+    response.on_hover_text(hint);
 }
 
 /// A whole number with buttons for less and more; typing and dragging work too.
@@ -282,7 +322,7 @@ pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
         ),
     );
     if view.open.non_finite > 0 {
-        let text = format!("{} values are not finite", view.open.non_finite);
+        let text = story::not_finite(view.open.non_finite);
         ui.label(egui::RichText::new(text).color(palette.warning));
     }
 }

@@ -170,6 +170,13 @@ fn weighting_ui(ui: &mut Ui, view: &View<'_>, head: &HeadTrace<f32>) {
             &numbers::fixed(weighting[row]),
         );
     }
+    if weighting.iter().any(|weight| !weight.is_finite()) {
+        number(ui, "H", "entropy, bits", "not finite");
+        ui.add_space(4.0);
+        let words = RichText::new("not finite: some weights of this step are no numbers");
+        ui.label(words.size(11.5).color(view.palette.warning));
+        return;
+    }
     let entropy: f32 = weighting
         .iter()
         .filter(|w| **w > 0.0)

@@ -3,7 +3,7 @@
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
 use crate::viewer::command::Command;
-use crate::viewer::session::Session;
+use crate::viewer::session::{Open, Session};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
 use crate::viewer::widget::icon::Icon;
@@ -53,9 +53,12 @@ pub fn top_ui(ui: &mut Ui, session: &Session, bar: Bar, commands: &mut Vec<Comma
 }
 
 fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let current = session
-        .machine()
-        .map_or("no machine", |machine| machine.title.as_str());
+    let recorded = session.open.as_ref().is_some_and(Open::from_file);
+    let current = match session.machine() {
+        _ if recorded => "A recorded trace",
+        Some(machine) => machine.title.as_str(),
+        None => "no machine",
+    };
     let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
     ComboBox::new("machine", "")
         .selected_text(current)
@@ -63,7 +66,7 @@ fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         .truncate()
         .show_ui(ui, |ui| {
             for (index, machine) in session.machines.iter().enumerate() {
-                let selected = index == session.wish.machine;
+                let selected = index == session.wish.machine && !recorded;
                 if ui.selectable_label(selected, &machine.title).clicked() {
                     commands.push(Command::Machine(index));
                 }

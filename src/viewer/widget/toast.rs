@@ -10,6 +10,8 @@ use super::icon::Icon;
 
 /// How long good news stays, in seconds.
 const SECONDS: f32 = 4.0;
+/// How long a notice stays, in seconds.
+const NOTICE_SECONDS: f32 = 12.0;
 /// Older messages give way beyond this number.
 const MOST: usize = 4;
 
@@ -18,6 +20,8 @@ const MOST: usize = 4;
 pub enum Kind {
     /// Something was done.
     Done,
+    /// Something was done, and there is something to know about it.
+    Notice,
     /// Something could not be done.
     Problem,
 }
@@ -46,7 +50,11 @@ impl Toasts {
             id: self.next,
             kind,
             text: text.into(),
-            left: SECONDS,
+            left: match kind {
+                Kind::Done => SECONDS,
+                Kind::Notice => NOTICE_SECONDS,
+                Kind::Problem => f32::INFINITY,
+            },
         });
         let excess = self.toasts.len().saturating_sub(MOST);
         self.toasts.drain(..excess);
@@ -55,9 +63,7 @@ impl Toasts {
     /// Lets time pass.
     pub fn advance(&mut self, seconds: f32) {
         for toast in &mut self.toasts {
-            if toast.kind == Kind::Done {
-                toast.left -= seconds;
-            }
+            toast.left -= seconds;
         }
         self.toasts.retain(|toast| toast.left > 0.0);
     }
@@ -74,7 +80,7 @@ impl Toasts {
 
     /// True while a message will leave by itself.
     pub fn waiting(&self) -> bool {
-        self.toasts.iter().any(|toast| toast.kind == Kind::Done)
+        self.toasts.iter().any(|toast| toast.left.is_finite())
     }
 
     /// Shows the messages, the newest at the bottom.
@@ -100,6 +106,7 @@ impl Toast {
         let palette = Palette::for_theme(dark);
         let (mark, ink) = match self.kind {
             Kind::Done => ("Done", palette.accent),
+            Kind::Notice => ("Note", palette.warning),
             Kind::Problem => ("Not done", palette.warning),
         };
         let frame = egui::Frame::popup(ui.style()).inner_margin(12.0);

@@ -409,6 +409,42 @@ fn values_that_are_not_finite_are_counted_and_drawn() {
 }
 
 #[test]
+fn a_length_is_taken_as_typed_or_its_limit_is_said() {
+    let mut harness = paused();
+    act(&mut harness, Command::Length(1500));
+    assert_eq!(harness.state().player.steps(), 3001);
+    assert!(harness.query_by_label("Note").is_none());
+    let shapes = harness.output().shapes.len();
+    assert!(shapes < 6000, "{shapes} shapes");
+    act(&mut harness, Command::Length(5000));
+    assert_eq!(harness.state().session.wish.length, 2000);
+    harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
+    act(&mut harness, Command::Machine(1));
+    act(&mut harness, Command::Repeats(0));
+    harness.get_by_label("Repeats 0 became 1: here it can be 1 to 200.");
+}
+
+#[test]
+fn a_typed_length_reaches_the_limit_too() {
+    let mut harness = paused();
+    let field = harness.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Length");
+    field.click();
+    harness.run_steps(3);
+    harness.event(egui::Event::Text("5000".to_owned()));
+    harness.run_steps(2);
+    press(&mut harness, Key::Enter);
+    harness.run_steps(2);
+    assert_eq!(harness.state().session.wish.length, 2000);
+    harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
+}
+
+#[test]
+fn the_loss_has_a_scale() {
+    let harness = paused();
+    harness.get_by_label_contains("loss of every step, up to ");
+}
+
+#[test]
 fn an_opened_trace_is_described_by_itself() {
     let mut harness = paused();
     act(&mut harness, Command::Length(40));

@@ -276,6 +276,7 @@ impl App {
     /// Commands that ask for another episode.
     fn wish(&mut self, command: &Command) {
         let before = self.session.wish.clone();
+        let mut limit = None;
         match *command {
             Command::Restart => {
                 self.player.first();
@@ -283,11 +284,14 @@ impl App {
             }
             Command::NextSeed => self.session.wish.seed = before.seed.wrapping_add(1),
             Command::Machine(index) => self.session.choose(index),
-            Command::Length(length) => self.session.set_length(length),
-            Command::Repeats(repeats) => self.session.set_repeats(repeats),
+            Command::Length(length) => limit = self.session.set_length(length),
+            Command::Repeats(repeats) => limit = self.session.set_repeats(repeats),
             Command::Seed(seed) => self.session.wish.seed = seed,
             Command::MemoryRows(rows) => self.session.set_rows(rows),
             _ => {}
+        }
+        if let Some(sentence) = limit {
+            self.toasts.add(Kind::Notice, sentence);
         }
         if self.session.wish != before || matches!(command, Command::Machine(_)) {
             self.record();

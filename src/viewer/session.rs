@@ -9,10 +9,10 @@ use super::worker::{Request, Shown};
 use super::{files, numbers};
 use crate::task::Task;
 
-/// The longest sequence that can be asked for.
-pub const LONGEST: usize = 200;
+/// The longest sequence that can be asked for. Memory sets a limit of its own: see the worker.
+pub const LONGEST: usize = 2000;
 /// The most repeats that can be asked for.
-pub const MOST_REPEATS: usize = 40;
+pub const MOST_REPEATS: usize = 200;
 /// The memory sizes on offer where a machine runs on any number of rows.
 pub const ROWS: [usize; 8] = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 
@@ -135,14 +135,16 @@ impl Session {
         }
     }
 
-    /// Asks for a length, brought into range.
-    pub fn set_length(&mut self, length: usize) {
+    /// Asks for a length, brought into range; says so when it was not.
+    pub fn set_length(&mut self, length: usize) -> Option<String> {
         self.wish.length = length.clamp(1, LONGEST);
+        limit("Length", length, LONGEST)
     }
 
-    /// Asks for a number of repeats, brought into range.
-    pub fn set_repeats(&mut self, repeats: usize) {
+    /// Asks for a number of repeats, brought into range; says so when it was not.
+    pub fn set_repeats(&mut self, repeats: usize) -> Option<String> {
         self.wish.repeats = repeats.clamp(1, MOST_REPEATS);
+        limit("Repeats", repeats, MOST_REPEATS)
     }
 
     /// Asks for a number of memory rows, where the machine runs on any.
@@ -237,6 +239,12 @@ impl Session {
             },
         )
     }
+}
+
+/// Why a number was not taken as it was typed.
+fn limit(what: &str, typed: usize, most: usize) -> Option<String> {
+    let taken = typed.clamp(1, most);
+    (typed != taken).then(|| format!("{what} {typed} became {taken}: here it can be 1 to {most}."))
 }
 
 /// A symmetric scale that holds all these values.

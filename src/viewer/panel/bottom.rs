@@ -79,8 +79,22 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         .filter(|l| l.is_finite())
         .fold(1.0, f32::max);
     let room = y.span() - 8.0;
-    for (step, &loss) in loss.iter().enumerate().filter(|(_, loss)| **loss > 0.0) {
-        let x = columns.step(step, steps);
+    // Where several steps share a pixel, the worst of them is shown.
+    let together = (steps as f32 / columns.time.span().max(1.0))
+        .ceil()
+        .max(1.0) as usize;
+    let worst = |losses: &[f32]| {
+        losses.iter().copied().fold(0.0, |worst: f32, loss| {
+            if loss.is_finite() {
+                worst.max(loss)
+            } else {
+                f32::INFINITY
+            }
+        })
+    };
+    let bars = loss.chunks(together).map(worst).enumerate();
+    for (chunk, loss) in bars.filter(|(_, loss)| *loss > 0.0) {
+        let x = columns.step(chunk * together, steps);
         let height = if loss.is_finite() {
             loss / most * room
         } else {
@@ -98,15 +112,14 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         view.palette.hairline(),
         egui::StrokeKind::Outside,
     );
-    let at = pos2(columns.time.min - 8.0, y.center());
+    let at = pos2(columns.time.min - 8.0, y.max - 8.0);
     let (font, ink) = (theme::text(11.0), view.palette.subdued);
     painter.text(at, Align2::RIGHT_CENTER, "loss", font, ink);
-    let response = interact(
-        ui,
-        rect,
-        "Timeline",
-        "phases and loss of every step; drag to move in time",
-    );
+    let scale = format!("{} bits", numbers::short(most, 1));
+    let at = pos2(columns.time.min - 8.0, y.min + 8.0);
+    painter.text(at, Align2::RIGHT_CENTER, &scale, theme::text(10.0), ink);
+    let words = format!("phases and loss of every step, up to {scale}; drag to move in time");
+    let response = interact(ui, rect, "Timeline", &words);
     scrub(&response, columns, view);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);

@@ -102,7 +102,6 @@ fn whole(ui: &mut Ui, label: &str, value: usize, most: usize, mut set: impl FnMu
         }
         let mut changed = value;
         let field = DragValue::new(&mut changed)
-            .range(1..=most)
             .speed(0.1)
             .update_while_editing(false)
             .min_size(vec2(44.0, theme::ROW));
@@ -111,7 +110,12 @@ fn whole(ui: &mut Ui, label: &str, value: usize, most: usize, mut set: impl FnMu
             set(value.saturating_sub(1).max(1));
         }
         if response.changed() && changed != value {
-            set(changed);
+            // A drag stops at the ends; whoever types beyond them is told.
+            set(if response.dragged() {
+                changed.clamp(1, most)
+            } else {
+                changed
+            });
         }
     });
 }

@@ -208,6 +208,8 @@ fn wrong_bits(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let channels = trace.output.width();
     let height = y.span() / channels.max(1) as f32;
     let stroke = egui::Stroke::new(1.0, view.palette.warning);
+    // Where several steps share a pixel, one mark stands for them: a long episode costs no more.
+    let mut marked = vec![f32::NEG_INFINITY; channels];
     for t in (0..trace.steps()).filter(|&t| episode.mask[t] > 0.0) {
         let wrong = trace.logit.row(t).iter().zip(episode.target.row(t));
         for (channel, _) in wrong
@@ -215,8 +217,13 @@ fn wrong_bits(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
             .filter(|(_, (z, target))| (**z > 0.0) != (**target > 0.5))
         {
             let top = y.min + channel as f32 * height;
+            let x = columns.step(t, trace.steps());
+            if x.max - marked[channel] < 1.0 {
+                continue;
+            }
+            marked[channel] = x.max;
             let cell = Rect::from_x_y_ranges(
-                columns.step(t, trace.steps()),
+                Rangef::new(x.min, x.max.max(x.min + 1.0)),
                 Rangef::new(top, top + height),
             );
             let kind = egui::StrokeKind::Inside;

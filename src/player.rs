@@ -88,6 +88,8 @@ pub struct Player {
     steps: usize,
     step: usize,
     stage: Stage,
+    /// True while the stages are walked through, false while whole steps are looked at.
+    inside: bool,
     playing: bool,
     speed: f64,
     looping: Loop,
@@ -102,6 +104,7 @@ impl Player {
             steps,
             step: 0,
             stage: Stage::Output,
+            inside: false,
             playing: false,
             speed: NORMAL,
             looping: Loop::Off,
@@ -113,7 +116,12 @@ impl Player {
     pub fn load(&mut self, steps: usize) {
         self.steps = steps;
         self.seek(0);
+        self.whole();
+    }
+
+    fn whole(&mut self) {
         self.stage = Stage::Output;
+        self.inside = false;
     }
 
     /// Steps of the episode.
@@ -129,6 +137,12 @@ impl Player {
     /// The current stage of the step: everything up to and including it has happened.
     pub fn stage(&self) -> Stage {
         self.stage
+    }
+
+    /// True while whole steps are looked at, false from the moment a stage is asked for until steps
+    /// are played or walked through as a whole again.
+    pub fn whole_steps(&self) -> bool {
+        !self.inside
     }
 
     /// True while time moves the play-head.
@@ -186,14 +200,14 @@ impl Player {
             if self.at_end() {
                 self.end_reached();
                 if self.playing {
-                    self.stage = Stage::Controller;
+                    self.seek_stage(Stage::Controller);
                 }
             } else {
                 self.next_stage();
             }
             return;
         }
-        self.stage = Stage::Output;
+        self.whole();
         if self.step + 1 < self.steps {
             self.step += 1;
         } else {
@@ -229,11 +243,11 @@ impl Player {
         }
         if self.at_end() && self.steps > 1 {
             self.seek(0);
-            self.stage = if self.stage_by_stage() {
-                Stage::Controller
+            if self.stage_by_stage() {
+                self.seek_stage(Stage::Controller);
             } else {
-                Stage::Output
-            };
+                self.whole();
+            }
         }
         self.playing = true;
         self.elapsed = 0.0;
@@ -254,16 +268,19 @@ impl Player {
     /// Goes to a stage of the current step.
     pub fn seek_stage(&mut self, stage: Stage) {
         self.stage = stage;
+        self.inside = true;
         self.elapsed = 0.0;
     }
 
     /// `count` steps forward, at most to the last. The stage stays.
     pub fn forward(&mut self, count: usize) {
+        self.inside &= self.stage != Stage::Output;
         self.seek(self.step.saturating_add(count));
     }
 
     /// `count` steps back, at most to the first. The stage stays.
     pub fn back(&mut self, count: usize) {
+        self.inside &= self.stage != Stage::Output;
         self.seek(self.step.saturating_sub(count));
     }
 
@@ -273,7 +290,7 @@ impl Player {
             Some(&stage) => self.seek_stage(stage),
             None if self.step + 1 < self.steps => {
                 self.seek(self.step + 1);
-                self.stage = Stage::Controller;
+                self.seek_stage(Stage::Controller);
             }
             None => {}
         }
@@ -285,7 +302,7 @@ impl Player {
             Some(index) => self.seek_stage(Stage::ALL[index]),
             None if self.step > 0 => {
                 self.seek(self.step - 1);
-                self.stage = Stage::Output;
+                self.seek_stage(Stage::Output);
             }
             None => {}
         }
@@ -339,13 +356,13 @@ mod tests {
                 let mut player = Player::new(5);
                 player.seek(step);
                 player.seek_stage(stage);
-                let before = player.clone();
+                let before = (player.step(), player.stage());
                 player.forward(1);
                 player.back(1);
-                assert_eq!(player, before);
+                assert_eq!((player.step(), player.stage()), before);
                 player.next_stage();
                 player.previous_stage();
-                assert_eq!(player, before);
+                assert_eq!((player.step(), player.stage()), before);
             }
         }
     }
@@ -377,6 +394,23 @@ mod tests {
         assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
         player.previous_stage();
         assert_eq!((player.step(), player.stage()), (0, Stage::Output));
+    }
+
+    #[test]
+    fn a_stage_asked_for_is_looked_at_until_whole_steps_go_on() {
+        let mut player = Player::new(5);
+        assert!(player.whole_steps());
+        player.next_stage();
+        player.previous_stage();
+        assert!(!player.whole_steps());
+        player.forward(1);
+        assert!(player.whole_steps());
+        player.seek_stage(Stage::Gate);
+        player.forward(1);
+        assert!(!player.whole_steps());
+        player.play();
+        player.advance(0.25);
+        assert!(player.whole_steps());
     }
 
     #[test]

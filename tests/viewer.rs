@@ -445,6 +445,30 @@ fn the_loss_has_a_scale() {
 }
 
 #[test]
+fn a_whole_step_is_told_by_what_the_heads_do() {
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), Options::shipped(None));
+    harness.run_steps(30);
+    assert!(harness.state().player.playing() && step(&harness) > 3);
+    harness.get_by_label_contains("moves on by one. R0 ");
+    assert!(harness.query_by_label_contains("bits right.").is_none());
+    harness.get_by_label(", and .  step through the stages");
+    press(&mut harness, Key::Comma);
+    press(&mut harness, Key::Period);
+    harness.get_by_label_contains("The output is made from the controller");
+    press(&mut harness, Key::ArrowRight);
+    harness.get_by_label_contains(": it takes the row of the step before (");
+}
+
+#[test]
+fn the_sentence_is_there_in_the_smallest_window() {
+    let mut harness = window_with(Vec2::new(960.0, 600.0), Options::shipped(None));
+    harness.run_steps(30);
+    let sentence = harness.get_by_label_contains("moves on by one. R0 ").rect();
+    let heads = harness.get_by_label("Stage content wᶜ").rect();
+    assert!(sentence.bottom() <= heads.top() + 1.0, "{sentence} {heads}");
+}
+
+#[test]
 fn an_opened_trace_is_described_by_itself() {
     let mut harness = paused();
     act(&mut harness, Command::Length(40));

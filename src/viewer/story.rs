@@ -102,6 +102,106 @@ fn deed(recording: &Recording, step: usize, index: usize) -> Option<String> {
     ))
 }
 
+/// What the heads do in a step, the one looked at with its reasons.
+pub fn whole_step(recording: &Recording, step: usize, focus: usize) -> String {
+    let heads = recording.trace.heads.len();
+    let others = (0..heads).filter(|&head| head != focus).take(2);
+    let told = std::iter::once(focus).chain(others);
+    let sentences = told.filter_map(|index| {
+        let head = recording.trace.heads.get(index)?;
+        let label = head_label(recording, index);
+        let what = doing(recording, step, head)?;
+        Some(
+            match (index == focus).then(|| reason(head, step)).flatten() {
+                Some(why) => format!("{label} {what}: {why}."),
+                None => format!("{label} {what}."),
+            },
+        )
+    });
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// Below this weight of its heaviest row a weighting is not on any one row.
+const SPREAD: f32 = 0.5;
+/// A row whose values change by less than this is as good as unchanged.
+const HARDLY: f32 = 0.05;
+
+fn doing(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> Option<String> {
+    let weighting = head.weighting.row(step);
+    if weighting.iter().any(|weight| !weight.is_finite()) {
+        return Some("has weights that are not finite".to_owned());
+    }
+    let (row, weight) = peak(weighting)?;
+    let write = head.is_write();
+    if weight < SPREAD {
+        let verb = if write { "writes to" } else { "reads from" };
+        let share = percent(weight);
+        return Some(format!(
+            "{verb} many rows at once, most ({share}) at row {row}"
+        ));
+    }
+    if !write {
+        return Some(format!("reads row {row}"));
+    }
+    let rows = weighting.len();
+    let (before, after) = (
+        recording.trace.memory_columns.row(step),
+        recording.trace.memory_columns.row(step + 1),
+    );
+    let of_row = (row..before.len()).step_by(rows);
+    let change = of_row.map(|at| (after[at] - before[at]).abs());
+    Some(if change.fold(0.0, f32::max) < HARDLY {
+        format!("stands on row {row} and changes next to nothing")
+    } else {
+        format!("writes to row {row}")
+    })
+}
+
+/// How a head came to its row, from gate, shift and the heaviest rows of its stages.
+fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
+    let weighting = head.weighting.row(step);
+    let (row, weight) = peak(weighting)?;
+    let gate = head.gate[step];
+    if weight < SPREAD || !gate.is_finite() {
+        return None;
+    }
+    let (by, _) = main_shift(head, step)?;
+    let by_content = gate >= 0.5;
+    let from = if by_content {
+        head.content.row(step)
+    } else {
+        head.previous_weighting(step)
+    };
+    let (start, held) = peak(from)?;
+    let share = percent(if by_content { gate } else { 1.0 - gate });
+    let rows = weighting.len();
+    let lands = (start + rows).checked_add_signed(by).map(|to| to % rows);
+    if lands != Some(row) || held < SPREAD {
+        let content = percent(gate);
+        return Some(format!(
+            "content ({content}) and the step before, shifted and sharpened, gather there"
+        ));
+    }
+    let moves = match by {
+        0 => None,
+        1 => Some("moves on by one".to_owned()),
+        -1 => Some("moves back by one".to_owned()),
+        by => Some(format!("moves by {}", signed(by))),
+    };
+    Some(match (by_content, moves) {
+        (true, None) => format!("it jumps by content to row {row} ({share})"),
+        (true, Some(moves)) => format!("it jumps by content to row {start} ({share}) and {moves}"),
+        (false, None) => format!("it stays on the row of the step before ({share})"),
+        (false, Some(moves)) => {
+            format!("it takes the row of the step before ({share}) and {moves}")
+        }
+    })
+}
+
+fn percent(share: f32) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
 /// What happens in a stage, in one or two sentences, for the head looked at.
 pub fn caption(recording: &Recording, step: usize, stage: Stage, focus: usize) -> String {
     let Some(head) = recording.trace.heads.get(focus) else {

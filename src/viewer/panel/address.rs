@@ -1,6 +1,7 @@
 //! Pictures along the address axis: the stages of the addressing, the memory, and the vectors of the
 //! moment below it.
 
+use egui::text::LayoutJob;
 use egui::{Align2, Rangef, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use super::centre::Bands;
@@ -21,6 +22,10 @@ use crate::viewer::widget::readout::Readout;
 const TO_COME: f32 = 0.25;
 /// Rows at least this tall are drawn as bars, in points.
 const BAR_ROW: f32 = 3.0;
+/// Height of the names and numbers over a column, in points.
+const COLUMN_HEAD: f32 = 50.0;
+/// Height of a line of the sentence, in points.
+const LINE: f32 = 15.5;
 /// Most rows drawn as bars.
 const MOST_BARS: usize = 200;
 
@@ -194,22 +199,43 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     );
 }
 
-/// The current stage in words, where there is room for them.
+/// The step or its current stage in words, in as many lines as there is room for; at least one.
 fn caption(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
-    let top = bands.ruler.min + 24.0;
-    if bands.rows.min - 64.0 - top < 46.0 {
-        return;
-    }
-    let (stage, painter) = (view.player.stage(), ui.painter());
+    let (step, stage, painter) = (view.step(), view.player.stage(), ui.painter());
+    let (title, text) = if view.player.whole_steps() {
+        (
+            format!("step {step}  {}", story::phase_at(view.recording(), step)),
+            story::whole_step(view.recording(), step, view.focus),
+        )
+    } else {
+        (
+            format!("{} of 9  {}", stage.index() + 1, stage.name()),
+            story::caption(view.recording(), step, stage, view.focus),
+        )
+    };
     let left = columns.stages.min;
-    let title = format!("{} of 9  {}", stage.index() + 1, stage.name());
-    let (font, ink) = (theme::heading(12.0), view.palette.accent);
-    painter.text(pos2(left, top), Align2::LEFT_TOP, title, font, ink);
-    let text = story::caption(view.recording(), view.step(), stage, view.focus);
-    let (font, ink) = (theme::text(12.0), view.palette.text);
+    let mut top = bands.ruler.min + 18.0;
+    let room = bands.rows.min - COLUMN_HEAD - 8.0 - top;
+    let mut lines = (room / LINE) as usize;
+    if lines >= 2 {
+        let (font, ink) = (theme::heading(12.0), view.palette.accent);
+        painter.text(pos2(left, top), Align2::LEFT_TOP, title, font, ink);
+        top += LINE;
+        lines -= 1;
+    }
+    let ink = view.palette.text;
     let width = columns.stages.span().max(120.0);
-    let galley = painter.layout(text, font, ink, width);
-    painter.galley(pos2(left, top + 17.0), galley, ink);
+    let mut job = LayoutJob::simple(text.clone(), theme::text(12.0), ink, width);
+    job.wrap.max_rows = lines.clamp(1, 4);
+    let galley = painter.layout_job(job);
+    let rect = Rect::from_min_size(pos2(left, top), vec2(width, galley.size().y));
+    let elided = galley.elided;
+    painter.galley(rect.min, galley, ink);
+    let response = ui.interact(rect, ui.scope_id().with("sentence"), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &text));
+    if elided {
+        response.on_hover_text(text);
+    }
 }
 
 /// Name, symbol and parameter over a column.
@@ -251,7 +277,7 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
         theme::text(if narrow { 9.5 } else { 11.0 }),
         words,
     );
-    let rect = Rect::from_x_y_ranges(x, Rangef::new(bottom - 50.0, bottom));
+    let rect = Rect::from_x_y_ranges(x, Rangef::new(bottom - COLUMN_HEAD, bottom));
     let response = ui.interact(
         rect,
         ui.scope_id().with(("stage", column.symbol)),

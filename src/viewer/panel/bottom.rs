@@ -144,19 +144,20 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let width = (x.span() - speed - 20.0).max(60.0);
     let each = width / Stage::ALL.len() as f32;
     let current = view.player.stage();
+    let whole = view.player.whole_steps();
     let top = y.center() - 4.0;
     for stage in Stage::ALL {
         let left = x.min + stage.index() as f32 * each;
         let rect = Rect::from_min_size(pos2(left, y.min + 8.0), vec2(each, y.span() - 16.0));
         let response = ui.interact(rect, ui.scope_id().with(("stage", stage)), Sense::click());
         let name = format!("Go to stage {}", stage.name());
-        let selected = stage == current;
+        let selected = stage == current && !whole;
         response
             .widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name));
         let bar = Rect::from_min_size(pos2(left + 1.0, top), vec2(each - 2.0, 8.0));
         let fill = if selected {
             view.palette.accent
-        } else if stage < current {
+        } else if stage < current || whole {
             view.palette.accent.gamma_multiply(0.45)
         } else if response.hovered() {
             view.palette.subdued
@@ -184,14 +185,33 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         ink,
     );
     let at = pos2(used.right() + 6.0, top - 5.0);
-    painter.text(
+    let name = if whole { "whole step" } else { current.name() };
+    let used = painter.text(
         at,
         Align2::LEFT_BOTTOM,
-        current.name(),
+        name,
         theme::heading(11.0),
         view.palette.text,
     );
+    stage_hint(
+        ui,
+        Rangef::new(used.right() + 16.0, x.min + width),
+        y.center() + 6.0,
+        view,
+    );
     speed_ui(ui, Rangef::new(x.max - speed, x.max), y, view);
+}
+
+/// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
+fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
+    let text = ", and .  step through the stages";
+    let (font, ink) = (theme::text(10.5), view.palette.subdued);
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, ink);
+    let left = (room.max - galley.size().x).max(room.min - 200.0);
+    let rect = Rect::from_min_size(pos2(left, below + 1.0), galley.size());
+    ui.painter().galley(rect.min, galley, ink);
+    let response = ui.interact(rect, ui.scope_id().with("stage hint"), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
 }
 
 fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {

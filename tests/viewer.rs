@@ -451,7 +451,7 @@ fn a_whole_step_is_told_by_what_the_heads_do() {
     assert!(harness.state().player.playing() && step(&harness) > 3);
     harness.get_by_label_contains("moves on by one. R0 ");
     assert!(harness.query_by_label_contains("bits right.").is_none());
-    harness.get_by_label(", and .  step through the stages");
+    harness.get_by_label("keys , and . step through the stages");
     press(&mut harness, Key::Comma);
     press(&mut harness, Key::Period);
     harness.get_by_label_contains("The output is made from the controller");
@@ -466,6 +466,43 @@ fn the_sentence_is_there_in_the_smallest_window() {
     let sentence = harness.get_by_label_contains("moves on by one. R0 ").rect();
     let heads = harness.get_by_label("Stage content wᶜ").rect();
     assert!(sentence.bottom() <= heads.top() + 1.0, "{sentence} {heads}");
+    for picture in ["machine input x", "machine output y", "machine target"] {
+        harness.get_by_label(&format!("{picture}: at this step"));
+    }
+}
+
+#[test]
+fn messages_leave_the_vectors_of_the_step_alone() {
+    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+        let mut harness = window_of(size, Arc::default());
+        for path in ["nowhere.json", "nowhere.json", "other.safetensors"] {
+            act(&mut harness, Command::Open(path.into()));
+        }
+        harness.run_steps(3);
+        assert_eq!(harness.get_all_by_label("Dismiss").count(), 2);
+        let dismiss = harness.get_all_by_label("Dismiss").next().unwrap();
+        let right = dismiss.rect().right() + 12.0;
+        let left = harness.get_by_label("Not done").rect().left() - 12.0;
+        // The newest is there, and what went wrong has not given way to it.
+        harness.get_by_label("other.safetensors is open: weights.");
+        for picture in ["input x", "output y", "target"] {
+            let label = format!("machine {picture}: at this step");
+            let picture = harness.get_by_label(&label).rect();
+            assert!(right <= picture.left() || left >= picture.right());
+        }
+    }
+}
+
+#[test]
+fn small_weights_are_printed_and_strips_are_named() {
+    let mut harness = paused();
+    harness.get_by_label_contains("largest value of content: .");
+    harness.get_by_label("± scales: largest value, fixed for this episode");
+    let words = "colour strips: too many rows for bars";
+    assert!(harness.query_by_label(words).is_none());
+    act(&mut harness, Command::MemoryRows(512));
+    act(&mut harness, Command::Fit);
+    harness.get_by_label(words);
 }
 
 #[test]
@@ -561,13 +598,15 @@ fn the_status_line_says_what_happens() {
     let mut harness = paused();
     let status = harness.state().status();
     assert!(
-        status.starts_with("step 0 of 11, input phase; R0 reads at "),
+        status.starts_with("step 0, last 10, input phase; R0 reads at "),
         "{status}"
     );
     assert!(status.contains("; W0 writes at ") && status.contains(", shift "));
     harness.get_by_label(&status);
     press(&mut harness, Key::Comma);
     assert!(harness.state().status().contains("stage 8 of 9: add"));
+    press(&mut harness, Key::End);
+    assert!(harness.state().status().starts_with("step 10 (last), "));
 }
 
 #[test]

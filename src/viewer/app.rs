@@ -413,8 +413,8 @@ impl App {
         if let (Some(readout), None) = (&self.readout, &self.dialog) {
             readout_ui(&ctx, readout, dark);
         }
-        let bottom = panel::TRANSPORT + panel::STATUS;
-        self.toasts.ui(&ctx, bottom, dark, &mut commands);
+        let corner = self.message_corner(ctx.content_rect());
+        self.toasts.ui(&ctx, corner, dark, &mut commands);
         if let Some(dialog) = &mut self.dialog {
             let answer = dialog_panel_ui(&ctx, dialog, &mut commands);
             self.answer(answer);
@@ -424,11 +424,27 @@ impl App {
         self.after_ui(&ctx);
     }
 
+    fn shows_numbers(&self, width: f32) -> bool {
+        self.numbers && width >= panel::NARROW && self.session.open.is_some()
+    }
+
+    /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers,
+    /// or on the legends where there is none.
+    fn message_corner(&self, window: egui::Rect) -> egui::Pos2 {
+        let bottom = window.bottom() - panel::TRANSPORT - panel::STATUS - 12.0;
+        let numbers = self.shows_numbers(window.width());
+        let right = if numbers || self.session.open.is_none() {
+            window.right() - 12.0
+        } else {
+            Columns::new(window.width(), numbers).stages.max - 16.0
+        };
+        egui::pos2(right, bottom)
+    }
+
     fn panels_ui(&mut self, ui: &mut Ui, commands: &mut Vec<Command>) {
         let palette = Palette::of(ui);
         let width = ui.ctx().content_rect().width();
-        let wide = width >= panel::NARROW;
-        let numbers = self.numbers && wide && self.session.open.is_some();
+        let numbers = self.shows_numbers(width);
         let bar = Bar {
             numbers,
             busy: self.worker.busy(),

@@ -68,7 +68,12 @@ pub fn status(recording: &Recording, step: usize, stage: Stage, focus: usize) ->
     if step >= steps {
         return "no steps".to_owned();
     }
-    let mut place = vec![format!("step {step} of {steps}")];
+    let last = steps - 1;
+    let mut place = vec![if step == last {
+        format!("step {step} (last)")
+    } else {
+        format!("step {step}, last {last}")
+    }];
     let phase = phase_at(recording, step);
     if !phase.is_empty() {
         place.push(format!("{phase} phase"));

@@ -2,7 +2,7 @@
 //! moment below it.
 
 use egui::text::LayoutJob;
-use egui::{Align2, Rangef, Rect, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use super::centre::Bands;
 use super::time::{frame, gaps, pointer};
@@ -20,6 +20,8 @@ use crate::viewer::widget::readout::Readout;
 
 /// Opacity of what has not happened yet.
 const TO_COME: f32 = 0.25;
+/// Room under the rows for the largest value of each column, in points.
+const FOOT: f32 = 12.0;
 /// Rows at least this tall are drawn as bars, in points.
 const BAR_ROW: f32 = 3.0;
 /// Height of the names and numbers over a column, in points.
@@ -128,6 +130,11 @@ pub fn stages_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         let x = Rangef::new(left, left + each);
         column_head(ui, x, bands, column, view);
         column_ui(ui, x, axis, column, view);
+    }
+    if !as_bars(axis, view) {
+        let at = pos2(columns.stages.min, rows_range(axis).max + FOOT + 2.0);
+        let words = "colour strips: too many rows for bars";
+        quiet_text(ui, at, Align2::LEFT_TOP, words, theme::text(10.5), view);
     }
     for (index, &other) in others.iter().enumerate() {
         let left = columns.stages.min + width + index as f32 * (thin + 4.0) + 4.0;
@@ -291,6 +298,54 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
     response.on_hover_text(column.equation);
 }
 
+/// True while rows are tall enough to be bars.
+fn as_bars(axis: &Axis, view: &View<'_>) -> bool {
+    axis.height >= BAR_ROW && view.rows.shown() <= MOST_BARS
+}
+
+/// Words beside the pictures, for the eye and for everyone who has them read aloud.
+fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
+    let rect = ui
+        .painter()
+        .text(at, align, text, font, view.palette.subdued);
+    let response = ui.interact(rect, ui.scope_id().with(text), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
+}
+
+/// The largest value of a column, under it: on a scale of 0 to 1 small ones are hard to see.
+fn foot(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &View<'_>) {
+    let finite = column
+        .values
+        .iter()
+        .copied()
+        .filter(|value| value.is_finite());
+    let Some(most) = finite.reduce(f32::max) else {
+        return;
+    };
+    let number = if most.abs() < 0.0995 {
+        let text = format!("{most:.3}");
+        text.replacen("0.", ".", 1).replace('-', "−")
+    } else {
+        numbers::cell(most)
+    };
+    let text = if x.span() >= 46.0 {
+        format!("max {number}")
+    } else {
+        number.clone()
+    };
+    let at = pos2(x.center(), rows_range(axis).max + 2.0);
+    let (font, ink) = (theme::mono(9.5), view.palette.subdued);
+    let rect = ui.painter().text(at, Align2::CENTER_TOP, text, font, ink);
+    let response = ui.interact(
+        rect,
+        ui.scope_id().with(("foot", column.words)),
+        Sense::hover(),
+    );
+    let words = format!("largest value of {}: {number}", column.words);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
+    response.on_hover_text(words);
+}
+
 fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mut View<'_>) {
     let opacity = if column.stage <= view.player.stage() {
         1.0
@@ -300,13 +355,14 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
     let color = view.palette.head(view.focus);
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);
-    if axis.height >= BAR_ROW && view.rows.shown() <= MOST_BARS {
+    if as_bars(axis, view) {
         bars(ui, x, axis, column, color.gamma_multiply(opacity), view);
     } else {
         strip(ui, x, axis, column, opacity, view);
     }
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
+    foot(ui, x, axis, column, view);
     let label = story::head_label(view.recording(), view.focus);
     let name = format!("{label} {}", column.words);
     let response = interact(ui, rect, &name, column.equation);
@@ -400,7 +456,10 @@ fn bars(
             painter.rect_filled(rect, 0.0, view.palette.non_finite);
             continue;
         }
-        let end = zero + value.clamp(-1.0, 1.0) * full;
+        // What is not nothing is at least a hairline.
+        let least = if value.abs() >= 0.001 { 1.0 } else { 0.0 };
+        let length = (value.abs().min(1.0) * full).max(least);
+        let end = zero + length.copysign(value);
         let bar = Rect::from_x_y_ranges(Rangef::new(zero.min(end), zero.max(end)), y);
         painter.rect_filled(bar, 0.0, color);
         if print && value.abs() >= 0.005 {
@@ -472,7 +531,7 @@ fn other_head_ui(ui: &mut Ui, x: Rangef, axis: &Axis, other: usize, view: &mut V
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);
     let color = view.palette.head(other);
-    if axis.height >= BAR_ROW && view.rows.shown() <= MOST_BARS {
+    if as_bars(axis, view) {
         bars(ui, x, axis, &column, color, view);
     } else {
         let rows: Vec<usize> = view.rows.iter().collect();
@@ -635,7 +694,7 @@ fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
 }
 
 /// The vectors of the moment under the memory, column under column, and the legends.
-pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
+pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let Some(head) = view.head() else { return };
     let step = view.step();
     let label = story::head_label(view.recording(), view.focus);
@@ -666,18 +725,31 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
         ("target", &target, Scale::Bits),
     ];
     let bottom = bands.reads.max;
+    // In a low window the lines move together before they give way.
+    let count = (lines.len() + of_the_step.len()) as f32;
+    let pitch = ((bottom - top - 6.0) / count).clamp(11.0, 22.0);
+    let (height, between) = (
+        (pitch * 0.66).min(14.0),
+        if pitch < 22.0 { 6.0 } else { 12.0 },
+    );
     for (label, group) in [(label.as_str(), &lines[..]), ("machine", &of_the_step[..])] {
-        if top + group.len() as f32 * 22.0 > bottom {
+        if top + group.len() as f32 * pitch > bottom + 8.0 {
             break;
         }
         for &(name, values, scale) in group {
-            let y = Rangef::new(top, top + 14.0);
+            let y = Rangef::new(top, top + height);
             vector_now(ui, columns, y, (label, name), values, scale, view);
-            top += 22.0;
+            top += pitch;
         }
-        top += 12.0;
+        top += between;
     }
-    legends(ui, columns, Rangef::new(start, bands.reads.max), view);
+    let strips = if as_bars(axis, view) { 0.0 } else { 16.0 };
+    legends(
+        ui,
+        columns,
+        Rangef::new(start + strips, bands.reads.max),
+        view,
+    );
 }
 
 fn vector_now(
@@ -729,14 +801,20 @@ fn legends(ui: &mut Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
         ("key, add", view.open.vector_scale),
     ];
     let width = (columns.stages.span() - 70.0).min(240.0);
-    let each = (y.span() / entries.len() as f32).min(40.0);
-    if each < 24.0 || width < 60.0 {
+    let each = ((y.span() - 14.0) / entries.len() as f32).min(40.0);
+    if each < 20.0 || width < 60.0 {
         return;
     }
     for (index, (name, scale)) in entries.into_iter().enumerate() {
         let at = pos2(columns.stages.min, y.min + 12.0 + index as f32 * each);
         legend(ui, at, width, name, scale, view);
     }
+    let at = pos2(
+        columns.stages.min,
+        y.min + 8.0 + entries.len() as f32 * each,
+    );
+    let words = "± scales: largest value, fixed for this episode";
+    quiet_text(ui, at, Align2::LEFT_CENTER, words, theme::text(10.0), view);
 }
 
 fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &View<'_>) {

@@ -204,7 +204,7 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
 fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
-    let text = ", and .  step through the stages";
+    let text = "keys , and . step through the stages";
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), font, ink);
     let left = (room.max - galley.size().x).max(room.min - 200.0);

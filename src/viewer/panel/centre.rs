@@ -27,20 +27,20 @@ pub struct Bands {
 
 const RULER: f32 = 34.0;
 const GAP: f32 = 5.0;
-const SECTION: f32 = 12.0;
+const SECTION: f32 = 14.0;
 
 impl Bands {
     fn new(y: Rangef, inputs: usize, outputs: usize, other_heads: usize) -> Self {
         let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
         let channel = (free * 0.20 / (inputs + 2 * outputs).max(1) as f32).min(8.0);
-        let vector = (free * 0.09).min(84.0);
+        let vector = (free * 0.07).min(84.0);
         let strips = channel * (inputs + 2 * outputs) as f32;
         let rest = (free - strips - 2.0 * vector).max(0.0);
         let others = match other_heads {
             0 => 0.0,
-            1 => rest * 0.25,
-            2 => rest * 0.40,
-            _ => rest * 0.48,
+            1 => rest * 0.20,
+            2 => rest * 0.34,
+            _ => rest * 0.42,
         };
         let mut top = y.min;
         let mut band = |height: f32, after: f32| {
@@ -82,7 +82,7 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     time::vectors_ui(ui, columns, &bands, view);
     address::stages_ui(ui, columns, &bands, &axis, view);
     address::memory_ui(ui, columns, &bands, &axis, view);
-    address::moment_ui(ui, columns, &bands, view);
+    address::moment_ui(ui, columns, &bands, &axis, view);
     address::row_cursor(ui, columns, &axis, view);
     let all = Rangef::new(bands.ruler.min + 14.0, y.max + 10.0);
     play_head(ui, columns, all, view);

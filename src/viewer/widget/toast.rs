@@ -1,7 +1,7 @@
 //! Messages at the lower right: what was done fades after a while, what went wrong stays until it is
 //! dismissed.
 
-use egui::{Align2, Area, Context, Id, Order, RichText, vec2};
+use egui::{Align2, Area, Context, Id, Order, Pos2, RichText, vec2};
 
 use super::super::command::Command;
 use super::super::theme::{self, Palette};
@@ -13,7 +13,9 @@ const SECONDS: f32 = 4.0;
 /// How long a notice stays, in seconds.
 const NOTICE_SECONDS: f32 = 12.0;
 /// Older messages give way beyond this number.
-const MOST: usize = 4;
+const MOST: usize = 2;
+/// Width of a message: it fits into the right panel.
+const WIDTH: f32 = 244.0;
 
 /// How a message is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +58,12 @@ impl Toasts {
                 Kind::Problem => f32::INFINITY,
             },
         });
-        let excess = self.toasts.len().saturating_sub(MOST);
-        self.toasts.drain(..excess);
+        while self.toasts.len() > MOST {
+            // What went wrong outlives what was done, but the newest is always seen.
+            let older = &self.toasts[..self.toasts.len() - 1];
+            let done = older.iter().position(|toast| toast.kind == Kind::Done);
+            self.toasts.remove(done.unwrap_or(0));
+        }
     }
 
     /// Lets time pass.
@@ -83,16 +89,18 @@ impl Toasts {
         self.toasts.iter().any(|toast| toast.left.is_finite())
     }
 
-    /// Shows the messages, the newest at the bottom.
-    pub fn ui(&self, ctx: &Context, bottom: f32, dark: bool, commands: &mut Vec<Command>) {
+    /// Shows the messages, the newest at the bottom, their lower right corner at `corner`.
+    pub fn ui(&self, ctx: &Context, corner: Pos2, dark: bool, commands: &mut Vec<Command>) {
         if self.toasts.is_empty() {
             return;
         }
         Area::new(Id::unique("messages"))
             .order(Order::Foreground)
-            .anchor(Align2::RIGHT_BOTTOM, vec2(-16.0, -bottom - 12.0))
+            .pivot(Align2::RIGHT_BOTTOM)
+            .fixed_pos(corner)
+            .constrain_to(ctx.content_rect())
             .show(ctx, |ui| {
-                ui.set_max_width(380.0);
+                ui.set_max_width(WIDTH);
                 for toast in &self.toasts {
                     toast.ui(ui, dark, commands);
                     ui.add_space(4.0);
@@ -109,12 +117,12 @@ impl Toast {
             Kind::Notice => ("Note", palette.warning),
             Kind::Problem => ("Not done", palette.warning),
         };
-        let frame = egui::Frame::popup(ui.style()).inner_margin(12.0);
+        let frame = egui::Frame::popup(ui.style()).inner_margin(10.0);
         let shown = frame.show(ui, |ui| {
-            ui.set_width(340.0);
+            ui.set_width(WIDTH - 22.0);
             ui.horizontal_top(|ui| {
                 ui.vertical(|ui| {
-                    ui.set_width(296.0);
+                    ui.set_width(WIDTH - 64.0);
                     ui.label(RichText::new(mark).font(theme::heading(12.0)).color(ink));
                     ui.label(RichText::new(&self.text).color(palette.text));
                 });

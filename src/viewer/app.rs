@@ -436,7 +436,7 @@ impl App {
         let right = if numbers || self.session.open.is_none() {
             window.right() - 12.0
         } else {
-            Columns::new(window.width(), numbers).stages.max - 16.0
+            Columns::new(window.width(), numbers).stages.max - 22.0
         };
         egui::pos2(right, bottom)
     }

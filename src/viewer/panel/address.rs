@@ -131,6 +131,8 @@ pub fn stages_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         column_head(ui, x, bands, column, view);
         column_ui(ui, x, axis, column, view);
     }
+    let at = pos2(columns.stages.min - 6.0, rows_range(axis).max + 2.0);
+    quiet_text(ui, at, Align2::RIGHT_TOP, "max", theme::text(9.5), view);
     if !as_bars(axis, view) {
         let at = pos2(columns.stages.min, rows_range(axis).max + FOOT + 2.0);
         let words = "colour strips: too many rows for bars";
@@ -328,14 +330,11 @@ fn foot(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &View<'_>) {
     } else {
         numbers::cell(most)
     };
-    let text = if x.span() >= 46.0 {
-        format!("max {number}")
-    } else {
-        number.clone()
-    };
     let at = pos2(x.center(), rows_range(axis).max + 2.0);
     let (font, ink) = (theme::mono(9.5), view.palette.subdued);
-    let rect = ui.painter().text(at, Align2::CENTER_TOP, text, font, ink);
+    let rect = ui
+        .painter()
+        .text(at, Align2::CENTER_TOP, &number, font, ink);
     let response = ui.interact(
         rect,
         ui.scope_id().with(("foot", column.words)),
@@ -743,7 +742,7 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         }
         top += between;
     }
-    let strips = if as_bars(axis, view) { 0.0 } else { 16.0 };
+    let strips = if as_bars(axis, view) { 6.0 } else { 18.0 };
     legends(
         ui,
         columns,

@@ -68,7 +68,7 @@ pub struct Open {
 
 impl Open {
     /// True for a trace that was opened: it is shown as it was recorded.
-    pub fn from_file(&self) -> bool {
+    pub fn is_of_a_file(&self) -> bool {
         self.shown.machine.is_none()
     }
 }

@@ -14,7 +14,7 @@ use crate::viewer::widget::property::{control, note, section};
 
 /// The episode to record, or what is known of one that came from a file.
 pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    if let Some(open) = session.open.as_ref().filter(|open| open.from_file()) {
+    if let Some(open) = session.open.as_ref().filter(|open| open.is_of_a_file()) {
         recorded_ui(ui, open, session, commands);
         return;
     }

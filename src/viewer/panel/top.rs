@@ -53,7 +53,7 @@ pub fn top_ui(ui: &mut Ui, session: &Session, bar: Bar, commands: &mut Vec<Comma
 }
 
 fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let recorded = session.open.as_ref().is_some_and(Open::from_file);
+    let recorded = session.open.as_ref().is_some_and(Open::is_of_a_file);
     let current = match session.machine() {
         _ if recorded => "A recorded trace",
         Some(machine) => machine.title.as_str(),

@@ -128,7 +128,7 @@ fn rows_may_change_where_no_tensor_depends_on_them() {
     assert_eq!(any.machine.config.rows, 64);
     assert_eq!(
         any.set_rows(2).unwrap_err(),
-        "with 2 rows, model.heads.shift.range is 1; allowed: 0 to 0"
+        "a shift of up to 1 needs at least 3 rows"
     );
     let mut fixed =
         trained(&TINY.replace(r#""columns": 3"#, r#""columns": 3, "initial": "learned""#));
@@ -210,7 +210,7 @@ fn errors_name_the_metadata() {
     );
     assert_eq!(
         replaced(r#"\"rows\": 5"#, r#"\"rows\": 0"#),
-        "w.safetensors: `model.memory.rows`: is 0; allowed: 1 to 1048576"
+        "w.safetensors: `__metadata__.experiment.model.memory.rows`: is 0; allowed: 1 to 1048576"
     );
     assert!(
         replaced(r#""history":"[{"#, r#""history":"[[{"#)

@@ -56,6 +56,26 @@ impl Error {
         }
     }
 
+    /// The same error about a part of a larger file, which stands at `outer`.
+    pub(super) fn within(self, outer: &str) -> Self {
+        match self {
+            Self::Content {
+                file,
+                place,
+                problem,
+            } => {
+                let dot = if place.is_empty() { "" } else { "." };
+                let place = format!("{outer}{dot}{place}");
+                Self::Content {
+                    file,
+                    place,
+                    problem,
+                }
+            }
+            other => other,
+        }
+    }
+
     /// The error for a `name` that is none of `known`.
     pub fn unknown<'a>(
         what: &'static str,

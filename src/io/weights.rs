@@ -149,8 +149,8 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
         let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats.md)";
         Error::content(label, METADATA, problem)
     })?;
-    let experiment =
-        Experiment::from_json(source, &format!("{label}: __metadata__.experiment"), &[])?;
+    let experiment = Experiment::from_json(source, label, &[])
+        .map_err(|error| error.within("__metadata__.experiment"))?;
     let params = read_params(&tensors, &experiment.model, label)?;
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;

@@ -31,56 +31,97 @@ fn a_closed_pipe_is_not_an_error() {
     assert_eq!(errors, "");
 }
 
-/// `tapescope trace copy --length 2 --out OUT`, in `folder`.
+/// Runs a command to its end.
 #[cfg(unix)]
-fn export(folder: &std::path::Path, out: &str) -> std::process::ExitStatus {
+fn tapescope(folder: &std::path::Path, arguments: &[&str]) -> std::process::Output {
     std::process::Command::new(env!("CARGO_BIN_EXE_tapescope"))
-        .args(["trace", "copy", "--length", "2", "--out", out])
+        .args(arguments)
         .current_dir(folder)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .status()
+        .output()
         .unwrap()
 }
 
-#[cfg(unix)]
 #[test]
-fn a_link_stays_a_link_and_a_pipe_stays_a_pipe() {
+#[cfg(unix)]
+fn a_link_stays_a_link_and_its_file_is_replaced() {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("target.json"), "old").unwrap();
-    std::os::unix::fs::symlink("target.json", path("link.json")).unwrap();
-    assert!(export(folder.path(), "link.json").success());
-    assert!(path("link.json").is_symlink());
-    assert!(
-        std::fs::read_to_string(path("target.json"))
-            .unwrap()
-            .contains("ntm-trace")
-    );
-
-    let made = std::process::Command::new("mkfifo")
-        .arg(path("pipe"))
-        .status();
-    if !made.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no mkfifo here");
-        return;
+    let place = |name: &str| folder.path().join(name);
+    fs::create_dir(place("far")).unwrap();
+    fs::write(place("far/old.json"), "old").unwrap();
+    symlink("far/old.json", place("there.json")).unwrap();
+    symlink("far/new.json", place("dangling.json")).unwrap();
+    symlink("circle.json", place("circle.json")).unwrap();
+    for (link, file) in [
+        ("there.json", "far/old.json"),
+        ("dangling.json", "far/new.json"),
+    ] {
+        let done = tapescope(
+            folder.path(),
+            &["trace", "copy", "--length", "1", "--out", link],
+        );
+        assert!(done.status.success(), "{done:?}");
+        assert!(place(link).is_symlink());
+        let text = fs::read_to_string(place(file)).unwrap();
+        assert!(text.ends_with("}\n}\n"), "{file} is whole");
     }
-    let pipe = path("pipe");
-    let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
-    assert!(export(folder.path(), "pipe").success());
-    assert!(reader.join().unwrap().contains("ntm-trace"));
-    assert!(!path("pipe").is_file());
-
-    assert_eq!(export(folder.path(), ".").code(), Some(2));
+    let circle = tapescope(folder.path(), &["trace", "copy", "--out", "circle.json"]);
+    assert_eq!(circle.status.code(), Some(1));
+    let folder_named = tapescope(folder.path(), &["trace", "copy", "--out", "far"]);
+    assert_eq!(folder_named.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(folder_named.stderr).unwrap(),
+        "error: far: is a folder; expected the name of a file to write\n"
+    );
 }
 
 #[test]
-fn a_folder_never_holds_files_of_two_runs() {
-    use tapescope::io::{Experiment, RunFolder};
+#[cfg(unix)]
+fn a_pipe_is_written_to_and_stays_a_pipe() {
+    use std::os::unix::fs::FileTypeExt;
+
     let folder = tempfile::tempdir().unwrap();
-    let weights = folder.path().join("weights.safetensors");
-    std::fs::write(&weights, "of an earlier run").unwrap();
-    let experiment = Experiment::built_in("copy", &[]).unwrap().unwrap();
-    RunFolder::create(folder.path(), &experiment, "test").unwrap();
-    assert!(!weights.exists() && !RunFolder::is_taken(folder.path()));
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let reader = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap())
+    };
+    let arguments = ["trace", "copy", "--length", "1", "--out"];
+    let done = tapescope(folder.path(), &[&arguments[..], &["pipe"]].concat());
+    assert!(done.status.success(), "{done:?}");
+    assert!(pipe.symlink_metadata().unwrap().file_type().is_fifo());
+    let piped = reader.join().unwrap();
+
+    let done = tapescope(folder.path(), &[&arguments[..], &["-"]].concat());
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(String::from_utf8(done.stdout).unwrap(), piped);
+    let status = String::from_utf8(done.stderr).unwrap();
+    assert!(status.starts_with("copy, 3 steps, "), "{status}");
+    assert!(!folder.path().join("-").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_cannot_be_written_is_named_as_it_was_typed() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let locked = folder.path().join("locked");
+    std::fs::create_dir(&locked).unwrap();
+    std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o555)).unwrap();
+    let done = tapescope(
+        folder.path(),
+        &["trace", "copy", "--length", "1", "--out", "locked/t.json"],
+    );
+    if done.status.success() {
+        return; // Root may write anywhere.
+    }
+    assert_eq!(
+        String::from_utf8(done.stderr).unwrap(),
+        "error: locked/t.json: cannot be written: Permission denied (os error 13)\n"
+    );
 }

@@ -73,7 +73,13 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            note(&format!("error: {error}"));
+            // Every other file has its name in an error of its own.
+            let place = if error.is::<io::Error>() {
+                "standard output: cannot be written: "
+            } else {
+                ""
+            };
+            note(&format!("error: {place}{error}"));
             ExitCode::from(exit_code(&error))
         }
     }

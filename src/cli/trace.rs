@@ -55,7 +55,7 @@ pub(super) struct Trace {
     /// Write the whole memory of every step, also when it is large.
     #[arg(long)]
     full_memory: bool,
-    /// The file to write.
+    /// The file to write; `-` is standard output.
     #[arg(long, value_name = "T.NTMTRACE.JSON")]
     out: PathBuf,
 }
@@ -83,17 +83,25 @@ impl Trace {
             sha256: Some(&trained.sha256()),
             full_memory: self.full_memory,
         };
-        trace::write(&self.out, &recording, &source)?;
+        let is_piped = self.out == Path::new("-");
+        if is_piped {
+            trace::write_to(out, &recording, &source)?;
+        } else {
+            trace::write(&self.out, &recording, &source)?;
+        }
         let score = recording.score;
-        Ok(writeln!(
-            out,
-            "{}: {}, {steps} steps, {:.3} bits, {} of {} bits wrong",
-            self.out.display(),
+        let summary = format!(
+            "{}, {steps} steps, {:.3} bits, {} of {} bits wrong",
             recording.task.name(),
             score.bits,
             score.wrong,
             score.scored
-        )?)
+        );
+        if is_piped {
+            note(&summary);
+            return Ok(());
+        }
+        Ok(writeln!(out, "{}: {summary}", self.out.display())?)
     }
 
     /// The machine, with the task to give it.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Error;
 
@@ -37,35 +37,57 @@ pub(super) fn read_text(path: &Path, limit: u64) -> Result<String, Error> {
 }
 
 /// Writes a file beside `path`, then moves it there: readers see the old file or the new, never half.
+///
+/// A link stays a link: the file it leads to is replaced. What is there and is no ordinary file, such as a
+/// device or a named pipe, is written to directly.
 pub(super) fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Error> {
-    // A link stays a link: what it points to is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if target.is_dir() {
-        let problem = "is a folder; name a file in it";
-        return Err(Error::content(&label(path), "", problem));
-    }
-    let written = if target.exists() && !target.is_file() {
-        write_through(&target, write)
-    } else {
-        write_beside_and_rename(&target, write)
+    let written = match fs::metadata(path) {
+        Ok(there) if there.is_dir() => {
+            let problem = "is a folder; expected the name of a file to write";
+            return Err(Error::content(&label(path), "", problem));
+        }
+        Ok(there) if !there.is_file() => write_directly(path, write),
+        _ => target(path).and_then(|path| write_beside_and_rename(&path, write)),
     };
     written.map_err(|source| Error::Write {
         file: label(path),
-        source,
+        source: without_path(source),
     })
 }
 
-/// To a device or a pipe, which is not ours to replace.
-fn write_through(
+/// The end of a chain of links, whether there is a file or not.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("its links go round in a circle"))
+}
+
+fn write_directly(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut writer = BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
+    let file = fs::OpenOptions::new().write(true).open(path)?;
+    let mut writer = BufWriter::with_capacity(1 << 16, file);
     write(&mut writer)?;
     writer.flush()
+}
+
+/// The error without the name of a temporary file, which means nothing to anyone.
+fn without_path(error: io::Error) -> io::Error {
+    let source = error.get_ref().and_then(|inner| inner.source());
+    match source.map(ToString::to_string) {
+        Some(source) => io::Error::new(error.kind(), source),
+        None => error,
+    }
 }
 
 fn write_beside_and_rename(

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use safetensors::SafeTensors;
-use tapescope::io::{Experiment, Trained, weights};
+use tapescope::io::{Experiment, RunFolder, Trained, weights};
 use tapescope::model::Ntm;
 use tapescope::train::{Evaluation, HistoryPoint};
 
@@ -90,6 +90,23 @@ fn a_file_on_disk_is_whole() {
     assert_eq!(weights::read(&path).unwrap(), trained);
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(names.len(), 1, "no temporary file is left");
+}
+
+#[test]
+fn a_new_run_in_an_old_folder_leaves_nothing_of_the_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = trained(TINY);
+    let run = RunFolder::create(folder.path(), &old.experiment, "old").unwrap();
+    run.weights(&old).unwrap();
+    assert!(RunFolder::is_taken(folder.path()));
+    let new = trained(&TINY.replace(r#""size": 4"#, r#""size": 5"#));
+    let run = RunFolder::create(folder.path(), &new.experiment, "new").unwrap();
+    // The new run may end here, before its first validation.
+    assert!(!run.weights_path().exists());
+    let preset = Experiment::read(&folder.path().join("preset.json"), &[]).unwrap();
+    assert_eq!(preset, new.experiment);
+    let log = std::fs::read_to_string(folder.path().join("history.ntmlog.jsonl")).unwrap();
+    assert!(log.contains(r#""command":"new""#) && log.lines().count() == 1);
 }
 
 #[test]

@@ -131,7 +131,7 @@ pub(super) fn create_folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Removes a file that may be there.
+/// Removes a file, if it is there.
 pub(super) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Write {

@@ -42,12 +42,13 @@ impl RunFolder {
 
     /// Creates the folder, removes the weights of an earlier run, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
     ///
+    /// The weights of an earlier run are removed first: what is in the folder belongs together, also when
+    /// this run is stopped before it has weights of its own.
+    ///
     /// # Errors
     /// A file cannot be written.
     pub fn create(folder: &Path, experiment: &Experiment, command: &str) -> Result<Self, Error> {
         file::create_folder(folder)?;
-        // What lies in the folder belongs to one run: the weights of an earlier one go before anything of
-        // this one comes.
         file::remove(&folder.join(WEIGHTS))?;
         experiment.write(&folder.join("preset.json"))?;
         let path = folder.join(LOG);

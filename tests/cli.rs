@@ -125,3 +125,67 @@ fn a_file_that_cannot_be_written_is_named_as_it_was_typed() {
         "error: locked/t.json: cannot be written: Permission denied (os error 13)\n"
     );
 }
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_says_where_the_weights_are() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("runs/tiny-1");
+    // Stops a long run: with weights after the first line, which is a validation, or before any.
+    let stop = |validation_every: &str, has_weights: bool| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tapescope"))
+            .args(["train", "copy", "--force", "--out", "runs/tiny-1"])
+            .args(["--threads", "1", "--set", "task.length=[1,2]"])
+            .args(["--set", "model.controller.size=4"])
+            .args(["--set", "training.validation_episodes=1"])
+            .args(["--sequences", "1000000000", "--set"])
+            .arg(format!("training.validation_every={validation_every}"))
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        if has_weights {
+            errors.read_line(&mut String::new()).unwrap();
+        } else {
+            // The handler is set soon after the folder has its log.
+            while run.join("weights.safetensors").exists()
+                || !run.join("history.ntmlog.jsonl").exists()
+            {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            std::thread::sleep(std::time::Duration::from_millis(500));
+        }
+        let pid = child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let mut said = String::new();
+        errors.read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+        said.lines().last().unwrap_or_default().to_owned()
+    };
+    let said = stop("1000", true);
+    assert!(said.starts_with("stopped after "), "{said}");
+    assert!(
+        said.ends_with(
+            " sequences; the best weights so far are in runs/tiny-1/weights.safetensors"
+        ),
+        "{said}"
+    );
+    let weights = run.join("weights.safetensors");
+    tapescope::io::weights::read(&weights).unwrap();
+    let said = stop("1000000000", false);
+    assert!(
+        said.ends_with(" sequences, before the first validation: no weights are kept"),
+        "{said}"
+    );
+    assert!(!weights.exists(), "those of the earlier run are gone");
+}

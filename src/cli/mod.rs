@@ -30,7 +30,11 @@ Examples:
   tapescope trace copy --length 20 --out copy.ntmtrace.json
                                              one episode, every stage of every step, as JSON
 
-Exit codes: 0 done, 1 failed while running, 2 bad input or usage.";
+Exit codes: 0 done, 1 failed while running, 2 bad input or usage,
+            130 stopped with Ctrl-C, 143 terminated.";
+
+/// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
+const INTERRUPTED: u8 = 130;
 
 /// A Neural Turing Machine you can watch think.
 ///
@@ -58,6 +62,11 @@ enum Command {
 #[error("{0}")]
 struct Usage(String);
 
+/// The user stopped it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Stopped(String);
+
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
@@ -72,6 +81,10 @@ pub fn run() -> ExitCode {
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Stopped>() => {
+            note(&error.to_string());
+            ExitCode::from(INTERRUPTED)
+        }
         Err(error) => {
             // Every other file has its name in an error of its own.
             let place = if error.is::<io::Error>() {

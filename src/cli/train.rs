@@ -2,12 +2,16 @@
 
 use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::{Usage, command_line, machine, note, thread_count, threads, whole_number};
+use super::{
+    INTERRUPTED, Stopped, Usage, command_line, machine, note, thread_count, threads, whole_number,
+};
 use crate::io::preset::MAX_SEQUENCES;
 use crate::io::{Experiment, RunFolder, Trained, preset};
 use crate::model::Ntm;
@@ -85,8 +89,11 @@ impl Train {
             threads(self.threads),
         );
         let progress = Progress::new(run.experiment.training.sequences);
-        let result = run.train(&mut trainer, &progress);
+        let result = run.train(&mut trainer, &progress, &interrupted());
         progress.bar.finish_and_clear();
+        if result.as_ref().is_err_and(|error| error.is::<Stopped>()) {
+            return result;
+        }
         run.save_last_when_none(&trainer)?;
         result?;
         run.report(out, &trainer)
@@ -101,6 +108,19 @@ impl Train {
     }
 }
 
+/// Becomes true with the first Ctrl-C; the second ends the program at once.
+fn interrupted() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    // Where no handler can be set Ctrl-C ends the program as it always does; nothing is lost but the message.
+    let _ = ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    });
+    flag
+}
+
 /// A run on its way to the disk.
 struct Run {
     folder: RunFolder,
@@ -111,8 +131,16 @@ struct Run {
 }
 
 impl Run {
-    fn train(&mut self, trainer: &mut Trainer, progress: &Progress) -> anyhow::Result<()> {
+    fn train(
+        &mut self,
+        trainer: &mut Trainer,
+        progress: &Progress,
+        interrupted: &AtomicBool,
+    ) -> anyhow::Result<()> {
         while !trainer.finished() {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(self.stopped(trainer.sequences).into());
+            }
             let update = trainer.update().map_err(|diverged| {
                 anyhow::anyhow!(
                     "{diverged}; the weights before it are in {}; a smaller training.optimizer.rate may help",
@@ -127,6 +155,20 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    fn stopped(&self, sequences: u64) -> Stopped {
+        let path = self.folder.weights_path();
+        Stopped(if self.saved.is_some() {
+            format!(
+                "stopped after {sequences} sequences; the best weights so far are in {}",
+                path.display()
+            )
+        } else {
+            format!(
+                "stopped after {sequences} sequences, before the first validation: no weights are kept"
+            )
+        })
     }
 
     fn save_best(&mut self, trainer: &Trainer) -> anyhow::Result<()> {

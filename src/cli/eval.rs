@@ -79,11 +79,8 @@ impl Eval {
                 threads(self.threads),
             );
             if self.json {
-                writeln!(
-                    out,
-                    "{}",
-                    measurement_json(&trained, &task, self.seed, &result)
-                )?;
+                let line = measurement_json(&trained, &task, self.seed, &result);
+                writeln!(out, "{line}")?;
             } else {
                 line(out, &task, &result)?;
             }

@@ -6,9 +6,9 @@ use super::{Trained, file};
 use crate::task::Task;
 use crate::train::{Evaluation, HistoryPoint};
 
-/// One measurement as one line of JSON.
+/// One measurement of a machine as one line of JSON.
 pub fn measurement_json(
-    machine: &Trained,
+    trained: &Trained,
     task: &Task,
     seed: u64,
     evaluation: &Evaluation,
@@ -19,7 +19,6 @@ pub fn measurement_json(
         rows: usize,
         task: &'static str,
         length: [usize; 2],
-        #[serde(skip_serializing_if = "Option::is_none")]
         repeats: Option<[usize; 2]>,
         seed: String,
         #[serde(flatten)]
@@ -27,8 +26,8 @@ pub fn measurement_json(
     }
     let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
     let line = Line {
-        machine: &machine.experiment.name,
-        rows: machine.machine.config.rows,
+        machine: &trained.experiment.name,
+        rows: trained.machine.config.rows,
         task: task.name(),
         length: ends(task.length()),
         repeats: task.repeats().map(ends),

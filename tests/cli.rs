@@ -189,3 +189,22 @@ fn ctrl_c_says_where_the_weights_are() {
     );
     assert!(!weights.exists(), "those of the earlier run are gone");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_standard_output_that_takes_nothing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    // A file may have no bytes here: the writer is told so, instead of being ended by a signal.
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" tasks copy > out.json";
+    let done = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_tapescope")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        said.starts_with("error: standard output: cannot be written: "),
+        "{said}"
+    );
+}

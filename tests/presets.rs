@@ -121,15 +121,15 @@ fn keys_of_another_kind() {
 fn wrong_types() {
     assert_eq!(
         error(r#""model": {"memory": {"rows": "many"}}"#),
-        r#"my.json: `model.memory.rows`: invalid type: string "many", expected a whole number, 0 or more at line 1 column 92"#
+        r#"my.json: `model.memory.rows`: is the text "many"; expected a whole number, 0 or more at line 1 column 92"#
     );
     assert_eq!(
         error(r#""model": {"memory": {"rows": 64.5}}"#),
-        "my.json: `model.memory.rows`: invalid type: floating point `64.5`, expected a whole number, 0 or more at line 1 column 90"
+        "my.json: `model.memory.rows`: is the number `64.5`; expected a whole number, 0 or more at line 1 column 90"
     );
     assert_eq!(
         error(r#""model": {"memory": {"rows": -1}}"#),
-        "my.json: `model.memory.rows`: invalid value: integer `-1`, expected a whole number, 0 or more at line 1 column 88"
+        "my.json: `model.memory.rows`: is the number `-1`; expected a whole number, 0 or more at line 1 column 88"
     );
     assert_eq!(
         error(r#""model": {"memory": [128, 20]}"#),
@@ -141,11 +141,11 @@ fn wrong_types() {
     );
     assert_eq!(
         error(r#""model": {"controller": {"kind": "lstn"}}"#),
-        "my.json: `model.controller.kind`: unknown variant `lstn`, expected `lstm` or `feedforward` at line 1 column 96"
+        "my.json: `model.controller.kind`: is `lstn`; expected `lstm` or `feedforward` at line 1 column 96"
     );
     assert_eq!(
         error(r#""evaluation": {"lengths": [10, "x"]}"#),
-        r#"my.json: `evaluation.lengths[1]`: invalid type: string "x", expected a whole number, 0 or more at line 1 column 91"#
+        r#"my.json: `evaluation.lengths[1]`: is the text "x"; expected a whole number, 0 or more at line 1 column 91"#
     );
     assert_eq!(
         read("[]").unwrap_err().to_string(),
@@ -153,7 +153,7 @@ fn wrong_types() {
     );
     assert_eq!(
         read("{}").unwrap_err().to_string(),
-        "my.json: missing field `task` at line 1 column 2"
+        "my.json: missing key `task` at line 1 column 2"
     );
     assert_eq!(
         read(r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 2, 3]}}"#)
@@ -164,10 +164,71 @@ fn wrong_types() {
 }
 
 #[test]
+fn a_seed_that_is_too_large() {
+    assert_eq!(
+        error(r#""training": {"seed": 18446744073709551616}"#),
+        "my.json: `training.seed`: is the number `1.8446744073709552e+19`; expected a whole number, 0 to 18446744073709551615 at line 1 column 98"
+    );
+}
+
+#[test]
+fn what_is_repeated_from_a_file_is_kept_short() {
+    let long = "x".repeat(5000);
+    for rest in [
+        format!(r#""{long}": 1"#),
+        format!(r#""model": {{"controller": {{"kind": "{long}"}}}}"#),
+        format!(r#""model": {{"memory": {{"rows": "{long}"}}}}"#),
+    ] {
+        let message = error(&rest);
+        assert!(message.chars().count() < 300, "{message}");
+        assert!(message.contains("xxx…"), "{message}");
+    }
+    let message = Experiment::find(&long, &[]).unwrap_err().to_string();
+    assert!(message.chars().count() < 300, "{message}");
+}
+
+#[test]
+fn what_is_no_preset_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = |name: &str| {
+        let path = folder.path().join(name);
+        let error = Experiment::find(&path.display().to_string(), &[]).unwrap_err();
+        error
+            .to_string()
+            .replace(&format!("{}/", folder.path().display()), "")
+    };
+    std::fs::write(folder.path().join("empty.json"), "").unwrap();
+    assert_eq!(message("empty.json"), "empty.json: is empty");
+    std::fs::create_dir(folder.path().join("run")).unwrap();
+    assert_eq!(
+        message("run"),
+        "run: is a folder; expected the JSON file of a preset"
+    );
+    std::fs::write(folder.path().join("run/preset.json"), "{}").unwrap();
+    assert_eq!(
+        message("run"),
+        "run: is a folder; expected the JSON file of a preset; its preset is run/preset.json"
+    );
+    for (name, problem) in [
+        (
+            "t.ntmtrace.json",
+            "is a trace, not a preset; tapescope view t.ntmtrace.json shows it",
+        ),
+        (
+            "w.safetensors",
+            "is a weights file, not a preset; tapescope eval w.safetensors measures it",
+        ),
+    ] {
+        std::fs::write(folder.path().join(name), "x").unwrap();
+        assert_eq!(message(name), format!("{name}: {problem}"));
+    }
+}
+
+#[test]
 fn given_twice() {
     assert_eq!(
         error(r#""model": {"memory": {"rows": 64, "rows": 128}}"#),
-        "my.json: `model.memory`: duplicate field `rows` at line 1 column 96"
+        "my.json: `model.memory`: is there twice: the key `rows` at line 1 column 96"
     );
 }
 
@@ -194,6 +255,10 @@ fn out_of_range() {
         "my.json: `training.clip.limit`: is 0; allowed: a number above 0"
     );
     assert_eq!(
+        error(r#""evaluation": {"lengths": []}"#),
+        "my.json: `evaluation.lengths`: is empty; expected at least one length"
+    );
+    assert_eq!(
         error(r#""evaluation": {"lengths": [10, 0]}"#),
         "my.json: `evaluation.lengths[1]`: is 0; allowed: 1 to 100000"
     );
@@ -212,7 +277,7 @@ fn out_of_range() {
 fn not_json() {
     assert_eq!(
         read("{\"task\": ").unwrap_err().to_string(),
-        "my.json: EOF while parsing a value at line 1 column 9"
+        "my.json: ends too early at line 1 column 9"
     );
     assert_eq!(
         read(&"[".repeat(100_000)).unwrap_err().to_string(),
@@ -277,7 +342,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.memory.rows=many"),
-        r#"--set: `model.memory.rows`: invalid type: string "many", expected a whole number, 0 or more"#
+        r#"--set: `model.memory.rows`: is the text "many"; expected a whole number, 0 or more"#
     );
     assert_eq!(
         message("model.memory.rows=0"),

@@ -190,6 +190,24 @@ fn versions_and_unknown_keys() {
         "t.json: `format`: is `npy`; expected `ntm-trace`"
     );
     assert!(error("what").starts_with("t.json: is not a trace: "));
+    assert_eq!(
+        error("[[0,1]]"),
+        "t.json: is not a trace: is a list; expected an object"
+    );
+    assert_eq!(
+        error("{}"),
+        "t.json: `format`: is missing; expected `ntm-trace`"
+    );
+    assert_eq!(
+        error(TINY),
+        "t.json: is a preset, not a trace; train it first: tapescope train t.json"
+    );
+    let message = replaced(
+        "\"axes\": {\"t\":{\"size\":7",
+        "\"axes\": {\"t\":7,\"old\":{\"size\":7",
+    );
+    let expected = "t.json: `axes.t`: is the number `7`; expected an object at line ";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
@@ -243,7 +261,7 @@ fn errors_name_the_array() {
     );
     assert_eq!(
         replaced("\"name\":\"copy\"", "\"name\":\"sort\""),
-        "t.json: `task.name`: unknown variant `sort`, expected `copy` or `repeat_copy` at line 4 column 22"
+        "t.json: `task.name`: is `sort`; expected `copy` or `repeat_copy` at line 4 column 22"
     );
 }
 

@@ -145,7 +145,7 @@ fn rows_may_change_where_no_tensor_depends_on_them() {
     assert_eq!(any.machine.config.rows, 64);
     assert_eq!(
         any.set_rows(2).unwrap_err(),
-        "a shift of up to 1 needs at least 3 rows"
+        "a shift range of 1 needs at least 3 rows"
     );
     let mut fixed =
         trained(&TINY.replace(r#""columns": 3"#, r#""columns": 3, "initial": "learned""#));
@@ -257,6 +257,21 @@ fn hostile_files_are_refused() {
         error(&length);
     }
     error(&[0xff; 4096]);
+    let header = u64::from_le_bytes(good[..8].try_into().unwrap());
+    assert_eq!(
+        error(&good[..100]),
+        format!(
+            "w.safetensors: ends after 100 bytes, its header alone needs {}",
+            header + 8
+        )
+    );
+    assert_eq!(
+        error(&good[..good.len() - 1]),
+        format!(
+            "w.safetensors: has {} bytes, another number than its header says: it may be cut off",
+            good.len() - 1
+        )
+    );
     // A machine of 16 TB, in a file of 3 kB.
     let huge = r#"\"rows\": 1048576, \"initial\": \"learned\""#;
     let message = error(&with_header(|header| {

@@ -5,7 +5,10 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 
-use super::{UNSEEN_SEED, Usage, length, machine, repeats, thread_count, threads, whole_number};
+use super::{
+    UNSEEN_SEED, Usage, from_zero, length, machine, repeats, rows, thread_count, threads,
+    whole_number,
+};
 use crate::io::Trained;
 use crate::io::history::measurement_json;
 use crate::task::Task;
@@ -18,10 +21,10 @@ Examples:
   tapescope eval repeat_copy --lengths 10 --repeats 10,20
   tapescope eval copy --lengths 120 --rows 256 --json
 
-`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper.
-`wrong` is the number of answer bits on the wrong side of one half, per sequence.
-`perfect` is the share of episodes without a wrong bit.
-The episodes come from a seed of their own (1000000 unless given): none of them was trained on.";
+`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper; `wrong` \
+is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
+episodes without a wrong bit. The episodes come from a seed of their own (1000000 unless given), so the \
+machine has not been trained on them.";
 
 /// Measure a machine on episodes it was not trained on.
 #[derive(Debug, Args)]
@@ -31,22 +34,22 @@ pub(super) struct Eval {
     #[arg(value_name = "PRESET|FILE")]
     machine: String,
     /// Lengths of the sequences, in vectors [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = length)]
+    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = length, allow_negative_numbers = true)]
     lengths: Vec<usize>,
     /// Numbers of repeats [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = repeats)]
+    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = repeats, allow_negative_numbers = true)]
     repeats: Vec<usize>,
     /// Episodes per line of the table [default: that of the preset].
-    #[arg(long, value_name = "E", value_parser = episode_count)]
+    #[arg(long, value_name = "E", value_parser = episode_count, allow_negative_numbers = true)]
     episodes: Option<usize>,
     /// Seed of the episodes.
-    #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED)]
+    #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, value_parser = from_zero, allow_negative_numbers = true)]
     seed: u64,
     /// Run on this many memory rows instead of those of the training.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: Option<usize>,
     /// Threads to use [default: one per processor]; the result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = thread_count)]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
     threads: Option<usize>,
     /// Print one JSON object per line instead of a table.
     #[arg(long)]
@@ -62,7 +65,12 @@ impl Eval {
         let trained = machine::find(&self.machine, self.rows)?;
         let cases = self.cases(&trained)?;
         for task in &cases {
-            machine::check_size(&trained.machine.config, machine::longest(task))?;
+            machine::check_size(
+                &trained.machine.config,
+                machine::longest(task),
+                &self.machine,
+                "--lengths, --repeats or --rows",
+            )?;
         }
         let episodes = self
             .episodes

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use super::Usage;
-use crate::io::{Error, Experiment, Trained, preset, trace, weights};
+use crate::io::{Error, Experiment, RunFolder, Trained, preset, trace, weights};
 use crate::model::ModelConfig;
 use crate::task::Task;
+
+/// What to make smaller where one episode is asked for.
+pub(super) const SMALLER: &str = "--length or --rows";
 
 /// The largest recording that is made, in bytes.
 const RECORDING_LIMIT: u64 = 16 << 30;
@@ -13,14 +16,11 @@ const RECORDING_LIMIT: u64 = 16 << 30;
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let path = Path::new(name);
-    let in_run = path.join("weights.safetensors");
-    if in_run.is_file() {
-        return read(&in_run, rows);
-    }
-    if is_file(path) {
+    let is_preset = Experiment::built_in(name, &[]).is_some();
+    if is_file(path) || !is_preset && path.exists() {
         return read(path, rows);
     }
-    if Experiment::built_in(name, &[]).is_none() {
+    if !is_preset {
         return Err(Error::unknown("preset or weights file", name, preset::names()).into());
     }
     let shipped = weights::shipped()
@@ -29,24 +29,23 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     with_rows(shipped.ok_or_else(|| no_weights(name))?, name, rows)
 }
 
-/// The machine in a weights file, on `rows` memory rows.
+/// The machine in a weights file or the folder of a run, on `rows` memory rows.
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
-    let name = path.to_string_lossy();
-    if path.is_dir() {
-        return Err(Usage(format!("{name} is a folder without weights.safetensors")).into());
-    }
-    if name.ends_with(".ntmtrace.json") {
-        let problem = format!("{name} is a trace, not weights; to see it: tapescope view {name}");
+    if trace::is_named_so(path) {
+        let path = path.display();
+        let problem =
+            format!("{path} is a trace, not a weights file; tapescope view {path} shows it");
         return Err(Usage(problem).into());
     }
-    if path.extension().is_some_and(|end| end == "json") {
+    if path.extension().is_some_and(|end| end == "json") && path.is_file() {
         let path = path.display();
         let problem = format!(
             "{path} is not a weights file; an experiment is trained first: tapescope train {path}"
         );
         return Err(Usage(problem).into());
     }
-    with_rows(weights::read(path)?, &path.display().to_string(), rows)
+    let path = RunFolder::weights_at(path)?;
+    with_rows(weights::read(&path)?, &path.display().to_string(), rows)
 }
 
 /// True for what can only be meant as a path.
@@ -80,14 +79,20 @@ pub(super) fn longest(task: &Task) -> usize {
 }
 
 /// Refuses an episode whose recording does not fit into an ordinary computer.
-pub(super) fn check_size(config: &ModelConfig, steps: usize) -> anyhow::Result<()> {
+///
+/// `place` and `smaller` are the words for where the sizes come from and what to make smaller.
+pub(super) fn check_size(
+    config: &ModelConfig,
+    steps: usize,
+    place: &str,
+    smaller: &str,
+) -> anyhow::Result<()> {
     let bytes = trace::recording_bytes(config, steps);
     if bytes <= RECORDING_LIMIT {
         return Ok(());
     }
     let problem = format!(
-        "recording {steps} steps of a memory of {} × {} takes {} GB, more than {} GB; \
-         shorter sequences (--length, task.length) or fewer rows (--rows, model.memory.rows) need less",
+        "{place}: recording {steps} steps of a memory of {} × {} takes {} GB, more than {} GB; use a smaller {smaller}",
         config.rows,
         config.columns,
         bytes >> 30,

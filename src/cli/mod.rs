@@ -15,7 +15,7 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand};
 
 use crate::io::Error;
-use crate::io::preset::{MAX_LENGTH, MAX_REPEATS};
+use crate::io::preset::{MAX_LENGTH, MAX_REPEATS, MAX_ROWS};
 
 /// The seed of evaluation and of exported traces, where none is given. Training runs start from small
 /// seeds (the presets' is 1), so these episodes are ones that no machine was trained on.
@@ -122,6 +122,17 @@ fn note(line: &str) {
 /// A number of threads, as it is typed.
 fn thread_count(text: &str) -> Result<usize, String> {
     whole_number(text, 1024)
+}
+
+/// A seed, or the index of an episode, as it is typed.
+fn from_zero(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number, 0 to {}", u64::MAX))
+}
+
+/// A number of memory rows, as it is typed.
+fn rows(text: &str) -> Result<usize, String> {
+    whole_number(text, MAX_ROWS)
 }
 
 /// A length of sequences, as it is typed.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{UNSEEN_SEED, Usage, length, machine, note, repeats};
+use super::{UNSEEN_SEED, Usage, from_zero, length, machine, note, repeats, rows};
 use crate::io::trace::Source;
 use crate::io::{Experiment, Trained, bits, trace};
 use crate::task::Task;
@@ -28,29 +28,30 @@ The file loads into Python with three lines; see docs/formats.md. The same comma
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Trace {
-    /// A preset whose weights are included, or a weights file; with --weights, any preset.
+    /// A preset whose weights are included, a weights file, or the folder of a run; with
+    /// --weights, any preset.
     #[arg(value_name = "PRESET|FILE")]
     machine: String,
     /// Take the task from PRESET, and the machine from this weights file.
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Length of the sequence, in vectors [default: drawn as in training].
-    #[arg(long, value_name = "L", value_parser = length, conflicts_with = "input")]
+    #[arg(long, value_name = "L", value_parser = length, allow_negative_numbers = true, conflicts_with = "input")]
     length: Option<usize>,
     /// Number of repeats [default: drawn as in training].
-    #[arg(long, value_name = "R", value_parser = repeats)]
+    #[arg(long, value_name = "R", value_parser = repeats, allow_negative_numbers = true)]
     repeats: Option<usize>,
     /// Seed of the episode.
-    #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, conflicts_with = "input")]
+    #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
     seed: u64,
     /// Which episode of that seed.
-    #[arg(long, value_name = "I", default_value_t = 0, conflicts_with = "input")]
+    #[arg(long, value_name = "I", default_value_t = 0, value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
     episode: u64,
     /// Show these bits instead of random ones.
     #[arg(long, value_name = "BITS.JSON")]
     input: Option<PathBuf>,
     /// Run on this many memory rows instead of those of the training.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: Option<usize>,
     /// Write the whole memory of every step, also when it is large.
     #[arg(long)]
@@ -143,7 +144,12 @@ impl Trace {
         if let Some(repeats) = self.repeats {
             task = task.with_repeats(repeats);
         }
-        machine::check_size(&trained.machine.config, machine::longest(&task))?;
+        machine::check_size(
+            &trained.machine.config,
+            machine::longest(&task),
+            &self.machine,
+            machine::SMALLER,
+        )?;
         Ok(Recording::new(
             &trained.machine,
             &task,
@@ -167,12 +173,26 @@ impl Trace {
             );
             return Err(Usage(problem).into());
         }
-        let repeats = self.repeats.or(input.repeats).unwrap_or(1);
+        let repeats = self.repeats.or(input.repeats);
+        if repeats.is_none() && task.repeats().is_some() {
+            let problem = format!(
+                "{}: `repeats` is missing, which the task `{}` needs; write {{\"bits\": […], \"repeats\": 3}}, or add --repeats 3",
+                path.display(),
+                task.name()
+            );
+            return Err(Usage(problem).into());
+        }
+        let repeats = repeats.unwrap_or(1);
         let task = task
             .clone()
             .with_length(input.bits.nrows())
             .with_repeats(repeats);
-        machine::check_size(&trained.machine.config, machine::longest(&task))?;
+        machine::check_size(
+            &trained.machine.config,
+            machine::longest(&task),
+            &self.machine,
+            machine::SMALLER,
+        )?;
         let episode = task.episode_of(&input.bits, repeats);
         Ok(Recording::of(&trained.machine, &task, episode))
     }

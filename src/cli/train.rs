@@ -10,7 +10,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::{
-    INTERRUPTED, Stopped, Usage, command_line, machine, note, thread_count, threads, whole_number,
+    INTERRUPTED, Stopped, Usage, command_line, from_zero, machine, note, thread_count, threads,
+    whole_number,
 };
 use crate::io::preset::MAX_SEQUENCES;
 use crate::io::{Experiment, RunFolder, Trained, preset};
@@ -24,8 +25,8 @@ Examples:
   tapescope train copy --set model.memory.rows=64 --set training.optimizer.rate=3e-4
   tapescope train mine.json --out runs/mine
 
-The folder receives, as soon as they are known: weights.safetensors (the best by validation),
-history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default). A run
+The folder receives, as soon as they are known: weights.safetensors (the best by validation), \
+history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default). A run \
 that is stopped with Ctrl-C keeps them. The same seed gives the same weights, on any number of threads.";
 
 /// Train a machine; the best weights are on disk as soon as they are known.
@@ -35,10 +36,10 @@ pub(super) struct Train {
     /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
     preset: String,
     /// Seed of the initial weights and of every episode [default: that of the preset].
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Episodes in the whole run [default: that of the preset].
-    #[arg(long, value_name = "K", value_parser = sequences)]
+    #[arg(long, value_name = "K", value_parser = sequences, allow_negative_numbers = true)]
     sequences: Option<u64>,
     /// Where to put the results [default: runs/NAME-SEED].
     #[arg(long, value_name = "DIR")]
@@ -47,7 +48,7 @@ pub(super) struct Train {
     #[arg(long)]
     force: bool,
     /// Threads to use [default: one per processor]; the result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = thread_count)]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
     threads: Option<usize>,
     /// Change a value of the preset, by its path in the JSON; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -61,7 +62,12 @@ fn sequences(text: &str) -> Result<u64, String> {
 impl Train {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let experiment = self.experiment()?;
-        machine::check_size(&experiment.model, machine::longest(&experiment.task))?;
+        machine::check_size(
+            &experiment.model,
+            machine::longest(&experiment.task),
+            &self.preset,
+            "model.memory.rows, model.memory.columns or task.length",
+        )?;
         let folder = self.out.clone().unwrap_or_else(|| {
             PathBuf::from(format!(
                 "runs/{}-{}",

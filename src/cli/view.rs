@@ -14,7 +14,7 @@ Examples:
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct View {
-    /// A weights file (.safetensors) or a trace (.ntmtrace.json).
+    /// A weights file (.safetensors), the folder of a run, or a trace (.ntmtrace.json).
     file: Option<PathBuf>,
 }
 
@@ -22,11 +22,13 @@ pub(super) struct View {
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
         use crate::viewer::{self, Disk, Files};
-        if let Some(file) = &self.file {
+        let mut view = self;
+        if let Some(file) = &mut view.file {
+            *file = crate::io::RunFolder::weights_at(file)?;
             // What cannot be opened is said here, where it was typed, not in a window.
             Disk.open(file).map_err(super::Usage)?;
         }
-        Ok(viewer::run(viewer::Options::shipped(self.file))?)
+        Ok(viewer::run(viewer::Options::shipped(view.file))?)
     }
 }
 

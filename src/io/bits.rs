@@ -6,6 +6,8 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::error::short;
+use super::preset::form::plain;
 use super::preset::{MAX_LENGTH, MAX_REPEATS};
 use super::{Error, file};
 
@@ -44,7 +46,8 @@ pub fn read(path: &Path, width: usize) -> Result<Bits, Error> {
 pub fn from_json(source: &str, label: &str, width: usize) -> Result<Bits, Error> {
     let syntax = |error: serde_json::Error| {
         let problem = format!(
-            "{error}; expected rows of 0 and 1 such as [[0,1],[1,1]], or {{\"bits\": [[0,1],[1,1]], \"repeats\": 2}}"
+            "{}; expected rows of 0 and 1 such as [[0,1],[1,1]], or {{\"bits\": [[0,1],[1,1]], \"repeats\": 2}}",
+            plain(&error.to_string())
         );
         Error::content(label, "", problem)
     };
@@ -92,7 +95,7 @@ fn matrix(rows: &[Vec<Value>], label: &str, width: usize) -> Result<Array2<f32>,
                     return Err(Error::content(
                         label,
                         place,
-                        format!("holds {value}; allowed: 0 and 1"),
+                        format!("holds {}; allowed: 0 and 1", short(&value.to_string())),
                     ));
                 }
             };
@@ -134,7 +137,7 @@ mod tests {
             message("[[0,0.5]]"),
             "b.json: `bits[0]`: holds 0.5; allowed: 0 and 1"
         );
-        assert!(message(r#"{"bit":[[0,1]]}"#).contains("unknown field `bit`"));
+        assert!(message(r#"{"bit":[[0,1]]}"#).contains("unknown key `bit`"));
         assert!(message(r#"{"bits":[[0,1]],"repeats":0}"#).contains("`repeats`: is out of range"));
         assert!(message("nonsense").contains("expected rows of 0 and 1"));
     }

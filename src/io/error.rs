@@ -51,7 +51,7 @@ impl Error {
     ) -> Self {
         Self::Content {
             file: file.to_owned(),
-            place: place.into(),
+            place: short(&place.into()),
             problem: problem.into(),
         }
     }
@@ -65,12 +65,7 @@ impl Error {
                 problem,
             } => {
                 let dot = if place.is_empty() { "" } else { "." };
-                let place = format!("{outer}{dot}{place}");
-                Self::Content {
-                    file,
-                    place,
-                    problem,
-                }
+                Self::content(&file, format!("{outer}{dot}{place}"), problem)
             }
             other => other,
         }
@@ -86,11 +81,20 @@ impl Error {
         let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
         Self::Unknown {
             what,
-            name: name.to_owned(),
+            name: short(name),
             suggestion,
             known,
         }
     }
+}
+
+/// At most 80 characters of a text that someone else wrote.
+pub(super) fn short(text: &str) -> String {
+    const MOST: usize = 80;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST - 1).chain(['…']).collect()
 }
 
 fn prefix(place: &str) -> String {

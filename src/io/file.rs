@@ -21,6 +21,9 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
         let problem = format!("is larger than {} MB, the most that is read", limit >> 20);
         return Err(Error::content(&label(path), "", problem));
     }
+    if bytes.is_empty() {
+        return Err(Error::content(&label(path), "", "is empty"));
+    }
     Ok(bytes)
 }
 

@@ -40,7 +40,24 @@ impl RunFolder {
         file::exists(&folder.join(WEIGHTS))
     }
 
-    /// Creates the folder, removes the weights of an earlier run, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
+    /// The weights file that a path stands for: its own, or that of the run whose folder it is.
+    ///
+    /// # Errors
+    /// A folder that holds no weights.
+    pub fn weights_at(path: &Path) -> Result<PathBuf, Error> {
+        if !path.is_dir() {
+            return Ok(path.to_owned());
+        }
+        if Self::is_taken(path) {
+            return Ok(path.join(WEIGHTS));
+        }
+        let problem = format!(
+            "is a folder without {WEIGHTS}; expected a weights file or the folder of a run"
+        );
+        Err(Error::content(&file::label(path), "", problem))
+    }
+
+    /// Creates the folder, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
     ///
     /// The weights of an earlier run are removed first: what is in the folder belongs together, also when
     /// this run is stopped before it has weights of its own.

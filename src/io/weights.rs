@@ -12,7 +12,9 @@ use safetensors::{Dtype, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::error::short;
 use super::history::{EvaluationForm, PointForm};
+use super::preset::form::plain;
 use super::{Error, Experiment, file};
 use crate::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use crate::model::{ModelConfig, Ntm, Params};
@@ -68,10 +70,10 @@ impl Trained {
                 config.rows
             ));
         }
-        let least = config.offsets();
+        let least = 2 * config.shift_range + 1;
         if rows < least {
             return Err(format!(
-                "a shift of up to {} needs at least {least} rows",
+                "a shift range of {} needs at least {least} rows",
                 config.shift_range
             ));
         }
@@ -135,7 +137,13 @@ pub fn read(path: &Path) -> Result<Trained, Error> {
 pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
     check_header_length(bytes, label)?;
     let broken = |error: safetensors::SafeTensorError| {
-        let problem = format!("is not a whole safetensors file: {error}");
+        let problem = match error {
+            safetensors::SafeTensorError::MetadataIncompleteBuffer => format!(
+                "has {} bytes, another number than its header says: it may be cut off",
+                bytes.len()
+            ),
+            error => format!("is not a whole safetensors file: {error}"),
+        };
         Error::content(label, "", problem)
     };
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
@@ -150,7 +158,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
         Error::content(label, METADATA, problem)
     })?;
     let experiment = Experiment::from_json(source, label, &[])
-        .map_err(|error| error.within("__metadata__.experiment"))?;
+        .map_err(|error| error.within(&format!("{METADATA}.experiment")))?;
     let params = read_params(&tensors, &experiment.model, label)?;
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
@@ -176,6 +184,14 @@ fn check_header_length(bytes: &[u8], label: &str) -> Result<(), Error> {
         .map(|first| u64::from_le_bytes(*first));
     match length {
         Some(length) if length <= HEADER_LIMIT && length <= bytes.len() as u64 - 8 => Ok(()),
+        Some(length) if length <= HEADER_LIMIT && bytes.get(8).is_none_or(|&byte| byte == b'{') => {
+            let problem = format!(
+                "ends after {} bytes, its header alone needs {}",
+                bytes.len(),
+                length + 8
+            );
+            Err(Error::content(label, "", problem))
+        }
         _ => Err(Error::content(
             label,
             "",
@@ -198,7 +214,11 @@ impl Metadata<'_> {
     fn json<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
         let parse = |text: &String| {
             serde_json::from_str(text).map_err(|error| {
-                Error::content(self.label, format!("{METADATA}.{key}"), error.to_string())
+                Error::content(
+                    self.label,
+                    format!("{METADATA}.{key}"),
+                    plain(&error.to_string()),
+                )
             })
         };
         self.get(key).map(parse).transpose()
@@ -207,7 +227,7 @@ impl Metadata<'_> {
     /// `format` and `version` may be missing, but must not say something else.
     fn check_format(&self) -> Result<(), Error> {
         let fail = |key: &str, found: &str, expected: &str| {
-            let problem = format!("is `{found}`; expected {expected}");
+            let problem = format!("is `{}`; expected {expected}", short(found));
             Err(Error::content(
                 self.label,
                 format!("{METADATA}.{key}"),

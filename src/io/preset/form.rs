@@ -10,6 +10,7 @@ use serde_json::{Map, Serializer, Value};
 
 use super::{EvaluationConfig, Experiment, MAX_LENGTH, MAX_REPEATS, MAX_SEQUENCES, Override, keys};
 use crate::io::Error;
+use crate::io::error::short;
 use crate::model::ModelConfig;
 use crate::model::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, ShiftForm, VectorActivation,
@@ -408,11 +409,65 @@ impl Formatter for Indented {
 
 /// Serde's words for Rust's types, in the words of a preset.
 pub(in crate::io) fn plain(message: &str) -> String {
+    const WORDS: [(&str, &str); 24] = [
+        ("invalid type: string", "is the text"),
+        ("invalid type: integer", "is the number"),
+        ("invalid value: integer", "is the number"),
+        ("invalid type: floating point", "is the number"),
+        ("invalid type: boolean", "is"),
+        ("invalid type: null", "is null"),
+        ("invalid type: sequence", "is a list"),
+        ("invalid type: map", "is an object"),
+        ("invalid length", "has the wrong number of values:"),
+        ("unknown variant", "is"),
+        ("unknown field", "unknown key"),
+        ("missing field", "missing key"),
+        ("duplicate field", "is there twice: the key"),
+        ("EOF while parsing a value", "ends too early"),
+        (
+            "EOF while parsing an object",
+            "ends in the middle of an object",
+        ),
+        ("EOF while parsing a list", "ends in the middle of a list"),
+        ("EOF while parsing a string", "ends in the middle of a text"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list"),
+        ("expected ident", "no JSON"),
+        ("expected value", "no JSON"),
+        ("expected a map", "expected an object"),
+        (", expected", "; expected"),
+    ];
+    let mut message = WORDS
+        .iter()
+        .fold(shorten(message), |text, (from, to)| text.replace(from, to))
+        .replace(
+            "expected u64",
+            &format!("expected a whole number, 0 to {}", u64::MAX),
+        );
+    // "struct TimeForm": the name is Rust's.
+    while let Some(start) = message.find("expected struct ") {
+        let name = start + "expected struct ".len();
+        let end = message[name..]
+            .find(|c: char| !c.is_alphanumeric())
+            .map_or(message.len(), |length| name + length);
+        message.replace_range(start..end, "expected an object");
+    }
     message
-        .replace("expected usize", "expected a whole number, 0 or more")
-        .replace("expected u64", "expected a whole number, 0 or more")
-        .replace("expected f64", "expected a number")
-        .replace("expected a sequence", "expected a list")
+}
+
+/// Quoted texts that would fill the screen are cut.
+fn shorten(message: &str) -> String {
+    let cut = |message: &str, quote: char| {
+        let parts = message.split(quote).enumerate();
+        // Every second part stands between quotes.
+        let parts = parts.map(|(index, part)| match index % 2 {
+            0 => part.to_owned(),
+            _ => short(part),
+        });
+        parts.collect::<Vec<_>>().join(&quote.to_string())
+    };
+    cut(&cut(message, '`'), '"')
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -666,6 +721,12 @@ impl ClipForm {
 
 impl EvaluationForm {
     fn config(self, check: &Check) -> Result<EvaluationConfig, Error> {
+        if self.lengths.is_empty() {
+            return check.fail(
+                "evaluation.lengths",
+                "is empty; expected at least one length",
+            );
+        }
         Ok(EvaluationConfig {
             lengths: check.list("evaluation.lengths", self.lengths, MAX_LENGTH)?,
             repeats: check.list("evaluation.repeats", self.repeats, MAX_REPEATS)?,

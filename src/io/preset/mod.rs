@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use self::form::Form;
+use self::form::{Form, plain};
 use super::{Error, file};
 use crate::model::ModelConfig;
 use crate::task::Task;
@@ -87,7 +87,7 @@ impl Experiment {
     /// # Errors
     /// The file, the path inside it and what is allowed there.
     pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
-        let syntax = |error: serde_json::Error| Error::content(file, "", error.to_string());
+        let syntax = |error: serde_json::Error| Error::content(file, "", plain(&error.to_string()));
         keys::check(&serde_json::from_str(source).map_err(syntax)?, file)?;
         let mut form = Form::read(&mut serde_json::Deserializer::from_str(source), file)?;
         if !overrides.is_empty() {
@@ -122,8 +122,28 @@ impl Experiment {
     /// # Errors
     /// The file cannot be read, or is not an experiment.
     pub fn read(path: &Path, overrides: &[Override]) -> Result<Self, Error> {
+        let label = file::label(path);
+        if path.is_dir() {
+            let inner = path.join("preset.json");
+            let help = if file::exists(&inner) {
+                format!("; its preset is {}", inner.display())
+            } else {
+                String::new()
+            };
+            let problem = format!("is a folder; expected the JSON file of a preset{help}");
+            return Err(Error::content(&label, "", problem));
+        }
+        if super::trace::is_named_so(path) {
+            let problem = format!("is a trace, not a preset; tapescope view {label} shows it");
+            return Err(Error::content(&label, "", problem));
+        }
+        if path.extension().is_some_and(|end| end == "safetensors") {
+            let problem =
+                format!("is a weights file, not a preset; tapescope eval {label} measures it");
+            return Err(Error::content(&label, "", problem));
+        }
         let source = file::read_text(path, LIMIT)?;
-        Self::from_json(&source, &file::label(path), overrides)
+        Self::from_json(&source, &label, overrides)
     }
 
     /// A built-in experiment by name, or the one in a file by path.
@@ -135,7 +155,7 @@ impl Experiment {
             return experiment;
         }
         let path = Path::new(name);
-        if file::exists(path) || path.extension().is_some_and(|end| end == "json") {
+        if path.exists() || path.extension().is_some_and(|end| end == "json") {
             return Self::read(path, overrides);
         }
         Err(Error::unknown("preset", name, names()))
@@ -160,5 +180,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub const MAX_LENGTH: usize = 100_000;
 /// The most episodes in a training run.
 pub const MAX_SEQUENCES: u64 = 1_000_000_000_000;
+/// The most memory rows, as in [`ModelConfig::validate`].
+pub const MAX_ROWS: usize = 1 << 20;
 /// The largest number of repeats.
 pub const MAX_REPEATS: usize = 10_000;

@@ -66,6 +66,11 @@ impl Default for Generator {
     }
 }
 
+/// True for a path that ends as the paths of traces do.
+pub fn is_named_so(path: &std::path::Path) -> bool {
+    path.to_string_lossy().ends_with(".ntmtrace.json")
+}
+
 /// True when the whole memory of such an episode is written: it is small, or asked for.
 fn writes_full_memory(config: &ModelConfig, steps: usize, asked: bool) -> bool {
     let values = config.rows.saturating_mul(config.columns);

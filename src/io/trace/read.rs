@@ -7,11 +7,12 @@ use std::path::Path;
 
 use ndarray::Array2;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::form::{AskedForm, MachineForm, TimeForm, title};
 use super::{FORMAT, Imported, KEYFRAME};
+use crate::io::error::short;
 use crate::io::preset::form::{Check, plain};
 use crate::io::{Error, file};
 use crate::math::Series;
@@ -58,20 +59,34 @@ struct HeadForm<'a> {
     format: Cow<'a, str>,
     #[serde(default)]
     version: Cow<'a, str>,
+    task: Option<IgnoredAny>,
+    arrays: Option<IgnoredAny>,
 }
 
 /// Format and version first: a file of another kind gets no errors about keys.
 fn check_format(source: &str, label: &str) -> Result<(), Error> {
-    let head: HeadForm = serde_json::from_str(source)
-        .map_err(|error| Error::content(label, "", format!("is not a trace: {error}")))?;
+    let no_trace = |why: &str| Error::content(label, "", format!("is not a trace: {why}"));
+    if source.trim_start().starts_with('[') {
+        return Err(no_trace("is a list; expected an object"));
+    }
+    let head: HeadForm =
+        serde_json::from_str(source).map_err(|error| no_trace(&plain(&error.to_string())))?;
+    if head.format.is_empty() && head.task.is_some() && head.arrays.is_none() {
+        let problem = format!("is a preset, not a trace; train it first: tapescope train {label}");
+        return Err(Error::content(label, "", problem));
+    }
+    if head.format.is_empty() {
+        let problem = format!("is missing; expected `{FORMAT}`");
+        return Err(Error::content(label, "format", problem));
+    }
     if head.format != FORMAT {
-        let problem = format!("is `{}`; expected `{FORMAT}`", head.format);
+        let problem = format!("is `{}`; expected `{FORMAT}`", short(&head.format));
         return Err(Error::content(label, "format", problem));
     }
     if head.version.split('.').next() != Some("1") {
         let problem = format!(
             "is `{}`; this program reads 1.x: a newer one may be needed",
-            head.version
+            short(&head.version)
         );
         return Err(Error::content(label, "version", problem));
     }
@@ -300,7 +315,8 @@ fn episode(
     for (name, start, end) in &time.phases {
         if *start != next || end < start || *end > t {
             let problem = format!(
-                "`{name}` is [{start}, {end}]; the phases must follow each other from 0 to {t}"
+                "`{}` is [{start}, {end}]; the phases must follow each other from 0 to {t}",
+                short(name)
             );
             return Err(Error::content(arrays.label, "axes.t.phases", problem));
         }

@@ -97,7 +97,7 @@ impl Train {
         let progress = Progress::new(run.experiment.training.sequences);
         let result = run.train(&mut trainer, &progress, &interrupted());
         progress.bar.finish_and_clear();
-        if result.as_ref().is_err_and(|error| error.is::<Stopped>()) {
+        if result.as_ref().is_err_and(anyhow::Error::is::<Stopped>) {
             return result;
         }
         run.save_last_when_none(&trainer)?;

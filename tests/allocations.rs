@@ -1,7 +1,6 @@
 //! No step allocates: once the longest episode has been seen, running, differentiating and updating a
 //! machine leave the heap alone.
 
-use tapescope::math::Series;
 use tapescope::model::config::{ControllerConfig, ControllerKind};
 use tapescope::model::{ModelConfig, Ntm, Params, Trace, Workspace};
 use tapescope::task::{Copy, Task};
@@ -26,8 +25,9 @@ fn training_allocates_nothing_after_the_longest_episode() {
         };
         (config.read_heads, config.write_heads) = (2, 2);
         let mut machine = Ntm::<f32>::new(config.clone(), 1);
-        let (mut trace, mut workspace) = (Trace::new(&config), Workspace::new(&config));
-        let (mut upstream, mut gradient) = (Series::new(config.outputs), Params::zeros(&config));
+        let mut traces = vec![Trace::new(&config); 3];
+        let mut workspaces = vec![Workspace::new(&config); 3];
+        let mut gradient = Params::zeros(&config);
         let rule = OptimizerConfig::RmsProp {
             rate: 1e-4,
             decay: 0.95,
@@ -38,12 +38,18 @@ fn training_allocates_nothing_after_the_longest_episode() {
         let mut loss = [0.0; 41];
 
         let mut allocations = |length: usize| {
-            let episode = task.clone().with_length(length).episode(1, 0);
+            let episodes = [length, length.div_ceil(2), 1]
+                .map(|length| task.clone().with_length(length).episode(1, 0));
             let before = dhat::HeapStats::get().total_blocks;
-            machine.run(&episode.input, &mut trace);
-            score(&episode, &trace, &mut loss[..episode.steps()]);
-            logit_gradient(&episode, &trace, 1.0, &mut upstream);
-            machine.backward(&trace, &upstream, &mut workspace, &mut gradient);
+            let inputs = episodes.iter().map(|episode| &episode.input);
+            machine.run_for_training(inputs, usize::MAX, &mut traces);
+            for (episode, (trace, workspace)) in
+                episodes.iter().zip(traces.iter().zip(&mut workspaces))
+            {
+                score(episode, trace, &mut loss[..episode.steps()]);
+                logit_gradient(episode, trace, 1.0, &mut workspace.logit);
+            }
+            machine.backward(&traces, &mut workspaces, &mut gradient);
             clip(&mut gradient, Clip::Elementwise(10.0));
             optimizer.update(&mut machine.params, &gradient, 1.0);
             dhat::HeapStats::get().total_blocks - before

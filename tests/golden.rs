@@ -92,11 +92,10 @@ impl Case {
         machine.run(&self.episode.input, &mut trace);
         let mut loss = vec![0.0; trace.steps()];
         let bits = score(&self.episode, &trace, &mut loss).bits;
-        let mut upstream = Series::new(machine.config.outputs);
-        logit_gradient(&self.episode, &trace, scale, &mut upstream);
         let mut gradient = Params::zeros(&machine.config);
-        let mut workspace = Workspace::new(&machine.config);
-        machine.backward(&trace, &upstream, &mut workspace, &mut gradient);
+        let mut workspace = [Workspace::new(&machine.config)];
+        logit_gradient(&self.episode, &trace, scale, &mut workspace[0].logit);
+        machine.backward(&[trace], &mut workspace, &mut gradient);
         (bits * std::f64::consts::LN_2, gradient)
     }
 }

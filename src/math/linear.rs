@@ -25,32 +25,47 @@ impl<R: Real> Linear<R> {
         }
     }
 
-    /// y = b + x·W, where `x` are the first inputs and the others are taken as zero.
-    pub fn forward(&self, x: &[R], y: &mut [R]) {
+    /// y_t = b + x_t·W for every step of an episode, where `x` are the first inputs and the others are
+    /// taken as zero.
+    pub fn forward_series(&self, x: &Series<R>, y: &mut Series<R>) {
+        for t in 0..y.steps() {
+            self.start(y.row_mut(t));
+        }
+        matrix::add_series_product(x, self.weight.rows_from(0), y);
+    }
+
+    /// y = b.
+    pub fn start(&self, y: &mut [R]) {
         y.copy_from_slice(&self.bias.as_slice()[..y.len()]);
-        self.forward_from(0, x, y);
     }
 
-    /// y += x·W for the inputs from `first` on.
-    pub fn forward_from(&self, first: usize, x: &[R], y: &mut [R]) {
-        matrix::add_vector_product(x, self.weight.rows_from(first), y);
+    /// y += x·W for the inputs from `first` on, for several pairs (x, y) at once.
+    pub fn forward_from<const B: usize>(&self, first: usize, pairs: [(&[R], &mut [R]); B]) {
+        matrix::add_vector_products(pairs, self.weight.rows_from(first));
     }
 
-    /// dx = dy·Wᵀ for the inputs from `first` on.
-    pub fn backward_from(&self, first: usize, dy: &[R], dx: &mut [R]) {
-        matrix::product_with_vector(self.weight.rows_from(first), dy, dx);
+    /// dx = dy·Wᵀ for the inputs from `first` on, for several pairs (dy, dx) at once.
+    pub fn backward_from<const B: usize>(&self, first: usize, pairs: [(&[R], &mut [R]); B]) {
+        matrix::products_with_vectors(self.weight.rows_from(first), pairs);
     }
 
-    /// Makes `self` the gradient over an episode: Σ_t x_tᵀ·dy_t for the weights, Σ_t dy_t for the bias.
-    pub fn set_gradient(&mut self, x: &Series<R>, dy: &Series<R>) {
-        matrix::set_product_of_series(x, dy, &mut self.weight);
-        sum_steps(dy, self.bias.as_mut_slice());
+    /// Makes `self` the gradient over some episodes, each with its inputs x and its gradients dy:
+    /// Σ_t x_tᵀ·dy_t for the weights, Σ_t dy_t for the bias.
+    pub fn set_gradient<'a>(
+        &mut self,
+        episodes: impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone,
+    ) {
+        let bias = self.bias.as_mut_slice();
+        bias.fill(R::ZERO);
+        for (_, dy) in episodes.clone() {
+            add_steps(dy, bias);
+        }
+        matrix::set_product_of_series(episodes, &mut self.weight);
     }
 }
 
 kernel! {
-    fn sum_steps<'a, R>(_simd; series: &'a Series<R>, sum: &'a mut [R]) {
-        sum.fill(R::ZERO);
+    fn add_steps<'a, R>(_simd; series: &'a Series<R>, sum: &'a mut [R]) {
         for t in 0..series.steps() {
             for (sum, &value) in sum.iter_mut().zip(series.row(t)) {
                 *sum += value;
@@ -102,11 +117,16 @@ mod tests {
     fn forward_is_the_definition_at_every_width() {
         for (inputs, outputs) in [(1, 1), (3, 7), (9, 8), (5, 92), (13, 131), (2, 400)] {
             let linear = random_linear(inputs, outputs);
-            let x = random_vector(3, inputs);
-            let mut y = vec![0.0; outputs];
-            linear.forward(&x, &mut y);
-            for (y, wanted) in y.iter().zip(plain(&linear, &x)) {
-                assert!((y - wanted).abs() < 1e-12);
+            let (mut x, mut y) = (Series::new(inputs), Series::new(outputs));
+            x.resize(6);
+            y.resize(6);
+            x.as_mut_slice()
+                .copy_from_slice(&random_vector(3, 6 * inputs));
+            linear.forward_series(&x, &mut y);
+            for t in 0..6 {
+                for (y, wanted) in y.row(t).iter().zip(plain(&linear, x.row(t))) {
+                    assert!((y - wanted).abs() < 1e-12);
+                }
             }
         }
     }
@@ -138,12 +158,12 @@ mod tests {
 
             let mut dx = vec![0.0; steps * inputs];
             for (dx, dy) in dx.chunks_mut(inputs).zip(upstream.chunks(outputs)) {
-                linear.backward_from(0, dy, dx);
+                linear.backward_from(0, [(dy, dx)]);
             }
             assert_gradient("x", &x, &dx, |x| loss(&linear, x));
 
             let mut gradient = Linear::zeros(inputs, outputs);
-            gradient.set_gradient(&xs, &dys);
+            gradient.set_gradient([(&xs, &dys)].into_iter());
             let weight: Vec<f64> = flat(&linear.weight);
             assert_gradient("weight", &weight, &flat(&gradient.weight), |w| {
                 let mut changed = linear.clone();

@@ -132,10 +132,61 @@ pub fn product_with_vector<R: Real>(a: Rows<'_, R>, y: &[R], x: &mut [R]) {
     dispatch(ProductWithVector { a, y, x });
 }
 
-/// A = Σ_t x_tᵀ·y_t over the steps of two series; A has the rows of `x` and the padded width of `y`.
+/// y += x·A for several pairs (x, y) at once: A is read once for all of them.
 #[inline]
-pub fn set_product_of_series<R: Real>(x: &Series<R>, y: &Series<R>, a: &mut Matrix<R>) {
-    dispatch(SetProductOfSeries { x, y, a });
+pub fn add_vector_products<R: Real, const B: usize>(pairs: [(&[R], &mut [R]); B], a: Rows<'_, R>) {
+    if B == 1 {
+        for (x, y) in pairs {
+            add_vector_product(x, a, y);
+        }
+    } else {
+        dispatch(AddVectorProducts { pairs, a });
+    }
+}
+
+/// x = A·y for several pairs (y, x) at once: A is read once for all of them.
+#[inline]
+pub fn products_with_vectors<R: Real, const B: usize>(
+    a: Rows<'_, R>,
+    pairs: [(&[R], &mut [R]); B],
+) {
+    if B == 1 {
+        for (y, x) in pairs {
+            product_with_vector(a, y, x);
+        }
+    } else {
+        dispatch(ProductsWithVectors { a, pairs });
+    }
+}
+
+/// y_t += x_t·A for every step of a series; what x_t has beyond the rows of A is padding.
+pub fn add_series_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>) {
+    const TOGETHER: usize = 4;
+    let (x_width, y_width, inputs) = (x.width(), y.width(), a.data.len() / a.stride);
+    let mut xs = x.as_slice().chunks_exact(TOGETHER * x_width);
+    let mut ys = y.as_mut_slice().chunks_exact_mut(TOGETHER * y_width);
+    for (x, y) in (&mut xs).zip(&mut ys) {
+        let mut rows = x.chunks_exact(x_width).zip(y.chunks_exact_mut(y_width));
+        let pairs: [_; TOGETHER] = std::array::from_fn(|_| {
+            let (x, y) = rows.next().expect("a chunk has that many rows");
+            (&x[..inputs.min(x_width)], y)
+        });
+        add_vector_products(pairs, a);
+    }
+    let rest = xs.remainder().chunks_exact(x_width);
+    for (x, y) in rest.zip(ys.into_remainder().chunks_exact_mut(y_width)) {
+        add_vector_product(&x[..inputs.min(x_width)], a, y);
+    }
+}
+
+/// A = Σ_t x_tᵀ·y_t over the steps of all pairs of series; A has the rows of `x` and the padded width
+/// of `y`.
+#[inline]
+pub fn set_product_of_series<'a, R: Real>(
+    pairs: impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone,
+    a: &mut Matrix<R>,
+) {
+    dispatch(SetProductOfSeries { pairs, a });
 }
 
 /// Calls `$kernel::<R, S, V>` with the constant V that equals `$packs`.
@@ -186,13 +237,24 @@ pub(crate) trait Blocks {
     fn rest(&mut self, start: usize);
 }
 
-/// Runs a pass block by block, `lanes` columns to a pack.
+/// Runs a pass block by block, `lanes` columns to a pack. `held` is how many packs the pass keeps in
+/// registers for every pack of columns.
 #[inline(always)]
-pub(crate) fn by_blocks<S: Simd>(simd: S, lanes: usize, pass: &mut impl Blocks) {
+pub(crate) fn by_blocks<S: Simd>(simd: S, lanes: usize, held: usize, pass: &mut impl Blocks) {
     let (columns, mut start) = (pass.columns(), 0);
-    while columns - start >= 8 * lanes {
-        pass.block::<S, 8>(simd, start);
-        start += 8 * lanes;
+    // Some registers are left for what goes by.
+    let room = (S::REGISTER_COUNT - 6) / held;
+    if room >= 8 {
+        while columns - start >= 8 * lanes {
+            pass.block::<S, 8>(simd, start);
+            start += 8 * lanes;
+        }
+    }
+    if room >= 4 {
+        while columns - start >= 4 * lanes {
+            pass.block::<S, 4>(simd, start);
+            start += 4 * lanes;
+        }
     }
     while columns - start >= lanes {
         pass.block::<S, 1>(simd, start);
@@ -342,99 +404,261 @@ fn add_dots_with_block<R: Real, S: Simd, const V: usize>(
     }
 }
 
-struct SetProductOfSeries<'a, R> {
-    x: &'a Series<R>,
-    y: &'a Series<R>,
+struct AddVectorProducts<'a, R, const B: usize> {
+    pairs: [(&'a [R], &'a mut [R]); B],
+    a: Rows<'a, R>,
+}
+
+impl<R: Real, const B: usize> Kernel for AddVectorProducts<'_, R, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let (lanes, mut start) = (lanes::<R, S>(), 0);
+        let width = self.pairs.first().map_or(0, |(_, y)| y.len());
+        let most = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
+        while width - start >= lanes {
+            let left = (width - start) / lanes;
+            let packs = left.div_ceil(left.div_ceil(most));
+            match packs {
+                6 => add_to_tile::<R, S, 6, B>(simd, &mut self.pairs, self.a, start),
+                5 => add_to_tile::<R, S, 5, B>(simd, &mut self.pairs, self.a, start),
+                4 => add_to_tile::<R, S, 4, B>(simd, &mut self.pairs, self.a, start),
+                3 => add_to_tile::<R, S, 3, B>(simd, &mut self.pairs, self.a, start),
+                2 => add_to_tile::<R, S, 2, B>(simd, &mut self.pairs, self.a, start),
+                _ => add_to_tile::<R, S, 1, B>(simd, &mut self.pairs, self.a, start),
+            }
+            start += packs * lanes;
+        }
+        if start < width {
+            let steps = self.pairs.first().map_or(0, |(x, _)| x.len());
+            let mut sums: [R::Pack<S>; B] =
+                std::array::from_fn(|b| R::load_part(simd, &self.pairs[b].1[start..]));
+            for (i, row) in self
+                .a
+                .data
+                .chunks_exact(self.a.stride)
+                .take(steps)
+                .enumerate()
+            {
+                let row = last_pack(simd, row, start, width - start);
+                for (sum, (x, _)) in sums.iter_mut().zip(&self.pairs) {
+                    *sum = R::mul_add(simd, R::splat(simd, x[i]), row, *sum);
+                }
+            }
+            for ((_, y), sum) in self.pairs.iter_mut().zip(sums) {
+                R::store_part(simd, &mut y[start..], sum);
+            }
+        }
+    }
+}
+
+/// `V` packs of every y stay in registers while the rows of A go by.
+#[inline(always)]
+fn add_to_tile<R: Real, S: Simd, const V: usize, const B: usize>(
+    simd: S,
+    pairs: &mut [(&[R], &mut [R]); B],
+    a: Rows<'_, R>,
+    start: usize,
+) {
+    let width = V * lanes::<R, S>();
+    let steps = pairs.first().map_or(0, |(x, _)| x.len());
+    let xs: [&[R]; B] = std::array::from_fn(|b| &pairs[b].0[..steps]);
+    let mut sums: [[R::Pack<S>; V]; B] = std::array::from_fn(|b| {
+        let (y, _) = R::packs::<S>(&pairs[b].1[start..start + width]);
+        std::array::from_fn(|v| y[v])
+    });
+    for (i, row) in a.data.chunks_exact(a.stride).take(steps).enumerate() {
+        let (row, _) = R::packs::<S>(&row[start..start + width]);
+        let row: [R::Pack<S>; V] = std::array::from_fn(|v| row[v]);
+        for (sums, x) in sums.iter_mut().zip(&xs) {
+            let x = R::splat(simd, x[i]);
+            for (sum, &a) in sums.iter_mut().zip(&row) {
+                *sum = R::mul_add(simd, x, a, *sum);
+            }
+        }
+    }
+    for ((_, y), sums) in pairs.iter_mut().zip(&sums) {
+        R::packs_mut::<S>(&mut y[start..start + width])
+            .0
+            .copy_from_slice(sums);
+    }
+}
+
+struct ProductsWithVectors<'a, R, const B: usize> {
+    a: Rows<'a, R>,
+    pairs: [(&'a [R], &'a mut [R]); B],
+}
+
+impl<R: Real, const B: usize> Kernel for ProductsWithVectors<'_, R, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let rows = self.pairs.first().map_or(0, |(_, x)| x.len());
+        let mut row = 0;
+        if S::REGISTER_COUNT >= 32 {
+            while rows - row >= 4 {
+                set_dots::<R, S, 4, B>(simd, self.a, row, &mut self.pairs);
+                row += 4;
+            }
+        }
+        while rows - row >= 2 {
+            set_dots::<R, S, 2, B>(simd, self.a, row, &mut self.pairs);
+            row += 2;
+        }
+        if row < rows {
+            set_dots::<R, S, 1, B>(simd, self.a, row, &mut self.pairs);
+        }
+    }
+}
+
+/// The products of `ROWS` rows of A with every y.
+#[inline(always)]
+fn set_dots<R: Real, S: Simd, const ROWS: usize, const B: usize>(
+    simd: S,
+    a: Rows<'_, R>,
+    first: usize,
+    pairs: &mut [(&[R], &mut [R]); B],
+) {
+    let width = pairs.first().map_or(0, |(y, _)| y.len());
+    let whole = width / lanes::<R, S>();
+    let rows: [&[R]; ROWS] = std::array::from_fn(|r| &a.data[(first + r) * a.stride..][..a.stride]);
+    let row_packs: [&[R::Pack<S>]; ROWS] =
+        std::array::from_fn(|r| &R::packs::<S>(rows[r]).0[..whole]);
+    let y_packs: [&[R::Pack<S>]; B] =
+        std::array::from_fn(|b| &R::packs::<S>(pairs[b].0).0[..whole]);
+    let mut sums = [[R::splat(simd, R::ZERO); B]; ROWS];
+    for v in 0..whole {
+        let y: [R::Pack<S>; B] = std::array::from_fn(|b| y_packs[b][v]);
+        for (sums, row) in sums.iter_mut().zip(&row_packs) {
+            for (sum, &y) in sums.iter_mut().zip(&y) {
+                *sum = R::mul_add(simd, row[v], y, *sum);
+            }
+        }
+    }
+    let start = whole * lanes::<R, S>();
+    if start < width {
+        for (sums, row) in sums.iter_mut().zip(&rows) {
+            let row = last_pack(simd, row, start, width - start);
+            for (sum, (y, _)) in sums.iter_mut().zip(&*pairs) {
+                *sum = R::mul_add(simd, row, R::load_part(simd, &y[start..]), *sum);
+            }
+        }
+    }
+    for (r, sums) in sums.iter().enumerate() {
+        for ((_, x), &sum) in pairs.iter_mut().zip(sums) {
+            x[first + r] = R::reduce(simd, sum);
+        }
+    }
+}
+
+struct SetProductOfSeries<'a, R, I> {
+    pairs: I,
     a: &'a mut Matrix<R>,
 }
 
-impl<R: Real> Kernel for SetProductOfSeries<'_, R> {
+impl<'a, R: Real, I: Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone> Kernel
+    for SetProductOfSeries<'_, R, I>
+{
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // A tile of A stays in registers while the episode goes by, and the few columns of y that fill
+        // A tile of A stays in registers while the episodes go by, and the few columns of y that fill
         // it stay in the first-level cache while the rows of A go by.
-        let Self { x, y, a } = self;
+        let Self { pairs, a } = self;
+        let Some((x, y)) = pairs.clone().next() else {
+            return;
+        };
         let (lanes, mut start) = (lanes::<R, S>(), 0);
         let most = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
         while y.width() - start >= lanes {
             let left = (y.width() - start) / lanes;
             let packs = left.div_ceil(left.div_ceil(most));
             match packs {
-                6 => set_columns::<R, S, 6>(simd, x, y, start, a),
-                5 => set_columns::<R, S, 5>(simd, x, y, start, a),
-                4 => set_columns::<R, S, 4>(simd, x, y, start, a),
-                3 => set_columns::<R, S, 3>(simd, x, y, start, a),
-                2 => set_columns::<R, S, 2>(simd, x, y, start, a),
-                _ => set_columns::<R, S, 1>(simd, x, y, start, a),
+                6 => set_columns::<R, S, 6>(simd, &pairs, x.width(), start, a),
+                5 => set_columns::<R, S, 5>(simd, &pairs, x.width(), start, a),
+                4 => set_columns::<R, S, 4>(simd, &pairs, x.width(), start, a),
+                3 => set_columns::<R, S, 3>(simd, &pairs, x.width(), start, a),
+                2 => set_columns::<R, S, 2>(simd, &pairs, x.width(), start, a),
+                _ => set_columns::<R, S, 1>(simd, &pairs, x.width(), start, a),
             }
             start += packs * lanes;
         }
         if start < y.width() {
-            set_last_columns(x, y, start, a);
+            set_last_columns(&pairs, start, a);
         }
     }
 }
 
 #[inline(always)]
-fn set_columns<R: Real, S: Simd, const PACKS: usize>(
+fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
     simd: S,
-    x: &Series<R>,
-    y: &Series<R>,
+    pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
+    width: usize,
     start: usize,
     a: &mut Matrix<R>,
 ) {
     const ROWS: usize = 4;
     let stride = padded(a.columns);
-    let whole = x.width() / ROWS * ROWS;
+    let whole = width / ROWS * ROWS;
     let (four, one) = a.data.split_at_mut(whole * stride);
     for (row, rows) in (0..whole)
         .step_by(ROWS)
         .zip(four.chunks_exact_mut(ROWS * stride))
     {
-        set_tile::<R, S, ROWS, PACKS>(simd, (x, row), (y, start), rows, stride);
+        set_tile::<R, S, ROWS, PACKS>(simd, pairs, row, start, rows, stride);
     }
-    for (row, rows) in (whole..x.width()).zip(one.chunks_exact_mut(stride)) {
-        set_tile::<R, S, 1, PACKS>(simd, (x, row), (y, start), rows, stride);
+    for (row, rows) in (whole..width).zip(one.chunks_exact_mut(stride)) {
+        set_tile::<R, S, 1, PACKS>(simd, pairs, row, start, rows, stride);
     }
 }
 
 /// The rest of every row that is no multiple of a pack: one value at a time.
 #[inline(always)]
-fn set_last_columns<R: Real>(x: &Series<R>, y: &Series<R>, start: usize, a: &mut Matrix<R>) {
+fn set_last_columns<'a, R: Real>(
+    pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
+    start: usize,
+    a: &mut Matrix<R>,
+) {
     let stride = padded(a.columns);
     for (i, row) in a.data.chunks_exact_mut(stride).enumerate() {
         row[start..].fill(R::ZERO);
-        for t in 0..y.steps() {
-            let x = x.row(t)[i];
-            for (a, &y) in row[start..].iter_mut().zip(&y.row(t)[start..]) {
-                *a += x * y;
+        for (x, y) in pairs.clone() {
+            for t in 0..y.steps() {
+                let x = x.row(t)[i];
+                for (a, &y) in row[start..].iter_mut().zip(&y.row(t)[start..]) {
+                    *a += x * y;
+                }
             }
         }
     }
 }
 
 #[inline(always)]
-fn set_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
-    (x, row): (&Series<R>, usize),
-    (y, start): (&Series<R>, usize),
+    pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
+    row: usize,
+    start: usize,
     rows: &mut [R],
     stride: usize,
 ) {
     let width = PACKS * lanes::<R, S>();
     let mut sums = [[R::splat(simd, R::ZERO); PACKS]; ROWS];
-    for (x, y) in x
-        .as_slice()
-        .chunks_exact(x.width())
-        .zip(y.as_slice().chunks_exact(y.width()))
-    {
-        let (y, _) = R::packs::<S>(&y[start..start + width]);
-        for (sums, &x) in sums.iter_mut().zip(&x[row..row + ROWS]) {
-            let x = R::splat(simd, x);
-            for (sum, &y) in sums.iter_mut().zip(y) {
-                *sum = R::mul_add(simd, x, y, *sum);
+    for (x, y) in pairs.clone() {
+        for (x, y) in x
+            .as_slice()
+            .chunks_exact(x.width())
+            .zip(y.as_slice().chunks_exact(y.width()))
+        {
+            let (y, _) = R::packs::<S>(&y[start..start + width]);
+            for (sums, &x) in sums.iter_mut().zip(&x[row..row + ROWS]) {
+                let x = R::splat(simd, x);
+                for (sum, &y) in sums.iter_mut().zip(y) {
+                    *sum = R::mul_add(simd, x, y, *sum);
+                }
             }
         }
     }

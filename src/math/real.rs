@@ -78,6 +78,12 @@ pub trait Real:
         b: Self::Pack<S>,
         c: Self::Pack<S>,
     ) -> Self::Pack<S>;
+    /// a + b.
+    fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// a − b.
+    fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// a·b.
+    fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
     /// The larger of two, value by value.
     fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
     /// Sum over a pack.
@@ -88,7 +94,7 @@ pub trait Real:
 
 macro_rules! real {
     ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident, $mul_add:ident,
-     $max:ident, $reduce:ident, $reduce_max:ident, $exp:path, $ln:path, $ln_1p:path, $tanh:path) => {
+     $add:ident, $sub:ident, $mul:ident, $max:ident, $reduce:ident, $reduce_max:ident, $exp:path, $ln:path, $ln_1p:path, $tanh:path) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -173,6 +179,18 @@ macro_rules! real {
                 simd.$mul_add(a, b, c)
             }
             #[inline(always)]
+            fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                simd.$add(a, b)
+            }
+            #[inline(always)]
+            fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
+            fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                simd.$mul(a, b)
+            }
+            #[inline(always)]
             fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
                 simd.$max(a, b)
             }
@@ -197,6 +215,9 @@ real!(
     partial_store_f32s,
     splat_f32s,
     mul_add_e_f32s,
+    add_f32s,
+    sub_f32s,
+    mul_f32s,
     max_f32s,
     reduce_sum_f32s,
     reduce_max_f32s,
@@ -214,6 +235,9 @@ real!(
     partial_store_f64s,
     splat_f64s,
     mul_add_e_f64s,
+    add_f64s,
+    sub_f64s,
+    mul_f64s,
     max_f64s,
     reduce_sum_f64s,
     reduce_max_f64s,

@@ -11,187 +11,264 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
 
 use super::Real;
-use super::matrix::{self, Blocks, Rows, by_blocks, lanes};
+use super::matrix::{Blocks, by_blocks, lanes};
 use super::simd::{Kernel, Simd, dispatch, kernel};
 use super::softmax::dot;
 
 kernel! {
     /// sqrt(|M(i)|² + ε) for every row i.
-    pub fn norms<'a, R>(_simd; columns: &'a [R], epsilon: R, norms: &'a mut [R]) {
-        norms.fill(epsilon);
-        for column in columns.chunks_exact(norms.len()) {
-            for (norm, &value) in norms.iter_mut().zip(column) {
-                *norm += value * value;
-            }
-        }
-        for norm in norms.iter_mut() {
-            *norm = norm.sqrt();
-        }
+    pub fn norms<'a, R>(simd; columns: &'a [R], epsilon: R, norms: &'a mut [R]) {
+        cosines_in(simd, [], columns, epsilon, norms);
     }
+}
+
+/// The square root; 0 of what is too small to have a precise one, which has no direction either.
+#[inline(always)]
+fn root<R: Real>(square: R) -> R {
+    let root = square.sqrt();
+    if square < R::TINY { R::ZERO } else { root }
 }
 
 /// sqrt(|k|² + ε).
 #[inline(always)]
 fn key_norm<R: Real>(key: &[R], epsilon: R) -> R {
-    (key.iter().map(|&k| k * k).sum::<R>() + epsilon).sqrt()
+    root(key.iter().map(|&k| k * k).sum::<R>() + epsilon)
 }
 
-/// With ε = 0 a zero row has no direction; its similarity is 0, not 0/0.
+/// x / y; 0 where y is not a normal number: what has no direction (only with ε = 0) is similar to
+/// nothing.
 #[inline(always)]
-fn divisor<R: Real>(norms: R) -> R {
-    norms.max(R::TINY)
+fn quotient<R: Real>(x: R, y: R) -> R {
+    let quotient = x / y;
+    if y < R::TINY { R::ZERO } else { quotient }
 }
 
-/// Writes K(i) for every row.
-pub fn cosine<R: Real>(key: &[R], columns: &[R], norms: &[R], epsilon: R, similarity: &mut [R]) {
-    similarity.fill(R::ZERO);
-    let rows = Rows {
-        data: columns,
-        stride: norms.len(),
-    };
-    matrix::add_vector_product(key, rows, similarity);
-    divide_by_norms(key_norm(key, epsilon), norms, similarity);
-}
-
-kernel! {
-    fn divide_by_norms<'a, R>(_simd; key_norm: R, norms: &'a [R], similarity: &'a mut [R]) {
-        for (similarity, &norm) in similarity.iter_mut().zip(norms) {
-            *similarity = *similarity / divisor(key_norm * norm);
-        }
-    }
-}
-
-/// What [`cosine_backward`] reads.
-pub struct CosineBackward<'a, R> {
-    /// k.
-    pub key: &'a [R],
-    /// The memory that was addressed.
-    pub columns: &'a [R],
-    /// From [`norms`].
-    pub norms: &'a [R],
-    /// ε.
-    pub epsilon: R,
-    /// K.
-    pub similarity: &'a [R],
-}
-
-/// From the gradient by K: sets the gradient by the key, adds to the gradient by the memory.
-///
-/// `similarity_gradient` is used up: it holds scaled values afterwards. `scratch` has N values.
-pub fn cosine_backward<R: Real>(
-    forward: &CosineBackward<'_, R>,
-    similarity_gradient: &mut [R],
-    key_gradient: &mut [R],
-    memory_gradient: &mut [R],
-    scratch: &mut [R],
+/// Writes K(i) for every row and every pair (key, K), and the [`norms`], in one pass over the memory.
+pub fn cosines<R: Real, const H: usize>(
+    pairs: [(&[R], &mut [R]); H],
+    columns: &[R],
+    epsilon: R,
+    norms: &mut [R],
 ) {
-    let CosineBackward {
-        key,
+    dispatch(Cosines {
+        pairs,
         columns,
-        norms,
         epsilon,
-        similarity,
-    } = *forward;
-    let key_norm = key_norm(key, epsilon);
-    let along_key = scale_gradient(key_norm, norms, similarity, similarity_gradient, scratch);
-    dispatch(AlongKeyAndRow {
-        key,
-        columns,
-        along_key: similarity_gradient,
-        along_row: scratch,
-        key_gradient,
-        memory_gradient,
+        norms,
     });
-    for (gradient, &k) in key_gradient.iter_mut().zip(key) {
-        *gradient -= along_key * k;
-    }
 }
 
-kernel! {
-    /// Turns dK(i) into its share along the key, dK(i) / (|k|·|M(i)|); sets its share along the row,
-    /// dK(i)·K(i) / |M(i)|²; returns the sum of what goes along −k.
-    fn scale_gradient<'a, R>(
-        simd; key_norm: R, norms: &'a [R], similarity: &'a [R], gradient: &'a mut [R], along_row: &'a mut [R],
-    ) -> R {
-        let along_key = dot(simd, gradient, similarity);
-        let rows = gradient.iter_mut().zip(along_row).zip(norms.iter().zip(similarity));
-        for ((gradient, along_row), (&norm, &similarity)) in rows {
-            *along_row = *gradient * similarity / divisor(norm * norm);
-            *gradient = *gradient / divisor(key_norm * norm);
-        }
-        along_key / divisor(key_norm * key_norm)
-    }
-}
-
-/// One pass over the memory for both gradients: dk[m] = Σ_i along_key(i)·M(i)[m] and
-/// dM(i)[m] += along_key(i)·k[m] − along_row(i)·M(i)[m].
-struct AlongKeyAndRow<'a, R> {
-    key: &'a [R],
+struct Cosines<'a, R, const H: usize> {
+    pairs: [(&'a [R], &'a mut [R]); H],
     columns: &'a [R],
-    along_key: &'a [R],
-    along_row: &'a [R],
-    key_gradient: &'a mut [R],
-    memory_gradient: &'a mut [R],
+    epsilon: R,
+    norms: &'a mut [R],
 }
 
-impl<R: Real> Kernel for AlongKeyAndRow<'_, R> {
+impl<R: Real, const H: usize> Kernel for Cosines<'_, R, H> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        self.key_gradient.fill(R::ZERO);
-        by_blocks(simd, lanes::<R, S>(), &mut self);
+    fn with_simd<S: Simd>(self, simd: S) {
+        cosines_in(simd, self.pairs, self.columns, self.epsilon, self.norms);
     }
 }
 
-impl<R: Real> Blocks for AlongKeyAndRow<'_, R> {
+#[inline(always)]
+fn cosines_in<R: Real, S: Simd, const H: usize>(
+    simd: S,
+    pairs: [(&[R], &mut [R]); H],
+    columns: &[R],
+    epsilon: R,
+    norms: &mut [R],
+) {
+    let mut pass = Cosines {
+        pairs,
+        columns,
+        epsilon,
+        norms,
+    };
+    by_blocks(simd, lanes::<R, S>(), H + 1, &mut pass);
+    let Cosines { pairs, norms, .. } = pass;
+    for norm in norms.iter_mut() {
+        *norm = root(*norm);
+    }
+    for (key, similarity) in pairs {
+        let key_norm = key_norm(key, epsilon);
+        for (similarity, &norm) in similarity.iter_mut().zip(&*norms) {
+            *similarity = quotient(*similarity, key_norm * norm);
+        }
+    }
+}
+
+/// |M(i)|² + ε stands in `norms`, k·M(i) in every K.
+impl<R: Real, const H: usize> Blocks for Cosines<'_, R, H> {
     #[inline(always)]
     fn columns(&self) -> usize {
-        self.along_key.len()
+        self.norms.len()
     }
 
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
-        let (n, rows) = (self.along_key.len(), start..start + V * lanes::<R, S>());
-        let zero = R::splat(simd, R::ZERO);
-        let minus = R::splat(simd, -R::ONE);
-        let (along_key, _) = R::packs::<S>(&self.along_key[rows.clone()]);
-        let (along_row, _) = R::packs::<S>(&self.along_row[rows.clone()]);
-        let along_key: [R::Pack<S>; V] = std::array::from_fn(|v| along_key[v]);
-        let against_row: [R::Pack<S>; V] =
-            std::array::from_fn(|v| R::mul_add(simd, minus, along_row[v], zero));
-        let columns = self
-            .columns
-            .chunks_exact(n)
-            .zip(self.memory_gradient.chunks_exact_mut(n));
-        for ((&k, dk), (column, gradient)) in
-            self.key.iter().zip(&mut *self.key_gradient).zip(columns)
-        {
+        let (n, rows) = (self.norms.len(), start..start + V * lanes::<R, S>());
+        let keys: [&[R]; H] = std::array::from_fn(|h| self.pairs[h].0);
+        let mut squares = [R::splat(simd, self.epsilon); V];
+        let mut dots = [[R::splat(simd, R::ZERO); V]; H];
+        for (m, column) in self.columns.chunks_exact(n).enumerate() {
             let (column, _) = R::packs::<S>(&column[rows.clone()]);
-            let (gradient, _) = R::packs_mut::<S>(&mut gradient[rows.clone()]);
-            let (k, mut sum) = (R::splat(simd, k), zero);
+            let k: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, keys[h][m]));
             for v in 0..V {
-                sum = R::mul_add(simd, column[v], along_key[v], sum);
-                let along = R::mul_add(simd, k, along_key[v], gradient[v]);
-                gradient[v] = R::mul_add(simd, column[v], against_row[v], along);
+                let x = column[v];
+                squares[v] = R::mul_add(simd, x, x, squares[v]);
+                for (dots, &k) in dots.iter_mut().zip(&k) {
+                    dots[v] = R::mul_add(simd, k, x, dots[v]);
+                }
             }
-            *dk += R::reduce(simd, sum);
+        }
+        R::packs_mut::<S>(&mut self.norms[rows.clone()])
+            .0
+            .copy_from_slice(&squares);
+        for ((_, similarity), dots) in self.pairs.iter_mut().zip(&dots) {
+            R::packs_mut::<S>(&mut similarity[rows.clone()])
+                .0
+                .copy_from_slice(dots);
         }
     }
 
     #[inline(always)]
     fn rest(&mut self, start: usize) {
-        let n = self.along_key.len();
-        let columns = self
-            .columns
-            .chunks_exact(n)
-            .zip(self.memory_gradient.chunks_exact_mut(n));
-        for ((&k, dk), (column, gradient)) in
-            self.key.iter().zip(&mut *self.key_gradient).zip(columns)
-        {
+        let n = self.norms.len();
+        for i in start..n {
+            let row = self.columns.iter().skip(i).step_by(n);
+            self.norms[i] = row.clone().map(|&x| x * x).sum::<R>() + self.epsilon;
+            for (key, similarity) in &mut self.pairs {
+                similarity[i] = row.clone().zip(*key).map(|(&x, &k)| x * k).sum();
+            }
+        }
+    }
+}
+
+/// One head of [`cosines_backward`].
+pub struct CosineGradient<'a, R> {
+    /// k.
+    pub key: &'a [R],
+    /// K.
+    pub similarity: &'a [R],
+    /// The gradient by K; used up: it holds scaled values afterwards.
+    pub by_similarity: &'a mut [R],
+    /// The gradient by the key, to be set.
+    pub by_key: &'a mut [R],
+}
+
+/// From the gradients by K: sets the gradients by the keys, adds to the gradient by the memory, in one
+/// pass over the memory. `scratch` has N values.
+pub fn cosines_backward<R: Real, const H: usize>(
+    heads: [CosineGradient<'_, R>; H],
+    columns: &[R],
+    (norms, epsilon): (&[R], R),
+    by_memory: &mut [R],
+    scratch: &mut [R],
+) {
+    dispatch(CosinesBackward {
+        heads,
+        columns,
+        norms,
+        epsilon,
+        by_memory,
+        along_row: scratch,
+    });
+}
+
+/// dk[m] = Σ_i along_key(i)·M(i)[m] − …·k[m] and dM(i)[m] += along_key(i)·k[m] − along_row(i)·M(i)[m],
+/// where along_key(i) = dK(i) / (|k|·|M(i)|) and along_row(i) = dK(i)·K(i) / |M(i)|², summed over the
+/// heads.
+struct CosinesBackward<'a, R, const H: usize> {
+    heads: [CosineGradient<'a, R>; H],
+    columns: &'a [R],
+    norms: &'a [R],
+    epsilon: R,
+    by_memory: &'a mut [R],
+    along_row: &'a mut [R],
+}
+
+impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        self.along_row.fill(R::ZERO);
+        for head in &mut self.heads {
+            let key_norm = key_norm(head.key, self.epsilon);
+            let along_key = quotient(
+                dot(simd, head.by_similarity, head.similarity),
+                key_norm * key_norm,
+            );
+            for (dk, &k) in head.by_key.iter_mut().zip(head.key) {
+                *dk = -along_key * k;
+            }
+            let rows = head.by_similarity.iter_mut().zip(&mut *self.along_row);
+            for ((d, along_row), (&norm, &similarity)) in
+                rows.zip(self.norms.iter().zip(head.similarity))
+            {
+                *along_row += quotient(*d * similarity, norm * norm);
+                *d = quotient(*d, key_norm * norm);
+            }
+        }
+        by_blocks(simd, lanes::<R, S>(), H + 1, &mut self);
+    }
+}
+
+impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, R, H> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.norms.len()
+    }
+
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
+        let (n, rows) = (self.norms.len(), start..start + V * lanes::<R, S>());
+        let along_key: [[R::Pack<S>; V]; H] = std::array::from_fn(|h| {
+            let (packs, _) = R::packs::<S>(&self.heads[h].by_similarity[rows.clone()]);
+            std::array::from_fn(|v| packs[v])
+        });
+        let zero = R::splat(simd, R::ZERO);
+        let (along_row, _) = R::packs::<S>(&self.along_row[rows.clone()]);
+        let against_row: [R::Pack<S>; V] =
+            std::array::from_fn(|v| R::pack_sub(simd, zero, along_row[v]));
+        let columns = self.columns.chunks_exact(n);
+        let gradients = self.by_memory.chunks_exact_mut(n);
+        for (m, (column, gradient)) in columns.zip(gradients).enumerate() {
+            let (column, _) = R::packs::<S>(&column[rows.clone()]);
+            let (gradient, _) = R::packs_mut::<S>(&mut gradient[rows.clone()]);
+            let k: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, self.heads[h].key[m]));
+            let mut sums = [zero; H];
+            for v in 0..V {
+                let x = column[v];
+                let mut d = R::mul_add(simd, x, against_row[v], gradient[v]);
+                for h in 0..H {
+                    sums[h] = R::mul_add(simd, x, along_key[h][v], sums[h]);
+                    d = R::mul_add(simd, k[h], along_key[h][v], d);
+                }
+                gradient[v] = d;
+            }
+            for (head, sum) in self.heads.iter_mut().zip(sums) {
+                head.by_key[m] += R::reduce(simd, sum);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rest(&mut self, start: usize) {
+        let n = self.norms.len();
+        let columns = self.columns.chunks_exact(n);
+        let gradients = self.by_memory.chunks_exact_mut(n);
+        for (m, (column, gradient)) in columns.zip(gradients).enumerate() {
             for i in start..n {
-                *dk += column[i] * self.along_key[i];
-                gradient[i] += self.along_key[i] * k - self.along_row[i] * column[i];
+                gradient[i] += -self.along_row[i] * column[i];
+                for head in &mut self.heads {
+                    head.by_key[m] += column[i] * head.by_similarity[i];
+                    gradient[i] += head.by_similarity[i] * head.key[m];
+                }
             }
         }
     }
@@ -205,11 +282,30 @@ mod tests {
     const N: usize = 37;
     const M: usize = 5;
 
-    fn similarities(key: &[f64], columns: &[f64], epsilon: f64) -> (Vec<f64>, Vec<f64>) {
-        let (mut row_norms, mut k) = (vec![0.0; N], vec![0.0; N]);
-        norms(columns, epsilon, &mut row_norms);
-        cosine(key, columns, &row_norms, epsilon, &mut k);
+    fn similarities<R: Real>(key: &[R], columns: &[R], epsilon: R) -> (Vec<R>, Vec<R>) {
+        let (mut row_norms, mut k) = (vec![R::ZERO; N], vec![R::ZERO; N]);
+        cosines([(key, &mut k[..])], columns, epsilon, &mut row_norms);
         (row_norms, k)
+    }
+
+    /// The gradients by the key and by the memory.
+    fn gradients<R: Real>(
+        key: &[R],
+        columns: &[R],
+        epsilon: R,
+        upstream: &[R],
+    ) -> (Vec<R>, Vec<R>) {
+        let (norms, similarity) = similarities(key, columns, epsilon);
+        let (mut dk, mut dm) = (vec![R::ZERO; M], vec![R::ZERO; N * M]);
+        let head = CosineGradient {
+            key,
+            similarity: &similarity,
+            by_similarity: &mut upstream.to_vec(),
+            by_key: &mut dk,
+        };
+        let scratch = &mut vec![R::ZERO; N];
+        cosines_backward([head], columns, (&norms, epsilon), &mut dm, scratch);
+        (dk, dm)
     }
 
     #[test]
@@ -225,43 +321,80 @@ mod tests {
                     &upstream,
                 )
             };
-            let (norms, similarity) = similarities(&key, &columns, epsilon);
-            let (mut dk, mut dm) = (vec![0.0; M], vec![0.0; N * M]);
-            let forward = CosineBackward {
-                key: &key,
-                columns: &columns,
-                norms: &norms,
-                epsilon,
-                similarity: &similarity,
-            };
-            cosine_backward(
-                &forward,
-                &mut upstream.clone(),
-                &mut dk,
-                &mut dm,
-                &mut [0.0; N],
-            );
+            let (dk, dm) = gradients(&key, &columns, epsilon, &upstream);
             assert_gradient("key", &key, &dk, |key| loss(key, &columns));
             assert_gradient("memory", &columns, &dm, |columns| loss(&key, columns));
         }
     }
 
     #[test]
-    fn a_zero_row_and_a_zero_key_are_neutral_and_finite() {
-        for epsilon in [0.0, 1e-6] {
-            let (_, similarity) = similarities(&[0.0; M], &[0.0; N * M], epsilon);
-            assert!(similarity.iter().all(|&k| k == 0.0));
-            let (norms, _) = similarities(&random_vector(1, M), &[0.0; N * M], epsilon);
-            let (mut dk, mut dm) = ([0.0; M], [0.0; N * M]);
-            let forward = CosineBackward {
-                key: &random_vector(1, M),
-                columns: &[0.0; N * M],
-                norms: &norms,
-                epsilon,
-                similarity: &similarity,
-            };
-            cosine_backward(&forward, &mut [0.0; N], &mut dk, &mut dm, &mut [0.0; N]);
-            assert!(dk.iter().chain(&dm).all(|g| g.is_finite()));
+    fn several_heads_in_one_pass_are_the_same_as_one_by_one() {
+        let columns = random_vector(2, N * M);
+        let keys = [random_vector(1, M), random_vector(3, M)];
+        let upstreams = [random_vector(4, N), random_vector(5, N)];
+        let mut k = [vec![0.0; N], vec![0.0; N]];
+        let mut norms = vec![0.0; N];
+        let [first, second] = &mut k;
+        let pairs = [
+            (&keys[0][..], &mut first[..]),
+            (&keys[1][..], &mut second[..]),
+        ];
+        cosines(pairs, &columns, 1e-3, &mut norms);
+        let (mut dk, mut dm) = ([vec![0.0; M], vec![0.0; M]], vec![0.0; N * M]);
+        let mut by_similarity = upstreams.clone();
+        let mut parts = by_similarity.iter_mut().zip(&mut dk);
+        let heads = std::array::from_fn::<_, 2, _>(|h| {
+            let (by_similarity, by_key) = parts.next().unwrap();
+            CosineGradient {
+                key: &keys[h],
+                similarity: &k[h],
+                by_similarity,
+                by_key,
+            }
+        });
+        cosines_backward(heads, &columns, (&norms, 1e-3), &mut dm, &mut [0.0; N]);
+        let mut wanted_dm = vec![0.0; N * M];
+        for h in 0..2 {
+            assert_eq!(
+                similarities(&keys[h], &columns, 1e-3),
+                (norms.clone(), k[h].clone())
+            );
+            let (wanted_dk, more) = gradients(&keys[h], &columns, 1e-3, &upstreams[h]);
+            assert!(
+                dk[h]
+                    .iter()
+                    .zip(&wanted_dk)
+                    .all(|(x, y)| (x - y).abs() < 1e-12)
+            );
+            wanted_dm
+                .iter_mut()
+                .zip(more)
+                .for_each(|(sum, more)| *sum += more);
+        }
+        assert!(
+            dm.iter()
+                .zip(&wanted_dm)
+                .all(|(x, y)| (x - y).abs() < 1e-12)
+        );
+    }
+
+    #[test]
+    fn rows_and_keys_without_direction_are_neutral_and_finite() {
+        let upstream: Vec<f32> = random_vector(7, N).iter().map(|&x| x as f32).collect();
+        for epsilon in [0.0_f32, 1e-6] {
+            for size in [0.0_f32, 1e-30, 1e-25, 1e-21, 1e-10] {
+                for (key, columns) in [
+                    ([size; M], [size; N * M]),
+                    ([1.0; M], [size; N * M]),
+                    ([size; M], [1.0; N * M]),
+                ] {
+                    let (_, k) = similarities(&key, &columns, epsilon);
+                    let most = if size < 1e-20 { 1e-14 } else { 1.0 + 1e-6 };
+                    assert!(k.iter().all(|k| k.abs() <= most), "{size} {epsilon} {k:?}");
+                    let (dk, dm) = gradients(&key, &columns, epsilon, &upstream);
+                    assert!(dk.iter().chain(&dm).all(|g| g.is_finite()));
+                }
+            }
         }
     }
 

@@ -4,25 +4,30 @@ use super::addressing::{content_backward, interpolate_backward, sharpen_backward
 use super::config::{ControllerKind, HeadColumns, ModelConfig};
 use super::controller::{feedforward, lstm};
 use super::head::{HeadGradient, activate_backward};
-use super::memory::{self, WriteGradient};
-use super::ntm::Ntm;
+use super::memory::{self, ReadGradient, WriteGradient};
+use super::ntm::{Ntm, TOGETHER, together};
 use super::params::{Initial, Params};
 use super::trace::{HeadTrace, Trace};
-use crate::math::matrix::padded;
+use crate::math::matrix::{self, padded};
 use crate::math::simd::kernel;
-use crate::math::similarity::{self, CosineBackward, cosine_backward};
+use crate::math::similarity::{self, CosineGradient, cosines_backward};
 use crate::math::softmax::softmax_backward;
 use crate::math::{Matrix, Real, Series};
 
 /// The gradients that travel from step to step, and scratch; allocated once and reused.
 #[derive(Clone, Debug)]
 pub struct Workspace<R = f32> {
+    /// By the logits, [T, Y and padding]: the derivative of the loss, to be filled in before
+    /// [`Ntm::backward`].
+    pub logit: Series<R>,
     /// By the gates (LSTM) or pre-activations (feedforward) of each controller layer, [T, outputs].
     layers: Vec<Series<R>>,
     /// By the pre-activations of all heads, [T, P].
     raw: Series<R>,
-    /// By [h; reads] through the output layer.
-    features: Vec<R>,
+    /// By [h; reads] through the output layer, [T, C + R·M].
+    features: Series<R>,
+    /// The weights of the output layer, [Y, C + R·M]: its few outputs then fill whole vectors.
+    output: Matrix<R>,
     /// By what a controller layer saw, without x.
     seen: Vec<R>,
     /// By the hidden state of each layer.
@@ -35,9 +40,9 @@ pub struct Workspace<R = f32> {
     memory: Vec<R>,
     /// One for every head.
     heads: Vec<HeadWorkspace<R>>,
-    /// Three vectors of N values.
-    rows: [Vec<R>; 3],
-    /// Of the shape of the memory; empty with a single write head.
+    /// Two vectors of N values.
+    rows: [Vec<R>; 2],
+    /// Of the shape of the memory; empty with a single head of each kind.
     write: Vec<R>,
     /// M_t of the steps around, where the trace keeps only some.
     window: Window<R>,
@@ -86,6 +91,7 @@ impl<R: Real> Window<R> {
     }
 }
 
+/// What one head needs; see [`Workspace`].
 #[derive(Clone, Debug)]
 struct HeadWorkspace<R> {
     columns: HeadColumns,
@@ -93,7 +99,21 @@ struct HeadWorkspace<R> {
     effect: Vec<R>,
     /// By this step's weighting through the next step's interpolation.
     next: Vec<R>,
+    /// By this step's similarities.
+    similarity: Vec<R>,
     parameters: HeadGradient<R>,
+}
+
+impl<R: Real> HeadWorkspace<R> {
+    /// The part of this head in [`cosines_backward`].
+    fn of_cosine<'a>(&'a mut self, head: &'a HeadTrace<R>, t: usize) -> CosineGradient<'a, R> {
+        CosineGradient {
+            key: head.key.row(t),
+            similarity: head.similarity.row(t),
+            by_similarity: &mut self.similarity,
+            by_key: &mut self.parameters.key,
+        }
+    }
 }
 
 impl<R: Real> Workspace<R> {
@@ -105,6 +125,7 @@ impl<R: Real> Workspace<R> {
             columns: config.head_columns(index),
             effect: zeros(config.rows),
             next: zeros(config.rows),
+            similarity: zeros(config.rows),
             parameters: HeadGradient::new(config),
         };
         Self {
@@ -112,7 +133,9 @@ impl<R: Real> Workspace<R> {
                 .map(|_| Series::new(padded(config.layer_outputs())))
                 .collect(),
             raw: Series::new(padded(config.head_outputs())),
-            features: zeros(config.features()),
+            logit: Series::new(padded(config.outputs)),
+            features: Series::new(config.features()),
+            output: Matrix::zeros(config.outputs, config.features()),
             // Also holds the gradient by h_t through the heads.
             seen: zeros(
                 (0..layers)
@@ -124,11 +147,11 @@ impl<R: Real> Workspace<R> {
             read: zeros(config.read_heads * config.columns),
             memory: zeros(config.rows * config.columns),
             heads: (0..config.heads()).map(head).collect(),
-            rows: [zeros(config.rows), zeros(config.rows), zeros(config.rows)],
-            write: zeros(if config.write_heads > 1 {
-                config.rows * config.columns
-            } else {
+            rows: [zeros(config.rows), zeros(config.rows)],
+            write: zeros(if (config.read_heads, config.write_heads) == (1, 1) {
                 0
+            } else {
+                config.rows * config.columns
             }),
             window: Window {
                 memory: Series::new(config.rows * config.columns),
@@ -141,6 +164,7 @@ impl<R: Real> Workspace<R> {
     fn reset(&mut self, steps: usize) {
         self.layers.iter_mut().for_each(|layer| layer.resize(steps));
         self.raw.resize(steps);
+        self.features.resize(steps);
         let states = self
             .hidden
             .iter_mut()
@@ -153,61 +177,102 @@ impl<R: Real> Workspace<R> {
 }
 
 impl<R: Real> Ntm<R> {
-    /// Sets `gradient` to the derivative, by every weight, of a loss of the recorded episode whose
-    /// derivative by the logits is `logit_gradient`, [T, Y] or padded with zeros to whole vectors.
+    /// Sets `gradient` to the derivative, by every weight, of the summed loss of recorded episodes (longest
+    /// first) whose derivative by the logits stands in [`Workspace::logit`].
     pub fn backward(
         &self,
-        trace: &Trace<R>,
-        logit_gradient: &Series<R>,
-        workspace: &mut Workspace<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
-        workspace.reset(trace.steps());
-        // Taken out, so that what it lends does not hold the rest of the workspace.
-        let mut window = std::mem::take(&mut workspace.window);
-        let epsilon = R::from_f64(self.config.similarity_epsilon);
-        let writers = &trace.heads[self.config.read_heads..];
-        for t in (0..trace.steps()).rev() {
-            let seen = window.memory(trace, writers, t, epsilon);
-            self.output_backward(t, logit_gradient, workspace);
-            self.memory_backward(t, (trace, seen.0), workspace);
-            self.heads_backward(t, (trace, seen), workspace);
-            for layer in (0..self.config.controller.layers).rev() {
-                self.control_backward(layer, t, trace, workspace);
-            }
+        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
+            self.backward_together(traces, workspaces);
         }
-        window.start = None;
-        workspace.window = window;
-        self.initial_backward(trace, workspace, &mut gradient.initial);
-        for ((linear, layer), dz) in gradient
-            .controller
-            .iter_mut()
-            .zip(&trace.layers)
-            .zip(&workspace.layers)
-        {
-            linear.set_gradient(&layer.input, dz);
+        self.initial_backward(traces, workspaces, &mut gradient.initial);
+        let pairs = traces.iter().zip(&*workspaces);
+        for (index, linear) in gradient.controller.iter_mut().enumerate() {
+            linear.set_gradient(
+                pairs.clone().map(|(trace, workspace)| {
+                    (&trace.layers[index].input, &workspace.layers[index])
+                }),
+            );
         }
-        let top = &trace.layers[self.config.controller.layers - 1];
-        gradient.heads.set_gradient(&top.hidden, &workspace.raw);
+        let top = self.config.controller.layers - 1;
+        gradient.heads.set_gradient(
+            pairs
+                .clone()
+                .map(|(trace, workspace)| (&trace.layers[top].hidden, &workspace.raw)),
+        );
         gradient
             .output
-            .set_gradient(&trace.features, logit_gradient);
+            .set_gradient(pairs.map(|(trace, workspace)| (&trace.features, &workspace.logit)));
     }
 
-    /// Through the output layer, to h_t and the reads of this step.
-    fn output_backward(&self, t: usize, logit_gradient: &Series<R>, workspace: &mut Workspace<R>) {
-        let d_logit = logit_gradient.row(t);
-        if d_logit.iter().all(|&d| d == R::ZERO) {
-            return; // A step outside the answer.
+    /// Back through up to [`TOGETHER`] episodes, longest first, side by side.
+    fn backward_together(&self, traces: &[Trace<R>], workspaces: &mut [Workspace<R>]) {
+        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
+            workspace.reset(trace.steps());
+            self.output_backward(workspace);
         }
-        self.params
-            .output
-            .backward_from(0, d_logit, &mut workspace.features);
-        let (d_hidden, d_reads) = workspace.features.split_at(self.config.controller.size);
+        for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
+            let running = traces.partition_point(|trace| trace.steps() > t);
+            for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
+                self.remember_backward(t, trace, workspace);
+            }
+            together!(running, workspaces, |workspaces| self
+                .step_backward(t, traces, workspaces));
+        }
+    }
+
+    /// Through the output layer, to h_t and the reads of every step.
+    fn output_backward(&self, workspace: &mut Workspace<R>) {
+        let Workspace {
+            logit,
+            features,
+            output,
+            ..
+        } = workspace;
+        output
+            .view_mut()
+            .assign(&self.params.output.weight.view().t());
+        features.as_mut_slice().fill(R::ZERO);
+        matrix::add_series_product(logit, output.rows_from(0), features);
+    }
+
+    /// Through output, writes, reads and addressing of one step, to what the heads emitted.
+    fn remember_backward(&self, t: usize, trace: &Trace<R>, workspace: &mut Workspace<R>) {
+        let (d_hidden, d_reads) = workspace
+            .features
+            .row(t)
+            .split_at(self.config.controller.size);
         if let Some(top) = workspace.hidden.last_mut() {
             add(top, d_hidden);
         }
         add(&mut workspace.read, d_reads);
+
+        let epsilon = R::from_f64(self.config.similarity_epsilon);
+        let writers = &trace.heads[self.config.read_heads..];
+        // Taken out, so that what it lends does not hold the rest of the workspace.
+        let mut window = std::mem::take(&mut workspace.window);
+        let (before, norms) = window.memory(trace, writers, t, epsilon);
+        self.memory_backward(t, (trace, before), workspace);
+        for (head, gradient) in trace.heads.iter().zip(&mut workspace.heads) {
+            address_backward(head, t, gradient, &mut workspace.rows);
+        }
+        self.similarity_backward(t, (trace, before, norms), workspace);
+        workspace.window = window;
+        let (heads, d_raw) = (&workspace.heads, workspace.raw.row_mut(t));
+        for (head, gradient) in trace.heads.iter().zip(heads) {
+            activate_backward(
+                &self.config,
+                &gradient.columns,
+                head,
+                t,
+                &gradient.parameters,
+                trace.raw.row(t),
+                d_raw,
+            );
+        }
     }
 
     /// Through writes and reads, to each head's weighting and vectors and to M_{t−1}.
@@ -219,214 +284,189 @@ impl<R: Real> Ntm<R> {
     ) {
         let d_memory = &mut workspace.memory;
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
-        let (read_gradients, write_gradients) = workspace.heads.split_at_mut(readers.len());
-        for (q, head) in write_gradients.iter_mut().enumerate() {
-            let gradient = WriteGradient {
+        let (by_readers, by_writers) = workspace.heads.split_at_mut(readers.len());
+        let by_readers = by_readers
+            .iter_mut()
+            .zip(workspace.read.chunks_exact(self.config.columns))
+            .map(|(head, read)| ReadGradient {
                 weighting: &mut head.effect,
-                erase: &mut head.parameters.erase,
-                add: &mut head.parameters.add,
-            };
-            if let [writer] = writers {
-                memory::write_alone_backward(writer, t, before, d_memory, gradient);
-            } else {
-                memory::write_backward(
-                    (writers, q, t),
-                    before,
-                    d_memory,
-                    gradient,
-                    &mut workspace.write,
-                );
+                read,
+            });
+        let by_writers = by_writers.iter_mut().map(|head| WriteGradient {
+            weighting: &mut head.effect,
+            erase: &mut head.parameters.erase,
+            add: &mut head.parameters.add,
+        });
+        if let ([reader], [writer]) = (readers, writers) {
+            for (by_read, by_write) in by_readers.zip(by_writers) {
+                let heads = (reader, writer, t);
+                memory::read_and_write_backward(heads, before, d_memory, by_read, by_write);
             }
+            return;
         }
-        if writers.len() > 1 {
-            memory::write_backward_memory(writers, t, d_memory);
+        let scratch = &mut workspace.write;
+        for (q, by_write) in by_writers.enumerate() {
+            memory::write_backward((writers, q, t), before, d_memory, by_write, scratch);
         }
-        let d_reads = workspace.read.chunks_exact(self.config.columns);
-        for ((head, reader), d_read) in read_gradients.iter_mut().zip(readers).zip(d_reads) {
-            head.effect.fill(R::ZERO);
-            memory::read_backward(
-                before,
-                reader.weighting.row(t),
-                d_read,
-                &mut head.effect,
-                d_memory,
-            );
+        memory::write_backward_memory(writers, t, d_memory);
+        for (reader, by_read) in readers.iter().zip(by_readers) {
+            memory::read_backward(before, reader.weighting.row(t), by_read, d_memory);
         }
     }
 
-    /// Through the addressing of every head, to what the heads emitted and to h_t.
-    fn heads_backward(
+    /// Through the cosines of all heads, to their keys and to M_{t−1}.
+    fn similarity_backward(
         &self,
         t: usize,
-        (trace, memory_and_norms): (&Trace<R>, (&[R], &[R])),
+        (trace, before, norms): (&Trace<R>, &[R], &[R]),
         workspace: &mut Workspace<R>,
     ) {
-        let Workspace {
-            heads,
-            rows,
-            memory,
-            raw,
-            seen,
-            hidden,
-            ..
-        } = workspace;
-        for (head, gradient) in trace.heads.iter().zip(heads) {
-            self.address_backward(t, head, memory_and_norms, gradient, memory, rows);
-            let d_raw = raw.row_mut(t);
-            let HeadWorkspace {
-                columns,
-                parameters,
-                ..
-            } = gradient;
-            activate_backward(
-                &self.config,
-                columns,
-                head,
-                t,
-                parameters,
-                trace.raw.row(t),
-                d_raw,
-            );
-        }
-        let d_hidden = &mut seen[..self.config.controller.size];
-        self.params.heads.backward_from(0, raw.row(t), d_hidden);
-        if let Some(top) = hidden.last_mut() {
-            add(top, d_hidden);
+        let norms = (norms, R::from_f64(self.config.similarity_epsilon));
+        let (d_memory, [scratch, ..]) = (&mut workspace.memory, &mut workspace.rows);
+        let pairs = trace.heads.chunks(2).zip(workspace.heads.chunks_mut(2));
+        for pair in pairs {
+            match pair {
+                ([head, other], [gradient, by_other]) => {
+                    let heads = [gradient.of_cosine(head, t), by_other.of_cosine(other, t)];
+                    cosines_backward(heads, before, norms, d_memory, scratch);
+                }
+                (heads, gradients) => {
+                    for (head, gradient) in heads.iter().zip(gradients) {
+                        let heads = [gradient.of_cosine(head, t)];
+                        cosines_backward(heads, before, norms, d_memory, scratch);
+                    }
+                }
+            }
         }
     }
 
-    /// Equations 9 to 5 and 6 of one head, backwards.
-    fn address_backward(
+    /// From what the heads emitted in one step, through the controller, to what it saw.
+    fn step_backward<const B: usize>(
         &self,
         t: usize,
-        head: &HeadTrace<R>,
-        (columns, norms): (&[R], &[R]),
-        gradient: &mut HeadWorkspace<R>,
-        d_memory: &mut [R],
-        rows: &mut [Vec<R>; 3],
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>; B],
     ) {
-        address_backward(head, t, gradient, rows);
-        let [_, d_similarity, scratch] = rows;
-        let forward = CosineBackward {
-            key: head.key.row(t),
-            columns,
-            norms,
-            epsilon: R::from_f64(self.config.similarity_epsilon),
-            similarity: head.similarity.row(t),
-        };
-        cosine_backward(
-            &forward,
-            d_similarity,
-            &mut gradient.parameters.key,
-            d_memory,
-            scratch,
-        );
+        let size = self.config.controller.size;
+        let raw_to_hidden = workspaces
+            .each_mut()
+            .map(|workspace| (workspace.raw.row(t), &mut workspace.seen[..size]));
+        self.params.heads.backward_from(0, raw_to_hidden);
+        for workspace in &mut *workspaces {
+            if let Some(top) = workspace.hidden.last_mut() {
+                add(top, &workspace.seen[..size]);
+            }
+        }
+        for index in (0..self.config.controller.layers).rev() {
+            self.control_backward(index, t, traces, workspaces);
+        }
     }
 
     /// Through one controller layer, to what it saw: reads, the layer below, its own last state.
-    fn control_backward(
+    fn control_backward<const B: usize>(
         &self,
         index: usize,
         t: usize,
-        trace: &Trace<R>,
-        workspace: &mut Workspace<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>; B],
     ) {
-        let layer = &trace.layers[index];
-        let d_hidden = &mut workspace.hidden[index];
-        let dz = workspace.layers[index].row_mut(t);
         let recurrent = self.config.controller.kind == ControllerKind::Lstm;
-        if recurrent {
-            let initial = &self.params.initial.cell;
-            let before = if t > 0 {
-                layer.cell.row(t - 1)
+        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
+            let layer = &trace.layers[index];
+            let d_hidden = &workspace.hidden[index];
+            let dz = workspace.layers[index].row_mut(t);
+            if recurrent {
+                let before = if t > 0 {
+                    layer.cell.row(t - 1)
+                } else {
+                    self.params.initial.cell.row(index)
+                };
+                let d_cell = &mut workspace.cell[index];
+                let (gates, tanh) = (layer.gates.row(t), layer.cell_tanh.row(t));
+                lstm::backward(gates, before, tanh, d_hidden, d_cell, dz);
             } else {
-                initial.row(index)
-            };
-            let d_cell = &mut workspace.cell[index];
-            lstm::backward(
-                layer.gates.row(t),
-                before,
-                layer.cell_tanh.row(t),
-                d_hidden,
-                d_cell,
-                dz,
-            );
-        } else {
-            feedforward::backward(layer.hidden.row(t), d_hidden, dz);
+                feedforward::backward(layer.hidden.row(t), d_hidden, dz);
+            }
         }
+        // Nothing learns from the gradient by x.
         let first = if index == 0 { self.config.inputs } else { 0 };
-        let seen = &mut workspace.seen[..self.config.layer_inputs(index) - first];
-        self.params.controller[index].backward_from(first, dz, seen);
-        let (d_below, d_own) =
-            seen.split_at(seen.len() - if recurrent { d_hidden.len() } else { 0 });
-        if recurrent {
-            d_hidden.copy_from_slice(d_own);
-        } else {
-            d_hidden.fill(R::ZERO);
-        }
-        match index.checked_sub(1) {
-            Some(below) => add(&mut workspace.hidden[below], d_below),
-            None => workspace.read.copy_from_slice(d_below),
+        let width = self.config.layer_inputs(index) - first;
+        let z_to_seen = workspaces
+            .each_mut()
+            .map(|workspace| (workspace.layers[index].row(t), &mut workspace.seen[..width]));
+        self.params.controller[index].backward_from(first, z_to_seen);
+        for workspace in workspaces {
+            let d_own = &mut workspace.hidden[index];
+            let own = if recurrent { d_own.len() } else { 0 };
+            let (d_below, d_state) = workspace.seen[..width].split_at(width - own);
+            if recurrent {
+                d_own.copy_from_slice(d_state);
+            } else {
+                d_own.fill(R::ZERO);
+            }
+            match index.checked_sub(1) {
+                Some(below) => add(&mut workspace.hidden[below], d_below),
+                None => workspace.read.copy_from_slice(d_below),
+            }
         }
     }
 
     /// To the learned state before the first step.
     fn initial_backward(
         &self,
-        trace: &Trace<R>,
-        workspace: &mut Workspace<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
         initial: &mut Initial<R>,
     ) {
-        let Workspace {
+        let Initial {
             memory,
-            heads,
-            rows,
+            weighting,
             read,
             hidden,
             cell,
-            ..
-        } = workspace;
-        for (mut to, from) in initial
-            .memory
-            .view_mut()
-            .columns_mut()
-            .into_iter()
-            .zip(memory.chunks(self.config.rows))
-        {
-            to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
+        } = initial;
+        for matrix in [&mut *memory, weighting, read, hidden, cell] {
+            matrix.as_mut_slice().fill(R::ZERO);
         }
-        for (mut to, (head, gradient)) in initial
-            .weighting
-            .view_mut()
-            .outer_iter_mut()
-            .zip(trace.heads.iter().zip(heads))
-        {
-            logit_gradient_of(&head.initial, &gradient.next, &mut rows[0]);
-            to.iter_mut()
-                .zip(&rows[0])
-                .for_each(|(to, &from)| *to = from);
+        for (trace, workspace) in traces.iter().zip(workspaces) {
+            let mut memory = memory.view_mut();
+            for (mut to, from) in memory
+                .columns_mut()
+                .into_iter()
+                .zip(workspace.memory.chunks(self.config.rows))
+            {
+                add_all(to.iter_mut(), from);
+            }
+            let logits = &mut workspace.rows[0];
+            let heads = trace.heads.iter().zip(&workspace.heads);
+            for (mut to, (head, gradient)) in weighting.view_mut().outer_iter_mut().zip(heads) {
+                logit_gradient_of(&head.initial, &gradient.next, logits);
+                add_all(to.iter_mut(), &*logits);
+            }
+            add_all(read.view_mut().iter_mut(), &workspace.read);
+            add_all(
+                hidden.view_mut().iter_mut(),
+                workspace.hidden.iter().flatten(),
+            );
+            add_all(cell.view_mut().iter_mut(), workspace.cell.iter().flatten());
         }
-        set(&mut initial.read, read.iter());
-        set(&mut initial.hidden, hidden.iter().flatten());
-        set(&mut initial.cell, cell.iter().flatten());
     }
 }
 
-fn set<'a, R: Real>(matrix: &mut Matrix<R>, values: impl Iterator<Item = &'a R>) {
-    matrix
-        .view_mut()
-        .iter_mut()
-        .zip(values)
-        .for_each(|(to, &from)| *to = from);
+fn add_all<'a, R: Real>(
+    to: impl Iterator<Item = &'a mut R>,
+    from: impl IntoIterator<Item = &'a R>,
+) {
+    to.zip(from).for_each(|(to, &from)| *to += from);
 }
 
 kernel! {
-    /// Equations 9 to 5 backwards: leaves the gradient by the similarity in `rows[1]`.
+    /// Equations 9 to 5 backwards: to the gradient by the similarity.
     fn address_backward<'a, R>(
-        simd; head: &'a HeadTrace<R>, t: usize, gradient: &'a mut HeadWorkspace<R>, rows: &'a mut [Vec<R>; 3],
+        simd; head: &'a HeadTrace<R>, t: usize, gradient: &'a mut HeadWorkspace<R>, rows: &'a mut [Vec<R>; 2],
     ) {
-        let HeadWorkspace { effect, next, parameters, .. } = gradient;
-        let [d_w_s, d_w_g, scratch] = rows;
+        let HeadWorkspace { effect, next, similarity: d_w_g, parameters, .. } = gradient;
+        let [d_w_s, scratch] = rows;
         let (w_c, w_g, w_s) = (head.content.row(t), head.gated.row(t), head.shifted.row(t));
         effect.iter_mut().zip(&*next).for_each(|(to, &from)| *to += from);
         parameters.sharpening = sharpen_backward(simd, head.sharpening[t], w_s, head.weighting.row(t), effect, d_w_s, scratch);
@@ -474,6 +514,65 @@ mod tests {
         config
     }
 
+    /// Values for the gradient by the logits, [T, Y].
+    fn set_upstream<R: Real>(workspace: &mut Workspace<R>, steps: usize, values: &[f64]) {
+        workspace.logit.resize(steps);
+        for (t, values) in values.chunks(values.len() / steps).enumerate() {
+            for (to, &from) in workspace.logit.row_mut(t).iter_mut().zip(values) {
+                *to = R::from_f64(from);
+            }
+        }
+    }
+
+    #[test]
+    fn episodes_side_by_side_have_the_sum_of_their_gradients() {
+        for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
+            let machine = Ntm::<f64>::new(config(kind, 2, ShiftForm::Softmax), 3);
+            for lengths in [&[9, 9, 6, 6, 2, 1, 1][..], &[5, 4, 3], &[7, 2]] {
+                let input = |index: usize| {
+                    Array2::from_shape_fn((lengths[index], 3), |(t, x)| {
+                        ((index * 31 + t * 3 + x) as f32).sin()
+                    })
+                };
+                let inputs: Vec<_> = (0..lengths.len()).map(input).collect();
+                let gradient_of = |episodes: std::ops::Range<usize>| {
+                    let count = episodes.len();
+                    let mut traces = vec![Trace::new(&machine.config); count];
+                    machine.run_for_training(
+                        inputs[episodes.clone()].iter(),
+                        usize::MAX,
+                        &mut traces,
+                    );
+                    let mut workspaces = vec![Workspace::new(&machine.config); count];
+                    for (workspace, index) in workspaces.iter_mut().zip(episodes) {
+                        let values = random_vector(index as u64, 2 * lengths[index]);
+                        set_upstream(workspace, lengths[index], &values);
+                    }
+                    let mut gradient = Params::zeros(&machine.config);
+                    machine.backward(&traces, &mut workspaces, &mut gradient);
+                    (traces, gradient)
+                };
+                let (traces, together) = gradient_of(0..lengths.len());
+                let mut sum = Params::zeros(&machine.config);
+                for (index, trace) in traces.iter().enumerate() {
+                    let (alone, gradient) = gradient_of(index..index + 1);
+                    let outputs = alone[0].output.as_slice().iter();
+                    assert!(
+                        outputs
+                            .zip(trace.output.as_slice())
+                            .all(|(x, y)| (x - y).abs() < 1e-12)
+                    );
+                    sum.add(&gradient);
+                }
+                let slices = together.slices().into_iter().zip(sum.slices());
+                for (found, wanted) in slices {
+                    let close = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-10;
+                    assert!(found.iter().zip(wanted).all(close), "{kind:?} {lengths:?}");
+                }
+            }
+        }
+    }
+
     fn check(config: ModelConfig) {
         const STEPS: usize = 5;
         let mut machine = Ntm::<f64> {
@@ -490,17 +589,18 @@ mod tests {
         }
         let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
         let upstream = random_vector(2, STEPS * 2);
-        let mut logit_gradient = Series::new(2);
-        logit_gradient.resize(STEPS);
-        logit_gradient.as_mut_slice().copy_from_slice(&upstream);
-        // One step outside the answer.
-        logit_gradient.row_mut(1).fill(0.0);
-
         let mut trace = Trace::new(&machine.config);
         machine.run(&input, &mut trace);
         let mut gradient = Params::zeros(&machine.config);
         let mut workspace = Workspace::new(&machine.config);
-        machine.backward(&trace, &logit_gradient, &mut workspace, &mut gradient);
+        set_upstream(&mut workspace, STEPS, &upstream);
+        // One step outside the answer.
+        workspace.logit.row_mut(1).fill(0.0);
+        machine.backward(
+            std::slice::from_ref(&trace),
+            std::slice::from_mut(&mut workspace),
+            &mut gradient,
+        );
 
         let names: Vec<(String, usize)> = machine
             .params
@@ -540,8 +640,10 @@ mod tests {
                     }
                     let mut trace = Trace::new(&moved.config);
                     moved.run(&input, &mut trace);
-                    let products = trace.logit.as_slice().iter().zip(logit_gradient.as_slice());
-                    products.map(|(z, u)| z * u).sum()
+                    (0..STEPS)
+                        .flat_map(|t| trace.logit.row(t).iter().zip(workspace.logit.row(t)))
+                        .map(|(z, u)| z * u)
+                        .sum()
                 },
             );
         }
@@ -571,24 +673,17 @@ mod tests {
             let machine = Ntm::<f32>::new(config, 5);
             let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
             let gradient = |limit: usize| {
-                let mut trace = Trace::new(&machine.config);
+                let mut trace = [Trace::new(&machine.config)];
                 // A longer episode before must leave nothing behind.
-                machine.run_for_training(&Array2::zeros((30, 3)), limit, &mut trace);
-                machine.run_for_training(&input, limit, &mut trace);
-                let mut upstream = Series::new(2);
-                upstream.resize(steps);
-                let values = random_vector(2, steps * 2);
-                upstream
-                    .as_mut_slice()
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(to, from)| *to = from as f32);
+                machine.run_for_training([&Array2::zeros((30, 3))].into_iter(), limit, &mut trace);
+                machine.run_for_training([&input].into_iter(), limit, &mut trace);
                 let (mut workspace, mut gradient) = (
-                    Workspace::new(&machine.config),
+                    [Workspace::new(&machine.config)],
                     Params::zeros(&machine.config),
                 );
-                machine.backward(&trace, &upstream, &mut workspace, &mut gradient);
-                (trace.memory_every, gradient)
+                set_upstream(&mut workspace[0], steps, &random_vector(2, steps * 2));
+                machine.backward(&trace, &mut workspace, &mut gradient);
+                (trace[0].memory_every, gradient)
             };
             let (all, part) = (gradient(usize::MAX), gradient(0));
             assert_eq!(all.0, 1);

@@ -8,9 +8,33 @@ use crate::math::Real;
 use crate::math::matrix::{self, Blocks, Rows, by_blocks, lanes};
 use crate::math::simd::{Kernel, Simd, dispatch, kernel};
 
-/// Equation 2: r = Σ_i w(i)·M(i).
-pub fn read<R: Real>(columns: &[R], w: &[R], r: &mut [R]) {
-    matrix::product_with_vector(rows(columns, w), w, r);
+/// Equations 2 to 4 for all heads of step `t`, read heads first: reads of M_{t−1}, then M_t.
+pub fn read_and_write<R: Real>(
+    heads: &mut [HeadTrace<R>],
+    t: usize,
+    before: &[R],
+    after: &mut [R],
+) {
+    let (readers, writers) = heads.split_at_mut(heads.partition_point(|head| !head.is_write()));
+    if let ([reader], [writer]) = (&mut *readers, &*writers) {
+        let weighting = reader.weighting.row(t);
+        if let Role::Read { read } = &mut reader.role {
+            return dispatch(ReadAndWrite {
+                reading: weighting,
+                read: read.row_mut(t),
+                write: Write::of(writer, t),
+                before,
+                after,
+            });
+        }
+    }
+    for head in readers {
+        let weighting = head.weighting.row(t);
+        if let Role::Read { read } = &mut head.role {
+            matrix::product_with_vector(rows(before, weighting), weighting, read.row_mut(t));
+        }
+    }
+    write(writers, t, before, after);
 }
 
 /// The columns of a memory as the rows of a matrix, one for each of the M columns.
@@ -21,20 +45,77 @@ fn rows<'a, R>(columns: &'a [R], weighting: &[R]) -> Rows<'a, R> {
     }
 }
 
-/// From the gradient by r: adds to the gradients by w and by the memory.
-pub fn read_backward<R: Real>(columns: &[R], w: &[R], dr: &[R], dw: &mut [R], d_memory: &mut [R]) {
-    matrix::add_vector_product(dr, rows(columns, w), dw);
-    add_outer_product(dr, w, d_memory);
+/// One head of each kind: both in one pass over the memory.
+struct ReadAndWrite<'a, R> {
+    /// w of the read head, [N].
+    reading: &'a [R],
+    /// r, [M].
+    read: &'a mut [R],
+    write: Write<'a, R>,
+    before: &'a [R],
+    after: &'a mut [R],
 }
 
-kernel! {
-    fn add_outer_product<'a, R>(_simd; dr: &'a [R], w: &'a [R], d_memory: &'a mut [R]) {
-        for (column, &dr) in d_memory.chunks_exact_mut(w.len()).zip(dr) {
-            for (d_memory, &w) in column.iter_mut().zip(w) {
-                *d_memory += dr * w;
+impl<R: Real> Kernel for ReadAndWrite<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        self.read.fill(R::ZERO);
+        by_blocks(simd, lanes::<R, S>(), 2, &mut self);
+    }
+}
+
+impl<R: Real> Blocks for ReadAndWrite<'_, R> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.reading.len()
+    }
+
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
+        let (n, rows) = (self.reading.len(), start..start + V * lanes::<R, S>());
+        let (reading, _) = R::packs::<S>(&self.reading[rows.clone()]);
+        let (writing, _) = R::packs::<S>(&self.write.weighting[rows.clone()]);
+        let reading: [R::Pack<S>; V] = std::array::from_fn(|v| reading[v]);
+        let writing: [R::Pack<S>; V] = std::array::from_fn(|v| writing[v]);
+        let one = R::splat(simd, R::ONE);
+        let columns = self.before.chunks_exact(n);
+        for (m, (before, after)) in columns.zip(self.after.chunks_exact_mut(n)).enumerate() {
+            let (before, _) = R::packs::<S>(&before[rows.clone()]);
+            let (after, _) = R::packs_mut::<S>(&mut after[rows.clone()]);
+            let e = R::splat(simd, self.write.erase[m]);
+            let a = R::splat(simd, self.write.add[m]);
+            let mut sum = R::splat(simd, R::ZERO);
+            for v in 0..V {
+                sum = R::mul_add(simd, reading[v], before[v], sum);
+                // The arithmetic of `written`, to the same bits.
+                let kept = R::pack_sub(simd, one, R::pack_mul(simd, writing[v], e));
+                let kept = R::pack_mul(simd, before[v], kept);
+                after[v] = R::pack_add(simd, kept, R::pack_mul(simd, writing[v], a));
+            }
+            self.read[m] += R::reduce(simd, sum);
+        }
+    }
+
+    #[inline(always)]
+    fn rest(&mut self, start: usize) {
+        let n = self.reading.len();
+        let columns = self.before.chunks_exact(n);
+        for (m, (before, after)) in columns.zip(self.after.chunks_exact_mut(n)).enumerate() {
+            let (e, a) = (self.write.erase[m], self.write.add[m]);
+            for i in start..n {
+                self.read[m] += self.reading[i] * before[i];
+                after[i] = written(before[i], self.write.weighting[i], e, a);
             }
         }
     }
+}
+
+/// One value of M_t from one of M_{t−1}, for a single write head.
+#[inline(always)]
+fn written<R: Real>(before: R, w: R, e: R, a: R) -> R {
+    before * (R::ONE - w * e) + w * a
 }
 
 /// What one write head did in one step.
@@ -72,16 +153,17 @@ kernel! {
     /// Equations 3 and 4, all erases before all adds:
     /// M_t(i) = M_{t−1}(i) ∘ Π_q (1 − w_q(i)·e_q) + Σ_q w_q(i)·a_q.
     ///
-    /// `heads` are write heads at step `t`; the result does not depend on their order.
+    /// `heads` are write heads at step `t`; the result does not depend on their order. The arithmetic is
+    /// the same on every processor: a memory written again has the same bits.
     pub fn write<'a, R>(_simd; heads: &'a [HeadTrace<R>], t: usize, before: &'a [R], after: &'a mut [R]) {
-        let [first, rest @ ..] = heads else { return };
+        let [first, rest @ ..] = heads else { return after.copy_from_slice(before) };
         let first = Write::of(first, t);
         let n = first.weighting.len();
         for (m, (before, after)) in before.chunks_exact(n).zip(after.chunks_exact_mut(n)).enumerate() {
             // The first head's add is part of the first pass when there is no other erase to come.
             let (e, a) = (first.erase[m], if rest.is_empty() { first.add[m] } else { R::ZERO });
             for (after, (&before, &w)) in after.iter_mut().zip(before.iter().zip(first.weighting)) {
-                *after = before * (R::ONE - w * e) + w * a;
+                *after = written(before, w, e, a);
             }
             if rest.is_empty() {
                 continue;
@@ -100,6 +182,14 @@ kernel! {
     }
 }
 
+/// The gradients of one read head.
+pub struct ReadGradient<'a, R> {
+    /// By w, [N], to be set.
+    pub weighting: &'a mut [R],
+    /// By r, [M].
+    pub read: &'a [R],
+}
+
 /// The gradients of one write head, to be set.
 pub struct WriteGradient<'a, R> {
     /// By w, [N].
@@ -110,112 +200,136 @@ pub struct WriteGradient<'a, R> {
     pub add: &'a mut [R],
 }
 
-/// The only write head backwards, in one pass over the memory: sets its gradients and turns the gradient
-/// by M_t into the gradient by M_{t−1}, in place.
+/// One head of each kind backwards, in one pass over the memory: sets their gradients and turns the
+/// gradient by M_t into the gradient by M_{t−1}, in place.
 ///
-/// [`write_backward`] and [`write_backward_memory`] say the same for any number of heads.
-pub fn write_alone_backward<R: Real>(
-    head: &HeadTrace<R>,
-    t: usize,
+/// [`write_backward`], [`write_backward_memory`] and [`read_backward`] say the same for any number of
+/// heads.
+pub fn read_and_write_backward<R: Real>(
+    (reader, writer, t): (&HeadTrace<R>, &HeadTrace<R>, usize),
     before: &[R],
     d_memory: &mut [R],
-    gradient: WriteGradient<'_, R>,
+    by_read: ReadGradient<'_, R>,
+    by_write: WriteGradient<'_, R>,
 ) {
-    dispatch(WriteAlone {
-        write: Write::of(head, t),
+    dispatch(ReadAndWriteBackward {
+        reading: reader.weighting.row(t),
+        write: Write::of(writer, t),
         before,
         d_memory,
-        gradient,
+        by_read,
+        by_write,
     });
 }
 
-struct WriteAlone<'a, R> {
+struct ReadAndWriteBackward<'a, R> {
+    /// w of the read head, [N].
+    reading: &'a [R],
     write: Write<'a, R>,
     before: &'a [R],
     d_memory: &'a mut [R],
-    gradient: WriteGradient<'a, R>,
+    by_read: ReadGradient<'a, R>,
+    by_write: WriteGradient<'a, R>,
 }
 
-impl<R: Real> Kernel for WriteAlone<'_, R> {
+impl<R: Real> Kernel for ReadAndWriteBackward<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        self.gradient.erase.fill(R::ZERO);
-        self.gradient.add.fill(R::ZERO);
-        by_blocks(simd, lanes::<R, S>(), &mut self);
+        self.by_write.erase.fill(R::ZERO);
+        self.by_write.add.fill(R::ZERO);
+        by_blocks(simd, lanes::<R, S>(), 3, &mut self);
     }
 }
 
-impl<R: Real> Blocks for WriteAlone<'_, R> {
+impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
     #[inline(always)]
     fn columns(&self) -> usize {
-        self.write.weighting.len()
+        self.reading.len()
     }
 
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
-        let (n, rows) = (
-            self.write.weighting.len(),
-            start..start + V * lanes::<R, S>(),
-        );
+        let (n, rows) = (self.reading.len(), start..start + V * lanes::<R, S>());
         let zero = R::splat(simd, R::ZERO);
-        let (w, _) = R::packs::<S>(&self.write.weighting[rows.clone()]);
-        let w: [R::Pack<S>; V] = std::array::from_fn(|v| w[v]);
-        let mut dw = [zero; V];
-        let columns = self
-            .before
-            .chunks_exact(n)
-            .zip(self.d_memory.chunks_exact_mut(n));
-        for (m, (before, d)) in columns.enumerate() {
+        let (reading, _) = R::packs::<S>(&self.reading[rows.clone()]);
+        let (writing, _) = R::packs::<S>(&self.write.weighting[rows.clone()]);
+        let (reading, writing) = (&reading[..V], &writing[..V]);
+        let (mut d_reading, mut d_writing) = ([zero; V], [zero; V]);
+        let columns = self.before.chunks_exact(n);
+        for (m, (before, d)) in columns.zip(self.d_memory.chunks_exact_mut(n)).enumerate() {
             let (before, _) = R::packs::<S>(&before[rows.clone()]);
             let (d, _) = R::packs_mut::<S>(&mut d[rows.clone()]);
-            let (a, minus_e) = (
-                R::splat(simd, self.write.add[m]),
-                R::splat(simd, -self.write.erase[m]),
-            );
-            let (mut da, mut de) = (zero, zero);
+            let (before, d) = (&before[..V], &mut d[..V]);
+            let a = R::splat(simd, self.write.add[m]);
+            let minus_e = R::splat(simd, -self.write.erase[m]);
+            let d_read = R::splat(simd, self.by_read.read[m]);
+            let (mut da, mut minus_de) = (zero, zero);
             for v in 0..V {
-                let (d_after, d_erased) = (d[v], R::mul_add(simd, d[v], before[v], zero));
-                da = R::mul_add(simd, d_after, w[v], da);
-                de = R::mul_add(simd, d_erased, w[v], de);
-                dw[v] = R::mul_add(simd, a, d_after, R::mul_add(simd, minus_e, d_erased, dw[v]));
-                // d·(1 − w·e)
-                d[v] = R::mul_add(
-                    simd,
-                    R::mul_add(simd, minus_e, w[v], zero),
-                    d_after,
-                    d_after,
-                );
+                let written = R::pack_mul(simd, d[v], writing[v]);
+                da = R::pack_add(simd, da, written);
+                minus_de = R::mul_add(simd, written, before[v], minus_de);
+                // dw = Σ_m dM·(a − e·M)
+                let change = R::mul_add(simd, minus_e, before[v], a);
+                d_writing[v] = R::mul_add(simd, d[v], change, d_writing[v]);
+                // dM ← dM·(1 − w·e) + w_r·dr
+                let kept = R::mul_add(simd, minus_e, written, d[v]);
+                d[v] = R::mul_add(simd, d_read, reading[v], kept);
+                d_reading[v] = R::mul_add(simd, d_read, before[v], d_reading[v]);
             }
-            self.gradient.add[m] += R::reduce(simd, da);
-            self.gradient.erase[m] += -R::reduce(simd, de);
+            self.by_write.add[m] += R::reduce(simd, da);
+            self.by_write.erase[m] += -R::reduce(simd, minus_de);
         }
-        R::packs_mut::<S>(&mut self.gradient.weighting[rows])
-            .0
-            .copy_from_slice(&dw);
+        for (gradient, packs) in [
+            (&mut self.by_read.weighting, &d_reading),
+            (&mut self.by_write.weighting, &d_writing),
+        ] {
+            R::packs_mut::<S>(&mut gradient[rows.clone()])
+                .0
+                .copy_from_slice(packs);
+        }
     }
 
     #[inline(always)]
     fn rest(&mut self, start: usize) {
-        let Write {
-            weighting,
-            erase,
-            add,
-        } = self.write;
-        let n = weighting.len();
-        self.gradient.weighting[start..].fill(R::ZERO);
-        let columns = self
-            .before
-            .chunks_exact(n)
-            .zip(self.d_memory.chunks_exact_mut(n));
-        for (m, (before, d)) in columns.enumerate() {
+        let n = self.reading.len();
+        self.by_read.weighting[start..].fill(R::ZERO);
+        self.by_write.weighting[start..].fill(R::ZERO);
+        let columns = self.before.chunks_exact(n);
+        for (m, (before, d)) in columns.zip(self.d_memory.chunks_exact_mut(n)).enumerate() {
+            let (e, a) = (self.write.erase[m], self.write.add[m]);
+            let d_read = self.by_read.read[m];
             for i in start..n {
-                let d_erased = d[i] * before[i];
-                self.gradient.add[m] += d[i] * weighting[i];
-                self.gradient.erase[m] += -d_erased * weighting[i];
-                self.gradient.weighting[i] += d[i] * add[m] - d_erased * erase[m];
-                d[i] *= R::ONE - weighting[i] * erase[m];
+                let written = d[i] * self.write.weighting[i];
+                self.by_write.add[m] += written;
+                self.by_write.erase[m] += -written * before[i];
+                self.by_write.weighting[i] += d[i] * (a - e * before[i]);
+                d[i] += d_read * self.reading[i] - written * e;
+                self.by_read.weighting[i] += d_read * before[i];
+            }
+        }
+    }
+}
+
+/// A read head backwards: sets the gradient by w, adds to the gradient by the memory.
+pub fn read_backward<R: Real>(
+    columns: &[R],
+    w: &[R],
+    gradient: ReadGradient<'_, R>,
+    d_memory: &mut [R],
+) {
+    let ReadGradient { weighting, read } = gradient;
+    weighting.fill(R::ZERO);
+    matrix::add_vector_product(read, rows(columns, w), weighting);
+    add_outer_product(read, w, d_memory);
+}
+
+kernel! {
+    fn add_outer_product<'a, R>(_simd; dr: &'a [R], w: &'a [R], d_memory: &'a mut [R]) {
+        for (column, &dr) in d_memory.chunks_exact_mut(w.len()).zip(dr) {
+            for (d_memory, &w) in column.iter_mut().zip(w) {
+                *d_memory += dr * w;
             }
         }
     }
@@ -328,6 +442,27 @@ mod tests {
         after
     }
 
+    /// A read head and the write heads of [`heads`], at one step.
+    fn all_heads(reading: &[f64], w: &[f64], e: &[f64], a: &[f64]) -> Vec<HeadTrace<f64>> {
+        let mut config = ModelConfig::new(1, 1);
+        (config.rows, config.columns) = (N, M);
+        let mut reader = Trace::new(&config).heads.swap_remove(0);
+        reader.weighting = series(reading);
+        reader.role = Role::Read {
+            read: series(&[0.0; M]),
+        };
+        let mut all = vec![reader];
+        all.extend(heads(w, e, a));
+        all
+    }
+
+    fn read_of(head: &HeadTrace<f64>) -> &[f64] {
+        match &head.role {
+            Role::Read { read } => read.row(0),
+            Role::Write { .. } => unreachable!("the first head reads"),
+        }
+    }
+
     #[test]
     fn read_gradients() {
         let (columns, w, upstream) = (
@@ -337,11 +472,15 @@ mod tests {
         );
         let loss = |columns: &[f64], w: &[f64]| {
             let mut r = [0.0; M];
-            read(columns, w, &mut r);
+            matrix::product_with_vector(rows(columns, w), w, &mut r);
             dot(pulp::Scalar, &r, &upstream)
         };
-        let (mut dw, mut dm) = (vec![0.0; N], vec![0.0; N * M]);
-        read_backward(&columns, &w, &upstream, &mut dw, &mut dm);
+        let (mut dw, mut dm) = (vec![9.0; N], vec![0.0; N * M]);
+        let gradient = ReadGradient {
+            weighting: &mut dw,
+            read: &upstream,
+        };
+        read_backward(&columns, &w, gradient, &mut dm);
         assert_gradient("w", &w, &dw, |w| loss(&columns, w));
         assert_gradient("memory", &columns, &dm, |columns| loss(columns, &w));
     }
@@ -386,42 +525,65 @@ mod tests {
     }
 
     #[test]
-    fn one_head_in_one_pass_is_the_same_as_any_number_of_heads() {
-        let (w, e, a) = (
+    fn one_head_of_each_kind_in_one_pass_is_the_same_as_any_number_of_heads() {
+        let (reading, w, e, a) = (
+            random_vector(9, N),
             random_vector(1, N),
             random_vector(2, M),
             random_vector(3, M),
         );
         let (before, upstream) = (random_vector(4, N * M), random_vector(5, N * M));
-        let heads = heads(&w, &e, &a);
-        let run = |alone: bool| {
-            let (mut dw, mut de, mut da, mut dm) =
-                (vec![9.0; N], vec![9.0; M], vec![9.0; M], upstream.clone());
-            let gradient = WriteGradient {
+        let mut pair = all_heads(&reading, &w, &e, &a);
+        let mut after = vec![0.0; N * M];
+        read_and_write(&mut pair, 0, &before, &mut after);
+        assert_eq!(after, written(&w, &e, &a, &before), "to the same bits");
+        let mut more = all_heads(
+            &reading,
+            &[&w[..], &[0.0; N]].concat(),
+            &[&e[..], &e].concat(),
+            &[&a[..], &a].concat(),
+        );
+        let mut after = vec![0.0; N * M];
+        read_and_write(&mut more, 0, &before, &mut after);
+        let close = |x: &[f64], y: &[f64]| x.iter().zip(y).all(|(x, y)| (x - y).abs() < 1e-12);
+        assert!(close(read_of(&pair[0]), read_of(&more[0])));
+        assert!(close(&after, &written(&w, &e, &a, &before)));
+
+        let by_read_vector = random_vector(6, M);
+        let run = |together: bool| {
+            let (mut d_reading, mut dw) = (vec![9.0; N], vec![9.0; N]);
+            let (mut de, mut da, mut dm) = (vec![9.0; M], vec![9.0; M], upstream.clone());
+            let by_read = ReadGradient {
+                weighting: &mut d_reading,
+                read: &by_read_vector,
+            };
+            let by_write = WriteGradient {
                 weighting: &mut dw,
                 erase: &mut de,
                 add: &mut da,
             };
-            if alone {
-                write_alone_backward(&heads[0], 0, &before, &mut dm, gradient);
+            if together {
+                read_and_write_backward(
+                    (&pair[0], &pair[1], 0),
+                    &before,
+                    &mut dm,
+                    by_read,
+                    by_write,
+                );
             } else {
                 write_backward(
-                    (&heads, 0, 0),
+                    (&pair[1..], 0, 0),
                     &before,
-                    &upstream,
-                    gradient,
+                    &dm,
+                    by_write,
                     &mut [0.0; N * M],
                 );
-                write_backward_memory(&heads, 0, &mut dm);
+                write_backward_memory(&pair[1..], 0, &mut dm);
+                read_backward(&before, &reading, by_read, &mut dm);
             }
-            [dw, de, da, dm].concat()
+            [d_reading, dw, de, da, dm].concat()
         };
-        assert!(
-            run(true)
-                .iter()
-                .zip(run(false))
-                .all(|(x, y)| (x - y).abs() < 1e-12)
-        );
+        assert!(close(&run(true), &run(false)));
     }
 
     #[test]

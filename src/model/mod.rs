@@ -12,6 +12,6 @@ mod trace;
 
 pub use backward::Workspace;
 pub use config::ModelConfig;
-pub use ntm::Ntm;
+pub use ntm::{Ntm, TOGETHER};
 pub use params::{Initial, Params};
 pub use trace::{HeadTrace, LayerTrace, Role, Trace};

@@ -18,6 +18,28 @@ use crate::math::simd::kernel;
 use crate::math::softmax::softmax;
 use crate::math::{Real, sigmoid, similarity};
 
+/// How many episodes go through the machine side by side when it learns: a few sums for each of them
+/// fit the registers of a processor while the weights go by.
+pub const TOGETHER: usize = 4;
+
+/// Calls `$work` with the first `$count` of a slice as an array, 1 ≤ `$count` ≤ [`TOGETHER`].
+macro_rules! together {
+    ($count:expr, $slice:expr, |$array:ident| $work:expr) => {
+        match $count {
+            1 => together!(@ 1, $slice, $array, $work),
+            2 => together!(@ 2, $slice, $array, $work),
+            3 => together!(@ 3, $slice, $array, $work),
+            _ => together!(@ 4, $slice, $array, $work),
+        }
+    };
+    (@ $count:literal, $slice:expr, $array:ident, $work:expr) => {
+        if let Some($array) = $slice.first_chunk_mut::<$count>() {
+            $work;
+        }
+    };
+}
+pub(super) use together;
+
 /// A machine: its configuration and its weights. Running it changes neither.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ntm<R = f32> {
@@ -57,31 +79,57 @@ impl<R: Real> Ntm<R> {
     pub fn run(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
         trace.memory_every = 1;
         trace.resize(input.nrows());
-        self.run_in(input, trace);
+        self.load(input, trace);
+        self.run_loaded(std::slice::from_mut(trace));
     }
 
-    /// Runs one episode to differentiate it: like [`Ntm::run`], but a memory so large that all M_t take
-    /// more than `limit` values is kept in part and written again on the way back, to the same bits.
-    pub fn run_for_training(&self, input: &Array2<f32>, limit: usize, trace: &mut Trace<R>) {
-        trace.resize_for_training(input.nrows(), limit);
-        self.run_in(input, trace);
+    /// Runs episodes to differentiate them: like [`Ntm::run`] for each, but step by step through up to
+    /// [`TOGETHER`] of them, so that the weights are read once for all; and a memory so large that all M_t
+    /// take more than `limit` values is kept in part and written again on the way back, to the same bits.
+    ///
+    /// `traces` has a trace for every input, and the longest input comes first.
+    pub fn run_for_training<'a>(
+        &self,
+        inputs: impl Iterator<Item = &'a Array2<f32>>,
+        limit: usize,
+        traces: &mut [Trace<R>],
+    ) {
+        for (input, trace) in inputs.zip(&mut *traces) {
+            trace.resize_for_training(input.nrows(), limit);
+            self.load(input, trace);
+        }
+        for traces in traces.chunks_mut(TOGETHER) {
+            self.run_loaded(traces);
+        }
     }
 
-    /// Runs one episode in a trace that has room for it.
-    fn run_in(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
-        self.reset(trace);
+    /// Gives a trace, which has room for it, its input.
+    fn load(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
+        assert_eq!(input.ncols(), self.config.inputs, "columns of the input");
         for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
             *to = R::from_f64(f64::from(from));
         }
-        self.see_inputs(trace);
-        for t in 0..trace.steps() {
-            self.step(t, trace);
+    }
+
+    /// Runs up to [`TOGETHER`] episodes, longest first, that stand in their traces.
+    fn run_loaded(&self, traces: &mut [Trace<R>]) {
+        for trace in &mut *traces {
+            self.reset(trace);
+            self.see_inputs(trace);
         }
-        for t in 0..trace.steps() {
-            self.params
-                .output
-                .forward(trace.features.row(t), trace.logit.row_mut(t));
-            let outputs = trace.output.row_mut(t).iter_mut().zip(trace.logit.row(t));
+        for t in 0..traces.first().map_or(0, Trace::steps) {
+            let running = traces.partition_point(|trace| trace.steps() > t);
+            together!(running, traces, |traces| self.step(t, traces));
+        }
+        for trace in traces {
+            let Trace {
+                features,
+                logit,
+                output,
+                ..
+            } = trace;
+            self.params.output.forward_series(features, logit);
+            let outputs = output.as_mut_slice().iter_mut().zip(logit.as_slice());
             outputs.for_each(|(y, &z)| *y = sigmoid(z));
         }
     }
@@ -113,71 +161,131 @@ impl<R: Real> Ntm<R> {
 
     /// What does not depend on the state is done for all steps at once: b + x_t·W of the first layer.
     fn see_inputs(&self, trace: &mut Trace<R>) {
-        let (layer, linear) = (&mut trace.layers[0], &self.params.controller[0]);
-        let lstm = self.config.controller.kind == ControllerKind::Lstm;
+        let layer = &mut trace.layers[0];
         for t in 0..trace.input.steps() {
             let x = trace.input.row(t);
             layer.input.row_mut(t)[..x.len()].copy_from_slice(x);
+        }
+        let z = match self.config.controller.kind {
+            ControllerKind::Lstm => &mut layer.gates,
+            ControllerKind::Feedforward => &mut layer.hidden,
+        };
+        self.params.controller[0].forward_series(&trace.input, z);
+    }
+
+    /// One time step: controller, addressing, reads, writes.
+    fn step<const B: usize>(&self, t: usize, traces: &mut [Trace<R>; B]) {
+        for index in 0..self.config.controller.layers {
+            self.control(index, t, traces);
+        }
+        let top = self.config.controller.layers - 1;
+        let hidden_to_raw = traces.each_mut().map(|trace| {
+            let raw = trace.raw.row_mut(t);
+            self.params.heads.start(raw);
+            (trace.layers[top].hidden.row(t), raw)
+        });
+        self.params.heads.forward_from(0, hidden_to_raw);
+        for trace in traces {
+            self.remember(t, trace);
+        }
+    }
+
+    /// Addressing, reads and writes of one step.
+    fn remember(&self, t: usize, trace: &mut Trace<R>) {
+        let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
+        let norms = trace.norms_row(t);
+        let (before, after) = trace.memory_columns.two_rows(now, next);
+        let epsilon = R::from_f64(self.config.similarity_epsilon);
+        for (index, head) in trace.heads.iter_mut().enumerate() {
+            let columns = self.config.head_columns(index);
+            activate(&self.config, &columns, trace.raw.row(t), head, t);
+        }
+        let norms = trace.norms.row_mut(norms);
+        for heads in trace.heads.chunks_mut(2) {
+            // In pairs: the keys of two heads and the norms share one pass over the memory.
+            match heads {
+                [first, second] => {
+                    let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
+                    similarity::cosines(pairs, before, epsilon, norms);
+                }
+                heads => {
+                    for head in heads {
+                        let pair = head.key_and_similarity(t);
+                        similarity::cosines([pair], before, epsilon, norms);
+                    }
+                }
+            }
+        }
+        for head in &mut trace.heads {
+            address(head, t);
+        }
+        memory::read_and_write(&mut trace.heads, t, before, after);
+
+        let features = trace.features.row_mut(t);
+        let hidden = trace.layers[self.config.controller.layers - 1]
+            .hidden
+            .row(t);
+        let (seen_hidden, seen_reads) = features.split_at_mut(hidden.len());
+        seen_hidden.copy_from_slice(hidden);
+        let seen_reads = seen_reads.chunks_exact_mut(self.config.columns);
+        for (seen, head) in seen_reads.zip(&trace.heads) {
+            if let Role::Read { read } = &head.role {
+                seen.copy_from_slice(read.row(t));
+            }
+        }
+    }
+
+    /// One controller layer: gathers what it sees, then the linear map and the activations.
+    fn control<const B: usize>(&self, index: usize, t: usize, traces: &mut [Trace<R>; B]) {
+        let linear = &self.params.controller[index];
+        // The part of x stands in the pre-activations since `see_inputs`.
+        let first = if index == 0 { self.config.inputs } else { 0 };
+        let lstm = self.config.controller.kind == ControllerKind::Lstm;
+        let seen_to_z = traces.each_mut().map(|trace| {
+            self.gather(index, t, trace);
+            let layer = &mut trace.layers[index];
             let z = if lstm {
                 layer.gates.row_mut(t)
             } else {
                 layer.hidden.row_mut(t)
             };
-            linear.forward(x, z);
-        }
-    }
-
-    /// One time step: controller, addressing, reads, writes.
-    fn step(&self, t: usize, trace: &mut Trace<R>) {
-        for layer in 0..self.config.controller.layers {
-            self.control(layer, t, trace);
-        }
-        let hidden = trace.layers[self.config.controller.layers - 1]
-            .hidden
-            .row(t);
-        self.params.heads.forward(hidden, trace.raw.row_mut(t));
-        trace.features.row_mut(t)[..hidden.len()].copy_from_slice(hidden);
-
-        let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
-        let norms = trace.norms_row(t);
-        let (before, after) = trace.memory_columns.two_rows(now, next);
-        let epsilon = R::from_f64(self.config.similarity_epsilon);
-        let (norms, raw) = (trace.norms.row_mut(norms), trace.raw.row(t));
-        similarity::norms(before, epsilon, norms);
-        for (index, head) in trace.heads.iter_mut().enumerate() {
-            let columns = self.config.head_columns(index);
-            activate(&self.config, &columns, raw, head, t);
-            similarity::cosine(
-                head.key.row(t),
-                before,
-                norms,
-                epsilon,
-                head.similarity.row_mut(t),
-            );
-            address(head, t);
-            if let Role::Read { read } = &mut head.role {
-                memory::read(before, head.weighting.row(t), read.row_mut(t));
-                let m = read.width();
-                let start = hidden.len() + index * m;
-                trace.features.row_mut(t)[start..start + m].copy_from_slice(read.row(t));
+            if index > 0 {
+                linear.start(z);
             }
+            (&layer.input.row(t)[first..], z)
+        });
+        linear.forward_from(first, seen_to_z);
+        for trace in traces {
+            let layer = &mut trace.layers[index];
+            if !lstm {
+                feedforward::forward(layer.hidden.row_mut(t));
+                continue;
+            }
+            let (before, cell) = if t > 0 {
+                layer.cell.previous_and_row_mut(t)
+            } else {
+                (self.params.initial.cell.row(index), layer.cell.row_mut(0))
+            };
+            lstm::forward(
+                layer.gates.row_mut(t),
+                before,
+                cell,
+                layer.cell_tanh.row_mut(t),
+                layer.hidden.row_mut(t),
+            );
         }
-        let writers = &trace.heads[self.config.read_heads..];
-        memory::write(writers, t, before, after);
     }
 
-    /// One controller layer: gathers what it sees, then the linear map and the activations.
-    fn control(&self, index: usize, t: usize, trace: &mut Trace<R>) {
+    /// What a controller layer sees: the layer below, or x_t and the last reads; its own last state.
+    fn gather(&self, index: usize, t: usize, trace: &mut Trace<R>) {
         let (below, rest) = trace.layers.split_at_mut(index);
         let layer = &mut rest[0];
-        let lstm = self.config.controller.kind == ControllerKind::Lstm;
         let initial = &self.params.initial;
-
-        let seen = layer.input.row_mut(t);
-        let mut at = 0;
+        let mut seen = layer.input.row_mut(t);
         let mut see = |part: &[R]| {
-            seen[at..at + part.len()].copy_from_slice(part);
-            at += part.len();
+            let (to, rest) = std::mem::take(&mut seen).split_at_mut(part.len());
+            to.copy_from_slice(part);
+            seen = rest;
         };
         if let Some(below) = below.last() {
             see(below.hidden.row(t));
@@ -193,43 +301,12 @@ impl<R: Real> Ntm<R> {
                 }
             }
         }
-        if lstm {
+        if self.config.controller.kind == ControllerKind::Lstm {
             see(if t > 0 {
                 layer.hidden.row(t - 1)
             } else {
                 initial.hidden.row(index)
             });
-        }
-
-        let linear = &self.params.controller[index];
-        let seen = &*seen;
-        let pre_activate = |z: &mut [R]| {
-            if index == 0 {
-                // The part of x stands there since `see_inputs`.
-                linear.forward_from(self.config.inputs, &seen[self.config.inputs..], z);
-            } else {
-                linear.forward(seen, z);
-            }
-        };
-        let hidden = layer.hidden.row_mut(t);
-        if !lstm {
-            pre_activate(hidden);
-            return feedforward::forward(hidden);
-        }
-        let z = layer.gates.row_mut(t);
-        pre_activate(z);
-        if t > 0 {
-            let (before, cell) = layer.cell.previous_and_row_mut(t);
-            lstm::forward(z, before, cell, layer.cell_tanh.row_mut(t), hidden);
-        } else {
-            let before = initial.cell.row(index);
-            lstm::forward(
-                z,
-                before,
-                layer.cell.row_mut(0),
-                layer.cell_tanh.row_mut(0),
-                hidden,
-            );
         }
     }
 }

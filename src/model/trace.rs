@@ -253,6 +253,11 @@ impl<R: Real> HeadTrace<R> {
         }
     }
 
+    /// The key of step `t`, to read, and the row for its similarities, to write.
+    pub(super) fn key_and_similarity(&mut self, t: usize) -> (&[R], &mut [R]) {
+        (self.key.row(t), self.similarity.row_mut(t))
+    }
+
     /// True for a write head.
     pub fn is_write(&self) -> bool {
         matches!(self.role, Role::Write { .. })

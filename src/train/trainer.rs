@@ -1,5 +1,6 @@
 //! The training loop: episodes in, better weights out, one update at a time.
 
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
@@ -9,9 +10,8 @@ use super::config::TrainingConfig;
 use super::evaluate::{Evaluation, evaluate_on};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{Optimizer, clip};
-use crate::math::matrix::padded;
-use crate::math::{Real, Series};
-use crate::model::{ModelConfig, Ntm, Params, Role, Trace, Workspace};
+use crate::math::Real;
+use crate::model::{ModelConfig, Ntm, Params, Role, TOGETHER, Trace, Workspace};
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
@@ -38,10 +38,11 @@ pub struct Trainer {
     pub sequences: u64,
     optimizer: Optimizer<f32>,
     gradient: Params<f32>,
-    workers: Vec<Worker>,
+    groups: Vec<Group>,
     threads: ThreadPool,
     training: Duration,
-    since_validation: Vec<Score>,
+    /// Summed bits and number of the sequences since the last validation.
+    since_validation: (f64, u64),
 }
 
 /// The state of learning at one validation.
@@ -91,42 +92,50 @@ impl std::fmt::Display for Diverged {
 
 impl std::error::Error for Diverged {}
 
-/// What the work on one episode of a batch needs, allocated once.
+/// Episodes of a batch that go through the machine side by side, and what that needs, allocated once.
 #[derive(Debug)]
-struct Worker {
-    trace: Trace<f32>,
-    logit_gradient: Series<f32>,
-    workspace: Workspace<f32>,
+struct Group {
+    traces: Vec<Trace<f32>>,
+    workspaces: Vec<Workspace<f32>>,
+    scores: Vec<Score>,
     gradient: Params<f32>,
     loss: Vec<f32>,
-    score: Score,
 }
 
-impl Worker {
-    fn new(model: &ModelConfig) -> Self {
+impl Group {
+    fn new(model: &ModelConfig, size: usize) -> Self {
         Self {
-            trace: Trace::new(model),
-            logit_gradient: Series::new(padded(model.outputs)),
-            workspace: Workspace::new(model),
+            traces: (0..size).map(|_| Trace::new(model)).collect(),
+            workspaces: (0..size).map(|_| Workspace::new(model)).collect(),
+            scores: vec![Score::default(); size],
             gradient: Params::zeros(model),
             loss: Vec::new(),
-            score: Score::default(),
         }
     }
 
-    /// Forward, loss and backward of one episode; the gradient is left in `self`.
-    fn learn(&mut self, machine: &Ntm<f32>, episode: &Episode, scale: f32) {
-        machine.run_for_training(&episode.input, TAPE_LIMIT, &mut self.trace);
-        self.loss.resize(episode.steps(), 0.0);
-        self.score = score(episode, &self.trace, &mut self.loss);
-        logit_gradient(episode, &self.trace, scale, &mut self.logit_gradient);
-        machine.backward(
-            &self.trace,
-            &self.logit_gradient,
-            &mut self.workspace,
-            &mut self.gradient,
-        );
+    /// Forward, loss and backward of at most as many episodes as there are traces; scores and gradient
+    /// are left in `self`.
+    fn learn(&mut self, machine: &Ntm<f32>, mut episodes: Vec<Episode>, scale: f32) {
+        episodes.sort_by_key(|episode| Reverse(episode.steps()));
+        let traces = &mut self.traces[..episodes.len()];
+        let workspaces = &mut self.workspaces[..episodes.len()];
+        self.scores.resize(episodes.len(), Score::default());
+        let inputs = episodes.iter().map(|episode| &episode.input);
+        machine.run_for_training(inputs, TAPE_LIMIT, traces);
+        let scored = traces.iter().zip(&mut *workspaces).zip(&mut self.scores);
+        for (episode, ((trace, workspace), result)) in episodes.iter().zip(scored) {
+            self.loss.resize(episode.steps(), 0.0);
+            *result = score(episode, trace, &mut self.loss);
+            logit_gradient(episode, trace, scale, &mut workspace.logit);
+        }
+        machine.backward(traces, workspaces, &mut self.gradient);
     }
+}
+
+/// How many episodes of a batch form a group. The result of an update depends on it, so it follows from
+/// the batch alone: side by side as far as that leaves four groups for as many threads.
+fn group_size(batch: usize) -> usize {
+    (batch / 4).clamp(1, TOGETHER)
 }
 
 impl Trainer {
@@ -135,14 +144,18 @@ impl Trainer {
         Self {
             optimizer: Optimizer::new(config.optimizer, &model),
             gradient: Params::zeros(&model),
-            workers: (0..config.batch).map(|_| Worker::new(&model)).collect(),
+            groups: (0..config.batch)
+                .step_by(group_size(config.batch))
+                .map(|start| (config.batch - start).min(group_size(config.batch)))
+                .map(|size| Group::new(&model, size))
+                .collect(),
             threads: super::threads(threads.min(config.batch)),
             machine: Ntm::new(model, config.seed),
             best: None,
             history: Vec::new(),
             sequences: 0,
             training: Duration::ZERO,
-            since_validation: Vec::new(),
+            since_validation: (0.0, 0),
             task,
             config,
         }
@@ -167,14 +180,14 @@ impl Trainer {
     /// [`Diverged`] names the tensor and the step; the weights stay as they were before this update.
     pub fn update(&mut self) -> Result<Update, Diverged> {
         let start = Instant::now();
-        self.learn_batch();
+        // The last batch is as large as what is left.
+        let batch = (self.config.sequences - self.sequences).clamp(1, self.config.batch as u64);
+        let groups = self.learn_batch(batch as usize);
+        let scores = || self.groups[..groups].iter().flat_map(|group| &group.scores);
+        let bits: f64 = scores().map(|score| score.bits).sum();
+        let wrong: usize = scores().map(|score| score.wrong).sum();
         let finite = clip(&mut self.gradient, self.config.clip);
-        if !finite
-            || self
-                .workers
-                .iter()
-                .any(|worker| !worker.score.bits.is_finite())
-        {
+        if !finite || !bits.is_finite() {
             return Err(self.divergence());
         }
         let rate_factor = self.rate_factor();
@@ -183,51 +196,50 @@ impl Trainer {
         self.training += start.elapsed();
 
         let before = self.sequences / self.config.validation_every;
-        self.sequences += self.config.batch as u64;
-        let batch: Vec<Score> = self.workers.iter().map(|worker| worker.score).collect();
-        let Evaluation {
-            bits_per_sequence: bits,
-            wrong_bits: wrong,
-            ..
-        } = Evaluation::of(&batch);
-        self.since_validation.extend(batch);
+        self.sequences += batch;
+        self.since_validation.0 += bits;
+        self.since_validation.1 += batch;
         let due = self.sequences / self.config.validation_every > before || self.finished();
         let validated = due.then(|| self.validate());
         Ok(Update {
-            bits,
-            wrong,
+            bits: bits / batch as f64,
+            wrong: wrong as f64 / batch as f64,
             validated,
         })
     }
 
-    /// Fills `self.gradient` from the next episodes.
-    fn learn_batch(&mut self) {
+    /// Fills `self.gradient` from the next episodes, `count` of them; returns how many groups took part.
+    fn learn_batch(&mut self, count: usize) -> usize {
         let Self {
             task,
             config,
             machine,
-            workers,
+            groups,
             threads,
             sequences,
             ..
         } = self;
-        let scale = 1.0 / config.batch as f32;
-        let learn = |(index, worker): (usize, &mut Worker)| {
-            let episode = task.episode(config.seed, *sequences + index as u64);
-            worker.learn(machine, &episode, scale);
+        let scale = 1.0 / count as f32;
+        let size = group_size(config.batch);
+        let groups = &mut groups[..count.div_ceil(size)];
+        let learn = |(index, group): (usize, &mut Group)| {
+            let episodes = index * size..((index + 1) * size).min(count);
+            let episode = |index| task.episode(config.seed, *sequences + index as u64);
+            group.learn(machine, episodes.map(episode).collect(), scale);
         };
-        if config.batch == 1 {
-            workers.iter_mut().enumerate().for_each(learn);
+        if let [group] = groups {
+            learn((0, group));
         } else {
-            threads.install(|| workers.par_iter_mut().enumerate().for_each(learn));
+            threads.install(|| groups.par_iter_mut().enumerate().for_each(learn));
         }
-        for (index, worker) in self.workers.iter_mut().enumerate() {
+        for (index, group) in groups.iter_mut().enumerate() {
             if index == 0 {
-                std::mem::swap(&mut self.gradient, &mut worker.gradient);
+                std::mem::swap(&mut self.gradient, &mut group.gradient);
             } else {
-                self.gradient.add(&worker.gradient);
+                self.gradient.add(&group.gradient);
             }
         }
+        count.div_ceil(size)
     }
 
     /// Half a cosine from 1 to `final_rate` over the run.
@@ -252,8 +264,8 @@ impl Trainer {
         if validation.bits_per_sequence.is_finite() && self.best.as_ref().is_none_or(is_best) {
             self.best = Some((self.machine.clone(), validation));
         }
-        let training_bits = Evaluation::of(&self.since_validation).bits_per_sequence;
-        self.since_validation.clear();
+        let (bits, count) = std::mem::take(&mut self.since_validation);
+        let training_bits = bits / count as f64;
         let seconds = self.seconds();
         let point = HistoryPoint {
             sequences: self.sequences,
@@ -268,9 +280,10 @@ impl Trainer {
     /// Names the first thing that is not finite.
     fn divergence(&self) -> Diverged {
         let in_trace = self
-            .workers
+            .groups
             .iter()
-            .find_map(|worker| first_not_finite(&worker.trace, &self.machine.config));
+            .flat_map(|group| &group.traces)
+            .find_map(|trace| first_not_finite(trace, &self.machine.config));
         let (tensor, step) = in_trace.map_or_else(
             || {
                 let named = self.gradient.named(&self.machine.config);
@@ -386,16 +399,19 @@ mod tests {
 
     #[test]
     fn the_result_does_not_depend_on_the_number_of_threads() {
-        let weights = |threads| {
-            let mut trainer = small(5, 100, threads);
-            while !trainer.finished() {
-                trainer.update().unwrap();
-            }
-            trainer.machine.params
-        };
-        let one = weights(1);
-        assert_eq!(one, weights(2));
-        assert_eq!(one, weights(3));
+        for batch in [5, 11, 18] {
+            let weights = |threads| {
+                let mut trainer = small(batch, 100, threads);
+                while !trainer.finished() {
+                    trainer.update().unwrap();
+                }
+                assert_eq!(trainer.sequences, 100, "the last batch ends with the run");
+                trainer.machine.params
+            };
+            let one = weights(1);
+            assert_eq!(one, weights(2));
+            assert_eq!(one, weights(3));
+        }
     }
 
     #[test]

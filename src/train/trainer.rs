@@ -1,6 +1,7 @@
 //! The training loop: episodes in, better weights out, one update at a time.
 
 use std::cmp::Reverse;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
@@ -39,6 +40,7 @@ pub struct Trainer {
     optimizer: Optimizer<f32>,
     gradient: Params<f32>,
     groups: Vec<Group>,
+    tapes: Vec<Tape>,
     threads: ThreadPool,
     training: Duration,
     /// Summed bits and number of the sequences since the last validation.
@@ -92,43 +94,59 @@ impl std::fmt::Display for Diverged {
 
 impl std::error::Error for Diverged {}
 
-/// Episodes of a batch that go through the machine side by side, and what that needs, allocated once.
+/// What a thread needs to learn from one group after the other, allocated once.
 #[derive(Debug)]
-struct Group {
+struct Tape {
     traces: Vec<Trace<f32>>,
     workspaces: Vec<Workspace<f32>>,
-    scores: Vec<Score>,
-    gradient: Params<f32>,
     loss: Vec<f32>,
 }
 
-impl Group {
-    fn new(model: &ModelConfig, size: usize) -> Self {
+/// Episodes of a batch that go through the machine side by side, and what came out.
+#[derive(Debug)]
+struct Group {
+    gradient: Params<f32>,
+    scores: Vec<Score>,
+    /// The first tensor, with its step, that was not finite.
+    not_finite: Option<(String, usize)>,
+}
+
+impl Tape {
+    fn new(model: &ModelConfig, group_size: usize) -> Self {
         Self {
-            traces: (0..size).map(|_| Trace::new(model)).collect(),
-            workspaces: (0..size).map(|_| Workspace::new(model)).collect(),
-            scores: vec![Score::default(); size],
-            gradient: Params::zeros(model),
+            traces: (0..group_size).map(|_| Trace::new(model)).collect(),
+            workspaces: (0..group_size).map(|_| Workspace::new(model)).collect(),
             loss: Vec::new(),
         }
     }
 
-    /// Forward, loss and backward of at most as many episodes as there are traces; scores and gradient
-    /// are left in `self`.
-    fn learn(&mut self, machine: &Ntm<f32>, mut episodes: Vec<Episode>, scale: f32) {
+    /// Forward, loss and backward of at most as many episodes as there are traces.
+    fn learn(
+        &mut self,
+        machine: &Ntm<f32>,
+        mut episodes: Vec<Episode>,
+        scale: f32,
+        group: &mut Group,
+    ) {
         episodes.sort_by_key(|episode| Reverse(episode.steps()));
         let traces = &mut self.traces[..episodes.len()];
         let workspaces = &mut self.workspaces[..episodes.len()];
-        self.scores.resize(episodes.len(), Score::default());
+        group.scores.resize(episodes.len(), Score::default());
         let inputs = episodes.iter().map(|episode| &episode.input);
         machine.run_for_training(inputs, TAPE_LIMIT, traces);
-        let scored = traces.iter().zip(&mut *workspaces).zip(&mut self.scores);
+        let scored = traces.iter().zip(&mut *workspaces).zip(&mut group.scores);
         for (episode, ((trace, workspace), result)) in episodes.iter().zip(scored) {
             self.loss.resize(episode.steps(), 0.0);
             *result = score(episode, trace, &mut self.loss);
             logit_gradient(episode, trace, scale, &mut workspace.logit);
         }
-        machine.backward(traces, workspaces, &mut self.gradient);
+        group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
+            None
+        } else {
+            let first = |trace| first_not_finite(trace, &machine.config);
+            traces.iter().find_map(first)
+        };
+        machine.backward(traces, workspaces, &mut group.gradient);
     }
 }
 
@@ -146,8 +164,14 @@ impl Trainer {
             gradient: Params::zeros(&model),
             groups: (0..config.batch)
                 .step_by(group_size(config.batch))
-                .map(|start| (config.batch - start).min(group_size(config.batch)))
-                .map(|size| Group::new(&model, size))
+                .map(|_| Group {
+                    gradient: Params::zeros(&model),
+                    scores: Vec::new(),
+                    not_finite: None,
+                })
+                .collect(),
+            tapes: (0..threads.min(config.batch))
+                .map(|_| Tape::new(&model, group_size(config.batch)))
                 .collect(),
             threads: super::threads(threads.min(config.batch)),
             machine: Ntm::new(model, config.seed),
@@ -215,6 +239,7 @@ impl Trainer {
             config,
             machine,
             groups,
+            tapes,
             threads,
             sequences,
             ..
@@ -222,15 +247,19 @@ impl Trainer {
         let scale = 1.0 / count as f32;
         let size = group_size(config.batch);
         let groups = &mut groups[..count.div_ceil(size)];
-        let learn = |(index, group): (usize, &mut Group)| {
-            let episodes = index * size..((index + 1) * size).min(count);
-            let episode = |index| task.episode(config.seed, *sequences + index as u64);
-            group.learn(machine, episodes.map(episode).collect(), scale);
+        let queue = Mutex::new(groups.iter_mut().enumerate());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = |tape: &mut Tape| {
+            while let Some((index, group)) = next() {
+                let episodes = index * size..((index + 1) * size).min(count);
+                let episode = |index| task.episode(config.seed, *sequences + index as u64);
+                tape.learn(machine, episodes.map(episode).collect(), scale, group);
+            }
         };
-        if let [group] = groups {
-            learn((0, group));
+        if let [tape] = &mut tapes[..] {
+            work(tape);
         } else {
-            threads.install(|| groups.par_iter_mut().enumerate().for_each(learn));
+            threads.install(|| tapes.par_iter_mut().for_each(work));
         }
         for (index, group) in groups.iter_mut().enumerate() {
             if index == 0 {
@@ -282,8 +311,7 @@ impl Trainer {
         let in_trace = self
             .groups
             .iter()
-            .flat_map(|group| &group.traces)
-            .find_map(|trace| first_not_finite(trace, &self.machine.config));
+            .find_map(|group| group.not_finite.clone());
         let (tensor, step) = in_trace.map_or_else(
             || {
                 let named = self.gradient.named(&self.machine.config);

@@ -160,6 +160,10 @@ pub fn products_with_vectors<R: Real, const B: usize>(
 }
 
 /// y_t += x_t·A for every step of a series; what x_t has beyond the rows of A is padding.
+#[expect(
+    clippy::missing_panics_doc,
+    reason = "a chunk has the rows it is made of"
+)]
 pub fn add_series_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>) {
     const TOGETHER: usize = 4;
     let (x_width, y_width, inputs) = (x.width(), y.width(), a.data.len() / a.stride);
@@ -189,18 +193,45 @@ pub fn set_product_of_series<'a, R: Real>(
     dispatch(SetProductOfSeries { pairs, a });
 }
 
-/// Calls `$kernel::<R, S, V>` with the constant V that equals `$packs`.
-macro_rules! with_constant {
-    ($packs:expr, $kernel:ident, $arguments:tt; $($v:literal)*) => {
-        match $packs {
-            $($v => $kernel::<R, S, $v> $arguments,)*
-            _ => unreachable!("a block has at most as many packs as there are registers"),
+/// A number of packs that is known when a kernel is compiled.
+#[derive(Clone, Copy)]
+struct Packs<const V: usize>;
+
+/// Calls `$kernel(Packs::<V>, …)` with the constant V that equals `$packs`. The processors with few
+/// registers never ask for the large ones, and so are spared their code.
+macro_rules! with_packs {
+    (call $kernel:ident, $v:literal, ($($argument:expr),*)) => {
+        $kernel(Packs::<$v>, $($argument),*)
+    };
+    ($packs:expr, $kernel:ident $arguments:tt, few: [$($few:literal)*], many: [$($many:literal)*]) => {
+        if S::REGISTER_COUNT >= 32 {
+            match $packs {
+                $($few => with_packs!(call $kernel, $few, $arguments),)*
+                $($many => with_packs!(call $kernel, $many, $arguments),)*
+                _ => unreachable!("a block has at most as many packs as there are registers"),
+            }
+        } else {
+            match $packs {
+                $($few => with_packs!(call $kernel, $few, $arguments),)*
+                _ => unreachable!("a block has at most as many packs as there are registers"),
+            }
         }
     };
-    ($packs:expr, $kernel:ident, $arguments:tt) => {
-        with_constant!($packs, $kernel, $arguments;
-            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26)
+    (block $packs:expr, $kernel:ident $arguments:tt) => {
+        with_packs!($packs, $kernel $arguments,
+            few: [1 2 3 4 5 6 7 8 9 10 11 12],
+            many: [13 14 15 16 17 18 19 20 21 22 23 24 25 26])
     };
+    (tile $packs:expr, $kernel:ident $arguments:tt) => {
+        with_packs!($packs, $kernel $arguments, few: [1 2], many: [3 4 5 6])
+    };
+}
+
+/// How many packs of every vector a tile has that holds the sums of up to four of them.
+#[inline(always)]
+fn tile_size<S: Simd>(left: usize) -> usize {
+    let most = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
+    left.div_ceil(left.div_ceil(most))
 }
 
 /// How many packs the next block has, when `left` are to be split into blocks of nearly equal size that
@@ -279,7 +310,7 @@ impl<R: Real> Kernel for AddVectorProduct<'_, R> {
         while y.len() - start >= lanes {
             let packs = block_size::<S>((y.len() - start) / lanes);
             let block = &mut y[start..start + packs * lanes];
-            with_constant!(packs, add_to_block, (simd, x, a, start, block));
+            with_packs!(block packs, add_to_block(simd, x, a, start, block));
             start += packs * lanes;
         }
         if start < y.len() {
@@ -295,6 +326,7 @@ impl<R: Real> Kernel for AddVectorProduct<'_, R> {
 
 #[inline(always)]
 fn add_to_block<R: Real, S: Simd, const V: usize>(
+    _: Packs<V>,
     simd: S,
     x: &[R],
     a: Rows<'_, R>,
@@ -359,7 +391,7 @@ impl<R: Real> Kernel for ProductWithVector<'_, R> {
         while y.len() - start >= lanes {
             let packs = block_size::<S>((y.len() - start) / lanes);
             let block = &y[start..start + packs * lanes];
-            with_constant!(packs, add_dots_with_block, (simd, a, start, block, x));
+            with_packs!(block packs, add_dots_with_block(simd, a, start, block, x));
             start += packs * lanes;
         }
         if start < y.len() {
@@ -374,6 +406,7 @@ impl<R: Real> Kernel for ProductWithVector<'_, R> {
 
 #[inline(always)]
 fn add_dots_with_block<R: Real, S: Simd, const V: usize>(
+    _: Packs<V>,
     simd: S,
     a: Rows<'_, R>,
     start: usize,
@@ -416,18 +449,9 @@ impl<R: Real, const B: usize> Kernel for AddVectorProducts<'_, R, B> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let (lanes, mut start) = (lanes::<R, S>(), 0);
         let width = self.pairs.first().map_or(0, |(_, y)| y.len());
-        let most = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
         while width - start >= lanes {
-            let left = (width - start) / lanes;
-            let packs = left.div_ceil(left.div_ceil(most));
-            match packs {
-                6 => add_to_tile::<R, S, 6, B>(simd, &mut self.pairs, self.a, start),
-                5 => add_to_tile::<R, S, 5, B>(simd, &mut self.pairs, self.a, start),
-                4 => add_to_tile::<R, S, 4, B>(simd, &mut self.pairs, self.a, start),
-                3 => add_to_tile::<R, S, 3, B>(simd, &mut self.pairs, self.a, start),
-                2 => add_to_tile::<R, S, 2, B>(simd, &mut self.pairs, self.a, start),
-                _ => add_to_tile::<R, S, 1, B>(simd, &mut self.pairs, self.a, start),
-            }
+            let packs = tile_size::<S>((width - start) / lanes);
+            with_packs!(tile packs, add_to_tile(simd, &mut self.pairs, self.a, start));
             start += packs * lanes;
         }
         if start < width {
@@ -456,6 +480,7 @@ impl<R: Real, const B: usize> Kernel for AddVectorProducts<'_, R, B> {
 /// `V` packs of every y stay in registers while the rows of A go by.
 #[inline(always)]
 fn add_to_tile<R: Real, S: Simd, const V: usize, const B: usize>(
+    _: Packs<V>,
     simd: S,
     pairs: &mut [(&[R], &mut [R]); B],
     a: Rows<'_, R>,
@@ -572,18 +597,9 @@ impl<'a, R: Real, I: Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone> Ke
             return;
         };
         let (lanes, mut start) = (lanes::<R, S>(), 0);
-        let most = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
         while y.width() - start >= lanes {
-            let left = (y.width() - start) / lanes;
-            let packs = left.div_ceil(left.div_ceil(most));
-            match packs {
-                6 => set_columns::<R, S, 6>(simd, &pairs, x.width(), start, a),
-                5 => set_columns::<R, S, 5>(simd, &pairs, x.width(), start, a),
-                4 => set_columns::<R, S, 4>(simd, &pairs, x.width(), start, a),
-                3 => set_columns::<R, S, 3>(simd, &pairs, x.width(), start, a),
-                2 => set_columns::<R, S, 2>(simd, &pairs, x.width(), start, a),
-                _ => set_columns::<R, S, 1>(simd, &pairs, x.width(), start, a),
-            }
+            let packs = tile_size::<S>((y.width() - start) / lanes);
+            with_packs!(tile packs, set_columns(simd, &pairs, x.width(), start, a));
             start += packs * lanes;
         }
         if start < y.width() {
@@ -594,6 +610,7 @@ impl<'a, R: Real, I: Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone> Ke
 
 #[inline(always)]
 fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
+    _: Packs<PACKS>,
     simd: S,
     pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
     width: usize,
@@ -674,49 +691,136 @@ mod tests {
     use super::*;
     use crate::math::check::random_vector;
 
-    /// Every width around the size of a block, with padded and with bare rows.
+    fn values<R: Real>(seed: u64, count: usize) -> Vec<R> {
+        random_vector(seed, count)
+            .into_iter()
+            .map(R::from_f64)
+            .collect()
+    }
+
+    fn assert_close<R: Real>(found: &[R], wanted: impl Iterator<Item = R>, what: &str) {
+        // The roundings of sums of up to 900 products of numbers around one.
+        let tolerance = R::EPSILON.to_f64() * 1000.0;
+        for (found, wanted) in found.iter().zip(wanted) {
+            assert!(
+                (*found - wanted).to_f64().abs() < tolerance,
+                "{what}: {found}, not {wanted}"
+            );
+        }
+    }
+
+    /// Every kernel at one size, with one vector and with `B` at once.
+    fn check<R: Real, const B: usize>(m: usize, n: usize, stride: usize) {
+        let what = format!("{B} vectors, {m} by {n}, stride {stride}");
+        let mut data = Aligned::<R>::zeros(m * stride);
+        let matrix = values::<R>(1, m * n);
+        for (row, values) in data.chunks_exact_mut(stride).zip(matrix.chunks_exact(n)) {
+            row[..n].copy_from_slice(values);
+        }
+        let a = Rows {
+            data: &data,
+            stride,
+        };
+        let x: [Vec<R>; B] = std::array::from_fn(|b| values(b as u64 + 2, m));
+        let y: [Vec<R>; B] = std::array::from_fn(|b| values(b as u64 + 7, n));
+        let sum = |j: usize, x: &[R]| (0..m).map(|i| x[i] * matrix[i * n + j]).sum::<R>();
+        let dot = |i: usize, y: &[R]| (0..n).map(|j| matrix[i * n + j] * y[j]).sum::<R>();
+
+        let mut found = y.clone();
+        let mut pairs = x.iter().zip(&mut found);
+        add_vector_products::<R, B>(
+            std::array::from_fn(|_| {
+                let (x, y) = pairs.next().unwrap();
+                (&x[..], &mut y[..])
+            }),
+            a,
+        );
+        for b in 0..B {
+            let wanted = (0..n).map(|j| y[b][j] + sum(j, &x[b]));
+            assert_close(&found[b], wanted, &format!("x·A, {what}"));
+        }
+        let mut found = x.clone();
+        let mut pairs = y.iter().zip(&mut found);
+        products_with_vectors::<R, B>(
+            a,
+            std::array::from_fn(|_| {
+                let (y, x) = pairs.next().unwrap();
+                (&y[..], &mut x[..])
+            }),
+        );
+        for b in 0..B {
+            let wanted = (0..m).map(|i| dot(i, &y[b]));
+            assert_close(&found[b], wanted, &format!("A·y, {what}"));
+        }
+    }
+
+    /// Every width around the size of a pack, a tile and a block, with padded and with bare rows.
     #[test]
     fn products_are_the_definition_at_every_size() {
-        for (m, n) in [
-            (1, 1),
-            (2, 5),
-            (3, 16),
-            (5, 31),
-            (7, 92),
-            (4, 129),
-            (9, 400),
-            (3, 431),
-            (2, 900),
-        ] {
-            for stride in [n, padded(n)] {
-                let mut data = Aligned::<f64>::zeros(m * stride);
-                let values = random_vector(1, m * n);
-                for (row, values) in data.chunks_exact_mut(stride).zip(values.chunks_exact(n)) {
-                    row[..n].copy_from_slice(values);
+        fn check_all<R: Real>() {
+            let narrow = (1..=35).map(|n| (3, n));
+            let wide = [
+                (1, 92),
+                (2, 100),
+                (4, 129),
+                (5, 400),
+                (6, 431),
+                (2, 900),
+                (9, 16),
+            ];
+            for (m, n) in narrow.chain(wide) {
+                for stride in [n, padded(n)] {
+                    check::<R, 1>(m, n, stride);
+                    check::<R, 2>(m, n, stride);
+                    check::<R, 3>(m, n, stride);
+                    check::<R, 4>(m, n, stride);
                 }
-                let a = Rows {
-                    data: &data,
-                    stride,
-                };
-                let (x, y) = (random_vector(2, m), random_vector(3, n));
-                let mut found = y.clone();
-                add_vector_product(&x, a, &mut found);
-                for (j, found) in found.iter().enumerate() {
-                    let wanted = y[j] + (0..m).map(|i| x[i] * values[i * n + j]).sum::<f64>();
-                    assert!(
-                        (found - wanted).abs() < 1e-12,
-                        "x·A, {m} by {n}, stride {stride}"
-                    );
-                }
-                let mut found = x.clone();
-                product_with_vector(a, &y, &mut found);
-                for (i, found) in found.iter().enumerate() {
-                    let wanted = (0..n).map(|j| values[i * n + j] * y[j]).sum::<f64>();
-                    assert!(
-                        (found - wanted).abs() < 1e-12,
-                        "A·y, {m} by {n}, stride {stride}"
-                    );
-                }
+            }
+        }
+        check_all::<f32>();
+        check_all::<f64>();
+    }
+
+    #[test]
+    fn products_of_series_are_the_definition_at_every_width() {
+        fn check<R: Real>(steps: &[usize], m: usize, n: usize) {
+            let series = |seed: u64, steps: usize, width: usize| {
+                let mut series = Series::new(width);
+                series.resize(steps);
+                series
+                    .as_mut_slice()
+                    .copy_from_slice(&values::<R>(seed, steps * width));
+                series
+            };
+            let pairs: Vec<_> = (0..)
+                .zip(steps)
+                .map(|(seed, &t)| (series(seed, t, m), series(seed + 9, t, padded(n))))
+                .collect();
+            let mut a = Matrix::zeros(m, n);
+            set_product_of_series(pairs.iter().map(|(x, y)| (x, y)), &mut a);
+            for i in 0..m {
+                let wanted = (0..n).map(|j| {
+                    let of = |(x, y): &(Series<R>, Series<R>)| -> R {
+                        (0..x.steps()).map(|t| x.row(t)[i] * y.row(t)[j]).sum()
+                    };
+                    pairs.iter().map(of).sum()
+                });
+                assert_close(a.row(i), wanted, &format!("{steps:?}, {m} by {n}"));
+            }
+            // y_t += x_t·A, and x has a few values more than A has rows.
+            let (x, mut y) = (series(3, 6, m + 2), series(4, 6, n));
+            let before = y.clone();
+            add_series_product(&x, a.rows_from(0), &mut y);
+            for t in 0..6 {
+                let wanted = (0..n)
+                    .map(|j| before.row(t)[j] + (0..m).map(|i| x.row(t)[i] * a[[i, j]]).sum::<R>());
+                assert_close(y.row(t), wanted, &format!("series, {m} by {n}"));
+            }
+        }
+        for n in (1..=35).chain([92, 100, 129]) {
+            for m in [1, 4, 7] {
+                check::<f32>(&[3, 1], m, n);
+                check::<f64>(&[5], m, n);
             }
         }
     }

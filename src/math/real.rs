@@ -33,6 +33,8 @@ pub trait Real:
     const ONE: Self;
     /// The smallest positive normal number.
     const TINY: Self;
+    /// The distance from 1 to the next larger number.
+    const EPSILON: Self;
     /// As many of these as one vector of the instruction set holds.
     type Pack<S: Simd>: Copy;
 
@@ -99,6 +101,7 @@ macro_rules! real {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const TINY: Self = $type::MIN_POSITIVE;
+            const EPSILON: Self = $type::EPSILON;
             type Pack<S: Simd> = S::$pack;
 
             #[inline(always)]

@@ -303,7 +303,7 @@ mod tests {
             by_similarity: &mut upstream.to_vec(),
             by_key: &mut dk,
         };
-        let scratch = &mut vec![R::ZERO; N];
+        let scratch = &mut [R::ZERO; N];
         cosines_backward([head], columns, (&norms, epsilon), &mut dm, scratch);
         (dk, dm)
     }

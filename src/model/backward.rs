@@ -564,7 +564,7 @@ mod tests {
                     );
                     sum.add(&gradient);
                 }
-                let slices = together.slices().into_iter().zip(sum.slices());
+                let slices = together.slices().zip(sum.slices());
                 for (found, wanted) in slices {
                     let close = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-10;
                     assert!(found.iter().zip(wanted).all(close), "{kind:?} {lengths:?}");

@@ -39,7 +39,7 @@ fn training_allocates_nothing_after_the_longest_episode() {
 
         let mut allocations = |length: usize| {
             let episodes = [length, length.div_ceil(2), 1]
-                .map(|length| task.clone().with_length(length).episode(1, 0));
+                .map(|length| task.clone().with_size(length).episode(1, 0));
             let before = dhat::HeapStats::get().total_blocks;
             let inputs = episodes.iter().map(|episode| &episode.input);
             machine.run_for_training(inputs, usize::MAX, &mut traces);

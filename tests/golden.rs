@@ -35,10 +35,11 @@ impl Case {
         let path = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let count = |key: &str| golden[key].as_u64().unwrap() as usize;
-        let task = Task::Copy(Copy {
+        let copy = Copy {
             bits: count("width"),
             length: count("L")..=count("L"),
-        });
+        };
+        let task = Task::Copy(copy.clone());
         let activation = match golden["key_add_act"].as_str() {
             Some("tanh") => VectorActivation::Tanh,
             _ => VectorActivation::Identity,
@@ -70,7 +71,7 @@ impl Case {
             .map(|&bit| bit as f32)
             .collect();
         let bits = Array2::from_shape_vec((count("L"), count("width")), bits).unwrap();
-        let episode = task.episode_of(&bits, 1);
+        let episode = copy.episode_of(&bits);
         Self {
             name,
             golden,

@@ -27,7 +27,16 @@ fn with(overrides: &[&str]) -> Result<Experiment, Error> {
 #[test]
 fn every_preset_reads_and_writes_back() {
     let names: Vec<_> = preset::names().collect();
-    assert_eq!(names, ["copy", "repeat_copy"]);
+    assert_eq!(
+        names,
+        [
+            "copy",
+            "repeat_copy",
+            "associative_recall",
+            "ngrams",
+            "priority_sort"
+        ]
+    );
     for name in names {
         let experiment = Experiment::find(name, &[]).unwrap();
         assert_eq!(
@@ -48,7 +57,7 @@ fn all_but_the_task_has_defaults() {
     assert_eq!(experiment.title, "my");
     assert_eq!(experiment.model, ModelConfig::new(9, 8));
     assert_eq!(experiment.training.clip, Clip::Elementwise(10.0));
-    assert_eq!(experiment.evaluation.lengths, [10, 20, 30, 50, 120]);
+    assert_eq!(experiment.evaluation.sizes, [10, 20, 30, 50, 120]);
     let again = Experiment::from_json(&experiment.to_json(), "x.json", &[]).unwrap();
     assert_eq!(again, experiment);
 }
@@ -114,6 +123,114 @@ fn keys_of_another_kind() {
     assert_eq!(
         read(source).unwrap_err().to_string(),
         "my.json: `task.repeats`: is missing; `repeat_copy` needs [lowest, highest], for example [1, 10]"
+    );
+}
+
+#[test]
+fn the_other_tasks_of_the_paper_are_the_defaults() {
+    for (kind, sizes) in [
+        ("associative_recall", 6),
+        ("ngrams", 200),
+        ("priority_sort", 20),
+    ] {
+        let experiment = read(&format!(r#"{{"task": {{"kind": "{kind}"}}}}"#)).unwrap();
+        let shipped = Experiment::find(kind, &[]).unwrap();
+        assert_eq!(experiment.task, shipped.task);
+        assert_eq!(experiment.evaluation.sizes, [sizes]);
+        let again = Experiment::from_json(&experiment.to_json(), "x.json", &[]).unwrap();
+        assert_eq!(again, experiment);
+    }
+    let heads = |name: &str| {
+        let model = Experiment::find(name, &[]).unwrap().model;
+        let controller = (model.controller.layers, model.controller.size);
+        (model.read_heads, model.write_heads, controller)
+    };
+    assert_eq!(heads("associative_recall"), (1, 1, (1, 100)));
+    assert_eq!(heads("ngrams"), (1, 1, (1, 100)));
+    assert_eq!(heads("priority_sort"), (5, 5, (2, 100)));
+}
+
+#[test]
+fn what_is_wrong_with_a_task() {
+    let message = |task: &str| {
+        read(&format!(r#"{{"task": {{{task}}}}}"#))
+            .unwrap_err()
+            .to_string()
+    };
+    for (task, problem) in [
+        (
+            r#""kind": "copy", "length": [1, 20]"#,
+            "`task.bits`: is missing; `copy` needs a number of bits, for example 8",
+        ),
+        (
+            r#""kind": "copy", "bits": 8"#,
+            "`task.length`: is missing; `copy` needs [lowest, highest], for example [1, 20]",
+        ),
+        (
+            r#""kind": "associative_recall", "length": [1, 20]"#,
+            "`task.length`: is not a key of `associative_recall`; allowed: kind, bits, item_length, items",
+        ),
+        (
+            r#""kind": "associative_recall", "items": [1, 6]"#,
+            "`task.items`: is [1, 6]; allowed: [lowest, highest] with 2 ≤ lowest ≤ highest ≤ 10000",
+        ),
+        (
+            r#""kind": "associative_recall", "item_length": 0"#,
+            "`task.item_length`: is 0; allowed: 1 to 1000",
+        ),
+        (
+            r#""kind": "ngrams", "bits": 1"#,
+            "`task.bits`: is not a key of `ngrams`; allowed: kind, context, length",
+        ),
+        (
+            r#""kind": "ngrams", "context": 17"#,
+            "`task.context`: is 17; allowed: 1 to 16",
+        ),
+        (
+            r#""kind": "ngrams", "length": [0, 5]"#,
+            "`task.length`: is [0, 5]; allowed: [lowest, highest] with 1 ≤ lowest ≤ highest ≤ 100000",
+        ),
+        (
+            r#""kind": "priority_sort", "sorted": 21"#,
+            "`task.sorted`: is 21; allowed: 1 to 20",
+        ),
+        (
+            r#""kind": "priority_sort", "repeats": [1, 2]"#,
+            "`task.repeats`: is not a key of `priority_sort`; allowed: kind, bits, items, sorted",
+        ),
+    ] {
+        assert_eq!(message(task), format!("my.json: {problem}"));
+    }
+    assert!(message(r#""kind": "sort""#).starts_with(
+        "my.json: `task.kind`: is `sort`; expected one of `copy`, `repeat_copy`, `associative_recall`, `ngrams`, `priority_sort` at "
+    ));
+}
+
+#[test]
+fn an_evaluation_of_another_kind_of_task() {
+    let message = |kind: &str, rest: &str| {
+        let source = format!(r#"{{"task": {{"kind": "{kind}"}}, "evaluation": {{{rest}}}}}"#);
+        read(&source).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message("priority_sort", r#""lengths": [5]"#),
+        "my.json: `evaluation.lengths`: does not belong to the task `priority_sort`; allowed: items, episodes"
+    );
+    assert_eq!(
+        message("associative_recall", r#""items": [6, 1]"#),
+        "my.json: `evaluation.items[1]`: is 1; allowed: 2 to 10000"
+    );
+    assert_eq!(
+        message("associative_recall", r#""items": []"#),
+        "my.json: `evaluation.items`: is empty; expected at least one number of items"
+    );
+    assert_eq!(
+        message("ngrams", r#""repeats": [2]"#),
+        "my.json: `evaluation.repeats`: is given, but the task `ngrams` has no repeats"
+    );
+    assert_eq!(
+        error(r#""evaluation": {"items": [2]}"#),
+        "my.json: `evaluation.items`: does not belong to the task `copy`; allowed: lengths, episodes"
     );
 }
 
@@ -311,7 +428,7 @@ fn overrides_change_one_value() {
     assert_eq!(changed.training.optimizer, adam);
     let changed = with(&["task.length=[2,3]", "training.clip.kind=none"]).unwrap();
     assert_eq!(
-        (changed.task.length(), changed.training.clip),
+        (changed.task.size(), changed.training.clip),
         (2..=3, Clip::None)
     );
     // A whole object at once.
@@ -370,11 +487,11 @@ fn overrides_are_as_strict_as_the_file() {
 fn a_typo_in_the_name() {
     assert_eq!(
         Experiment::find("cpoy", &[]).unwrap_err().to_string(),
-        "there is no preset `cpoy`; did you mean `copy`? known: copy, repeat_copy"
+        "there is no preset `cpoy`; did you mean `copy`? known: copy, repeat_copy, associative_recall, ngrams, priority_sort"
     );
     assert_eq!(
         Experiment::find("frobnicate", &[]).unwrap_err().to_string(),
-        "there is no preset `frobnicate`; known: copy, repeat_copy"
+        "there is no preset `frobnicate`; known: copy, repeat_copy, associative_recall, ngrams, priority_sort"
     );
     let missing = Experiment::find("no/such.json", &[])
         .unwrap_err()

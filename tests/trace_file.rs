@@ -14,6 +14,12 @@ const WIDE: &str = r#"{"task": {"kind": "repeat_copy", "bits": 2, "length": [1, 
               "controller": {"size": 4, "layers": 2},
               "heads": {"read": 2, "write": 2, "shift": {"form": "scalar", "range": 2},
                         "add_activation": "identity", "initial_weighting": "learned"}}}"#;
+const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item_length": 2, "items": [2, 4]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+const NGRAMS: &str = r#"{"task": {"kind": "ngrams", "context": 2, "length": [9, 9]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+const SORT: &str = r#"{"task": {"kind": "priority_sort", "bits": 2, "items": [3, 5], "sorted": 2},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 const FEEDFORWARD: &str = r#"{"task": {"kind": "copy", "bits": 1, "length": [1, 2]},
     "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"kind": "feedforward", "size": 3}}}"#;
 
@@ -63,7 +69,7 @@ fn replaced(from: &str, to: &str) -> String {
 
 #[test]
 fn what_is_written_reads_back_byte_for_byte() {
-    for source in [TINY, WIDE, FEEDFORWARD] {
+    for source in [TINY, WIDE, FEEDFORWARD, RECALL, NGRAMS, SORT] {
         let (machine, recording) = record(source);
         let written = text(&machine, &recording, false);
         let read = trace::from_json(&written, "a/t.ntmtrace.json").unwrap();
@@ -101,6 +107,40 @@ fn the_same_seed_gives_the_same_bytes() {
 fn a_title_names_file_and_episode() {
     let read = trace::from_json(&tiny(), "a/t.ntmtrace.json").unwrap();
     assert_eq!(read.title, "t.ntmtrace.json: copy, 3 vectors");
+}
+
+#[test]
+fn the_task_is_told_in_full() {
+    let told = |source: &str| {
+        let (machine, recording) = record(source);
+        let written = text(&machine, &recording, false);
+        let read = trace::from_json(&written, "t.json").unwrap();
+        let line = written.lines().find(|line| line.starts_with("\"task\""));
+        (line.unwrap_or_default().to_owned(), read.title)
+    };
+    assert_eq!(
+        told(TINY).0,
+        r#""task": {"name":"copy","params":{"bits":2,"length":3},"seed":"7","episode":"2","length":3,"repeats":1},"#
+    );
+    let (task, title) = told(WIDE);
+    assert!(task.starts_with(r#""task": {"name":"repeat_copy","params":{"bits":2,"length":[1,4],"repeats":[1,3]},"seed":"7","episode":"2","length":"#), "{task}");
+    assert!(title.contains(" × "), "{title}");
+    let (task, title) = told(RECALL);
+    assert!(task.starts_with(r#""task": {"name":"associative_recall","params":{"bits":2,"item_length":2,"items":[2,4]},"seed":"7","episode":"2","items":"#), "{task}");
+    assert!(
+        !task.contains("length\":null") && !task.contains("repeats"),
+        "{task}"
+    );
+    assert!(title.ends_with(" items"), "{title}");
+    let (task, title) = told(NGRAMS);
+    assert_eq!(
+        task,
+        r#""task": {"name":"ngrams","params":{"context":2,"length":9},"seed":"7","episode":"2","length":9},"#
+    );
+    assert_eq!(title, "t.json: ngrams, 9 bits");
+    let (task, title) = told(SORT);
+    assert!(task.starts_with(r#""task": {"name":"priority_sort","params":{"bits":2,"items":[3,5],"sorted":2},"seed":"7","episode":"2","items":"#), "{task}");
+    assert!(title.ends_with(" vectors"), "{title}");
 }
 
 #[test]
@@ -261,7 +301,7 @@ fn errors_name_the_array() {
     );
     assert_eq!(
         replaced("\"name\":\"copy\"", "\"name\":\"sort\""),
-        "t.json: `task.name`: is `sort`; expected `copy` or `repeat_copy` at line 4 column 22"
+        "t.json: `task.name`: is `sort`; expected one of `copy`, `repeat_copy`, `associative_recall`, `ngrams`, `priority_sort` at line 4 column 22"
     );
 }
 

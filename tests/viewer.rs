@@ -9,7 +9,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use tapescope::model::{ModelConfig, Ntm};
 use tapescope::player::Stage;
-use tapescope::task::{Copy, RepeatCopy, Task};
+use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::Recording;
 use tapescope::viewer::{App, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options};
 
@@ -411,13 +411,13 @@ fn values_that_are_not_finite_are_counted_and_drawn() {
 #[test]
 fn a_length_is_taken_as_typed_or_its_limit_is_said() {
     let mut harness = paused();
-    act(&mut harness, Command::Length(1500));
+    act(&mut harness, Command::Size(1500));
     assert_eq!(harness.state().player.steps(), 3001);
     assert!(harness.query_by_label("Note").is_none());
     let shapes = harness.output().shapes.len();
     assert!(shapes < 6000, "{shapes} shapes");
-    act(&mut harness, Command::Length(5000));
-    assert_eq!(harness.state().session.wish.length, 2000);
+    act(&mut harness, Command::Size(5000));
+    assert_eq!(harness.state().session.wish.size, 2000);
     harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
     act(&mut harness, Command::Machine(1));
     act(&mut harness, Command::Repeats(0));
@@ -434,7 +434,7 @@ fn a_typed_length_reaches_the_limit_too() {
     harness.run_steps(2);
     press(&mut harness, Key::Enter);
     harness.run_steps(2);
-    assert_eq!(harness.state().session.wish.length, 2000);
+    assert_eq!(harness.state().session.wish.size, 2000);
     harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
 }
 
@@ -508,11 +508,11 @@ fn small_weights_are_printed_and_strips_are_named() {
 #[test]
 fn an_opened_trace_is_described_by_itself() {
     let mut harness = paused();
-    act(&mut harness, Command::Length(40));
+    act(&mut harness, Command::Size(40));
     open(&mut harness, "theirs.ntmtrace.json");
     let length = {
         let open = harness.state().session.open.as_ref().unwrap();
-        open.shown.recording.episode.length
+        open.shown.recording.episode.size
     };
     for fact in ["Task Copy", "Seed 9", "Memory 16 rows"] {
         harness.get_by_label(&format!("{fact}, as recorded"));
@@ -694,9 +694,57 @@ fn the_shipped_machines_are_shown() {
 #[test]
 fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
     let mut harness = paused();
-    act(&mut harness, Command::Length(200));
+    act(&mut harness, Command::Size(200));
     let before = harness.state().status();
     act(&mut harness, Command::MemoryRows(1 << 20));
     harness.get_by_label("Not done");
     assert_eq!(harness.state().status(), before);
+}
+
+#[test]
+fn a_task_with_items_says_items() {
+    let task = Task::AssociativeRecall(AssociativeRecall {
+        bits: 3,
+        item_length: 2,
+        items: 2..=4,
+    });
+    let recall = Machine {
+        name: "recall".to_owned(),
+        title: "Associative recall".to_owned(),
+        ntm: small(&task, 16, 2),
+        task,
+    };
+    let ngrams = Task::Ngrams(Ngrams {
+        context: 2,
+        length: 20..=20,
+    });
+    let predicting = Machine {
+        name: "ngrams".to_owned(),
+        title: "N-grams".to_owned(),
+        ntm: small(&ngrams, 16, 2),
+        task: ngrams,
+    };
+    let options = Options {
+        machines: vec![recall, predicting],
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    harness.get_by_label("trained on 2 to 4 items");
+    click(&mut harness, "More: Items");
+    harness.get_by_label("beyond training: trained on 2 to 4 items");
+    assert_eq!(harness.state().session.wish.size, 5);
+    act(&mut harness, Command::Size(1));
+    harness.get_by_label("Items 1 became 2: here it can be 2 to 2000.");
+    assert_eq!(
+        harness.state().session.title(),
+        "Associative recall, items 2, seed 1 – Tapescope"
+    );
+    assert_eq!(
+        harness.state().session.file_name(),
+        "associative_recall-items2-seed1.ntmtrace.json"
+    );
+    act(&mut harness, Command::Machine(1));
+    harness.get_by_label("trained on length 20");
+    assert_eq!(harness.state().player.steps(), 20);
+    harness.get_by_label("More: Length");
 }

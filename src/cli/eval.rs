@@ -1,4 +1,4 @@
-//! `tapescope eval`: how well a machine does, length by length.
+//! `tapescope eval`: how well a machine does, size by size.
 
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -6,13 +6,13 @@ use std::ops::RangeInclusive;
 use clap::Args;
 
 use super::{
-    UNSEEN_SEED, Usage, from_zero, length, machine, repeats, rows, thread_count, threads,
+    UNSEEN_SEED, Usage, from_zero, items, length, machine, repeats, rows, thread_count, threads,
     whole_number,
 };
 use crate::io::Trained;
 use crate::io::history::measurement_json;
-use crate::task::Task;
-use crate::train::{Evaluation, evaluate};
+use crate::task::{Measure, Task};
+use crate::train::{Evaluation, evaluate, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,10 +20,12 @@ Examples:
   tapescope eval runs/copy-1/weights.safetensors --lengths 20,87,120 --episodes 500
   tapescope eval repeat_copy --lengths 10 --repeats 10,20
   tapescope eval copy --lengths 120 --rows 256 --json
+  tapescope eval runs/associative_recall-1 --items 6,12
 
 `bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper; `wrong` \
 is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
-episodes without a wrong bit. The episodes come from a seed of their own (1000000 unless given), so the \
+episodes without a wrong bit; `optimum`, for N-grams, is what the best predictor needs on the same \
+episodes. The episodes come from a seed of their own (1000000 unless given), so the \
 machine has not been trained on them.";
 
 /// Measure a machine on episodes it was not trained on.
@@ -36,6 +38,9 @@ pub(super) struct Eval {
     /// Lengths of the sequences, in vectors [default: those of the preset].
     #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = length, allow_negative_numbers = true)]
     lengths: Vec<usize>,
+    /// Numbers of items, for tasks that have them [default: those of the preset].
+    #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = items, allow_negative_numbers = true)]
+    items: Vec<usize>,
     /// Numbers of repeats [default: those of the preset].
     #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = repeats, allow_negative_numbers = true)]
     repeats: Vec<usize>,
@@ -67,9 +72,12 @@ impl Eval {
         for task in &cases {
             machine::check_size(
                 &trained.machine.config,
-                machine::longest(task),
+                task.longest(),
                 &self.machine,
-                "--lengths, --repeats or --rows",
+                match task.measure() {
+                    Measure::Length => "--lengths, --repeats or --rows",
+                    Measure::Items => "--items or --rows",
+                },
             )?;
         }
         let episodes = self
@@ -86,11 +94,12 @@ impl Eval {
                 episodes,
                 threads(self.threads),
             );
+            let optimum = optimum(&task, self.seed, episodes);
             if self.json {
-                let line = measurement_json(&trained, &task, self.seed, &result);
+                let line = measurement_json(&trained, &task, self.seed, &result, optimum);
                 writeln!(out, "{line}")?;
             } else {
-                line(out, &task, &result)?;
+                line(out, &task, &result, optimum)?;
             }
             out.flush()?;
         }
@@ -112,9 +121,11 @@ impl Eval {
             return Err(Usage(problem).into());
         }
         let repeats = given(&self.repeats, &preset.repeats);
+        let lengths = ("--lengths", &*self.lengths);
+        let sizes = machine::sizes(task, lengths, ("--items", &self.items))?;
         let mut cases = Vec::new();
-        for length in given(&self.lengths, &preset.lengths) {
-            let task = task.clone().with_length(length);
+        for size in given(sizes, &preset.sizes) {
+            let task = task.clone().with_size(size);
             if repeats.is_empty() {
                 cases.push(task);
             } else {
@@ -140,16 +151,26 @@ impl Eval {
             "{} on a memory of {} × {}; seed {}, episodes per line: {episodes}",
             trained.experiment.title, config.rows, config.columns, self.seed
         )?;
-        let repeats = trained.experiment.task.repeats().map_or("", |_| " repeats");
+        let task = &trained.experiment.task;
+        let repeats = task.repeats().map_or("", |_| " repeats");
+        let optimum = task
+            .optimum(&task.episode(self.seed, 0))
+            .map_or("", |_| "   optimum");
         writeln!(
             out,
-            "length{repeats}      bits     wrong   of bits  perfect"
+            "{:>6}{repeats}      bits     wrong   of bits  perfect{optimum}",
+            task.measure().name()
         )
     }
 }
 
-fn line(out: &mut impl Write, task: &Task, result: &Evaluation) -> std::io::Result<()> {
-    write!(out, "{:>6}", task.length().end())?;
+fn line(
+    out: &mut impl Write,
+    task: &Task,
+    result: &Evaluation,
+    optimum: Option<f64>,
+) -> std::io::Result<()> {
+    write!(out, "{:>6}", task.size().end())?;
     if let Some(repeats) = task.repeats() {
         write!(out, " {:>7}", span(&repeats))?;
     }
@@ -160,11 +181,15 @@ fn line(out: &mut impl Write, task: &Task, result: &Evaluation) -> std::io::Resu
         perfect,
         ..
     } = result;
-    writeln!(
+    write!(
         out,
         " {bits_per_sequence:>9.3} {wrong_bits:>9.2} {scored_bits:>9.0} {:>7.1}%",
         100.0 * perfect
-    )
+    )?;
+    if let Some(optimum) = optimum {
+        write!(out, " {optimum:>9.3}")?;
+    }
+    writeln!(out)
 }
 
 fn span(range: &RangeInclusive<usize>) -> String {

@@ -5,10 +5,7 @@ use std::path::Path;
 use super::Usage;
 use crate::io::{Error, Experiment, RunFolder, Trained, preset, trace, weights};
 use crate::model::ModelConfig;
-use crate::task::Task;
-
-/// What to make smaller where one episode is asked for.
-pub(super) const SMALLER: &str = "--length or --rows";
+use crate::task::{Measure, Task};
 
 /// The largest recording that is made, in bytes.
 const RECORDING_LIMIT: u64 = 16 << 30;
@@ -64,17 +61,33 @@ fn with_rows(mut machine: Trained, name: &str, rows: Option<usize>) -> anyhow::R
 
 fn no_weights(name: &str) -> Usage {
     Usage(format!(
-        "no trained weights for `{name}` are inside this program; \
-         train it (tapescope train {name}), then name its runs/{name}-1/weights.safetensors"
+        "no trained weights ship for `{name}`; train them with: tapescope train {name}"
     ))
 }
 
-/// The steps of the longest episode of a task.
-pub(super) fn longest(task: &Task) -> usize {
-    let length = *task.length().end();
-    match task.repeats() {
-        None => 2 * length + 1,
-        Some(repeats) => length + 1 + length * repeats.end() + 1,
+/// The sizes that were asked for, by the option that names what they count.
+pub(super) fn sizes<'a>(
+    task: &Task,
+    lengths: (&str, &'a [usize]),
+    items: (&str, &'a [usize]),
+) -> anyhow::Result<&'a [usize]> {
+    let ((option, sizes), (stranger, strangers)) = match task.measure() {
+        Measure::Length => (lengths, items),
+        Measure::Items => (items, lengths),
+    };
+    let (name, least) = (task.name(), task.least_size());
+    if !strangers.is_empty() {
+        let nothing = stranger.trim_start_matches('-');
+        let problem = format!("{stranger}: the task `{name}` has no {nothing}; use {option}");
+        return Err(Usage(problem).into());
+    }
+    let most = preset::most_size(task.measure());
+    match sizes.iter().find(|size| !(least..=most).contains(size)) {
+        None => Ok(sizes),
+        Some(size) => {
+            let problem = format!("{option} {size}: the task `{name}` allows {least} to {most}");
+            Err(Usage(problem).into())
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand};
 
 use crate::io::Error;
-use crate::io::preset::{MAX_LENGTH, MAX_REPEATS, MAX_ROWS};
+use crate::io::preset::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, MAX_ROWS};
 
 /// The seed of evaluation and of exported traces, where none is given. Training runs start from small
 /// seeds (the presets' is 1), so these episodes are ones that no machine was trained on.
@@ -138,6 +138,11 @@ fn rows(text: &str) -> Result<usize, String> {
 /// A length of sequences, as it is typed.
 fn length(text: &str) -> Result<usize, String> {
     whole_number(text, MAX_LENGTH)
+}
+
+/// A number of items, as it is typed.
+fn items(text: &str) -> Result<usize, String> {
+    whole_number(text, MAX_ITEMS)
 }
 
 /// A number of repeats, as it is typed.

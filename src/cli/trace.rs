@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{UNSEEN_SEED, Usage, from_zero, length, machine, note, repeats, rows};
+use super::{UNSEEN_SEED, Usage, from_zero, items, length, machine, note, repeats, rows};
 use crate::io::trace::Source;
 use crate::io::{Experiment, Trained, bits, trace};
 use crate::task::Task;
@@ -21,7 +21,8 @@ const EXAMPLES: &str = r#"Examples:
   tapescope trace mine.json --weights weights.safetensors --out t.ntmtrace.json
   tapescope view copy.ntmtrace.json
 
-bits.json holds rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or {"bits": [[…]], "repeats": 3}.
+bits.json holds rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or an object with what else the task
+needs: {"bits": [[…]], "repeats": 3}, or "query": 0, or "priorities": [0.5, …].
 The file loads into Python with three lines; see docs/formats.md. The same command gives the same bytes."#;
 
 /// Record one episode and write it as JSON: every array of every stage of every step.
@@ -38,6 +39,9 @@ pub(super) struct Trace {
     /// Length of the sequence, in vectors [default: drawn as in training].
     #[arg(long, value_name = "L", value_parser = length, allow_negative_numbers = true, conflicts_with = "input")]
     length: Option<usize>,
+    /// Number of items, for tasks that have them [default: drawn as in training].
+    #[arg(long, value_name = "N", value_parser = items, allow_negative_numbers = true, conflicts_with = "input")]
+    items: Option<usize>,
     /// Number of repeats [default: drawn as in training].
     #[arg(long, value_name = "R", value_parser = repeats, allow_negative_numbers = true)]
     repeats: Option<usize>,
@@ -70,9 +74,10 @@ impl Trace {
         let bytes = trace::estimated_bytes(config, steps, self.full_memory);
         if bytes > LARGE {
             let help = if self.full_memory {
-                "without --full-memory it is smaller"
+                "without --full-memory it is smaller".to_owned()
             } else {
-                "fewer --rows or a smaller --length make it smaller"
+                let size = recording.task.measure().name();
+                format!("fewer --rows or a smaller --{size} make it smaller")
             };
             note(&format!(
                 "warning: the file will have about {} MB; {help}",
@@ -136,20 +141,20 @@ impl Trace {
             return Err(Usage(problem).into());
         }
         if let Some(path) = &self.input {
-            return self.record_input(trained, &task, path);
+            let by_hand = bits::read(path, &task, self.repeats)?;
+            self.check_size(trained, &by_hand.task)?;
+            let episode = by_hand.episode();
+            return Ok(Recording::of(&trained.machine, &by_hand.task, episode));
         }
-        if let Some(length) = self.length {
-            task = task.with_length(length);
+        let lengths = ("--length", self.length.as_slice());
+        let sizes = machine::sizes(&task, lengths, ("--items", self.items.as_slice()))?;
+        if let Some(&size) = sizes.first() {
+            task = task.with_size(size);
         }
         if let Some(repeats) = self.repeats {
             task = task.with_repeats(repeats);
         }
-        machine::check_size(
-            &trained.machine.config,
-            machine::longest(&task),
-            &self.machine,
-            machine::SMALLER,
-        )?;
+        self.check_size(trained, &task)?;
         Ok(Recording::new(
             &trained.machine,
             &task,
@@ -158,42 +163,12 @@ impl Trace {
         ))
     }
 
-    fn record_input(
-        &self,
-        trained: &Trained,
-        task: &Task,
-        path: &Path,
-    ) -> anyhow::Result<Recording> {
-        let input = bits::read(path, task.bits())?;
-        if input.repeats.is_some() && task.repeats().is_none() {
-            let problem = format!(
-                "{}: the task `{}` has no repeats",
-                path.display(),
-                task.name()
-            );
-            return Err(Usage(problem).into());
-        }
-        let repeats = self.repeats.or(input.repeats);
-        if repeats.is_none() && task.repeats().is_some() {
-            let problem = format!(
-                "{}: `repeats` is missing, which the task `{}` needs; write {{\"bits\": […], \"repeats\": 3}}, or add --repeats 3",
-                path.display(),
-                task.name()
-            );
-            return Err(Usage(problem).into());
-        }
-        let repeats = repeats.unwrap_or(1);
-        let task = task
-            .clone()
-            .with_length(input.bits.nrows())
-            .with_repeats(repeats);
+    fn check_size(&self, trained: &Trained, task: &Task) -> anyhow::Result<()> {
         machine::check_size(
             &trained.machine.config,
-            machine::longest(&task),
+            task.longest(),
             &self.machine,
-            machine::SMALLER,
-        )?;
-        let episode = task.episode_of(&input.bits, repeats);
-        Ok(Recording::of(&trained.machine, &task, episode))
+            &format!("--{} or --rows", task.measure().name()),
+        )
     }
 }

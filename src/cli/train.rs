@@ -64,9 +64,12 @@ impl Train {
         let experiment = self.experiment()?;
         machine::check_size(
             &experiment.model,
-            machine::longest(&experiment.task),
+            experiment.task.longest(),
             &self.preset,
-            "model.memory.rows, model.memory.columns or task.length",
+            &format!(
+                "model.memory.rows, model.memory.columns or task.{}",
+                experiment.task.measure().name()
+            ),
         )?;
         let folder = self.out.clone().unwrap_or_else(|| {
             PathBuf::from(format!(

@@ -3,36 +3,41 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Trained, file};
-use crate::task::Task;
+use crate::task::{Measure, Task};
 use crate::train::{Evaluation, HistoryPoint};
 
-/// One measurement of a machine as one line of JSON.
+/// One measurement of a machine as one line of JSON, beside the optimum over the same episodes.
 pub fn measurement_json(
     trained: &Trained,
     task: &Task,
     seed: u64,
     evaluation: &Evaluation,
+    optimum: Option<f64>,
 ) -> String {
     #[derive(Serialize)]
     struct Line<'a> {
         machine: &'a str,
         rows: usize,
         task: &'static str,
-        length: [usize; 2],
+        length: Option<[usize; 2]>,
+        items: Option<[usize; 2]>,
         repeats: Option<[usize; 2]>,
         seed: String,
         #[serde(flatten)]
         evaluation: EvaluationForm,
+        optimum: Option<f64>,
     }
     let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
     let line = Line {
         machine: &trained.experiment.name,
         rows: trained.machine.config.rows,
         task: task.name(),
-        length: ends(task.length()),
+        length: (task.measure() == Measure::Length).then(|| ends(task.size())),
+        items: (task.measure() == Measure::Items).then(|| ends(task.size())),
         repeats: task.repeats().map(ends),
         seed: seed.to_string(),
         evaluation: evaluation.into(),
+        optimum,
     };
     file::json(&line)
 }

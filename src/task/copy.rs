@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Episode, Random, random_bits};
+use super::{Channels, Episode, Generate, Measure, Random, random_bits};
 
 /// Parameters of the copy task. The paper: 8 bits, lengths 1 to 20.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,26 +31,50 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// The bits and the delimiter flag.
-    pub fn inputs(&self) -> usize {
-        self.bits + 1
+    /// The episode that shows these bits, [length, bits] of 0 and 1.
+    pub fn episode_of(&self, bits: &Array2<f32>) -> Episode {
+        let length = bits.nrows();
+        let mut episode = Episode::showing(bits, self, length);
+        episode.target.slice_mut(s![length + 1.., ..]).assign(bits);
+        episode
+    }
+}
+
+impl Generate for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
     }
 
-    /// The bits.
-    pub fn outputs(&self) -> usize {
+    fn bits(&self) -> usize {
         self.bits
     }
 
-    pub(super) fn episode(&self, random: &mut Random) -> Episode {
-        let length = random.random_range(self.length.clone());
-        self.episode_of(&random_bits(random, length, self.bits))
+    fn channels(&self) -> Channels {
+        Channels {
+            input: &["delimiter"],
+            output: &[],
+        }
     }
 
-    pub(super) fn episode_of(&self, bits: &Array2<f32>) -> Episode {
-        let length = bits.nrows();
-        let mut episode = Episode::showing(bits, self.inputs(), self.outputs(), length);
-        episode.target.slice_mut(s![length + 1.., ..]).assign(bits);
-        episode
+    fn measure(&self) -> Measure {
+        Measure::Length
+    }
+
+    fn size(&self) -> &RangeInclusive<usize> {
+        &self.length
+    }
+
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
+        &mut self.length
+    }
+
+    fn longest(&self) -> usize {
+        2 * self.length.end() + 1
+    }
+
+    fn episode(&self, random: &mut Random) -> Episode {
+        let length = random.random_range(self.length.clone());
+        self.episode_of(&random_bits(random, length, self.bits))
     }
 }
 

@@ -1,12 +1,27 @@
-//! Episode generators. They know nothing of the machine that will run their episodes.
+//! Episode generators, one for each experiment of the paper. They know nothing of the machine that will
+//! run their episodes.
 //!
 //! Episode `i` of a run is a function of (seed, i) alone: a run resumes exactly, a batch can be spread
 //! over threads, and anyone can recreate an episode from two numbers.
+//!
+//! | task | size | answer | chance, bits |
+//! |---|---|---|---|
+//! | [`Copy`] | length | the sequence | length · bits |
+//! | [`RepeatCopy`] | length | the sequence, several times, and an end marker | length · repeats · bits |
+//! | [`AssociativeRecall`] | items | the item after the one that is queried | item length · bits |
+//! | [`Ngrams`] | length | every bit, before it is seen | length |
+//! | [`PrioritySort`] | items | the vectors of highest priority, in its order | sorted · bits |
 
+mod associative_recall;
 mod copy;
+mod ngrams;
+mod priority_sort;
 mod repeat_copy;
 
+pub use associative_recall::AssociativeRecall;
 pub use copy::Copy;
+pub use ngrams::{Ngrams, Prediction};
+pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 
 use std::ops::RangeInclusive;
@@ -29,16 +44,16 @@ pub struct Episode {
     pub mask: Vec<f32>,
     /// The parts of the episode, in order, covering every step.
     pub phases: Vec<Phase>,
-    /// The length of the sequence in this episode (vectors).
-    pub length: usize,
-    /// How often it is to be repeated; 1 for plain copy.
+    /// The length of the sequence in this episode, or the number of its items: see [`Task::measure`].
+    pub size: usize,
+    /// How often the sequence is to be repeated; 1 where the task has no repeats.
     pub repeats: usize,
 }
 
 /// A named part of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// `input`, `delimiter`, `answer`, ….
+    /// One of [`Phase::NAMES`].
     pub name: &'static str,
     /// First step.
     pub start: usize,
@@ -47,7 +62,18 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// Phases with these names and numbers of steps, one after the other.
+    /// The phases that tasks have.
+    pub const NAMES: [&str; 7] = [
+        "input",
+        "delimiter",
+        "query",
+        "answer",
+        "end",
+        "context",
+        "prediction",
+    ];
+
+    /// Phases with these names and numbers of steps, one after the other; those without steps are left out.
     fn in_a_row(parts: &[(&'static str, usize)]) -> Vec<Self> {
         let mut start = 0;
         let phase = |&(name, steps): &(&'static str, usize)| {
@@ -59,34 +85,36 @@ impl Phase {
             start = phase.end;
             phase
         };
-        parts.iter().map(phase).collect()
+        let parts = parts.iter().filter(|(_, steps)| *steps > 0);
+        parts.map(phase).collect()
     }
 }
 
 impl Episode {
     /// An episode of silence, to be filled in.
-    fn silent(steps: usize, inputs: usize, outputs: usize) -> Self {
+    fn silent(steps: usize, task: &impl Generate) -> Self {
+        let channels = task.channels();
         Self {
-            input: Array2::zeros((steps, inputs)),
-            target: Array2::zeros((steps, outputs)),
+            input: Array2::zeros((steps, task.bits() + channels.input.len())),
+            target: Array2::zeros((steps, task.bits() + channels.output.len())),
             mask: vec![0.0; steps],
             phases: Vec::new(),
-            length: 0,
+            size: 0,
             repeats: 1,
         }
     }
 
     /// An episode that opens by showing `bits` and then a flag on the channel behind them; its answer has
     /// `answer` steps, all scored.
-    fn showing(bits: &Array2<f32>, inputs: usize, outputs: usize, answer: usize) -> Self {
+    fn showing(bits: &Array2<f32>, task: &impl Generate, answer: usize) -> Self {
         let (length, width) = bits.dim();
-        let mut episode = Self::silent(length + 1 + answer, inputs, outputs);
+        let mut episode = Self::silent(length + 1 + answer, task);
         episode.input.slice_mut(s![..length, ..width]).assign(bits);
         episode.input[[length, width]] = 1.0;
         episode.mask[length + 1..].fill(1.0);
         episode.phases =
             Phase::in_a_row(&[("input", length), ("delimiter", 1), ("answer", answer)]);
-        episode.length = length;
+        episode.size = length;
         episode
     }
 
@@ -95,9 +123,72 @@ impl Episode {
         self.mask.len()
     }
 
+    /// Steps whose output is scored.
+    pub fn scored_steps(&self) -> usize {
+        self.mask.iter().filter(|&&m| m > 0.0).count()
+    }
+
     /// Scored output bits: steps in the mask times output channels.
     pub fn scored_bits(&self) -> usize {
-        self.mask.iter().filter(|&&m| m > 0.0).count() * self.target.ncols()
+        self.scored_steps() * self.target.ncols()
+    }
+}
+
+/// What the size of an episode counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Steps of a sequence.
+    Length,
+    /// Things that are shown, of one or more vectors each.
+    Items,
+}
+
+impl Measure {
+    /// The name that presets, traces and options use: `length` or `items`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Items => "items",
+        }
+    }
+
+    /// The name of several sizes: `lengths` or `items`.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Length => "lengths",
+            Self::Items => "items",
+        }
+    }
+}
+
+/// The channels behind the bits of a vector, by name.
+struct Channels {
+    input: &'static [&'static str],
+    output: &'static [&'static str],
+}
+
+/// What every task has; see the methods of [`Task`].
+trait Generate {
+    fn name(&self) -> &'static str;
+    fn bits(&self) -> usize;
+    fn channels(&self) -> Channels;
+    fn measure(&self) -> Measure;
+    fn size(&self) -> &RangeInclusive<usize>;
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
+
+    fn least_size(&self) -> usize {
+        1
+    }
+
+    fn longest(&self) -> usize;
+    fn episode(&self, random: &mut Random) -> Episode;
+
+    fn chance(&self, episode: &Episode) -> f64 {
+        episode.scored_bits() as f64
+    }
+
+    fn optimum(&self, _: &Episode) -> Option<f64> {
+        None
     }
 }
 
@@ -108,65 +199,94 @@ pub enum Task {
     Copy(Copy),
     /// Emit it a given number of times, then an end marker.
     RepeatCopy(RepeatCopy),
+    /// Emit the item that followed the one that is shown again.
+    AssociativeRecall(AssociativeRecall),
+    /// Predict every bit of a sequence whose statistics are new in every episode.
+    Ngrams(Ngrams),
+    /// Emit the vectors of highest priority, the highest first.
+    PrioritySort(PrioritySort),
 }
 
 impl Task {
+    fn generator(&self) -> &dyn Generate {
+        match self {
+            Self::Copy(task) => task,
+            Self::RepeatCopy(task) => task,
+            Self::AssociativeRecall(task) => task,
+            Self::Ngrams(task) => task,
+            Self::PrioritySort(task) => task,
+        }
+    }
+
+    fn generator_mut(&mut self) -> &mut dyn Generate {
+        match self {
+            Self::Copy(task) => task,
+            Self::RepeatCopy(task) => task,
+            Self::AssociativeRecall(task) => task,
+            Self::Ngrams(task) => task,
+            Self::PrioritySort(task) => task,
+        }
+    }
+
     /// The name that presets and traces use.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Copy(_) => "copy",
-            Self::RepeatCopy(_) => "repeat_copy",
-        }
+        self.generator().name()
     }
 
     /// Input channels, X.
     pub fn inputs(&self) -> usize {
-        match self {
-            Self::Copy(task) => task.inputs(),
-            Self::RepeatCopy(task) => task.inputs(),
-        }
+        self.bits() + self.generator().channels().input.len()
     }
 
     /// Output channels, Y.
     pub fn outputs(&self) -> usize {
-        match self {
-            Self::Copy(task) => task.outputs(),
-            Self::RepeatCopy(task) => task.outputs(),
-        }
+        self.bits() + self.generator().channels().output.len()
     }
 
-    /// Bits per vector.
+    /// Bits per vector; they are the first channels of input and output.
     pub fn bits(&self) -> usize {
-        match self {
-            Self::Copy(task) => task.bits,
-            Self::RepeatCopy(task) => task.bits,
-        }
+        self.generator().bits()
     }
 
-    /// The range from which the length of a sequence is drawn.
-    pub fn length(&self) -> RangeInclusive<usize> {
-        match self {
-            Self::Copy(task) => task.length.clone(),
-            Self::RepeatCopy(task) => task.length.clone(),
-        }
+    /// The name of an input channel: `bit 0`, …, or `delimiter`, `count`, `priority`, ….
+    pub fn input_name(&self, channel: usize) -> String {
+        channel_name(channel, self.bits(), self.generator().channels().input)
+    }
+
+    /// The name of an output channel: `bit 0`, …, or `end marker`.
+    pub fn output_name(&self, channel: usize) -> String {
+        channel_name(channel, self.bits(), self.generator().channels().output)
+    }
+
+    /// What the size of an episode counts.
+    pub fn measure(&self) -> Measure {
+        self.generator().measure()
+    }
+
+    /// The range from which the size of an episode is drawn, uniformly.
+    pub fn size(&self) -> RangeInclusive<usize> {
+        self.generator().size().clone()
+    }
+
+    /// The least size that an episode can have: 1, or 2 items for associative recall.
+    pub fn least_size(&self) -> usize {
+        self.generator().least_size()
+    }
+
+    /// The same task with every episode of exactly this size, or of the least there can be.
+    #[must_use]
+    pub fn with_size(mut self, size: usize) -> Self {
+        let size = size.max(self.least_size());
+        *self.generator_mut().size_mut() = size..=size;
+        self
     }
 
     /// The range from which the number of repeats is drawn; `None` where the task has none.
     pub fn repeats(&self) -> Option<RangeInclusive<usize>> {
         match self {
-            Self::Copy(_) => None,
             Self::RepeatCopy(task) => Some(task.repeats.clone()),
+            _ => None,
         }
-    }
-
-    /// The same task with every sequence of exactly `length` vectors.
-    #[must_use]
-    pub fn with_length(mut self, length: usize) -> Self {
-        match &mut self {
-            Self::Copy(task) => task.length = length..=length,
-            Self::RepeatCopy(task) => task.length = length..=length,
-        }
-        self
     }
 
     /// The same task with exactly `repeats` repeats; no change where the task has none.
@@ -178,23 +298,35 @@ impl Task {
         self
     }
 
-    /// Episode `index` of the run with this seed: always the same for the same two numbers.
-    pub fn episode(&self, seed: u64, index: u64) -> Episode {
-        let random = &mut random(seed, index);
-        match self {
-            Self::Copy(task) => task.episode(random),
-            Self::RepeatCopy(task) => task.episode(random),
-        }
+    /// The steps of the longest episode.
+    pub fn longest(&self) -> usize {
+        self.generator().longest()
     }
 
-    /// The episode with these bits, [length, bits] of 0 and 1, instead of random ones.
-    ///
-    /// `repeats` is ignored by tasks that have none.
-    pub fn episode_of(&self, bits: &Array2<f32>, repeats: usize) -> Episode {
-        match self {
-            Self::Copy(task) => task.episode_of(bits),
-            Self::RepeatCopy(task) => task.episode_of(bits, repeats),
-        }
+    /// Episode `index` of the run with this seed: always the same for the same two numbers.
+    pub fn episode(&self, seed: u64, index: u64) -> Episode {
+        self.generator().episode(&mut random(seed, index))
+    }
+
+    /// Chance level of an episode in bits: what it costs to know the form of the answer, but to guess
+    /// every random bit in it with probability ½ (paper §4).
+    pub fn chance(&self, episode: &Episode) -> f64 {
+        self.generator().chance(episode)
+    }
+
+    /// What an episode costs the best predictor there is, in bits; `None` where the answer follows from
+    /// what was shown, so that the optimum is 0.
+    pub fn optimum(&self, episode: &Episode) -> Option<f64> {
+        self.generator().optimum(episode)
+    }
+}
+
+fn channel_name(channel: usize, bits: usize, others: &[&str]) -> String {
+    match channel.checked_sub(bits) {
+        None => format!("bit {channel}"),
+        Some(other) => others
+            .get(other)
+            .map_or_else(|| format!("channel {channel}"), ToString::to_string),
     }
 }
 
@@ -219,15 +351,161 @@ fn random_bits(random: &mut Random, length: usize, bits: usize) -> Array2<f32> {
 mod tests {
     use super::*;
 
+    /// The picture in the docs of a task: input [T, X], target [T, Y] and mask [T].
+    ///
+    /// Sections (`input`, `target`, `mask`) begin in column 0, cells in column 12, every other column is one;
+    /// `.` is 0, and other letters stand for `values`.
+    pub(super) fn picture(
+        source: &str,
+        values: &[(char, f32)],
+    ) -> (Array2<f32>, Array2<f32>, Vec<f32>) {
+        let value = |cell: char| match cell {
+            '.' => 0.0,
+            '0' | '1' => f32::from(u8::from(cell == '1')),
+            letter => values.iter().find(|(known, _)| *known == letter).unwrap().1,
+        };
+        let lines = source.lines().filter_map(|line| line.strip_prefix("//! "));
+        let text = lines
+            .skip_while(|line| *line != "```text")
+            .skip(1)
+            .take_while(|line| *line != "```");
+        let mut rows: Vec<(String, Vec<f32>)> = Vec::new();
+        for line in text {
+            let section = line[..7.min(line.len())].trim();
+            let section = match rows.last() {
+                Some((last, _)) if section.is_empty() => last.clone(),
+                None if section.is_empty() => continue,
+                _ => section.to_owned(),
+            };
+            let cells = line.chars().skip(12).step_by(2);
+            rows.push((
+                section,
+                cells.take_while(|c| *c != ' ').map(value).collect(),
+            ));
+        }
+        let of = |name: &str| -> Vec<&Vec<f32>> {
+            let rows = rows.iter().filter(|(section, _)| section == name);
+            rows.map(|(_, cells)| cells).collect()
+        };
+        let matrix = |rows: Vec<&Vec<f32>>| {
+            Array2::from_shape_fn((rows[0].len(), rows.len()), |(t, channel)| rows[channel][t])
+        };
+        (
+            matrix(of("input")),
+            matrix(of("target")),
+            of("mask")[0].clone(),
+        )
+    }
+
     #[test]
     fn an_episode_is_a_function_of_seed_and_index() {
-        let task = Task::Copy(Copy {
-            bits: 8,
-            length: 1..=20,
+        for task in every_task() {
+            assert_eq!(task.episode(7, 3), task.episode(7, 3));
+            assert_ne!(task.episode(7, 3), task.episode(7, 4));
+            assert_ne!(task.episode(7, 3), task.episode(8, 3));
+        }
+    }
+
+    /// With the parameters of the paper.
+    fn every_task() -> [Task; 5] {
+        [
+            Task::Copy(Copy {
+                bits: 8,
+                length: 1..=20,
+            }),
+            Task::RepeatCopy(RepeatCopy {
+                bits: 6,
+                length: 1..=10,
+                repeats: 1..=10,
+            }),
+            Task::AssociativeRecall(AssociativeRecall::default()),
+            Task::Ngrams(Ngrams::default()),
+            Task::PrioritySort(PrioritySort::default()),
+        ]
+    }
+
+    /// Parameters of the paper's LSTM baselines (table 3): three layers of `size` cells that all see the
+    /// input and are all seen by the output, with learned initial states.
+    fn baseline(size: usize, task: &Task) -> usize {
+        let (x, y) = (task.inputs(), task.outputs());
+        let layers = 4 * size * (3 * x + 5 * size + 3);
+        layers + (3 * size + 1) * y + 6 * size
+    }
+
+    #[test]
+    fn channels_are_those_of_the_paper() {
+        let [copy, repeat, recall, ngrams, sort] = every_task();
+        assert_eq!(baseline(512, &repeat), 5_312_007);
+        assert_eq!(baseline(256, &recall), 1_344_518);
+        assert_eq!(baseline(128, &ngrams), 331_905);
+        // Printed as 384,424, which no numbers of channels give.
+        assert_eq!(baseline(128, &sort), 348_424);
+        // Its text has one delimiter; its count, 1,352,969, has one input and one output more.
+        assert_eq!((copy.inputs(), copy.outputs()), (9, 8));
+    }
+
+    #[test]
+    fn channels_have_names() {
+        let [_, repeat, recall, ngrams, sort] = every_task();
+        let inputs = |task: &Task| (0..task.inputs()).map(|c| task.input_name(c)).collect();
+        let names: Vec<String> = inputs(&recall);
+        assert_eq!(names[5..], ["bit 5", "item delimiter", "query delimiter"]);
+        let names: Vec<String> = inputs(&sort);
+        assert_eq!(names[7..], ["bit 7", "delimiter", "priority"]);
+        assert_eq!(ngrams.input_name(0), "bit 0");
+        assert_eq!(repeat.input_name(7), "count");
+        assert_eq!(repeat.output_name(6), "end marker");
+        assert_eq!(repeat.output_name(7), "channel 7");
+    }
+
+    #[test]
+    fn episodes_are_whole_and_none_is_longer_than_the_longest() {
+        for task in every_task() {
+            let mut longest = 0;
+            for index in 0..1000 {
+                let episode = task.episode(1, index);
+                assert!(task.size().contains(&episode.size));
+                let mut next = 0;
+                for phase in &episode.phases {
+                    assert_eq!(phase.start, next);
+                    assert!(phase.end > next && Phase::NAMES.contains(&phase.name));
+                    next = phase.end;
+                }
+                assert_eq!(next, episode.steps());
+                assert_eq!(episode.input.dim(), (next, task.inputs()));
+                assert_eq!(episode.target.dim(), (next, task.outputs()));
+                for (row, mask) in episode.target.rows().into_iter().zip(&episode.mask) {
+                    assert!(*mask == 1.0 || row.sum() == 0.0);
+                }
+                longest = longest.max(next);
+            }
+            assert_eq!(task.longest(), longest);
+        }
+    }
+
+    /// Section 2 of the paper's facts: 84, 181.5, 18, 200 and 128 bits per sequence.
+    #[test]
+    fn chance_levels_of_the_paper() {
+        let chances = every_task().map(|task| {
+            let chances = (0..5000).map(|index| task.chance(&task.episode(1, index)));
+            chances.sum::<f64>() / 5000.0
         });
-        assert_eq!(task.episode(7, 3), task.episode(7, 3));
-        assert_ne!(task.episode(7, 3), task.episode(7, 4));
-        assert_ne!(task.episode(7, 3), task.episode(8, 3));
+        // Standard deviations of the means: 0.7 and 2.0.
+        assert!((chances[0] - 84.0).abs() < 3.0, "{chances:?}");
+        assert!((chances[1] - 181.5).abs() < 8.0, "{chances:?}");
+        assert_eq!(chances[2..], [18.0, 200.0, 128.0]);
+    }
+
+    #[test]
+    fn sizes_can_be_set_and_have_a_least() {
+        for task in every_task() {
+            let task = task.with_repeats(3).with_size(7);
+            assert_eq!((task.size(), task.episode(1, 0).size), (7..=7, 7));
+            assert_eq!(task.episode(1, 0).steps(), task.longest());
+            let task = task.with_size(0);
+            assert_eq!(task.size(), task.least_size()..=task.least_size());
+            assert_eq!(task.episode(1, 0).steps(), task.longest());
+        }
     }
 
     #[test]
@@ -240,9 +518,9 @@ mod tests {
         let (mut lengths, mut repeats, mut ones, mut all) = ([0; 11], [0; 11], 0.0, 0.0);
         for index in 0..5000 {
             let episode = task.episode(1, index);
-            lengths[episode.length] += 1;
+            lengths[episode.size] += 1;
             repeats[episode.repeats] += 1;
-            let shown = episode.input.slice(ndarray::s![..episode.length, ..8]);
+            let shown = episode.input.slice(ndarray::s![..episode.size, ..8]);
             ones += shown.sum();
             all += shown.len() as f32;
         }

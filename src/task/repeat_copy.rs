@@ -25,7 +25,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Episode, Phase, Random, random_bits};
+use super::{Channels, Episode, Generate, Measure, Phase, Random, random_bits};
 
 /// Mean of the counts 1 to 10.
 const COUNT_MEAN: f32 = 5.5;
@@ -45,30 +45,15 @@ pub struct RepeatCopy {
 }
 
 impl RepeatCopy {
-    /// The bits, the delimiter flag and the count.
-    pub fn inputs(&self) -> usize {
-        self.bits + 2
-    }
-
-    /// The bits and the end marker.
-    pub fn outputs(&self) -> usize {
-        self.bits + 1
-    }
-
     /// A count as the machine sees it: mean 0 and variance 1 over 1 to 10.
     pub fn normalised_count(repeats: usize) -> f32 {
         (repeats as f32 - COUNT_MEAN) / COUNT_DEVIATION
     }
 
-    pub(super) fn episode(&self, random: &mut Random) -> Episode {
-        let length = random.random_range(self.length.clone());
-        let repeats = random.random_range(self.repeats.clone());
-        self.episode_of(&random_bits(random, length, self.bits), repeats)
-    }
-
-    pub(super) fn episode_of(&self, bits: &Array2<f32>, repeats: usize) -> Episode {
+    /// The episode that shows these bits, [length, bits] of 0 and 1, and asks for them `repeats` times.
+    pub fn episode_of(&self, bits: &Array2<f32>, repeats: usize) -> Episode {
         let (length, copies) = (bits.nrows(), bits.nrows() * repeats);
-        let mut episode = Episode::showing(bits, self.inputs(), self.outputs(), copies + 1);
+        let mut episode = Episode::showing(bits, self, copies + 1);
         episode.phases = Phase::in_a_row(&[
             ("input", length),
             ("delimiter", 1),
@@ -86,6 +71,51 @@ impl RepeatCopy {
         episode.target[[answer + copies, self.bits]] = 1.0;
         episode.repeats = repeats;
         episode
+    }
+}
+
+impl Generate for RepeatCopy {
+    fn name(&self) -> &'static str {
+        "repeat_copy"
+    }
+
+    fn bits(&self) -> usize {
+        self.bits
+    }
+
+    fn channels(&self) -> Channels {
+        Channels {
+            input: &["delimiter", "count"],
+            output: &["end marker"],
+        }
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Length
+    }
+
+    fn size(&self) -> &RangeInclusive<usize> {
+        &self.length
+    }
+
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
+        &mut self.length
+    }
+
+    fn longest(&self) -> usize {
+        let length = self.length.end();
+        length + 1 + length * self.repeats.end() + 1
+    }
+
+    fn episode(&self, random: &mut Random) -> Episode {
+        let length = random.random_range(self.length.clone());
+        let repeats = random.random_range(self.repeats.clone());
+        self.episode_of(&random_bits(random, length, self.bits), repeats)
+    }
+
+    /// The end marker is no random bit: it stands where the count says.
+    fn chance(&self, episode: &Episode) -> f64 {
+        (episode.scored_steps().saturating_sub(1) * self.bits) as f64
     }
 }
 

@@ -49,6 +49,14 @@ pub fn evaluate(
     evaluate_on(&super::threads(threads), machine, task, seed, episodes)
 }
 
+/// The mean of [`Task::optimum`] over the same episodes: the `bits_per_sequence` that no machine can be
+/// expected to beat. `None` where it is 0.
+pub fn optimum(task: &Task, seed: u64, episodes: usize) -> Option<f64> {
+    let of = |index: usize| task.optimum(&task.episode(seed, index as u64));
+    let optima: Option<Vec<f64>> = (0..episodes).map(of).collect();
+    optima.map(|bits| bits.iter().sum::<f64>() / episodes.max(1) as f64)
+}
+
 /// [`evaluate`] on threads that are there already.
 pub(super) fn evaluate_on(
     threads: &ThreadPool,

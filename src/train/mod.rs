@@ -8,7 +8,7 @@ mod recording;
 mod trainer;
 
 pub use config::{Clip, OptimizerConfig, TrainingConfig};
-pub use evaluate::{Evaluation, evaluate};
+pub use evaluate::{Evaluation, evaluate, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::Recording;

@@ -230,7 +230,7 @@ impl App {
             Command::Restart
             | Command::NextSeed
             | Command::Machine(_)
-            | Command::Length(_)
+            | Command::Size(_)
             | Command::Repeats(_)
             | Command::Seed(_)
             | Command::MemoryRows(_) => self.wish(&command),
@@ -284,7 +284,7 @@ impl App {
             }
             Command::NextSeed => self.session.wish.seed = before.seed.wrapping_add(1),
             Command::Machine(index) => self.session.choose(index),
-            Command::Length(length) => limit = self.session.set_length(length),
+            Command::Size(size) => limit = self.session.set_size(size),
             Command::Repeats(repeats) => limit = self.session.set_repeats(repeats),
             Command::Seed(seed) => self.session.wish.seed = seed,
             Command::MemoryRows(rows) => self.session.set_rows(rows),

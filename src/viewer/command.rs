@@ -66,8 +66,8 @@ pub enum Command {
     SeekStage(Stage),
     /// Another machine.
     Machine(usize),
-    /// Another length.
-    Length(usize),
+    /// Another length, or number of items.
+    Size(usize),
     /// Another number of repeats.
     Repeats(usize),
     /// Another seed.

@@ -1,5 +1,6 @@
 //! What is open: machines, the episode on screen and the one that is asked for.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::files::{Machine, Opened};
@@ -7,9 +8,9 @@ use super::rows::Rows;
 use super::theme::Scale;
 use super::worker::{Request, Shown};
 use super::{files, numbers};
-use crate::task::Task;
+use crate::task::{Measure, Task};
 
-/// The longest sequence that can be asked for. Memory sets a limit of its own: see the worker.
+/// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
 pub const LONGEST: usize = 2000;
 /// The most repeats that can be asked for.
 pub const MOST_REPEATS: usize = 200;
@@ -21,8 +22,8 @@ pub const ROWS: [usize; 8] = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 pub struct Wish {
     /// Which of [`Session::machines`].
     pub machine: usize,
-    /// Vectors in the sequence.
-    pub length: usize,
+    /// The length of the sequence, or the number of items.
+    pub size: usize,
     /// Repeats, where the task has them.
     pub repeats: usize,
     /// The seed.
@@ -36,7 +37,7 @@ impl Wish {
     fn of(index: usize, machine: &Machine, seed: u64) -> Self {
         Self {
             machine: index,
-            length: *machine.task.length().end(),
+            size: *machine.task.size().end(),
             repeats: machine.task.repeats().map_or(1, |range| {
                 // Enough to see a pattern, few enough to see it at a glance.
                 (*range.end()).min(4).max(*range.start())
@@ -92,7 +93,7 @@ impl Session {
         let wish = machines.first().map_or(
             Wish {
                 machine: 0,
-                length: 1,
+                size: 1,
                 repeats: 1,
                 seed,
                 rows: 1,
@@ -115,7 +116,7 @@ impl Session {
     /// What to record for the present wish.
     pub fn request(&self) -> Option<Request> {
         let machine = self.machine()?.clone();
-        let mut task = machine.task.clone().with_length(self.wish.length);
+        let mut task = machine.task.clone().with_size(self.wish.size);
         if task.repeats().is_some() {
             task = task.with_repeats(self.wish.repeats);
         }
@@ -128,23 +129,25 @@ impl Session {
         })
     }
 
-    /// Asks for another machine, at its own length and size.
+    /// Asks for another machine, at its own sizes.
     pub fn choose(&mut self, index: usize) {
         if let Some(machine) = self.machines.get(index) {
             self.wish = Wish::of(index, machine, self.wish.seed);
         }
     }
 
-    /// Asks for a length, brought into range; says so when it was not.
-    pub fn set_length(&mut self, length: usize) -> Option<String> {
-        self.wish.length = length.clamp(1, LONGEST);
-        limit("Length", length, LONGEST)
+    /// Asks for a length or a number of items, brought into range; says so when it was not.
+    pub fn set_size(&mut self, size: usize) -> Option<String> {
+        let task = &self.machine()?.task;
+        let (label, sizes) = (size_label(task), sizes(task));
+        self.wish.size = size.clamp(*sizes.start(), *sizes.end());
+        limit(label, size, &sizes)
     }
 
     /// Asks for a number of repeats, brought into range; says so when it was not.
     pub fn set_repeats(&mut self, repeats: usize) -> Option<String> {
         self.wish.repeats = repeats.clamp(1, MOST_REPEATS);
-        limit("Repeats", repeats, MOST_REPEATS)
+        limit("Repeats", repeats, &(1..=MOST_REPEATS))
     }
 
     /// Asks for a number of memory rows, where the machine runs on any.
@@ -217,9 +220,10 @@ impl Session {
         let what = match (&open.shown.file, &open.shown.machine) {
             (Some(file), _) => file.clone(),
             (None, Some(machine)) => format!(
-                "{}, length {}, seed {}",
+                "{}, {} {}, seed {}",
                 machine.title,
-                open.shown.recording.episode.length,
+                machine.task.measure().name(),
+                open.shown.recording.episode.size,
                 open.shown.recording.origin.map_or(0, |(seed, _)| seed)
             ),
             (None, None) => task_name(&open.shown.recording.task).to_owned(),
@@ -234,17 +238,33 @@ impl Session {
             |open| {
                 let recording = &open.shown.recording;
                 let seed = recording.origin.map_or(0, |(seed, _)| seed);
-                let (task, length) = (recording.task.name(), recording.episode.length);
-                format!("{task}-length{length}-seed{seed}.ntmtrace.json")
+                let (task, measure) = (recording.task.name(), recording.task.measure().name());
+                let size = recording.episode.size;
+                format!("{task}-{measure}{size}-seed{seed}.ntmtrace.json")
             },
         )
     }
 }
 
 /// Why a number was not taken as it was typed.
-fn limit(what: &str, typed: usize, most: usize) -> Option<String> {
-    let taken = typed.clamp(1, most);
-    (typed != taken).then(|| format!("{what} {typed} became {taken}: here it can be 1 to {most}."))
+fn limit(what: &str, typed: usize, allowed: &RangeInclusive<usize>) -> Option<String> {
+    let (least, most) = (*allowed.start(), *allowed.end());
+    let taken = typed.clamp(least, most);
+    let sentence = || format!("{what} {typed} became {taken}: here it can be {least} to {most}.");
+    (typed != taken).then(sentence)
+}
+
+/// The sizes that can be asked for.
+pub fn sizes(task: &Task) -> RangeInclusive<usize> {
+    task.least_size()..=LONGEST
+}
+
+/// What the size of an episode is called.
+pub fn size_label(task: &Task) -> &'static str {
+    match task.measure() {
+        Measure::Length => "Length",
+        Measure::Items => "Items",
+    }
 }
 
 /// A symmetric scale that holds all these values.
@@ -255,10 +275,12 @@ fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Scale {
 
 /// A task as people call it.
 pub fn task_name(task: &Task) -> &'static str {
-    match task.name() {
-        "copy" => "Copy",
-        "repeat_copy" => "Repeat copy",
-        other => other,
+    match task {
+        Task::Copy(_) => "Copy",
+        Task::RepeatCopy(_) => "Repeat copy",
+        Task::AssociativeRecall(_) => "Associative recall",
+        Task::Ngrams(_) => "Dynamic N-grams",
+        Task::PrioritySort(_) => "Priority sort",
     }
 }
 

@@ -8,14 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::ser::{Formatter, PrettyFormatter};
 use serde_json::{Map, Serializer, Value};
 
-use super::{EvaluationConfig, Experiment, MAX_LENGTH, MAX_REPEATS, MAX_SEQUENCES, Override, keys};
+use super::{
+    EvaluationConfig, Experiment, MAX_CONTEXT, MAX_ITEM_LENGTH, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS,
+    MAX_SEQUENCES, Override, keys, most_size,
+};
 use crate::io::Error;
 use crate::io::error::short;
 use crate::model::ModelConfig;
 use crate::model::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, ShiftForm, VectorActivation,
 };
-use crate::task::{Copy, RepeatCopy, Task};
+use crate::task::{AssociativeRecall, Copy, Measure, Ngrams, PrioritySort, RepeatCopy, Task};
 use crate::train::{Clip, OptimizerConfig, TrainingConfig};
 
 #[derive(Serialize, Deserialize)]
@@ -38,8 +41,18 @@ pub(in crate::io) struct Form {
 #[derive(Serialize, Deserialize)]
 pub(in crate::io) struct TaskForm {
     pub(in crate::io) kind: TaskKind,
-    pub(in crate::io) bits: usize,
-    pub(in crate::io) length: Ends,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::io) bits: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::io) context: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::io) item_length: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::io) length: Option<Ends>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::io) items: Option<Ends>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::io) sorted: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::io) repeats: Option<Ends>,
 }
@@ -65,6 +78,9 @@ impl TryFrom<Vec<usize>> for Ends {
 pub(in crate::io) enum TaskKind {
     Copy,
     RepeatCopy,
+    AssociativeRecall,
+    Ngrams,
+    PrioritySort,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -210,7 +226,10 @@ struct ClipForm {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(default)]
 struct EvaluationForm {
-    lengths: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lengths: Option<Vec<usize>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Vec<usize>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repeats: Vec<usize>,
     episodes: usize,
@@ -284,7 +303,8 @@ impl OptimizerForm {
 impl Default for EvaluationForm {
     fn default() -> Self {
         Self {
-            lengths: vec![10, 20, 30, 50, 120],
+            lengths: None,
+            items: None,
             repeats: Vec::new(),
             episodes: 100,
         }
@@ -325,8 +345,12 @@ impl Form {
             description: String::new(),
             task: TaskForm {
                 kind: TaskKind::RepeatCopy,
-                bits: 0,
-                length: Ends([0, 0]),
+                bits: Some(0),
+                context: Some(0),
+                item_length: Some(0),
+                length: Some(Ends([0, 0])),
+                items: Some(Ends([0, 0])),
+                sorted: Some(0),
                 repeats: Some(Ends([0, 0])),
             },
             model: ModelForm {
@@ -354,6 +378,8 @@ impl Form {
                 ..TrainingForm::default()
             },
             evaluation: EvaluationForm {
+                lengths: Some(Vec::new()),
+                items: Some(Vec::new()),
                 repeats: vec![0],
                 ..EvaluationForm::default()
             },
@@ -503,30 +529,40 @@ impl Check<'_> {
         self.fail(path, format!("is {value}; allowed: a number above 0"))
     }
 
-    /// [low, high] as a range of whole numbers from 1 to `most`.
+    /// [low, high] as a range of whole numbers, all of them allowed.
     fn range(
         &self,
         path: &str,
         Ends([low, high]): Ends,
-        most: usize,
+        allowed: RangeInclusive<usize>,
     ) -> Result<RangeInclusive<usize>, Error> {
-        if (1..=most).contains(&low) && (low..=most).contains(&high) {
+        let (least, most) = (allowed.start(), allowed.end());
+        if allowed.contains(&low) && (low..=*most).contains(&high) {
             return Ok(low..=high);
         }
         self.fail(
             path,
             format!(
-                "is [{low}, {high}]; allowed: [lowest, highest] with 1 ≤ lowest ≤ highest ≤ {most}"
+                "is [{low}, {high}]; allowed: [lowest, highest] with {least} ≤ lowest ≤ highest ≤ {most}"
             ),
         )
     }
 
-    /// A list of whole numbers from 1 to `most`.
-    fn list(&self, path: &str, values: Vec<usize>, most: usize) -> Result<Vec<usize>, Error> {
+    /// A list of whole numbers, all of them allowed.
+    fn list(
+        &self,
+        path: &str,
+        values: Vec<usize>,
+        allowed: &RangeInclusive<usize>,
+    ) -> Result<Vec<usize>, Error> {
         for (index, &value) in values.iter().enumerate() {
-            self.within(&format!("{path}[{index}]"), value, 1..=most)?;
+            self.within(&format!("{path}[{index}]"), value, allowed.clone())?;
         }
         Ok(values)
+    }
+
+    fn bits(&self, bits: usize) -> Result<usize, Error> {
+        self.within("task.bits", bits, 1..=1024)
     }
 
     /// A field that this kind of object does not have must not be given.
@@ -563,40 +599,143 @@ impl Form {
             name,
             description: self.description,
             model: self.model.config(&task, &check)?,
-            task,
             training: self.training.config(&check)?,
-            evaluation: self.evaluation.config(&check)?,
+            evaluation: self.evaluation.config(&task, &check)?,
+            task,
         })
     }
 }
 
 impl TaskForm {
+    const NONE: Self = Self {
+        kind: TaskKind::Copy,
+        bits: None,
+        context: None,
+        item_length: None,
+        length: None,
+        items: None,
+        sorted: None,
+        repeats: None,
+    };
+
     pub(in crate::io) fn task(&self, check: &Check) -> Result<Task, Error> {
-        let bits = check.within("task.bits", self.bits, 1..=1024)?;
-        let length = check.range("task.length", self.length, MAX_LENGTH)?;
-        match (self.kind, self.repeats) {
-            (TaskKind::Copy, repeats) => {
-                check.absent(
-                    "task.repeats",
-                    repeats.as_ref(),
-                    "copy",
-                    "kind, bits, length",
-                )?;
-                Ok(Task::Copy(Copy { bits, length }))
+        match self.kind {
+            TaskKind::Copy => self.copy(check).map(Task::Copy),
+            TaskKind::RepeatCopy => self.repeat_copy(check).map(Task::RepeatCopy),
+            TaskKind::AssociativeRecall => {
+                self.associative_recall(check).map(Task::AssociativeRecall)
             }
-            (TaskKind::RepeatCopy, None) => check.fail(
+            TaskKind::Ngrams => self.ngrams(check).map(Task::Ngrams),
+            TaskKind::PrioritySort => self.priority_sort(check).map(Task::PrioritySort),
+        }
+    }
+
+    fn copy(&self, check: &Check) -> Result<Copy, Error> {
+        self.only(check, "copy", &["bits", "length"])?;
+        Ok(Copy {
+            bits: self.needed_bits(check, "copy")?,
+            length: self.needed_length(check, "copy")?,
+        })
+    }
+
+    fn repeat_copy(&self, check: &Check) -> Result<RepeatCopy, Error> {
+        self.only(check, "repeat_copy", &["bits", "length", "repeats"])?;
+        let bits = self.needed_bits(check, "repeat_copy")?;
+        let length = self.needed_length(check, "repeat_copy")?;
+        let Some(repeats) = self.repeats else {
+            return check.fail(
                 "task.repeats",
                 "is missing; `repeat_copy` needs [lowest, highest], for example [1, 10]",
+            );
+        };
+        Ok(RepeatCopy {
+            bits,
+            length,
+            repeats: check.range("task.repeats", repeats, 1..=MAX_REPEATS)?,
+        })
+    }
+
+    fn associative_recall(&self, check: &Check) -> Result<AssociativeRecall, Error> {
+        let keys = ["bits", "item_length", "items"];
+        self.only(check, "associative_recall", &keys)?;
+        let default = AssociativeRecall::default();
+        let item_length = self.item_length.unwrap_or(default.item_length);
+        Ok(AssociativeRecall {
+            bits: check.bits(self.bits.unwrap_or(default.bits))?,
+            item_length: check.within("task.item_length", item_length, 1..=MAX_ITEM_LENGTH)?,
+            items: match self.items {
+                Some(items) => check.range("task.items", items, 2..=MAX_ITEMS)?,
+                None => default.items,
+            },
+        })
+    }
+
+    fn ngrams(&self, check: &Check) -> Result<Ngrams, Error> {
+        self.only(check, "ngrams", &["context", "length"])?;
+        let default = Ngrams::default();
+        let context = self.context.unwrap_or(default.context);
+        Ok(Ngrams {
+            context: check.within("task.context", context, 1..=MAX_CONTEXT)?,
+            length: match self.length {
+                Some(length) => check.range("task.length", length, 1..=MAX_LENGTH)?,
+                None => default.length,
+            },
+        })
+    }
+
+    fn priority_sort(&self, check: &Check) -> Result<PrioritySort, Error> {
+        self.only(check, "priority_sort", &["bits", "items", "sorted"])?;
+        let default = PrioritySort::default();
+        let bits = check.bits(self.bits.unwrap_or(default.bits))?;
+        let items = match self.items {
+            Some(items) => check.range("task.items", items, 1..=MAX_ITEMS)?,
+            None => default.items,
+        };
+        let sorted = self.sorted.unwrap_or(default.sorted.min(*items.end()));
+        Ok(PrioritySort {
+            bits,
+            sorted: check.within("task.sorted", sorted, 1..=*items.end())?,
+            items,
+        })
+    }
+
+    fn needed_bits(&self, check: &Check, kind: &str) -> Result<usize, Error> {
+        match self.bits {
+            Some(bits) => check.bits(bits),
+            None => check.fail(
+                "task.bits",
+                format!("is missing; `{kind}` needs a number of bits, for example 8"),
             ),
-            (TaskKind::RepeatCopy, Some(repeats)) => {
-                let repeats = check.range("task.repeats", repeats, MAX_REPEATS)?;
-                Ok(Task::RepeatCopy(RepeatCopy {
-                    bits,
-                    length,
-                    repeats,
-                }))
-            }
         }
+    }
+
+    fn needed_length(&self, check: &Check, kind: &str) -> Result<RangeInclusive<usize>, Error> {
+        match self.length {
+            Some(length) => check.range("task.length", length, 1..=MAX_LENGTH),
+            None => check.fail(
+                "task.length",
+                format!("is missing; `{kind}` needs [lowest, highest], for example [1, 20]"),
+            ),
+        }
+    }
+
+    /// Keys of other kinds of tasks must not be given.
+    fn only(&self, check: &Check, kind: &str, keys: &[&str]) -> Result<(), Error> {
+        let given = [
+            ("bits", self.bits.is_some()),
+            ("context", self.context.is_some()),
+            ("item_length", self.item_length.is_some()),
+            ("length", self.length.is_some()),
+            ("items", self.items.is_some()),
+            ("sorted", self.sorted.is_some()),
+            ("repeats", self.repeats.is_some()),
+        ];
+        for (key, given) in given {
+            let stranger = (given && !keys.contains(&key)).then_some(&());
+            let allowed = format!("kind, {}", keys.join(", "));
+            check.absent(&format!("task.{key}"), stranger, kind, &allowed)?;
+        }
+        Ok(())
     }
 }
 
@@ -720,16 +859,40 @@ impl ClipForm {
 }
 
 impl EvaluationForm {
-    fn config(self, check: &Check) -> Result<EvaluationConfig, Error> {
-        if self.lengths.is_empty() {
-            return check.fail(
-                "evaluation.lengths",
-                "is empty; expected at least one length",
+    fn config(self, task: &Task, check: &Check) -> Result<EvaluationConfig, Error> {
+        let measure = task.measure();
+        let (sizes, stranger) = match measure {
+            Measure::Length => (self.lengths, self.items.map(|_| Measure::Items)),
+            Measure::Items => (self.items, self.lengths.map(|_| Measure::Length)),
+        };
+        if let Some(stranger) = stranger {
+            let repeats = task.repeats().map_or("", |_| ", repeats");
+            let problem = format!(
+                "does not belong to the task `{}`; allowed: {}{repeats}, episodes",
+                task.name(),
+                measure.plural()
             );
+            return check.fail(&format!("evaluation.{}", stranger.plural()), problem);
+        }
+        let path = format!("evaluation.{}", measure.plural());
+        let sizes = sizes.unwrap_or_else(|| match task {
+            Task::Copy(_) | Task::RepeatCopy(_) => vec![10, 20, 30, 50, 120],
+            _ => vec![*task.size().end()],
+        });
+        if sizes.is_empty() {
+            let problem = match measure {
+                Measure::Length => "is empty; expected at least one length",
+                Measure::Items => "is empty; expected at least one number of items",
+            };
+            return check.fail(&path, problem);
+        }
+        if task.repeats().is_none() && !self.repeats.is_empty() {
+            let problem = format!("is given, but the task `{}` has no repeats", task.name());
+            return check.fail("evaluation.repeats", problem);
         }
         Ok(EvaluationConfig {
-            lengths: check.list("evaluation.lengths", self.lengths, MAX_LENGTH)?,
-            repeats: check.list("evaluation.repeats", self.repeats, MAX_REPEATS)?,
+            sizes: check.list(&path, sizes, &(task.least_size()..=most_size(measure)))?,
+            repeats: check.list("evaluation.repeats", self.repeats, &(1..=MAX_REPEATS))?,
             episodes: check.within("evaluation.episodes", self.episodes, 1..=10_000_000)?,
         })
     }
@@ -750,10 +913,14 @@ impl From<&ActivationForm> for VectorActivation {
 impl From<&Experiment> for Form {
     fn from(experiment: &Experiment) -> Self {
         let EvaluationConfig {
-            lengths,
+            sizes,
             repeats,
             episodes,
         } = experiment.evaluation.clone();
+        let (lengths, items) = match experiment.task.measure() {
+            Measure::Length => (Some(sizes), None),
+            Measure::Items => (None, Some(sizes)),
+        };
         Self {
             name: Some(experiment.name.clone()),
             title: Some(experiment.title.clone()),
@@ -763,6 +930,7 @@ impl From<&Experiment> for Form {
             training: TrainingForm::from(&experiment.training),
             evaluation: EvaluationForm {
                 lengths,
+                items,
                 repeats,
                 episodes,
             },
@@ -772,15 +940,41 @@ impl From<&Experiment> for Form {
 
 impl From<&Task> for TaskForm {
     fn from(task: &Task) -> Self {
-        let ends = |range: &RangeInclusive<usize>| Ends([*range.start(), *range.end()]);
-        Self {
-            kind: match task {
-                Task::Copy(_) => TaskKind::Copy,
-                Task::RepeatCopy(_) => TaskKind::RepeatCopy,
+        let ends = |range: &RangeInclusive<usize>| Some(Ends([*range.start(), *range.end()]));
+        match task {
+            Task::Copy(task) => Self {
+                kind: TaskKind::Copy,
+                bits: Some(task.bits),
+                length: ends(&task.length),
+                ..Self::NONE
             },
-            bits: task.bits(),
-            length: ends(&task.length()),
-            repeats: task.repeats().as_ref().map(ends),
+            Task::RepeatCopy(task) => Self {
+                kind: TaskKind::RepeatCopy,
+                bits: Some(task.bits),
+                length: ends(&task.length),
+                repeats: ends(&task.repeats),
+                ..Self::NONE
+            },
+            Task::AssociativeRecall(task) => Self {
+                kind: TaskKind::AssociativeRecall,
+                bits: Some(task.bits),
+                item_length: Some(task.item_length),
+                items: ends(&task.items),
+                ..Self::NONE
+            },
+            Task::Ngrams(task) => Self {
+                kind: TaskKind::Ngrams,
+                context: Some(task.context),
+                length: ends(&task.length),
+                ..Self::NONE
+            },
+            Task::PrioritySort(task) => Self {
+                kind: TaskKind::PrioritySort,
+                bits: Some(task.bits),
+                items: ends(&task.items),
+                sorted: Some(task.sorted),
+                ..Self::NONE
+            },
         }
     }
 }

@@ -13,18 +13,27 @@ use serde_json::Value;
 use self::form::{Form, plain};
 use super::{Error, file};
 use crate::model::ModelConfig;
-use crate::task::Task;
+use crate::task::{Measure, Task};
 use crate::train::TrainingConfig;
 
 /// The largest preset that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
 
 /// The presets inside the binary: name and source.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("copy", include_str!("../../../tasks/copy.json")),
     (
         "repeat_copy",
         include_str!("../../../tasks/repeat_copy.json"),
+    ),
+    (
+        "associative_recall",
+        include_str!("../../../tasks/associative_recall.json"),
+    ),
+    ("ngrams", include_str!("../../../tasks/ngrams.json")),
+    (
+        "priority_sort",
+        include_str!("../../../tasks/priority_sort.json"),
     ),
 ];
 
@@ -47,11 +56,11 @@ pub struct Experiment {
     pub evaluation: EvaluationConfig,
 }
 
-/// How a trained machine is measured: every length with every number of repeats.
+/// How a trained machine is measured: every size with every number of repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluationConfig {
-    /// Lengths of the sequences, one measurement each.
-    pub lengths: Vec<usize>,
+    /// Lengths of the sequences, or numbers of items, one measurement each: see [`Task::measure`].
+    pub sizes: Vec<usize>,
     /// Numbers of repeats; empty: drawn as in training.
     pub repeats: Vec<usize>,
     /// Episodes per measurement.
@@ -178,9 +187,23 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The largest length of a sequence, in vectors.
 pub const MAX_LENGTH: usize = 100_000;
+/// The most items in an episode.
+pub const MAX_ITEMS: usize = 10_000;
+/// The most vectors in an item.
+pub const MAX_ITEM_LENGTH: usize = 1000;
+/// The longest context of N-grams, in bits: their table has 2^context entries.
+pub const MAX_CONTEXT: usize = 16;
 /// The most episodes in a training run.
 pub const MAX_SEQUENCES: u64 = 1_000_000_000_000;
 /// The most memory rows, as in [`ModelConfig::validate`].
 pub const MAX_ROWS: usize = 1 << 20;
 /// The largest number of repeats.
 pub const MAX_REPEATS: usize = 10_000;
+
+/// The largest size of an episode.
+pub fn most_size(measure: Measure) -> usize {
+    match measure {
+        Measure::Length => MAX_LENGTH,
+        Measure::Items => MAX_ITEMS,
+    }
+}

@@ -1,7 +1,6 @@
 //! Everything in a trace but its arrays, as JSON.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +10,7 @@ use crate::io::preset::form::{
     ShiftFields, ShiftFormForm, TaskForm, TaskKind,
 };
 use crate::model::ModelConfig;
-use crate::task::{Phase, Task};
+use crate::task::{Episode, Measure, Phase, Task};
 use crate::train::Recording;
 
 /// `task`: what was asked. Seed and index are strings, because JSON's numbers end at 2^53.
@@ -24,17 +23,30 @@ pub(super) struct AskedForm {
     #[serde(default)]
     pub(super) episode: Option<String>,
     /// Of this episode.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) length: Option<usize>,
     /// Of this episode.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) items: Option<usize>,
+    /// Of this episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) repeats: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct ParamsForm {
-    bits: usize,
-    length: RangeForm,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bits: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    item_length: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    length: Option<RangeForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    items: Option<RangeForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sorted: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repeats: Option<RangeForm>,
 }
@@ -47,12 +59,12 @@ enum RangeForm {
     Between([usize; 2]),
 }
 
-impl From<RangeInclusive<usize>> for RangeForm {
-    fn from(range: RangeInclusive<usize>) -> Self {
-        if range.start() == range.end() {
-            Self::One(*range.start())
+impl From<Ends> for RangeForm {
+    fn from(Ends([low, high]): Ends) -> Self {
+        if low == high {
+            Self::One(low)
         } else {
-            Self::Between([*range.start(), *range.end()])
+            Self::Between([low, high])
         }
     }
 }
@@ -68,28 +80,46 @@ impl From<RangeForm> for Ends {
 
 impl AskedForm {
     pub(super) fn new(recording: &Recording) -> Self {
-        let task = &recording.task;
+        let (form, episode) = (TaskForm::from(&recording.task), &recording.episode);
+        let measure = recording.task.measure();
+        // Traces of plain copy say `"repeats": 1`, and always have.
+        let has_repeats = matches!(form.kind, TaskKind::Copy | TaskKind::RepeatCopy);
         Self {
-            name: TaskForm::from(task).kind,
+            name: form.kind,
             params: ParamsForm {
-                bits: task.bits(),
-                length: task.length().into(),
-                repeats: task.repeats().map(RangeForm::from),
+                bits: form.bits,
+                context: form.context,
+                item_length: form.item_length,
+                length: form.length.map(RangeForm::from),
+                items: form.items.map(RangeForm::from),
+                sorted: form.sorted,
+                repeats: form.repeats.map(RangeForm::from),
             },
             seed: recording.origin.map(|(seed, _)| seed.to_string()),
             episode: recording.origin.map(|(_, index)| index.to_string()),
-            length: Some(recording.episode.length),
-            repeats: Some(recording.episode.repeats),
+            length: (measure == Measure::Length).then_some(episode.size),
+            items: (measure == Measure::Items).then_some(episode.size),
+            repeats: has_repeats.then_some(episode.repeats),
         }
     }
 
     pub(super) fn task_form(&self) -> TaskForm {
+        let params = &self.params;
         TaskForm {
             kind: self.name,
-            bits: self.params.bits,
-            length: self.params.length.into(),
-            repeats: self.params.repeats.map(Into::into),
+            bits: params.bits,
+            context: params.context,
+            item_length: params.item_length,
+            length: params.length.map(Ends::from),
+            items: params.items.map(Ends::from),
+            sorted: params.sorted,
+            repeats: params.repeats.map(Ends::from),
         }
+    }
+
+    /// The size of this episode, when the file says so.
+    pub(super) fn size(&self) -> Option<usize> {
+        self.length.or(self.items)
     }
 
     /// Seed and index, when both are there and are numbers.
@@ -286,10 +316,16 @@ impl AxesForm {
 }
 
 /// The title of a window that shows such an episode.
-pub(super) fn title(task: &Task, length: usize, repeats: usize) -> String {
-    let vectors = if length == 1 { "vector" } else { "vectors" };
-    match task {
-        Task::Copy(_) => format!("{}, {length} {vectors}", task.name()),
-        Task::RepeatCopy(_) => format!("{}, {length} {vectors} × {repeats}", task.name()),
-    }
+pub(super) fn title(task: &Task, episode: &Episode) -> String {
+    let (size, repeats) = (episode.size, episode.repeats);
+    let thing = match task {
+        Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
+        Task::AssociativeRecall(_) => "item",
+        Task::Ngrams(_) => "bit",
+    };
+    let plural = if size == 1 { "" } else { "s" };
+    let times = task
+        .repeats()
+        .map_or_else(String::new, |_| format!(" × {repeats}"));
+    format!("{}, {size} {thing}{plural}{times}", task.name())
 }

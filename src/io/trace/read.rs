@@ -25,8 +25,6 @@ use crate::train::{Recording, Score};
 const LIMIT: u64 = 2 << 30;
 /// The most memory values that are rebuilt: 2 GB.
 const MEMORY_LIMIT: usize = 500_000_000;
-/// The phases that tasks here have; others are shown as `part`.
-const PHASES: [&str; 6] = ["input", "delimiter", "query", "answer", "end", "pause"];
 
 /// Reads a trace file.
 ///
@@ -289,7 +287,7 @@ fn build(form: TraceForm, label: &str) -> Result<Imported, Error> {
         .unwrap_or_default()
         .to_string_lossy();
     Ok(Imported {
-        title: format!("{name}: {}", title(&task, episode.length, episode.repeats)),
+        title: format!("{name}: {}", title(&task, &episode)),
         config,
         sha256,
         recording: Recording {
@@ -321,12 +319,11 @@ fn episode(
             return Err(Error::content(arrays.label, "axes.t.phases", problem));
         }
         next = *end;
-        let name = PHASES
-            .into_iter()
-            .find(|known| known == name)
-            .unwrap_or("part");
+        // What is no phase of a task here is shown as `part`.
+        let known = Phase::NAMES.into_iter().chain(["pause"]);
+        let name = known.into_iter().find(|known| known == name);
         phases.push(Phase {
-            name,
+            name: name.unwrap_or("part"),
             start: *start,
             end: *end,
         });
@@ -342,7 +339,7 @@ fn episode(
         target: arrays.matrix("target", t, config.outputs)?,
         mask: arrays.take("mask", &[t])?,
         phases,
-        length: asked.length.unwrap_or(shown),
+        size: asked.size().unwrap_or(shown),
         repeats: asked.repeats.unwrap_or(1),
     })
 }

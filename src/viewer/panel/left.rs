@@ -1,8 +1,11 @@
 //! The left panel: which episode, and which head.
 
+use std::ops::RangeInclusive;
+
 use egui::{ComboBox, DragValue, Id, Rect, Sense, Ui, pos2, vec2};
 
 use super::View;
+use crate::task::Measure;
 use crate::viewer::command::Command;
 use crate::viewer::numbers;
 use crate::viewer::session::{self, Open, Session};
@@ -31,15 +34,19 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     control(ui, "Task", |ui| {
         ui.label(session::task_name(&machine.task));
     });
-    whole(ui, "Length", wish.length, session::LONGEST, |length| {
-        commands.push(Command::Length(length));
+    let (label, sizes) = (
+        session::size_label(&machine.task),
+        session::sizes(&machine.task),
+    );
+    whole(ui, label, wish.size, &sizes, |size| {
+        commands.push(Command::Size(size));
     });
     if machine.task.repeats().is_some() {
         whole(
             ui,
             "Repeats",
             wish.repeats,
-            session::MOST_REPEATS,
+            &(1..=session::MOST_REPEATS),
             |repeats| {
                 commands.push(Command::Repeats(repeats));
             },
@@ -63,7 +70,8 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         });
     };
     fact("Task", session::task_name(&recording.task));
-    fact("Length", &recording.episode.length.to_string());
+    let label = session::size_label(&recording.task);
+    fact(label, &recording.episode.size.to_string());
     if recording.task.repeats().is_some() {
         fact("Repeats", &recording.episode.repeats.to_string());
     }
@@ -94,7 +102,14 @@ fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
 }
 
 /// A whole number with buttons for less and more; typing and dragging work too.
-fn whole(ui: &mut Ui, label: &str, value: usize, most: usize, mut set: impl FnMut(usize)) {
+fn whole(
+    ui: &mut Ui,
+    label: &str,
+    value: usize,
+    allowed: &RangeInclusive<usize>,
+    mut set: impl FnMut(usize),
+) {
+    let (least, most) = (*allowed.start(), *allowed.end());
     control(ui, label, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         if named_icon_button(ui, Icon::Plus, &format!("More: {label}"), false, false).clicked() {
@@ -107,12 +122,12 @@ fn whole(ui: &mut Ui, label: &str, value: usize, most: usize, mut set: impl FnMu
             .min_size(vec2(44.0, theme::ROW));
         let response = ui.add(field).accessible_name(label);
         if named_icon_button(ui, Icon::Minus, &format!("Less: {label}"), false, false).clicked() {
-            set(value.saturating_sub(1).max(1));
+            set(value.saturating_sub(1).max(least));
         }
         if response.changed() && changed != value {
             // A drag stops at the ends; whoever types beyond them is told.
             set(if response.dragged() {
-                changed.clamp(1, most)
+                changed.clamp(least, most)
             } else {
                 changed
             });
@@ -180,12 +195,21 @@ fn trained(ui: &mut Ui, session: &Session) {
         return;
     };
     let (wish, task) = (&session.wish, &machine.task);
-    let length = task.length();
-    let mut text = format!("trained on lengths {} to {}", length.start(), length.end());
+    let size = task.size();
+    let sizes = if size.start() == size.end() {
+        size.end().to_string()
+    } else {
+        format!("{} to {}", size.start(), size.end())
+    };
+    let mut text = match task.measure() {
+        Measure::Length if size.start() == size.end() => format!("trained on length {sizes}"),
+        Measure::Length => format!("trained on lengths {sizes}"),
+        Measure::Items => format!("trained on {sizes} items"),
+    };
     if let Some(repeats) = task.repeats() {
         text = format!("{text}, repeats {} to {}", repeats.start(), repeats.end());
     }
-    let beyond = !length.contains(&wish.length)
+    let beyond = !size.contains(&wish.size)
         || task
             .repeats()
             .is_some_and(|range| !range.contains(&wish.repeats));

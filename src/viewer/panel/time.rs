@@ -146,14 +146,18 @@ fn strip_ui(
     value: &dyn Fn(usize, usize) -> f32,
     view: &mut View<'_>,
 ) {
-    let bits = view.recording().task.bits();
+    let task = view.recording().task.clone();
+    let channel_name = |channel: usize| match name {
+        "input" => task.input_name(channel),
+        _ => task.output_name(channel),
+    };
     let meaning = match name {
         "input" => "what the machine sees",
         "target" => "what it should answer",
         _ => "what it answers: the probability of a 1",
     };
     let readout = |t: usize, channel: usize| Readout {
-        place: format!("{name}  step {t}  {}", channel_name(bits, name, channel)),
+        place: format!("{name}  step {t}  {}", channel_name(channel)),
         value: numbers::exact(value(t, channel)),
         meaning: meaning.to_owned(),
     };
@@ -170,16 +174,6 @@ fn strip_ui(
     };
     picture.ui(ui, columns, view);
     gutter_text(ui, columns, y.center(), name, view);
-}
-
-fn channel_name(bits: usize, strip: &str, channel: usize) -> String {
-    match (strip, channel.checked_sub(bits)) {
-        (_, None) => format!("bit {channel}"),
-        ("input", Some(0)) => "delimiter".to_owned(),
-        ("input", Some(1)) => "count".to_owned(),
-        ("target" | "output", Some(0)) => "end marker".to_owned(),
-        _ => format!("channel {channel}"),
-    }
 }
 
 /// A veil over the steps in which nothing is asked.

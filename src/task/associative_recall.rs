@@ -1,0 +1,202 @@
+//! Associative recall (paper §4.3): see a row of items, then one of them again; emit the item that
+//! followed it.
+//!
+//! An item is a sequence of random bit vectors that is "bounded on the left and right by delimiter
+//! symbols", each symbol on a channel of its own: neighbouring items share the delimiter between them, the
+//! last item has one behind it as every other (the machine of figure 12 writes an item when the delimiter
+//! behind it comes), and the query stands between query delimiters. Any item but the last may be queried,
+//! each equally likely. That makes bits + 2 inputs, which is also what the paper's parameter counts say
+//! (8 and 6 channels give the 1,344,518 of table 3). Items are independent, so two may be equal; with the
+//! paper's 18 bits that happens in one of 37,000 episodes.
+//!
+//! One episode with 3 bits, 3 items of 2 vectors, the first of them queried; channels down, time to the
+//! right (`.` is 0):
+//!
+//! ```text
+//!             input              |query  |ans.
+//! input  bit0 . 1 . . . 1 . 1 1 . . 1 . . . .
+//!        bit1 . . 1 . 1 1 . . 1 . . . 1 . . .
+//!        bit2 . 1 1 . . 1 . . . . . 1 1 . . .
+//!        item 1 . . 1 . . 1 . . 1 . . . . . .
+//!        query. . . . . . . . . . 1 . . 1 . .
+//! target bit0 . . . . . . . . . . . . . . . 1
+//!        bit1 . . . . . . . . . . . . . . 1 1
+//!        bit2 . . . . . . . . . . . . . . . 1
+//! mask        . . . . . . . . . . . . . . 1 1
+//! ```
+
+use std::ops::RangeInclusive;
+
+use ndarray::{Array2, s};
+use rand::RngExt;
+
+use super::{Channels, Episode, Generate, Measure, Phase, Random, random_bits};
+
+/// Parameters of associative recall; the defaults are the paper's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssociativeRecall {
+    /// Bits per vector, ≥ 1; default 6.
+    pub bits: usize,
+    /// Vectors per item, ≥ 1; default 3.
+    pub item_length: usize,
+    /// Items, drawn uniformly; ≥ 2, because the last one is never queried; default 2 to 6.
+    pub items: RangeInclusive<usize>,
+}
+
+impl Default for AssociativeRecall {
+    fn default() -> Self {
+        Self {
+            bits: 6,
+            item_length: 3,
+            items: 2..=6,
+        }
+    }
+}
+
+impl AssociativeRecall {
+    /// The episode with these items, [items · item_length, bits] of 0 and 1, that asks for the one behind
+    /// item `query`, counted from 0; `query` + 1 < items.
+    pub fn episode_of(&self, bits: &Array2<f32>, query: usize) -> Episode {
+        let (length, width) = (self.item_length, self.bits);
+        let items = bits.nrows() / length;
+        let item = |index: usize| bits.slice(s![index * length..(index + 1) * length, ..]);
+        let (shown, asked) = (items * (length + 1) + 1, length + 2);
+        let answer = shown + asked;
+        let mut episode = Episode::silent(answer + length, self);
+        episode.input[[0, width]] = 1.0;
+        for index in 0..items {
+            let start = index * (length + 1) + 1;
+            let mut place = episode.input.slice_mut(s![start..start + length, ..width]);
+            place.assign(&item(index));
+            episode.input[[start + length, width]] = 1.0;
+        }
+        episode.input[[shown, width + 1]] = 1.0;
+        let mut place = episode
+            .input
+            .slice_mut(s![shown + 1..shown + 1 + length, ..width]);
+        place.assign(&item(query));
+        episode.input[[answer - 1, width + 1]] = 1.0;
+        let mut target = episode.target.slice_mut(s![answer.., ..]);
+        target.assign(&item(query + 1));
+        episode.mask[answer..].fill(1.0);
+        episode.phases = Phase::in_a_row(&[("input", shown), ("query", asked), ("answer", length)]);
+        episode.size = items;
+        episode
+    }
+}
+
+impl Generate for AssociativeRecall {
+    fn name(&self) -> &'static str {
+        "associative_recall"
+    }
+
+    fn bits(&self) -> usize {
+        self.bits
+    }
+
+    fn channels(&self) -> Channels {
+        Channels {
+            input: &["item delimiter", "query delimiter"],
+            output: &[],
+        }
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Items
+    }
+
+    fn size(&self) -> &RangeInclusive<usize> {
+        &self.items
+    }
+
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
+        &mut self.items
+    }
+
+    fn least_size(&self) -> usize {
+        2
+    }
+
+    fn longest(&self) -> usize {
+        self.items.end() * (self.item_length + 1) + 1 + 2 * (self.item_length + 1)
+    }
+
+    fn episode(&self, random: &mut Random) -> Episode {
+        let items = random.random_range(self.items.clone());
+        let query = random.random_range(0..items - 1);
+        let bits = random_bits(random, items * self.item_length, self.bits);
+        self.episode_of(&bits, query)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Task;
+    use crate::task::tests::picture;
+    use ndarray::array;
+
+    #[test]
+    fn the_picture_in_the_docs() {
+        let task = AssociativeRecall {
+            bits: 3,
+            item_length: 2,
+            items: 2..=3,
+        };
+        let bits = array![
+            [1., 0., 1.],
+            [0., 1., 1.],
+            [0., 1., 0.],
+            [1., 1., 1.],
+            [1., 0., 0.],
+            [1., 1., 0.]
+        ];
+        let episode = task.episode_of(&bits, 0);
+        let (input, target, mask) = picture(include_str!("associative_recall.rs"), &[]);
+        assert_eq!(episode.input, input);
+        assert_eq!(episode.target, target);
+        assert_eq!(episode.mask, mask);
+        let phases = episode.phases.iter().map(|p| (p.name, p.start, p.end));
+        assert_eq!(
+            phases.collect::<Vec<_>>(),
+            [("input", 0, 10), ("query", 10, 14), ("answer", 14, 16)]
+        );
+        assert_eq!((episode.size, episode.scored_bits()), (3, 6));
+        let last = task.episode_of(&bits, 1);
+        assert_eq!(last.input.slice(s![11..13, ..3]), bits.slice(s![2..4, ..]));
+        assert_eq!(last.target.slice(s![14.., ..]), bits.slice(s![4..6, ..]));
+    }
+
+    #[test]
+    fn items_queries_and_bits_are_uniform() {
+        let task = Task::AssociativeRecall(AssociativeRecall::default());
+        let mut counts = [0; 7];
+        let mut queries = [[0; 6]; 7];
+        let (mut ones, mut all) = (0.0, 0.0);
+        for index in 0..10_000 {
+            let episode = task.episode(3, index);
+            let items = episode.size;
+            let item = |index: usize| episode.input.slice(s![index * 4 + 1..index * 4 + 4, ..6]);
+            let start = items * 4 + 2;
+            let query = episode.input.slice(s![start..start + 3, ..6]);
+            let same: Vec<_> = (0..items).filter(|&index| item(index) == query).collect();
+            let answer = episode.target.slice(s![start + 4.., ..]);
+            assert!(same.iter().any(|&i| i + 1 < items && item(i + 1) == answer));
+            counts[items] += 1;
+            queries[items][same[0]] += 1;
+            let bits: f32 = (0..items).map(|index| item(index).sum()).sum();
+            ones += bits;
+            all += (items * 18) as f32;
+        }
+        // 2000 expected for every number of items, standard deviation 40.
+        assert!(counts[2..].iter().all(|n| (1850..2150).contains(n)));
+        for items in 2..=6 {
+            let expected = counts[items] as f32 / (items - 1) as f32;
+            for &n in &queries[items][..items - 1] {
+                assert!((n as f32 - expected).abs() < 4.0 * expected.sqrt());
+            }
+            assert_eq!(queries[items][items - 1], 0, "the last item is not queried");
+        }
+        assert!((ones / all - 0.5).abs() < 0.002);
+    }
+}

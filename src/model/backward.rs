@@ -663,6 +663,18 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_without_memory() {
+        for layers in [1, 3] {
+            let mut config = config(ControllerKind::Lstm, layers, ShiftForm::Softmax);
+            (config.read_heads, config.write_heads) = (0, 0);
+            (config.rows, config.columns) = (1, 1);
+            config.initial_memory = InitialMemory::Constant(0.0);
+            config.initial_weighting = InitialWeighting::OneHot;
+            check(config);
+        }
+    }
+
+    #[test]
     fn a_memory_kept_in_part_gives_the_same_bits() {
         for (write_heads, steps) in [(1, 23), (2, 16), (2, 1)] {
             let mut config = ModelConfig {

@@ -201,7 +201,8 @@ impl ModelConfig {
 
     /// Pre-activations of all heads together.
     pub fn head_outputs(&self) -> usize {
-        self.head_columns(self.heads() - 1).all().end
+        let last = self.heads().checked_sub(1);
+        last.map_or(0, |last| self.head_columns(last).all().end)
     }
 
     /// Inputs of controller layer `layer`: [x; reads; own hidden] for the first, [hidden below; own

@@ -1,19 +1,24 @@
-//! Training sequences per second on the work that every implementation is measured on: copy, 8 bits,
-//! length 20 (41 steps), 128 × 20, one head of each kind, shift ±1, a controller of 100.
+//! Sequences per second on the work that every implementation is measured on: copy, 8 bits, length 20
+//! (41 steps), 128 × 20, one head of each kind, shift ±1, a controller of 100.
 //!
-//! `cargo bench --bench throughput -- --controller lstm --batch 1 --threads 1 --seconds 1`
-//! prints one JSON object; `compare.py` runs it beside PyTorch and JAX.
+//! `cargo bench --bench throughput -- --controller lstm --batch 1 --threads 1 --seconds 1` trains;
+//! `--n` and `--m` give the memory other rows and columns, `--forward` runs episodes without learning, on
+//! one thread. It prints one JSON object; with `--on-request` one for every line it reads, so that
+//! `compare.py` and `growth.py` can run it in turn with PyTorch and JAX.
 
+use std::iter::once;
+use std::slice::from_mut;
 use std::time::Instant;
 
 use tapescope::math::simd::instruction_set;
-use tapescope::model::ModelConfig;
 use tapescope::model::config::ControllerKind;
+use tapescope::model::{ModelConfig, Ntm, Trace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, OptimizerConfig, Trainer, TrainingConfig};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
+    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
     let option = |name: &str, default: &str| -> String {
         let at = arguments.iter().position(|argument| argument == name);
         at.and_then(|at| arguments.get(at + 1))
@@ -24,41 +29,72 @@ fn main() {
             .parse::<usize>()
             .expect("a whole number")
     };
-    let (batch, threads, rows) = (
-        number("--batch", "1"),
-        number("--threads", "1"),
-        number("--n", "128"),
-    );
+    let (batch, threads) = (number("--batch", "1"), number("--threads", "1"));
+    let (rows, columns) = (number("--n", "128"), number("--m", "20"));
     let seconds: f64 = option("--seconds", "1").parse().expect("seconds");
     let controller = option("--controller", "lstm");
 
-    let mut trainer = trainer(&controller, batch, threads, rows);
-    for _ in 0..20_usize.div_ceil(batch) {
-        trainer.update().expect("finite");
-    }
-    let (start, before) = (Instant::now(), trainer.sequences);
-    while start.elapsed().as_secs_f64() < seconds {
-        trainer.update().expect("finite");
-    }
-    let rate = (trainer.sequences - before) as f64 / start.elapsed().as_secs_f64();
-    println!(
-        r#"{{"impl": "tapescope", "controller": "{controller}", "batch": {batch}, "threads": {threads}, "n": {rows}, "simd": "{}", "seqs_per_s": {rate:.1}}}"#,
-        instruction_set()
-    );
-}
-
-fn trainer(controller: &str, batch: usize, threads: usize, rows: usize) -> Trainer {
     let task = Task::Copy(Copy {
         bits: 8,
         length: 20..=20,
     });
-    let mut model = ModelConfig {
-        rows,
-        ..ModelConfig::new(task.inputs(), task.outputs())
+    let model = model(&task, &controller, rows, columns);
+    let (mode, mut work) = if flag("--forward") {
+        ("forward", forward(task, model))
+    } else {
+        ("train", train(task, model, batch, threads))
     };
+    let mut window = |seconds: f64, most: usize| {
+        let (start, mut sequences) = (Instant::now(), 0);
+        while sequences < most && (sequences == 0 || start.elapsed().as_secs_f64() < seconds) {
+            sequences += work();
+        }
+        sequences as f64 / start.elapsed().as_secs_f64()
+    };
+    window(seconds, 20);
+    let mut report = || {
+        let rate = window(seconds, usize::MAX);
+        println!(
+            r#"{{"impl": "tapescope", "mode": "{mode}", "controller": "{controller}", "batch": {batch}, "threads": {threads}, "n": {rows}, "m": {columns}, "simd": "{}", "seqs_per_s": {rate:.3}}}"#,
+            instruction_set()
+        );
+    };
+    if flag("--on-request") {
+        println!("ready");
+        std::io::stdin().lines().for_each(|_| report());
+    } else {
+        report();
+    }
+}
+
+fn model(task: &Task, controller: &str, rows: usize, columns: usize) -> ModelConfig {
+    let mut model = ModelConfig::new(task.inputs(), task.outputs());
+    (model.rows, model.columns) = (rows, columns);
     if controller == "ff" {
         model.controller.kind = ControllerKind::Feedforward;
     }
+    model
+}
+
+/// An episode that nobody will look at: the memory is not kept step by step.
+fn forward(task: Task, model: ModelConfig) -> Box<dyn FnMut() -> usize> {
+    let (mut trace, machine) = (Trace::new(&model), Ntm::<f32>::new(model, 1));
+    let mut index = 0;
+    Box::new(move || {
+        let episode = task.episode(1, index);
+        machine.run_for_training(once(&episode.input), 0, from_mut(&mut trace));
+        index += 1;
+        1
+    })
+}
+
+/// An update.
+fn train(
+    task: Task,
+    model: ModelConfig,
+    batch: usize,
+    threads: usize,
+) -> Box<dyn FnMut() -> usize> {
     let training = TrainingConfig {
         optimizer: OptimizerConfig::RmsProp {
             rate: 1e-4,
@@ -74,5 +110,9 @@ fn trainer(controller: &str, batch: usize, threads: usize, rows: usize) -> Train
         validation_every: u64::MAX,
         validation_episodes: 1,
     };
-    Trainer::new(task, model, training, threads)
+    let mut trainer = Trainer::new(task, model, training, threads);
+    Box::new(move || {
+        trainer.update().expect("finite");
+        batch
+    })
 }

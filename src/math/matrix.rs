@@ -287,6 +287,12 @@ pub(crate) fn by_blocks<S: Simd>(simd: S, lanes: usize, held: usize, pass: &mut 
             start += 4 * lanes;
         }
     }
+    if room >= 2 {
+        while columns - start >= 2 * lanes {
+            pass.block::<S, 2>(simd, start);
+            start += 2 * lanes;
+        }
+    }
     while columns - start >= lanes {
         pass.block::<S, 1>(simd, start);
         start += lanes;

@@ -239,7 +239,7 @@ impl<R: Real> Kernel for ReadAndWriteBackward<'_, R> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.by_write.erase.fill(R::ZERO);
         self.by_write.add.fill(R::ZERO);
-        by_blocks(simd, lanes::<R, S>(), 3, &mut self);
+        by_blocks(simd, lanes::<R, S>(), 4, &mut self);
     }
 }
 

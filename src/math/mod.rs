@@ -9,15 +9,17 @@ pub(crate) mod check;
 pub mod elementary;
 mod linear;
 pub mod matrix;
+pub(crate) mod pack;
 mod real;
 mod series;
 pub mod simd;
 pub mod similarity;
 pub mod softmax;
 
-pub use activation::{sigmoid, softplus, tanh};
+pub use activation::{sigmoid, softplus};
 pub use aligned::Aligned;
 pub use linear::Linear;
 pub use matrix::Matrix;
+pub use pack::Pack;
 pub use real::Real;
 pub use series::Series;

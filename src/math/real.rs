@@ -4,8 +4,11 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::elementary;
+use pulp::Scalar;
+
+use super::pack::MOST_LANES;
 use super::simd::Simd;
+use super::{Pack, elementary};
 
 /// f32 or f64. The same source runs in both; gradients are checked in f64.
 pub trait Real:
@@ -46,8 +49,6 @@ pub trait Real:
     fn exp(self) -> Self;
     /// Natural logarithm of a positive number; for f32 see [`elementary::ln`].
     fn ln(self) -> Self;
-    /// ln(1 + x); for f32 between 0 and 1 only, see [`elementary::ln_1p`].
-    fn ln_1p(self) -> Self;
     /// Hyperbolic tangent; for f32 see [`elementary::tanh`].
     fn tanh(self) -> Self;
     /// Square root.
@@ -73,6 +74,18 @@ pub trait Real:
     fn store_part<S: Simd>(simd: S, slice: &mut [Self], pack: Self::Pack<S>);
     /// The same value everywhere.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Pack<S>;
+    /// a + b.
+    fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// a − b.
+    fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// a·b.
+    fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// a/b.
+    fn pack_div<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// −a.
+    fn pack_neg<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S>;
+    /// |a|.
+    fn pack_abs<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S>;
     /// a·b + c, rounded once where the machine can.
     fn mul_add<S: Simd>(
         simd: S,
@@ -80,23 +93,47 @@ pub trait Real:
         b: Self::Pack<S>,
         c: Self::Pack<S>,
     ) -> Self::Pack<S>;
-    /// a + b.
-    fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
-    /// a − b.
-    fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
-    /// a·b.
-    fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
-    /// The larger of two, value by value.
+    /// The larger of two, value by value; `b` where it is NaN.
     fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// The smaller of two, value by value; `b` where it is NaN.
+    fn pack_min<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;
+    /// The first `count` values of `a`, then those of `b`.
+    fn select_first<S: Simd>(
+        simd: S,
+        count: usize,
+        a: Self::Pack<S>,
+        b: Self::Pack<S>,
+    ) -> Self::Pack<S>;
+    /// e^x, value by value.
+    fn pack_exp<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
+    /// Natural logarithm, value by value.
+    fn pack_ln<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
+    /// ln(1 + x), value by value; for f32 between 0 and 1 only, see [`elementary::ln_1p`].
+    fn pack_ln_1p<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
+    /// Hyperbolic tangent, value by value.
+    fn pack_tanh<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
     /// Sum over a pack.
     fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
     /// The largest value of a pack.
     fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
 }
 
+/// Applies a function of one value to every value of a pack.
+#[inline(always)]
+fn one_by_one<S: Simd>(x: Pack<f64, S>, f: fn(f64) -> f64) -> Pack<f64, S> {
+    let mut values = [0.0; MOST_LANES];
+    x.store(&mut values);
+    values[..Pack::<f64, S>::LANES]
+        .iter_mut()
+        .for_each(|x| *x = f(*x));
+    Pack::load(x.simd(), &values)
+}
+
 macro_rules! real {
-    ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident, $mul_add:ident,
-     $add:ident, $sub:ident, $mul:ident, $max:ident, $reduce:ident, $reduce_max:ident, $exp:path, $ln:path, $ln_1p:path, $tanh:path) => {
+    ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident,
+     $add:ident, $sub:ident, $mul:ident, $div:ident, $neg:ident, $abs:ident, $mul_add:ident,
+     $max:ident, $min:ident, $less:ident, $select:ident, $between:ident, $reduce:ident, $reduce_max:ident,
+     |$x:ident| $exp:expr, $ln:expr, $ln_1p:expr, $tanh:expr) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -114,19 +151,15 @@ macro_rules! real {
             }
             #[inline(always)]
             fn exp(self) -> Self {
-                $exp(self)
+                Self::pack_exp(Pack::new(Scalar, self)).values()
             }
             #[inline(always)]
             fn ln(self) -> Self {
-                $ln(self)
-            }
-            #[inline(always)]
-            fn ln_1p(self) -> Self {
-                $ln_1p(self)
+                Self::pack_ln(Pack::new(Scalar, self)).values()
             }
             #[inline(always)]
             fn tanh(self) -> Self {
-                $tanh(self)
+                Self::pack_tanh(Pack::new(Scalar, self)).values()
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
@@ -173,15 +206,6 @@ macro_rules! real {
                 simd.$splat(value)
             }
             #[inline(always)]
-            fn mul_add<S: Simd>(
-                simd: S,
-                a: Self::Pack<S>,
-                b: Self::Pack<S>,
-                c: Self::Pack<S>,
-            ) -> Self::Pack<S> {
-                simd.$mul_add(a, b, c)
-            }
-            #[inline(always)]
             fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
                 simd.$add(a, b)
             }
@@ -194,8 +218,65 @@ macro_rules! real {
                 simd.$mul(a, b)
             }
             #[inline(always)]
+            fn pack_div<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                simd.$div(a, b)
+            }
+            #[inline(always)]
+            fn pack_neg<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
+                simd.$neg(a)
+            }
+            #[inline(always)]
+            fn pack_abs<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
+                simd.$abs(a)
+            }
+            #[inline(always)]
+            fn mul_add<S: Simd>(
+                simd: S,
+                a: Self::Pack<S>,
+                b: Self::Pack<S>,
+                c: Self::Pack<S>,
+            ) -> Self::Pack<S> {
+                simd.$mul_add(a, b, c)
+            }
+            #[inline(always)]
             fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                if S::IS_SCALAR {
+                    // The others keep NaN by themselves.
+                    return simd.$select(simd.$less(b, a), a, b);
+                }
                 simd.$max(a, b)
+            }
+            #[inline(always)]
+            fn pack_min<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                if S::IS_SCALAR {
+                    return simd.$select(simd.$less(a, b), a, b);
+                }
+                simd.$min(a, b)
+            }
+            #[inline(always)]
+            fn select_first<S: Simd>(
+                simd: S,
+                count: usize,
+                a: Self::Pack<S>,
+                b: Self::Pack<S>,
+            ) -> Self::Pack<S> {
+                simd.$select(simd.$between(0, count as _).mask(), a, b)
+            }
+            #[inline(always)]
+            fn pack_exp<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
+                $exp
+            }
+            #[inline(always)]
+            fn pack_ln<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
+                $ln
+            }
+            #[inline(always)]
+            fn pack_ln_1p<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
+                $ln_1p
+            }
+            #[inline(always)]
+            fn pack_tanh<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
+                $tanh
             }
             #[inline(always)]
             fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
@@ -217,17 +298,24 @@ real!(
     partial_load_f32s,
     partial_store_f32s,
     splat_f32s,
-    mul_add_e_f32s,
     add_f32s,
     sub_f32s,
     mul_f32s,
+    div_f32s,
+    neg_f32s,
+    abs_f32s,
+    mul_add_e_f32s,
     max_f32s,
+    min_f32s,
+    less_than_f32s,
+    select_f32s,
+    mask_between_m32s,
     reduce_sum_f32s,
     reduce_max_f32s,
-    elementary::exp,
-    elementary::ln,
-    elementary::ln_1p,
-    elementary::tanh
+    |x| elementary::exp(x),
+    elementary::ln(x),
+    elementary::ln_1p(x),
+    elementary::tanh(x)
 );
 real!(
     f64,
@@ -237,15 +325,22 @@ real!(
     partial_load_f64s,
     partial_store_f64s,
     splat_f64s,
-    mul_add_e_f64s,
     add_f64s,
     sub_f64s,
     mul_f64s,
+    div_f64s,
+    neg_f64s,
+    abs_f64s,
+    mul_add_e_f64s,
     max_f64s,
+    min_f64s,
+    less_than_f64s,
+    select_f64s,
+    mask_between_m64s,
     reduce_sum_f64s,
     reduce_max_f64s,
-    f64::exp,
-    f64::ln,
-    f64::ln_1p,
-    f64::tanh
+    |x| one_by_one(x, f64::exp),
+    one_by_one(x, f64::ln),
+    one_by_one(x, f64::ln_1p),
+    one_by_one(x, f64::tanh)
 );

@@ -1,47 +1,58 @@
 //! Softmax of a scaled vector, p_i = e^(β·x_i) / Σ_j e^(β·x_j), and the reductions it is made of.
 
-use super::Real;
+use super::pack::{MOST_LANES, each_pack, map_packs};
 use super::simd::Simd;
+use super::{Pack, Real};
 
 /// Writes the softmax of `scale`·`x` to `p`, with `scale` ≥ 0. The maximum is taken off first: nothing
 /// overflows.
 #[inline(always)]
 pub fn softmax<R: Real, S: Simd>(simd: S, scale: R, x: &[R], p: &mut [R]) {
-    let most = scale * largest(simd, x);
-    for (p, &x) in p.iter_mut().zip(x) {
-        *p = (scale * x - most).exp();
-    }
-    normalize(simd, p);
+    let (most, mut total) = (largest(simd, x), Pack::splat(simd, R::ZERO));
+    each_pack!(simd, at in x => {
+        let power = ((at.load(x) - most) * scale).exp();
+        total += at.new_or(power, R::ZERO);
+        at.store(p, power);
+    });
+    multiply(simd, R::ONE / total.sum(), p);
 }
 
-/// Divides by the sum.
+/// [`softmax`] of what `p` holds.
 #[inline(always)]
-pub fn normalize<R: Real, S: Simd>(simd: S, p: &mut [R]) {
-    let factor = R::ONE / sum(simd, p);
-    for p in p.iter_mut() {
-        *p *= factor;
-    }
+pub fn softmax_in_place<R: Real, S: Simd>(simd: S, scale: R, p: &mut [R]) {
+    let (most, mut total) = (largest(simd, p), Pack::splat(simd, R::ZERO));
+    each_pack!(simd, at in p => {
+        let power = ((at.load(p) - most) * scale).exp();
+        total += at.new_or(power, R::ZERO);
+        at.store(p, power);
+    });
+    multiply(simd, R::ONE / total.sum(), p);
+}
+
+/// The softmax of a few numbers, in one pack where it has room.
+#[inline(always)]
+pub fn softmax_of_few<R: Real, S: Simd, const K: usize>(simd: S, x: [R; K]) -> [R; K] {
+    const { assert!(K <= MOST_LANES) };
+    let most = x[1..].iter().fold(x[0], |most, &x| most.max(x));
+    let mut powers = [R::ZERO; MOST_LANES];
+    powers.iter_mut().zip(x).for_each(|(p, x)| *p = x - most);
+    let used = &mut powers[..K.next_multiple_of(Pack::<R, S>::LANES)];
+    each_pack!(simd, at in used => { at.store(used, at.load(used).exp()) });
+    let factor = R::ONE / powers[..K].iter().copied().sum();
+    std::array::from_fn(|i| powers[i] * factor)
+}
+
+/// x_i ← factor·x_i.
+#[inline(always)]
+fn multiply<R: Real, S: Simd>(simd: S, factor: R, x: &mut [R]) {
+    each_pack!(simd, at in x => { at.store(x, at.load(x) * factor) });
 }
 
 /// Turns the gradient by `p` into the gradient by `scale`·`x`: dz_i = p_i·(dp_i − Σ_j p_j·dp_j).
 #[inline(always)]
 pub fn softmax_backward<R: Real, S: Simd>(simd: S, p: &[R], dp: &[R], dz: &mut [R]) {
     let mean = dot(simd, p, dp);
-    for (dz, (&p, &dp)) in dz.iter_mut().zip(p.iter().zip(dp)) {
-        *dz = p * (dp - mean);
-    }
-}
-
-/// Σ x_i.
-#[inline(always)]
-pub fn sum<R: Real, S: Simd>(simd: S, x: &[R]) -> R {
-    let (packs, rest) = R::packs::<S>(x);
-    let one = R::splat(simd, R::ONE);
-    let mut sum = R::splat(simd, R::ZERO);
-    for &x in packs {
-        sum = R::mul_add(simd, one, x, sum);
-    }
-    R::reduce(simd, sum) + rest.iter().copied().sum::<R>()
+    map_packs!(simd, dz = [p, dp] => p * (dp - mean));
 }
 
 /// Σ x_i·y_i over the length of `x`.
@@ -67,12 +78,9 @@ pub fn dot<R: Real, S: Simd>(simd: S, x: &[R], y: &[R]) -> R {
 /// The largest value.
 #[inline(always)]
 pub fn largest<R: Real, S: Simd>(simd: S, x: &[R]) -> R {
-    let (packs, rest) = R::packs::<S>(x);
-    let most = packs
-        .iter()
-        .fold(R::splat(simd, x[0]), |most, &x| R::pack_max(simd, most, x));
-    rest.iter()
-        .fold(R::reduce_max(simd, most), |most, &x| most.max(x))
+    let mut most = Pack::splat(simd, x[0]);
+    each_pack!(simd, at in x => { most = at.new_or(at.load(x), x[0]).max(most) });
+    most.largest()
 }
 
 #[cfg(test)]
@@ -88,7 +96,19 @@ mod tests {
     fn softmax_sums_to_one_and_does_not_overflow() {
         let mut p = [0.0_f32; 3];
         softmax(SIMD, 1e4, &[1.0, -1.0, 0.999], &mut p);
-        assert!((sum(SIMD, &p) - 1.0).abs() < 1e-6 && p[0] > 0.99);
+        assert!((p.iter().sum::<f32>() - 1.0).abs() < 1e-6 && p[0] > 0.99);
+    }
+
+    #[test]
+    fn few_numbers_are_treated_like_many() {
+        let check = |x: [f64; 5]| {
+            let mut wanted = [0.0; 5];
+            softmax(SIMD, 1.0, &x, &mut wanted);
+            let found = softmax_of_few(SIMD, x);
+            assert!(found.iter().zip(wanted).all(|(p, q)| (p - q).abs() < 1e-15));
+        };
+        check([0.3, -1.0, 2.0, 2.0, 0.0]);
+        check([1e3, -1e3, 999.0, 0.0, 1.0]);
     }
 
     #[test]

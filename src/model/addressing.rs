@@ -4,9 +4,10 @@
 //! Everything here has one value per memory row. A weighting is a distribution over rows; indices are
 //! modulo N.
 
-use crate::math::Real;
+use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::Simd;
-use crate::math::softmax::{dot, largest, normalize, softmax, softmax_backward};
+use crate::math::softmax::{dot, softmax, softmax_in_place};
+use crate::math::{Pack, Real};
 
 /// Equation 5: w^c = softmax(β·K), K being the cosine similarity of equation 6.
 #[inline(always)]
@@ -22,26 +23,25 @@ pub fn content_backward<R: Real, S: Simd>(
     similarity: &[R],
     w_c: &[R],
     gradient: &mut [R],
-    scratch: &mut [R],
 ) -> R {
-    softmax_backward(simd, w_c, gradient, scratch);
-    let d_beta = dot(simd, scratch, similarity);
-    for (gradient, &dz) in gradient.iter_mut().zip(&*scratch) {
-        *gradient = beta * dz;
-    }
-    d_beta
+    let mean = dot(simd, w_c, gradient);
+    let mut d_beta = Pack::splat(simd, R::ZERO);
+    each_pack!(simd, at in w_c => {
+        let dz = at.load(w_c) * (at.load(gradient) - mean);
+        d_beta += at.new_or(dz * at.load(similarity), R::ZERO);
+        at.store(gradient, dz * beta);
+    });
+    d_beta.sum()
 }
 
 /// Equation 7: w^g = g·w^c + (1 − g)·w_{t−1}.
 #[inline(always)]
-pub fn interpolate<R: Real>(g: R, w_c: &[R], w_previous: &[R], w_g: &mut [R]) {
-    for (w_g, (&w_c, &w)) in w_g.iter_mut().zip(w_c.iter().zip(w_previous)) {
-        *w_g = g * w_c + (R::ONE - g) * w;
-    }
+pub fn interpolate<R: Real, S: Simd>(simd: S, g: R, w_c: &[R], w_previous: &[R], w_g: &mut [R]) {
+    map_packs!(simd, w_g = [w_c, w_previous] => w_c.mul_add(g, w_previous * (R::ONE - g)));
 }
 
-/// Turns the gradient by w^g into the gradient by w^c, in place; sets the gradient by w_{t−1}; returns
-/// the gradient by g.
+/// Turns the gradient by w^g into the gradient by w_{t−1}, in place; sets the gradient by w^c; returns the
+/// gradient by g.
 #[inline(always)]
 pub fn interpolate_backward<R: Real, S: Simd>(
     simd: S,
@@ -49,39 +49,175 @@ pub fn interpolate_backward<R: Real, S: Simd>(
     w_c: &[R],
     w_previous: &[R],
     gradient: &mut [R],
-    previous_gradient: &mut [R],
+    content_gradient: &mut [R],
 ) -> R {
-    let d_g = dot(simd, gradient, w_c) - dot(simd, gradient, w_previous);
-    for (gradient, previous) in gradient.iter_mut().zip(previous_gradient) {
-        *previous = (R::ONE - g) * *gradient;
-        *gradient *= g;
-    }
-    d_g
+    let mut d_g = Pack::splat(simd, R::ZERO);
+    each_pack!(simd, at in w_c => {
+        let d_w_g = at.load(gradient);
+        d_g += at.new_or(d_w_g * (at.load(w_c) - at.load(w_previous)), R::ZERO);
+        at.store(content_gradient, d_w_g * g);
+        at.store(gradient, d_w_g * (R::ONE - g));
+    });
+    d_g.sum()
 }
 
 /// Equation 8: w̃(i) = Σ_j s(j)·w^g(i − j) over the offsets j = −k ..= k; `s[j + k]` is s(j).
 #[inline(always)]
-pub fn shift<R: Real>(s: &[R], w_g: &[R], w_s: &mut [R]) {
+pub fn shift<R: Real, S: Simd>(simd: S, s: &[R], w_g: &[R], w_s: &mut [R]) {
+    match *s {
+        [s0, s1, s2] if on_packs(simd, w_g) => shift_packs(simd, [s0, s1, s2], w_g, w_s),
+        [s0, s1, s2, s3, s4] if on_packs(simd, w_g) => {
+            shift_packs(simd, [s0, s1, s2, s3, s4], w_g, w_s);
+        }
+        _ => shift_slices(s, w_g, w_s),
+    }
+}
+
+/// [`shift`] by few rows: one pass, the offsets summed in registers.
+#[inline(always)]
+fn shift_packs<R: Real, S: Simd, const O: usize>(simd: S, s: [R; O], w_g: &[R], w_s: &mut [R]) {
+    let (lanes, mut edge) = (Pack::<R, S>::LANES, [R::ZERO; 2 * MOST_LANES]);
+    let (mut packs, mut start) = (w_s.chunks_exact_mut(lanes), 0);
+    for w_s in &mut packs {
+        let rows = rows_around(simd, w_g, start, O / 2, &mut edge);
+        let mut sum = Pack::splat(simd, R::ZERO);
+        for (index, weight) in s.into_iter().enumerate() {
+            sum = Pack::load(simd, &rows[O - 1 - index..]).mul_add(weight, sum);
+        }
+        sum.store(w_s);
+        start += lanes;
+    }
+    for (i, w_s) in (start..).zip(packs.into_remainder()) {
+        *w_s = R::ZERO;
+        for (index, &weight) in s.iter().enumerate() {
+            *w_s += weight * w_g[wrapped(i + O / 2, index, w_g.len())];
+        }
+    }
+}
+
+/// [`shift`] by any number of rows: one slice after the other.
+#[inline(always)]
+fn shift_slices<R: Real>(s: &[R], w_g: &[R], w_s: &mut [R]) {
     w_s.fill(R::ZERO);
     let n = w_g.len();
     for (index, &weight) in s.iter().enumerate() {
         let by = rows_moved(index, s.len(), n);
         let (wrapped, moved) = w_s.split_at_mut(by);
         let (stay, wrap) = w_g.split_at(n - by);
-        moved
-            .iter_mut()
-            .zip(stay)
-            .for_each(|(to, &from)| *to += weight * from);
-        wrapped
-            .iter_mut()
-            .zip(wrap)
-            .for_each(|(to, &from)| *to += weight * from);
+        add_multiple(weight, stay, moved);
+        add_multiple(weight, wrap, wrapped);
     }
+}
+
+#[inline(always)]
+fn add_multiple<R: Real>(weight: R, from: &[R], to: &mut [R]) {
+    to.iter_mut()
+        .zip(from)
+        .for_each(|(to, &from)| *to += weight * from);
 }
 
 /// From the gradient by w̃: sets the gradients by w^g and by s.
 #[inline(always)]
 pub fn shift_backward<R: Real, S: Simd>(
+    simd: S,
+    s: &[R],
+    w_g: &[R],
+    gradient: &[R],
+    w_g_gradient: &mut [R],
+    s_gradient: &mut [R],
+) {
+    match *s {
+        [s0, s1, s2] if on_packs(simd, w_g) => {
+            let d_s = shift_packs_backward(simd, [s0, s1, s2], w_g, gradient, w_g_gradient);
+            s_gradient.copy_from_slice(&d_s);
+        }
+        [s0, s1, s2, s3, s4] if on_packs(simd, w_g) => {
+            let s = [s0, s1, s2, s3, s4];
+            let d_s = shift_packs_backward(simd, s, w_g, gradient, w_g_gradient);
+            s_gradient.copy_from_slice(&d_s);
+        }
+        _ => shift_slices_backward(simd, s, w_g, gradient, w_g_gradient, s_gradient),
+    }
+}
+
+/// dw^g(i) = Σ_j s(j)·dw̃(i + j) and ds(j) = Σ_i dw̃(i + j)·w^g(i): the same numbers serve both.
+#[inline(always)]
+fn shift_packs_backward<R: Real, S: Simd, const O: usize>(
+    simd: S,
+    s: [R; O],
+    w_g: &[R],
+    gradient: &[R],
+    w_g_gradient: &mut [R],
+) -> [R; O] {
+    let (lanes, n) = (Pack::<R, S>::LANES, w_g.len());
+    let mut edge = [R::ZERO; 2 * MOST_LANES];
+    let mut s_sums = [Pack::splat(simd, R::ZERO); O];
+    let (mut packs, mut start) = (w_g_gradient.chunks_exact_mut(lanes), 0);
+    for d_w_g in &mut packs {
+        let d_w_s = rows_around(simd, gradient, start, O / 2, &mut edge);
+        let (w_g, mut sum) = (Pack::load(simd, &w_g[start..]), Pack::splat(simd, R::ZERO));
+        for (index, weight) in s.into_iter().enumerate() {
+            let d_w_s = Pack::load(simd, &d_w_s[index..]);
+            sum = d_w_s.mul_add(weight, sum);
+            s_sums[index] = d_w_s.mul_add(w_g, s_sums[index]);
+        }
+        sum.store(d_w_g);
+        start += lanes;
+    }
+    let mut s_gradient = s_sums.map(Pack::sum);
+    for (i, d_w_g) in (start..).zip(packs.into_remainder()) {
+        *d_w_g = R::ZERO;
+        for index in 0..O {
+            let d_w_s = gradient[wrapped(i + index, O / 2, n)];
+            *d_w_g += s[index] * d_w_s;
+            s_gradient[index] += d_w_s * w_g[i];
+        }
+    }
+    s_gradient
+}
+
+/// Whether there are rows enough to fill a pack, and packs worth filling.
+#[inline(always)]
+fn on_packs<R: Real, S: Simd>(_simd: S, rows: &[R]) -> bool {
+    !S::IS_SCALAR && rows.len() >= Pack::<R, S>::LANES
+}
+
+/// The rows from `start − range` to `range` rows behind a pack from `start` on: where they stand, or in
+/// `edge` where some of them are at the other end.
+#[inline(always)]
+fn rows_around<'a, R: Real, S: Simd>(
+    simd: S,
+    rows: &'a [R],
+    start: usize,
+    range: usize,
+    edge: &'a mut [R; 2 * MOST_LANES],
+) -> &'a [R] {
+    let (n, lanes) = (rows.len(), Pack::<R, S>::LANES);
+    if start >= range && start + lanes + range <= n {
+        return &rows[start - range..start + lanes + range];
+    }
+    Pack::load(simd, &rows[start..]).store(&mut edge[range..]);
+    for i in 0..range {
+        edge[i] = rows[wrapped(start + i, range, n)];
+        edge[range + lanes + i] = rows[wrapped(start + lanes + i, 0, n)];
+    }
+    &edge[..lanes + 2 * range]
+}
+
+/// (row − back) mod n, where it is no further outside than n.
+#[inline(always)]
+fn wrapped(row: usize, back: usize, n: usize) -> usize {
+    if row < back {
+        row + n - back
+    } else if row - back >= n {
+        row - back - n
+    } else {
+        row - back
+    }
+}
+
+#[inline(always)]
+fn shift_slices_backward<R: Real, S: Simd>(
     simd: S,
     s: &[R],
     w_g: &[R],
@@ -97,12 +233,8 @@ pub fn shift_backward<R: Real, S: Simd>(
         let (stay, wrap) = w_g.split_at(n - by);
         *s_gradient = dot(simd, moved, stay) + dot(simd, wrapped, wrap);
         let (stay, wrap) = w_g_gradient.split_at_mut(n - by);
-        stay.iter_mut()
-            .zip(moved)
-            .for_each(|(to, &from)| *to += weight * from);
-        wrap.iter_mut()
-            .zip(wrapped)
-            .for_each(|(to, &from)| *to += weight * from);
+        add_multiple(weight, moved, stay);
+        add_multiple(weight, wrapped, wrap);
     }
 }
 
@@ -117,51 +249,49 @@ fn rows_moved(index: usize, offsets: usize, n: usize) -> usize {
     }
 }
 
-/// Equation 9: w(i) = w̃(i)^γ / Σ_j w̃(j)^γ, through logarithms: e^(γ·(ln w̃(i) − max ln w̃)).
+/// Equation 9: w(i) = w̃(i)^γ / Σ_j w̃(j)^γ, the softmax of γ·ln w̃(i), of which this is the logarithm.
 ///
 /// A row below the smallest normal number counts as that number, so neither logarithm nor gradient is
 /// infinite.
 #[inline(always)]
-pub fn sharpen<R: Real, S: Simd>(simd: S, gamma: R, w_s: &[R], w: &mut [R]) {
-    let most = largest(simd, w_s).max(R::TINY).ln();
-    for (w, &w_s) in w.iter_mut().zip(w_s) {
-        *w = (gamma * (w_s.max(R::TINY).ln() - most)).exp();
-    }
-    normalize(simd, w);
+pub fn logarithms<R: Real, S: Simd>(simd: S, w_s: &[R], log: &mut [R]) {
+    map_packs!(simd, log = [w_s] => w_s.max(R::TINY).ln());
 }
 
-/// From the gradient by w: sets the gradient by w̃; returns the gradient by γ.
+/// Equation 9, from the [`logarithms`] that `w` holds.
+#[inline(always)]
+pub fn sharpen<R: Real, S: Simd>(simd: S, gamma: R, w: &mut [R]) {
+    softmax_in_place(simd, gamma, w);
+}
+
+/// Turns the gradient by w into the gradient by w̃, in place; returns the gradient by γ.
 ///
-/// dw̃(i) = γ·(w(i)/w̃(i))·(dw(i) − Σ_j w(j)·dw(j)), where w/w̃ = w̃^(γ−1)/Σ stays finite at w̃ = 0.
+/// dw̃(i) = γ·(w(i)/w̃(i))·(dw(i) − Σ_j w(j)·dw(j)), where w/w̃ = w̃^(γ−1)/Σ stays finite at w̃ = 0;
+/// dγ = Σ_i w(i)·(dw(i) − Σ_j w(j)·dw(j))·ln w̃(i).
 #[inline(always)]
 pub fn sharpen_backward<R: Real, S: Simd>(
     simd: S,
     gamma: R,
     w_s: &[R],
     w: &[R],
-    gradient: &[R],
-    w_s_gradient: &mut [R],
-    scratch: &mut [R],
+    gradient: &mut [R],
 ) -> R {
     let mean = dot(simd, w, gradient);
-    // First w(i)·(dw(i) − mean) stands in for the result: dγ is its product with the logarithms.
-    for (centred, (&w, &gradient)) in w_s_gradient.iter_mut().zip(w.iter().zip(gradient)) {
-        *centred = w * (gradient - mean);
-    }
-    for (log, &w_s) in scratch.iter_mut().zip(w_s) {
-        *log = w_s.max(R::TINY).ln();
-    }
-    let d_gamma = dot(simd, w_s_gradient, scratch);
-    for (result, &w_s) in w_s_gradient.iter_mut().zip(w_s) {
-        *result = gamma * *result / w_s.max(R::TINY);
-    }
-    d_gamma
+    let mut d_gamma = Pack::splat(simd, R::ZERO);
+    each_pack!(simd, at in w => {
+        let centred = at.load(w) * (at.load(gradient) - mean);
+        let w_s = at.load(w_s).max(R::TINY);
+        d_gamma += at.new_or(centred * w_s.ln(), R::ZERO);
+        at.store(gradient, centred * gamma / w_s);
+    });
+    d_gamma.sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::check::{assert_gradient, random_vector};
+    use crate::math::check::{assert_gradient, on_every_instruction_set, random_vector};
+    use crate::math::simd::Kernel;
     use pulp::Scalar;
 
     const SIMD: Scalar = Scalar;
@@ -176,21 +306,22 @@ mod tests {
     #[test]
     fn shift_moves_the_focus_and_wraps() {
         let mut w_s = [0.0; 5];
-        shift(&[0.0, 0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0], &mut w_s);
+        shift(SIMD, &[0.0, 0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0], &mut w_s);
         assert_eq!(w_s, [0.0, 0.0, 0.0, 0.0, 1.0], "+1 moves row 3 to row 4");
-        shift(&[0.0, 0.0, 1.0], &[0.0, 0.0, 0.0, 0.0, 1.0], &mut w_s);
+        shift(SIMD, &[0.0, 0.0, 1.0], &[0.0, 0.0, 0.0, 0.0, 1.0], &mut w_s);
         assert_eq!(
             w_s,
             [1.0, 0.0, 0.0, 0.0, 0.0],
             "the last row moves to row 0"
         );
-        shift(&[1.0, 0.0, 0.0], &[1.0, 0.0, 0.0, 0.0, 0.0], &mut w_s);
+        shift(SIMD, &[1.0, 0.0, 0.0], &[1.0, 0.0, 0.0, 0.0, 0.0], &mut w_s);
         assert_eq!(
             w_s,
             [0.0, 0.0, 0.0, 0.0, 1.0],
             "row 0 moves back to the last row"
         );
         shift(
+            SIMD,
             &[1.0, 0.0, 0.0, 0.0, 0.0],
             &[1.0, 0.0, 0.0, 0.0, 0.0],
             &mut w_s,
@@ -201,26 +332,22 @@ mod tests {
     #[test]
     fn sharpening_by_one_changes_nothing_and_zeros_stay_harmless() {
         let w_s = [0.5, 0.25, 0.25, 0.0];
-        let (mut w, mut gradient) = ([0.0; 4], [0.0; 4]);
-        sharpen(SIMD, 1.0, &w_s, &mut w);
+        let (mut w, mut gradient) = ([0.0; 4], [0.3, -0.7, 0.1, 0.9]);
+        let sharpen = |gamma, w_s: &[f64], w: &mut [f64]| {
+            logarithms(SIMD, w_s, w);
+            sharpen(SIMD, gamma, w);
+        };
+        sharpen(1.0, &w_s, &mut w);
         assert!(
             w.iter()
                 .zip(&w_s)
                 .all(|(w, w_s): (&f64, _)| (w - w_s).abs() < 1e-12)
         );
-        sharpen(SIMD, 50.0, &w_s, &mut w);
+        sharpen(50.0, &w_s, &mut w);
         assert!(w[0] > 1.0 - 1e-12);
-        let d_gamma = sharpen_backward(
-            SIMD,
-            50.0,
-            &w_s,
-            &w,
-            &[0.3, -0.7, 0.1, 0.9],
-            &mut gradient,
-            &mut [0.0; 4],
-        );
+        let d_gamma = sharpen_backward(SIMD, 50.0, &w_s, &w, &mut gradient);
         assert!(d_gamma.is_finite() && gradient.iter().all(|g| g.is_finite()));
-        sharpen(SIMD, 3.0, &[0.0; 4], &mut w);
+        sharpen(3.0, &[0.0; 4], &mut w);
         assert!(
             w.iter().all(|&w| (w - 0.25).abs() < 1e-12),
             "all zero becomes uniform, not NaN"
@@ -243,26 +370,26 @@ mod tests {
             };
             content(SIMD, beta, &k, &mut out);
             a.copy_from_slice(&upstream);
-            let d_beta = content_backward(SIMD, beta, &k, &out, &mut a, &mut b);
+            let d_beta = content_backward(SIMD, beta, &k, &out, &mut a);
             assert_gradient("beta", &[beta], &[d_beta], |x| content_loss(x[0], &k));
             assert_gradient("K", &k, &a, |k| content_loss(beta, k));
 
             let (g, w_c, w_previous) = (0.3, distribution(2, n), distribution(3, n));
             let gate_loss = |g: f64, w_c: &[f64], w_previous: &[f64]| {
                 let mut out = vec![0.0; n];
-                interpolate(g, w_c, w_previous, &mut out);
+                interpolate(SIMD, g, w_c, w_previous, &mut out);
                 loss(&out)
             };
             a.copy_from_slice(&upstream);
             let d_g = interpolate_backward(SIMD, g, &w_c, &w_previous, &mut a, &mut b);
             assert_gradient("g", &[g], &[d_g], |x| gate_loss(x[0], &w_c, &w_previous));
-            assert_gradient("w_c", &w_c, &a, |w_c| gate_loss(g, w_c, &w_previous));
-            assert_gradient("w previous", &w_previous, &b, |w| gate_loss(g, &w_c, w));
+            assert_gradient("w_c", &w_c, &b, |w_c| gate_loss(g, w_c, &w_previous));
+            assert_gradient("w previous", &w_previous, &a, |w| gate_loss(g, &w_c, w));
 
             let (s, w_g) = (distribution(4, 2 * range + 1), distribution(5, n));
             let shift_loss = |s: &[f64], w_g: &[f64]| {
                 let mut out = vec![0.0; n];
-                shift(s, w_g, &mut out);
+                shift(SIMD, s, w_g, &mut out);
                 loss(&out)
             };
             let mut d_s = vec![0.0; s.len()];
@@ -273,13 +400,104 @@ mod tests {
             let (gamma, w_s) = (2.6, distribution(6, n));
             let sharpen_loss = |gamma: f64, w_s: &[f64]| {
                 let mut out = vec![0.0; n];
-                sharpen(SIMD, gamma, w_s, &mut out);
+                logarithms(SIMD, w_s, &mut out);
+                sharpen(SIMD, gamma, &mut out);
                 loss(&out)
             };
-            sharpen(SIMD, gamma, &w_s, &mut out);
-            let d_gamma = sharpen_backward(SIMD, gamma, &w_s, &out, &upstream, &mut a, &mut b);
+            logarithms(SIMD, &w_s, &mut out);
+            sharpen(SIMD, gamma, &mut out);
+            a.copy_from_slice(&upstream);
+            let d_gamma = sharpen_backward(SIMD, gamma, &w_s, &out, &mut a);
             assert_gradient("gamma", &[gamma], &[d_gamma], |x| sharpen_loss(x[0], &w_s));
             assert_gradient("w_s", &w_s, &a, |w_s| sharpen_loss(gamma, w_s));
+        }
+    }
+
+    /// Equation 8 as it is written.
+    fn shift_as_written(s: &[f64], w_g: &[f64]) -> Vec<f64> {
+        let (n, k) = (w_g.len(), s.len() / 2);
+        let moved = |i: usize, index: usize| w_g[(i + k + s.len() * n - index) % n];
+        let sum = |i| (0..s.len()).map(|index| s[index] * moved(i, index)).sum();
+        (0..n).map(sum).collect()
+    }
+
+    /// All stages and their derivatives; one row of results after the other.
+    #[derive(Clone, Copy)]
+    struct Stages<'a, R> {
+        s: &'a [R],
+        similarity: &'a [R],
+        w_previous: &'a [R],
+        upstream: &'a [R],
+    }
+
+    impl<R: Real> Kernel for Stages<'_, R> {
+        type Output = Vec<Vec<R>>;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let [beta, g, gamma] = [1.7, 0.3, 2.6].map(R::from_f64);
+            let zeros = || vec![R::ZERO; self.similarity.len()];
+            let (mut w_c, mut w_g, mut w_s, mut w) = (zeros(), zeros(), zeros(), zeros());
+            content(simd, beta, self.similarity, &mut w_c);
+            interpolate(simd, g, &w_c, self.w_previous, &mut w_g);
+            shift(simd, self.s, &w_g, &mut w_s);
+            logarithms(simd, &w_s, &mut w);
+            sharpen(simd, gamma, &mut w);
+            let (mut d_w, mut d_w_g, mut d_s) = (self.upstream.to_vec(), zeros(), self.s.to_vec());
+            let d_gamma = sharpen_backward(simd, gamma, &w_s, &w, &mut d_w);
+            let d_w_s = d_w.clone();
+            shift_backward(simd, self.s, &w_g, &d_w_s, &mut d_w_g, &mut d_s);
+            let d_g = interpolate_backward(simd, g, &w_c, self.w_previous, &mut d_w_g, &mut d_w);
+            let d_w_c = d_w.clone();
+            let d_beta = content_backward(simd, beta, self.similarity, &w_c, &mut d_w);
+            let scalars = vec![d_gamma, d_g, d_beta];
+            vec![w_c, w_g, w_s, w, d_w_s, d_w_g, d_w_c, d_w, d_s, scalars]
+        }
+    }
+
+    fn assert_same_everywhere<R: Real>(n: usize, range: usize, tolerance: f64) {
+        let real = |values: Vec<f64>| values.into_iter().map(R::from_f64).collect::<Vec<R>>();
+        let (s, w_previous) = (distribution(1, 2 * range + 1), distribution(2, n));
+        let (s, similarity, w_previous, upstream) = (
+            real(s),
+            real(random_vector(3, n)),
+            real(w_previous),
+            real(random_vector(4, n)),
+        );
+        let everywhere = on_every_instruction_set(Stages {
+            s: &s,
+            similarity: &similarity,
+            w_previous: &w_previous,
+            upstream: &upstream,
+        });
+        for (stage, plain) in everywhere[0].iter().enumerate() {
+            for other in &everywhere[1..] {
+                for (a, b) in plain.iter().zip(&other[stage]) {
+                    let close =
+                        (a.to_f64() - b.to_f64()).abs() <= tolerance * (1.0 + a.to_f64().abs());
+                    assert!(close, "stage {stage} of {n} rows, range {range}: {a}, {b}");
+                }
+            }
+        }
+        let [w_g, w_s] = [1, 2].map(|stage| {
+            let values = everywhere[0][stage].iter().map(|x| x.to_f64());
+            values.collect::<Vec<f64>>()
+        });
+        let s: Vec<f64> = s.iter().map(|s| s.to_f64()).collect();
+        for (found, wanted) in w_s.iter().zip(shift_as_written(&s, &w_g)) {
+            assert!(
+                (found - wanted).abs() <= tolerance,
+                "{n} rows, range {range}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_agrees_at_every_number_of_rows_and_range() {
+        for n in 1..=130 {
+            for range in [0, 1, 2, 3, 9] {
+                assert_same_everywhere::<f64>(n, range, 1e-12);
+                assert_same_everywhere::<f32>(n, range, 3e-5);
+            }
         }
     }
 }

@@ -40,8 +40,8 @@ pub struct Workspace<R = f32> {
     memory: Vec<R>,
     /// One for every head.
     heads: Vec<HeadWorkspace<R>>,
-    /// Two vectors of N values.
-    rows: [Vec<R>; 2],
+    /// A vector of N values: scratch.
+    rows: Vec<R>,
     /// Of the shape of the memory; empty with a single head of each kind.
     write: Vec<R>,
     /// M_t of the steps around, where the trace keeps only some.
@@ -147,7 +147,7 @@ impl<R: Real> Workspace<R> {
             read: zeros(config.read_heads * config.columns),
             memory: zeros(config.rows * config.columns),
             heads: (0..config.heads()).map(head).collect(),
-            rows: [zeros(config.rows), zeros(config.rows)],
+            rows: zeros(config.rows),
             write: zeros(if (config.read_heads, config.write_heads) == (1, 1) {
                 0
             } else {
@@ -256,9 +256,7 @@ impl<R: Real> Ntm<R> {
         let mut window = std::mem::take(&mut workspace.window);
         let (before, norms) = window.memory(trace, writers, t, epsilon);
         self.memory_backward(t, (trace, before), workspace);
-        for (head, gradient) in trace.heads.iter().zip(&mut workspace.heads) {
-            address_backward(head, t, gradient, &mut workspace.rows);
-        }
+        address_backward(&trace.heads, t, &mut workspace.heads);
         self.similarity_backward(t, (trace, before, norms), workspace);
         workspace.window = window;
         let (heads, d_raw) = (&workspace.heads, workspace.raw.row_mut(t));
@@ -322,7 +320,7 @@ impl<R: Real> Ntm<R> {
         workspace: &mut Workspace<R>,
     ) {
         let norms = (norms, R::from_f64(self.config.similarity_epsilon));
-        let (d_memory, [scratch, ..]) = (&mut workspace.memory, &mut workspace.rows);
+        let (d_memory, scratch) = (&mut workspace.memory, &mut workspace.rows);
         let pairs = trace.heads.chunks(2).zip(workspace.heads.chunks_mut(2));
         for pair in pairs {
             match pair {
@@ -437,7 +435,7 @@ impl<R: Real> Ntm<R> {
             {
                 add_all(to.iter_mut(), from);
             }
-            let logits = &mut workspace.rows[0];
+            let logits = &mut workspace.rows;
             let heads = trace.heads.iter().zip(&workspace.heads);
             for (mut to, (head, gradient)) in weighting.view_mut().outer_iter_mut().zip(heads) {
                 logit_gradient_of(&head.initial, &gradient.next, logits);
@@ -461,18 +459,24 @@ fn add_all<'a, R: Real>(
 }
 
 kernel! {
-    /// Equations 9 to 5 backwards: to the gradient by the similarity.
-    fn address_backward<'a, R>(
-        simd; head: &'a HeadTrace<R>, t: usize, gradient: &'a mut HeadWorkspace<R>, rows: &'a mut [Vec<R>; 2],
-    ) {
-        let HeadWorkspace { effect, next, similarity: d_w_g, parameters, .. } = gradient;
-        let [d_w_s, scratch] = rows;
-        let (w_c, w_g, w_s) = (head.content.row(t), head.gated.row(t), head.shifted.row(t));
-        effect.iter_mut().zip(&*next).for_each(|(to, &from)| *to += from);
-        parameters.sharpening = sharpen_backward(simd, head.sharpening[t], w_s, head.weighting.row(t), effect, d_w_s, scratch);
-        shift_backward(simd, head.shift.row(t), w_g, d_w_s, d_w_g, &mut parameters.shift);
-        parameters.gate = interpolate_backward(simd, head.gate[t], w_c, head.previous_weighting(t), d_w_g, next);
-        parameters.strength = content_backward(simd, head.strength[t], head.similarity.row(t), w_c, d_w_g, scratch);
+    /// Equations 9 to 5 backwards, of all heads stage by stage: to the gradient by the similarity.
+    fn address_backward<'a, R>(simd; heads: &'a [HeadTrace<R>], t: usize, gradients: &'a mut [HeadWorkspace<R>]) {
+        for (head, HeadWorkspace { effect: d_w, next, parameters, .. }) in heads.iter().zip(&mut *gradients) {
+            add(d_w, next);
+            let (w_s, w) = (head.shifted.row(t), head.weighting.row(t));
+            parameters.sharpening = sharpen_backward(simd, head.sharpening[t], w_s, w, d_w);
+        }
+        for (head, HeadWorkspace { effect: d_w_s, next: d_w_g, parameters, .. }) in heads.iter().zip(&mut *gradients) {
+            shift_backward(simd, head.shift.row(t), head.gated.row(t), d_w_s, d_w_g, &mut parameters.shift);
+        }
+        for (head, HeadWorkspace { next, similarity: d_w_c, parameters, .. }) in heads.iter().zip(&mut *gradients) {
+            let (w_c, w_previous) = (head.content.row(t), head.previous_weighting(t));
+            parameters.gate = interpolate_backward(simd, head.gate[t], w_c, w_previous, next, d_w_c);
+        }
+        for (head, HeadWorkspace { similarity: d_w_c, parameters, .. }) in heads.iter().zip(gradients) {
+            let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
+            parameters.strength = content_backward(simd, head.strength[t], similarity, w_c, d_w_c);
+        }
     }
 }
 

@@ -10,37 +10,40 @@
 
 use super::config::{HeadColumns, ModelConfig, ShiftForm, VectorActivation};
 use super::trace::{HeadTrace, Role};
-use crate::math::simd::kernel;
-use crate::math::softmax::{softmax, softmax_backward};
-use crate::math::{Real, sigmoid, softplus};
+use crate::math::pack::{MOST_LANES, each_pack, map_packs};
+use crate::math::simd::{Simd, kernel};
+use crate::math::softmax::{softmax, softmax_of_few};
+use crate::math::{Pack, Real, sigmoid, softplus};
 
 kernel! {
-    /// Activates step `t` of one head from the row of all heads' pre-activations.
-    pub fn activate<'a, R>(
-        simd; config: &'a ModelConfig, columns: &'a HeadColumns, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize,
-    ) {
-        activate_vector(
-            config.key_activation,
-            &raw[columns.key.clone()],
-            head.key.row_mut(t),
-        );
-        head.strength[t] = softplus(raw[columns.strength]);
-        head.gate[t] = sigmoid(raw[columns.gate]);
-        head.sharpening[t] = R::ONE + softplus(raw[columns.sharpening]);
-        let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift.clone()]);
-        match config.shift_form {
-            ShiftForm::Softmax => softmax(simd, R::ONE, raw_shift, shift),
-            ShiftForm::Scalar => scalar_shift(raw_shift[0], shift),
-        }
-        if let Role::Write { erase, add } = &mut head.role {
-            for (e, &raw) in erase.row_mut(t).iter_mut().zip(&raw[columns.erase.clone()]) {
-                *e = sigmoid(raw);
+    /// Activates step `t` of all heads from the row of their pre-activations.
+    pub fn activate<'a, R>(simd; config: &'a ModelConfig, raw: &'a [R], heads: &'a mut [HeadTrace<R>], t: usize) {
+        for (index, head) in heads.iter_mut().enumerate() {
+            let columns = config.head_columns(index);
+            let mut positive = scalars(&columns, raw);
+            let mut gate = positive;
+            let (x, y) = (used(simd, &mut positive), used(simd, &mut gate));
+            each_pack!(simd, at in x => {
+                at.store(x, softplus(at.load(x)));
+                at.store(y, sigmoid(at.load(y)));
+            });
+            head.strength[t] = positive[0];
+            head.sharpening[t] = R::ONE + positive[1];
+            head.gate[t] = gate[2];
+            let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift]);
+            match config.shift_form {
+                ShiftForm::Softmax => softmax_shift(simd, raw_shift, shift),
+                ShiftForm::Scalar => scalar_shift(raw_shift[0], shift),
             }
-            activate_vector(
-                config.add_activation,
-                &raw[columns.add.clone()],
-                add.row_mut(t),
-            );
+        }
+        for (index, head) in heads.iter_mut().enumerate() {
+            let columns = config.head_columns(index);
+            activate_vector(simd, config.key_activation, &raw[columns.key], head.key.row_mut(t));
+            if let Role::Write { erase, add } = &mut head.role {
+                let (e, raw_e) = (erase.row_mut(t), &raw[columns.erase]);
+                map_packs!(simd, e = [raw_e] => sigmoid(raw_e));
+                activate_vector(simd, config.add_activation, &raw[columns.add], add.row_mut(t));
+            }
         }
     }
 }
@@ -91,51 +94,82 @@ kernel! {
         raw_gradient: &'a mut [R],
     ) {
         let (key, key_range) = (head.key.row(t), columns.key.clone());
-        vector_backward(
-            config.key_activation,
-            key,
-            &gradient.key,
-            &mut raw_gradient[key_range],
-        );
+        vector_backward(simd, config.key_activation, key, &gradient.key, &mut raw_gradient[key_range]);
         // The derivative of softplus is the sigmoid.
-        raw_gradient[columns.strength] = gradient.strength * sigmoid(raw[columns.strength]);
-        raw_gradient[columns.sharpening] = gradient.sharpening * sigmoid(raw[columns.sharpening]);
+        let mut slope = scalars(columns, raw);
+        let x = used(simd, &mut slope);
+        each_pack!(simd, at in x => { at.store(x, sigmoid(at.load(x))) });
+        raw_gradient[columns.strength] = gradient.strength * slope[0];
+        raw_gradient[columns.sharpening] = gradient.sharpening * slope[1];
         raw_gradient[columns.gate] = gradient.gate * head.gate[t] * (R::ONE - head.gate[t]);
         let d_shift = &mut raw_gradient[columns.shift.clone()];
         match config.shift_form {
-            ShiftForm::Softmax => softmax_backward(simd, head.shift.row(t), &gradient.shift, d_shift),
+            ShiftForm::Softmax => softmax_shift_backward(head.shift.row(t), &gradient.shift, d_shift),
             ShiftForm::Scalar => {
                 d_shift[0] = scalar_shift_backward(raw[columns.shift.start], &gradient.shift);
             }
         }
         if let Role::Write { erase, add } = &head.role {
-            let d_erase = raw_gradient[columns.erase.clone()].iter_mut();
-            for (d_raw, (&e, &d)) in d_erase.zip(erase.row(t).iter().zip(&gradient.erase)) {
-                *d_raw = d * e * (R::ONE - e);
-            }
-            vector_backward(
-                config.add_activation,
-                add.row(t),
-                &gradient.add,
-                &mut raw_gradient[columns.add.clone()],
-            );
+            let (e, d_erase) = (erase.row(t), &gradient.erase);
+            let d_raw = &mut raw_gradient[columns.erase.clone()];
+            map_packs!(simd, d_raw = [e, d_erase] => d_erase * e * (-e + R::ONE));
+            let d_raw = &mut raw_gradient[columns.add.clone()];
+            vector_backward(simd, config.add_activation, add.row(t), &gradient.add, d_raw);
         }
     }
 }
 
+/// What β, γ and g are made of, together: they are few, and one pack has room for all.
 #[inline(always)]
-fn activate_vector<R: Real>(activation: VectorActivation, raw: &[R], vector: &mut [R]) {
-    match activation {
-        VectorActivation::Identity => vector.copy_from_slice(raw),
-        VectorActivation::Tanh => vector
-            .iter_mut()
-            .zip(raw)
-            .for_each(|(v, &raw)| *v = raw.tanh()),
+fn scalars<R: Real>(columns: &HeadColumns, raw: &[R]) -> [R; MOST_LANES] {
+    let mut scalars = [R::ZERO; MOST_LANES];
+    scalars[0] = raw[columns.strength];
+    scalars[1] = raw[columns.sharpening];
+    scalars[2] = raw[columns.gate];
+    scalars
+}
+
+/// The packs that hold [`scalars`].
+#[inline(always)]
+fn used<R: Real, S: Simd>(_simd: S, scalars: &mut [R; MOST_LANES]) -> &mut [R] {
+    &mut scalars[..3_usize.next_multiple_of(Pack::<R, S>::LANES)]
+}
+
+/// s = softmax(z).
+#[inline(always)]
+fn softmax_shift<R: Real, S: Simd>(simd: S, z: &[R], s: &mut [R]) {
+    match *z {
+        [z0, z1, z2] => s.copy_from_slice(&softmax_of_few(simd, [z0, z1, z2])),
+        [z0, z1, z2, z3, z4] => s.copy_from_slice(&softmax_of_few(simd, [z0, z1, z2, z3, z4])),
+        _ => softmax(simd, R::ONE, z, s),
+    }
+}
+
+/// [`crate::math::softmax::softmax_backward`] of what are mostly three numbers.
+#[inline(always)]
+fn softmax_shift_backward<R: Real>(s: &[R], ds: &[R], dz: &mut [R]) {
+    let mean: R = s.iter().zip(ds).map(|(&s, &ds)| s * ds).sum();
+    for (dz, (&s, &ds)) in dz.iter_mut().zip(s.iter().zip(ds)) {
+        *dz = s * (ds - mean);
     }
 }
 
 #[inline(always)]
-fn vector_backward<R: Real>(
+fn activate_vector<R: Real, S: Simd>(
+    simd: S,
+    activation: VectorActivation,
+    raw: &[R],
+    vector: &mut [R],
+) {
+    match activation {
+        VectorActivation::Identity => vector.copy_from_slice(raw),
+        VectorActivation::Tanh => map_packs!(simd, vector = [raw] => raw.tanh()),
+    }
+}
+
+#[inline(always)]
+fn vector_backward<R: Real, S: Simd>(
+    simd: S,
     activation: VectorActivation,
     vector: &[R],
     gradient: &[R],
@@ -144,9 +178,7 @@ fn vector_backward<R: Real>(
     match activation {
         VectorActivation::Identity => raw_gradient.copy_from_slice(gradient),
         VectorActivation::Tanh => {
-            for (raw, (&d, &v)) in raw_gradient.iter_mut().zip(gradient.iter().zip(vector)) {
-                *raw = d * (R::ONE - v * v);
-            }
+            map_packs!(simd, raw_gradient = [gradient, vector] => gradient * (-vector).mul_add(vector, R::ONE));
         }
     }
 }
@@ -214,9 +246,8 @@ mod tests {
                     let record = |raw: &[f64]| {
                         let mut trace = Trace::new(&config);
                         trace.resize(1);
-                        let mut head = trace.heads.swap_remove(head);
-                        activate(&config, &columns, raw, &mut head, 0);
-                        head
+                        activate(&config, raw, &mut trace.heads, 0);
+                        trace.heads.swap_remove(head)
                     };
                     let loss = |raw: &[f64]| {
                         let head = record(raw);

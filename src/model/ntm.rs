@@ -7,13 +7,14 @@ use ndarray::Array2;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::addressing::{content, interpolate, sharpen, shift};
+use super::addressing::{content, interpolate, logarithms, sharpen, shift};
 use super::config::{ControllerKind, InitialMemory, InitialWeighting, ModelConfig};
 use super::controller::{feedforward, lstm};
 use super::head::activate;
 use super::memory;
 use super::params::Params;
 use super::trace::{HeadTrace, Role, Trace};
+use crate::math::pack::map_packs;
 use crate::math::simd::kernel;
 use crate::math::softmax::softmax;
 use crate::math::{Real, sigmoid, similarity};
@@ -122,15 +123,9 @@ impl<R: Real> Ntm<R> {
             together!(running, traces, |traces| self.step(t, traces));
         }
         for trace in traces {
-            let Trace {
-                features,
-                logit,
-                output,
-                ..
-            } = trace;
+            let (features, logit) = (&trace.features, &mut trace.logit);
             self.params.output.forward_series(features, logit);
-            let outputs = output.as_mut_slice().iter_mut().zip(logit.as_slice());
-            outputs.for_each(|(y, &z)| *y = sigmoid(z));
+            output(logit.as_slice(), trace.output.as_mut_slice());
         }
     }
 
@@ -196,10 +191,7 @@ impl<R: Real> Ntm<R> {
         let norms = trace.norms_row(t);
         let (before, after) = trace.memory_columns.two_rows(now, next);
         let epsilon = R::from_f64(self.config.similarity_epsilon);
-        for (index, head) in trace.heads.iter_mut().enumerate() {
-            let columns = self.config.head_columns(index);
-            activate(&self.config, &columns, trace.raw.row(t), head, t);
-        }
+        activate(&self.config, trace.raw.row(t), &mut trace.heads, t);
         let norms = trace.norms.row_mut(norms);
         for heads in trace.heads.chunks_mut(2) {
             // In pairs: the keys of two heads and the norms share one pass over the memory.
@@ -216,9 +208,7 @@ impl<R: Real> Ntm<R> {
                 }
             }
         }
-        for head in &mut trace.heads {
-            address(head, t);
-        }
+        address(&mut trace.heads, t);
         memory::read_and_write(&mut trace.heads, t, before, after);
 
         let features = trace.features.row_mut(t);
@@ -312,19 +302,32 @@ impl<R: Real> Ntm<R> {
 }
 
 kernel! {
-    /// The addressing of one head at one step, from its similarity to its weighting.
-    fn address<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
-        let w_c = head.content.row_mut(t);
-        let (w_g, w_s) = (head.gated.row_mut(t), head.shifted.row_mut(t));
-        let (w_previous, w) = if t == 0 {
-            (&head.initial[..], head.weighting.row_mut(0))
-        } else {
-            head.weighting.previous_and_row_mut(t)
-        };
-        content(simd, head.strength[t], head.similarity.row(t), w_c);
-        interpolate(head.gate[t], w_c, w_previous, w_g);
-        shift(head.shift.row(t), w_g, w_s);
-        sharpen(simd, head.sharpening[t], w_s, w);
+    /// y = σ(z), for all steps.
+    fn output<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
+        map_packs!(simd, y = [z] => sigmoid(z));
+    }
+}
+
+kernel! {
+    /// The addressing of all heads at one step, from their similarities to their weightings. Stage by
+    /// stage, for the heads do not wait for each other while each stage waits for the one before.
+    fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
+        for head in &mut *heads {
+            content(simd, head.strength[t], head.similarity.row(t), head.content.row_mut(t));
+        }
+        for head in &mut *heads {
+            let w_previous = if t == 0 { &head.initial[..] } else { head.weighting.row(t - 1) };
+            interpolate(simd, head.gate[t], head.content.row(t), w_previous, head.gated.row_mut(t));
+        }
+        for head in &mut *heads {
+            shift(simd, head.shift.row(t), head.gated.row(t), head.shifted.row_mut(t));
+        }
+        for head in &mut *heads {
+            logarithms(simd, head.shifted.row(t), head.weighting.row_mut(t));
+        }
+        for head in heads {
+            sharpen(simd, head.sharpening[t], head.weighting.row_mut(t));
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::f64::consts::LN_2;
 
-use crate::math::{Real, Series, sigmoid, softplus};
+use crate::math::pack::{MOST_LANES, each_pack};
+use crate::math::simd::kernel;
+use crate::math::{Pack, Real, Series, softplus};
 use crate::model::Trace;
 use crate::task::Episode;
 
@@ -23,20 +25,40 @@ pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Sc
         scored: episode.scored_bits(),
         ..Score::default()
     };
+    cross_entropy(episode, trace, loss);
     for (t, loss) in loss.iter_mut().enumerate() {
-        let mut nats = R::ZERO;
         if episode.mask[t] > 0.0 {
-            for (&z, &target) in trace.logit.row(t).iter().zip(episode.target.row(t)) {
-                // −log σ(z) = softplus(−z) and −log(1 − σ(z)) = softplus(z): no logarithm of zero.
-                let wanted = target > 0.5;
-                nats += softplus(if wanted { -z } else { z });
-                total.wrong += usize::from((z > R::ZERO) != wanted);
-            }
+            let bits = trace.logit.row(t).iter().zip(episode.target.row(t));
+            total.wrong += bits
+                .filter(|&(&z, &target)| (z > R::ZERO) != (target > 0.5))
+                .count();
         }
-        *loss = nats * R::from_f64(1.0 / LN_2);
+        *loss *= R::from_f64(1.0 / LN_2);
         total.bits += loss.to_f64();
     }
     total
+}
+
+kernel! {
+    /// The loss of every step, in nats: summed over the outputs where the step is scored, else 0.
+    fn cross_entropy<'a, R>(simd; episode: &'a Episode, trace: &'a Trace<R>, loss: &'a mut [R]) {
+        for (t, loss) in loss.iter_mut().enumerate() {
+            let mut nats = Pack::splat(simd, R::ZERO);
+            if episode.mask[t] > 0.0 {
+                let mut bits = trace.logit.row(t).iter().zip(episode.target.row(t));
+                while bits.len() > 0 {
+                    // −log σ(z) = softplus(−z) and −log(1 − σ(z)) = softplus(z): no logarithm of zero.
+                    // Where there is no bit, softplus(−∞) = 0.
+                    let mut against = [R::from_f64(f64::NEG_INFINITY); MOST_LANES];
+                    for (x, (&z, &target)) in against.iter_mut().zip(&mut bits) {
+                        *x = if target > 0.5 { -z } else { z };
+                    }
+                    each_pack!(simd, at in against => { nats += softplus(at.load(&against)) });
+                }
+            }
+            *loss = nats.sum();
+        }
+    }
 }
 
 /// Writes the gradient of `scale` × (summed cross-entropy in nats) by the logits, [T, Y].
@@ -49,9 +71,9 @@ pub fn logit_gradient<R: Real>(
     gradient.resize(trace.steps());
     for t in 0..trace.steps() {
         let scale = scale * R::from_f64(f64::from(episode.mask[t]));
-        let rows = trace.logit.row(t).iter().zip(episode.target.row(t));
-        for (gradient, (&z, &target)) in gradient.row_mut(t).iter_mut().zip(rows) {
-            *gradient = scale * (sigmoid(z) - R::from_f64(f64::from(target)));
+        let rows = trace.output.row(t).iter().zip(episode.target.row(t));
+        for (gradient, (&y, &target)) in gradient.row_mut(t).iter_mut().zip(rows) {
+            *gradient = scale * (y - R::from_f64(f64::from(target)));
         }
     }
 }

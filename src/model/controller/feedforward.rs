@@ -1,20 +1,20 @@
 //! h = tanh(z), with z = W·u + b.
 
+use crate::math::pack::{each_pack, map_packs};
 use crate::math::simd::kernel;
 
 kernel! {
     /// Turns the pre-activations `h` holds into the hidden state.
-    pub fn forward<'a, R>(_simd; h: &'a mut [R]) {
-        h.iter_mut().for_each(|h| *h = h.tanh());
+    pub fn forward<'a, R>(simd; h: &'a mut [R]) {
+        each_pack!(simd, at in h => { at.store(h, at.load(h).tanh()) });
     }
 }
 
 kernel! {
     /// From the gradient by h: sets the gradient by z.
-    pub fn backward<'a, R>(_simd; h: &'a [R], dh: &'a [R], dz: &'a mut [R]) {
-        for (dz, (&h, &dh)) in dz.iter_mut().zip(h.iter().zip(dh)) {
-            *dz = dh * (R::ONE - h * h);
-        }
+    pub fn backward<'a, R>(simd; h: &'a [R], dh: &'a [R], dz: &'a mut [R]) {
+        let dz = &mut dz[..h.len()];
+        map_packs!(simd, dz = [h, dh] => dh * (-h).mul_add(h, R::ONE));
     }
 }
 

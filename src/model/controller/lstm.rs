@@ -5,36 +5,33 @@
 //! c_t = f ∘ c_{t−1} + i ∘ g          h_t = o ∘ tanh(c_t)
 //! ```
 
-use crate::math::sigmoid;
+use crate::math::pack::each_pack;
 use crate::math::simd::kernel;
+use crate::math::{Pack, sigmoid};
 
 kernel! {
     /// Activates `gates` (z on entry; i, f, g, o afterwards) and sets cell, tanh(cell) and hidden state.
     pub fn forward<'a, R>(
-        _simd; gates: &'a mut [R],
+        simd; gates: &'a mut [R],
         previous_cell: &'a [R],
         cell: &'a mut [R],
         cell_tanh: &'a mut [R],
         hidden: &'a mut [R],
     ) {
-        let size = cell.len();
-        let (input_forget, cell_output) = gates[..4 * size].split_at_mut(2 * size);
-        let (g, o) = cell_output.split_at_mut(size);
-        input_forget.iter_mut().for_each(|z| *z = sigmoid(*z));
-        g.iter_mut().for_each(|z| *z = z.tanh());
-        o.iter_mut().for_each(|z| *z = sigmoid(*z));
-        let (i, f) = input_forget.split_at(size);
-        let inputs = f.iter().zip(previous_cell).zip(i.iter().zip(&*g));
-        for (cell, ((&f, &before), (&i, &g))) in cell.iter_mut().zip(inputs) {
-            *cell = f * before + i * g;
-        }
-        cell_tanh
-            .iter_mut()
-            .zip(&*cell)
-            .for_each(|(tanh, &cell)| *tanh = cell.tanh());
-        for (hidden, (&o, &tanh)) in hidden.iter_mut().zip(o.iter().zip(&*cell_tanh)) {
-            *hidden = o * tanh;
-        }
+        let [z_i, z_f, z_g, z_o] = blocks_mut(gates, cell.len());
+        each_pack!(simd, at in cell => {
+            let (i, f) = (sigmoid(at.load(z_i)), sigmoid(at.load(z_f)));
+            let (g, o) = (at.load(z_g).tanh(), sigmoid(at.load(z_o)));
+            let c = f.mul_add(at.load(previous_cell), i * g);
+            let tanh = c.tanh();
+            at.store(z_i, i);
+            at.store(z_f, f);
+            at.store(z_g, g);
+            at.store(z_o, o);
+            at.store(cell, c);
+            at.store(cell_tanh, tanh);
+            at.store(hidden, o * tanh);
+        });
     }
 }
 
@@ -42,7 +39,7 @@ kernel! {
     /// From the gradient by h_t and c_t: sets the gradient by z, turns `d_cell` into the gradient by
     /// c_{t−1}.
     pub fn backward<'a, R>(
-        _simd; gates: &'a [R],
+        simd; gates: &'a [R],
         previous_cell: &'a [R],
         cell_tanh: &'a [R],
         d_hidden: &'a [R],
@@ -50,35 +47,29 @@ kernel! {
         dz: &'a mut [R],
     ) {
         let size = d_cell.len();
-        let (i, rest) = gates.split_at(size);
-        let (f, rest) = rest.split_at(size);
-        let (g, o) = rest.split_at(size);
-        let (dz_i, rest) = dz.split_at_mut(size);
-        let (dz_f, rest) = rest.split_at_mut(size);
-        let (dz_g, dz_o) = rest.split_at_mut(size);
-        let outputs = dz_o
-            .iter_mut()
-            .zip(d_cell.iter_mut())
-            .zip(d_hidden.iter().zip(o.iter().zip(cell_tanh)));
-        for ((dz_o, d_cell), (&dh, (&o, &tanh))) in outputs {
-            *dz_o = dh * tanh * o * (R::ONE - o);
-            *d_cell += dh * o * (R::ONE - tanh * tanh);
-        }
-        for (dz_i, (&d_cell, (&i, &g))) in dz_i.iter_mut().zip(d_cell.iter().zip(i.iter().zip(g))) {
-            *dz_i = d_cell * g * i * (R::ONE - i);
-        }
-        for (dz_g, (&d_cell, (&i, &g))) in dz_g.iter_mut().zip(d_cell.iter().zip(i.iter().zip(g))) {
-            *dz_g = d_cell * i * (R::ONE - g * g);
-        }
-        for ((dz_f, d_cell), (&f, &before)) in dz_f
-            .iter_mut()
-            .zip(d_cell.iter_mut())
-            .zip(f.iter().zip(previous_cell))
-        {
-            *dz_f = *d_cell * before * f * (R::ONE - f);
-            *d_cell *= f;
-        }
+        let [i, f, g, o] = [0, 1, 2, 3].map(|block| &gates[block * size..(block + 1) * size]);
+        let [dz_i, dz_f, dz_g, dz_o] = blocks_mut(dz, size);
+        let one = Pack::splat(simd, R::ONE);
+        each_pack!(simd, at in d_cell => {
+            let (i, f, g, o) = (at.load(i), at.load(f), at.load(g), at.load(o));
+            let (dh, tanh) = (at.load(d_hidden), at.load(cell_tanh));
+            let dc = (dh * o).mul_add(tanh.mul_add(-tanh, one), at.load(d_cell));
+            at.store(dz_i, dc * g * i * (one - i));
+            at.store(dz_f, dc * at.load(previous_cell) * f * (one - f));
+            at.store(dz_g, dc * i * g.mul_add(-g, one));
+            at.store(dz_o, dh * tanh * o * (one - o));
+            at.store(d_cell, dc * f);
+        });
     }
+}
+
+/// The four blocks of `size` values.
+#[inline(always)]
+fn blocks_mut<R>(values: &mut [R], size: usize) -> [&mut [R]; 4] {
+    let (input, rest) = values.split_at_mut(size);
+    let (forget, rest) = rest.split_at_mut(size);
+    let (cell, rest) = rest.split_at_mut(size);
+    [input, forget, cell, &mut rest[..size]]
 }
 
 #[cfg(test)]

@@ -1,0 +1,363 @@
+//! As many numbers as a vector register holds, with the arithmetic of one number; and how to walk through
+//! slices with them.
+//!
+//! Rust keeps a·b + c as two roundings and leaves the end of a slice to slow scalar loops. What runs in
+//! every step of an episode is therefore written on packs, with `map_packs!` where a slice is filled from
+//! others and `each_pack!` where more happens.
+
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+
+use super::Real;
+use super::simd::Simd;
+
+/// The numbers of one vector register, x_0 … x_(lanes−1); every operation is done number by number.
+#[derive(Clone, Copy)]
+pub struct Pack<R: Real, S: Simd> {
+    simd: S,
+    values: R::Pack<S>,
+}
+
+impl<R: Real, S: Simd> Pack<R, S> {
+    /// How many numbers it holds.
+    pub const LANES: usize = size_of::<R::Pack<S>>() / size_of::<R>();
+
+    /// The numbers in a register of the instruction set.
+    #[inline(always)]
+    pub fn new(simd: S, values: R::Pack<S>) -> Self {
+        Self { simd, values }
+    }
+
+    /// The register of the instruction set.
+    #[inline(always)]
+    pub fn values(self) -> R::Pack<S> {
+        self.values
+    }
+
+    /// The instruction set.
+    #[inline(always)]
+    pub fn simd(self) -> S {
+        self.simd
+    }
+
+    /// The same number everywhere.
+    #[inline(always)]
+    pub fn splat(simd: S, value: R) -> Self {
+        Self::new(simd, R::splat(simd, value))
+    }
+
+    /// The first numbers of a slice that has as many.
+    #[inline(always)]
+    pub fn load(simd: S, slice: &[R]) -> Self {
+        Self::new(simd, R::packs::<S>(slice).0[0])
+    }
+
+    /// Writes to the beginning of a slice that has room for it.
+    #[inline(always)]
+    pub fn store(self, slice: &mut [R]) {
+        R::packs_mut::<S>(slice).0[0] = self.values;
+    }
+
+    /// self·b + c, rounded once where the machine can.
+    #[inline(always)]
+    pub fn mul_add(self, b: impl Operand<R, S>, c: impl Operand<R, S>) -> Self {
+        let (b, c) = (b.values(self.simd), c.values(self.simd));
+        self.with(R::mul_add(self.simd, self.values, b, c))
+    }
+
+    /// The larger of two; NaN stays NaN.
+    #[inline(always)]
+    pub fn max(self, other: impl Operand<R, S>) -> Self {
+        let other = other.values(self.simd);
+        self.with(R::pack_max(self.simd, other, self.values))
+    }
+
+    /// The smaller of two; NaN stays NaN.
+    #[inline(always)]
+    pub fn min(self, other: impl Operand<R, S>) -> Self {
+        let other = other.values(self.simd);
+        self.with(R::pack_min(self.simd, other, self.values))
+    }
+
+    /// |x|.
+    #[inline(always)]
+    pub fn abs(self) -> Self {
+        self.with(R::pack_abs(self.simd, self.values))
+    }
+
+    /// e^x.
+    #[inline(always)]
+    pub fn exp(self) -> Self {
+        R::pack_exp(self)
+    }
+
+    /// Natural logarithm, as [`super::elementary::ln`].
+    #[inline(always)]
+    pub fn ln(self) -> Self {
+        R::pack_ln(self)
+    }
+
+    /// ln(1 + x) for 0 ≤ x ≤ 1.
+    #[inline(always)]
+    pub fn ln_1p(self) -> Self {
+        R::pack_ln_1p(self)
+    }
+
+    /// Hyperbolic tangent.
+    #[inline(always)]
+    pub fn tanh(self) -> Self {
+        R::pack_tanh(self)
+    }
+
+    /// The first `count` numbers of this pack, then those of the other.
+    #[inline(always)]
+    pub fn but_from(self, count: usize, other: Self) -> Self {
+        self.with(R::select_first(self.simd, count, self.values, other.values))
+    }
+
+    /// Σ x_i.
+    #[inline(always)]
+    pub fn sum(self) -> R {
+        R::reduce(self.simd, self.values)
+    }
+
+    /// The largest of them.
+    #[inline(always)]
+    pub fn largest(self) -> R {
+        R::reduce_max(self.simd, self.values)
+    }
+
+    #[inline(always)]
+    fn with(self, values: R::Pack<S>) -> Self {
+        Self { values, ..self }
+    }
+}
+
+/// What a pack can be combined with: a pack, or one number for all of its numbers.
+pub trait Operand<R: Real, S: Simd> {
+    /// As a register of the instruction set.
+    fn values(self, simd: S) -> R::Pack<S>;
+}
+
+impl<R: Real, S: Simd> Operand<R, S> for Pack<R, S> {
+    #[inline(always)]
+    fn values(self, _: S) -> R::Pack<S> {
+        self.values
+    }
+}
+
+impl<R: Real, S: Simd> Operand<R, S> for R {
+    #[inline(always)]
+    fn values(self, simd: S) -> R::Pack<S> {
+        R::splat(simd, self)
+    }
+}
+
+macro_rules! operator {
+    ($($trait:ident $method:ident $function:ident)*) => {$(
+        impl<R: Real, S: Simd, O: Operand<R, S>> $trait<O> for Pack<R, S> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: O) -> Self {
+                self.with(R::$function(self.simd, self.values, other.values(self.simd)))
+            }
+        }
+    )*};
+}
+
+operator!(Add add pack_add Sub sub pack_sub Mul mul pack_mul Div div pack_div);
+
+impl<R: Real, S: Simd> Neg for Pack<R, S> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.with(R::pack_neg(self.simd, self.values))
+    }
+}
+
+impl<R: Real, S: Simd, O: Operand<R, S>> AddAssign<O> for Pack<R, S> {
+    #[inline(always)]
+    fn add_assign(&mut self, other: O) {
+        *self = *self + other;
+    }
+}
+
+/// No pack holds more numbers: 16 of f32 in AVX-512.
+pub const MOST_LANES: usize = 16;
+
+/// A whole pack of every slice in [`each_pack`].
+#[derive(Clone, Copy)]
+pub struct Whole<S> {
+    pub(crate) simd: S,
+    pub(crate) index: usize,
+}
+
+/// The last pack of every slice: it overlaps the one before and leaves what that one has done.
+#[derive(Clone, Copy)]
+pub struct Last<S> {
+    pub(crate) simd: S,
+    /// Where it begins.
+    pub(crate) start: usize,
+    /// How many of its numbers belong to the pack before.
+    pub(crate) done: usize,
+}
+
+/// All of every slice, less than a pack.
+#[derive(Clone, Copy)]
+pub struct Part<S> {
+    pub(crate) simd: S,
+    pub(crate) len: usize,
+}
+
+impl<S: Simd> Whole<S> {
+    /// These numbers of a slice.
+    #[inline(always)]
+    pub fn load<R: Real>(self, slice: &[R]) -> Pack<R, S> {
+        Pack::new(self.simd, R::packs::<S>(slice).0[self.index])
+    }
+
+    /// Writes these numbers of a slice.
+    #[inline(always)]
+    pub fn store<R: Real>(self, slice: &mut [R], pack: Pack<R, S>) {
+        R::packs_mut::<S>(slice).0[self.index] = pack.values;
+    }
+
+    /// The pack, with `other` where it stands for no number or for one that has been seen: for sums.
+    #[inline(always)]
+    #[expect(clippy::unused_self, reason = "all of a whole pack is new")]
+    pub fn new_or<R: Real>(self, pack: Pack<R, S>, _other: R) -> Pack<R, S> {
+        pack
+    }
+}
+
+impl<S: Simd> Last<S> {
+    /// [`Whole::load`]
+    #[inline(always)]
+    pub fn load<R: Real>(self, slice: &[R]) -> Pack<R, S> {
+        Pack::load(self.simd, &slice[self.start..])
+    }
+
+    /// [`Whole::store`]
+    #[inline(always)]
+    pub fn store<R: Real>(self, slice: &mut [R], pack: Pack<R, S>) {
+        let slice = &mut slice[self.start..];
+        let before = Pack::load(self.simd, slice);
+        before.but_from(self.done, pack).store(slice);
+    }
+
+    /// [`Whole::new_or`]
+    #[inline(always)]
+    pub fn new_or<R: Real>(self, pack: Pack<R, S>, other: R) -> Pack<R, S> {
+        Pack::splat(self.simd, other).but_from(self.done, pack)
+    }
+}
+
+impl<S: Simd> Part<S> {
+    /// [`Whole::load`]
+    #[inline(always)]
+    pub fn load<R: Real>(self, slice: &[R]) -> Pack<R, S> {
+        Pack::new(self.simd, R::load_part(self.simd, &slice[..self.len]))
+    }
+
+    /// [`Whole::store`]
+    #[inline(always)]
+    pub fn store<R: Real>(self, slice: &mut [R], pack: Pack<R, S>) {
+        R::store_part(self.simd, &mut slice[..self.len], pack.values);
+    }
+
+    /// [`Whole::new_or`]
+    #[inline(always)]
+    pub fn new_or<R: Real>(self, pack: Pack<R, S>, other: R) -> Pack<R, S> {
+        pack.but_from(self.len, Pack::splat(self.simd, other))
+    }
+}
+
+/// How many numbers of this slice a pack holds.
+#[inline(always)]
+pub fn lanes_of<R: Real, S: Simd>(_simd: S, _slice: &[R]) -> usize {
+    Pack::<R, S>::LANES
+}
+
+/// `each_pack!(simd, at in slice => block)` runs the block for all numbers of the slice, a pack at a time.
+/// `at` loads and stores these numbers of any slice as long, see [`Whole`]; a sum takes `at.new_or(x, 0)`,
+/// for the last pack may overlap the one before.
+macro_rules! each_pack {
+    ($simd:expr, $at:ident in $slice:expr => $body:block) => {{
+        let (simd, len) = ($simd, $slice.len());
+        let lanes = $crate::math::pack::lanes_of(simd, &$slice[..]);
+        for index in 0..len / lanes {
+            let $at = $crate::math::pack::Whole { simd, index };
+            $body
+        }
+        if len % lanes > 0 {
+            if len > lanes {
+                let (start, done) = (len - lanes, lanes - len % lanes);
+                let $at = $crate::math::pack::Last { simd, start, done };
+                $body
+            } else {
+                let $at = $crate::math::pack::Part { simd, len };
+                $body
+            }
+        }
+    }};
+}
+
+/// `map_packs!(simd, z = [x, y] => x + y)` fills the slice z from slices as long.
+macro_rules! map_packs {
+    ($simd:expr, $z:ident = [$($x:ident),+] => $value:expr) => {{
+        let z = &mut $z[..];
+        $(let $x = &$x[..z.len()];)+
+        $crate::math::pack::each_pack!($simd, at in z => {
+            $(let $x = at.load($x);)+
+            at.store(z, $value);
+        });
+    }};
+}
+pub(crate) use {each_pack, map_packs};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::check::{on_every_instruction_set, random_vector};
+    use crate::math::simd::Kernel;
+
+    /// Doubles y in place, sets z to x + y, and returns Σ x and Π x.
+    #[derive(Clone, Copy)]
+    struct Passes<'a>(&'a [f64], &'a [f64]);
+
+    impl Kernel for Passes<'_> {
+        type Output = (Vec<f64>, Vec<f64>, f64);
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let (x, mut y) = (self.0, self.1.to_vec());
+            let (mut z, mut sum) = (vec![0.0; y.len()], Pack::splat(simd, 0.0));
+            map_packs!(simd, z = [x, y] => x + y);
+            each_pack!(simd, at in x => {
+                sum += at.new_or(at.load(x), 0.0);
+                let two = at.load(&y) * 2.0;
+                at.store(&mut y, two);
+            });
+            (y, z, sum.sum())
+        }
+    }
+
+    #[test]
+    fn every_number_is_met_once_whatever_the_length() {
+        for len in 0..=70 {
+            let (x, y) = (random_vector(1, len), random_vector(2, len));
+            for (twice, both, sum) in on_every_instruction_set(Passes(&x, &y)) {
+                assert!(
+                    twice.iter().zip(&y).all(|(twice, y)| *twice == 2.0 * y),
+                    "{len}"
+                );
+                let wanted = x.iter().zip(&y).map(|(x, y)| x + y);
+                assert!(
+                    both.iter()
+                        .zip(wanted)
+                        .all(|(found, wanted)| *found == wanted),
+                    "{len}"
+                );
+                assert!((sum - x.iter().sum::<f64>()).abs() < 1e-12, "{len}");
+            }
+        }
+    }
+}

@@ -24,7 +24,7 @@ use divan::{Bencher, black_box};
 use ndarray::Array2;
 use tapescope::math::matrix::padded;
 use tapescope::math::simd::{Kernel, Simd, dispatch};
-use tapescope::math::{self, Aligned, Linear, Real, Series};
+use tapescope::math::{self, Aligned, Linear, Pack, Series};
 use tapescope::model::config::ControllerKind::{Feedforward, Lstm};
 use tapescope::model::config::{ControllerKind, HeadColumns, ModelConfig};
 use tapescope::model::controller::{feedforward, lstm};
@@ -164,7 +164,6 @@ mod rows {
         d: Aligned<f32>,
         /// What is written.
         y: Aligned<f32>,
-        scratch: Aligned<f32>,
         d_s: [f32; 3],
     }
 
@@ -177,7 +176,6 @@ mod rows {
                 s: [0.2, 0.7, 0.1],
                 d: values(rows),
                 y: values(rows),
-                scratch: values(rows),
                 d_s: [0.0; 3],
             }
         }
@@ -209,36 +207,47 @@ mod rows {
 
     vector_benchmarks! { simd, v;
         copy => v.d.copy_from_slice(&v.x);
-        exp => each(Real::exp, &v.x, &mut v.y);
-        ln => each(Real::ln, &v.p, &mut v.y);
-        tanh => each(Real::tanh, &v.x, &mut v.y);
-        sigmoid => each(math::sigmoid, &v.x, &mut v.y);
-        softplus => each(math::softplus, &v.x, &mut v.y);
+        exp => each(simd, Pack::exp, &v.x, &mut v.y);
+        ln => each(simd, Pack::ln, &v.p, &mut v.y);
+        tanh => each(simd, Pack::tanh, &v.x, &mut v.y);
+        sigmoid => each(simd, math::sigmoid, &v.x, &mut v.y);
+        softplus => each(simd, math::softplus, &v.x, &mut v.y);
         dot => math::softmax::dot(simd, &v.x, &v.p);
         softmax => math::softmax::softmax(simd, 1.7, &v.x, &mut v.y);
         softmax_backward => math::softmax::softmax_backward(simd, &v.p, &v.x, &mut v.y);
         content => addressing::content(simd, 1.7, &v.x, &mut v.y);
         content_backward => {
             v.d.copy_from_slice(&v.x);
-            addressing::content_backward(simd, 1.7, &v.x, &v.p, &mut v.d, &mut v.scratch)
+            addressing::content_backward(simd, 1.7, &v.x, &v.p, &mut v.d)
         };
-        interpolate => addressing::interpolate(0.3, &v.p, &v.w, &mut v.y);
+        interpolate => addressing::interpolate(simd, 0.3, &v.p, &v.w, &mut v.y);
         interpolate_backward => {
             v.d.copy_from_slice(&v.x);
             addressing::interpolate_backward(simd, 0.3, &v.p, &v.w, &mut v.d, &mut v.y)
         };
-        shift => addressing::shift(&v.s, &v.p, &mut v.y);
+        shift => addressing::shift(simd, &v.s, &v.p, &mut v.y);
         shift_backward =>
             addressing::shift_backward(simd, &v.s, &v.p, &v.x, &mut v.y, &mut v.d_s);
-        sharpen => addressing::sharpen(simd, 1.7, &v.p, &mut v.y);
-        sharpen_backward =>
-            addressing::sharpen_backward(simd, 1.7, &v.p, &v.w, &v.x, &mut v.y, &mut v.scratch);
+        sharpen => {
+            addressing::logarithms(simd, &v.p, &mut v.y);
+            addressing::sharpen(simd, 1.7, &mut v.y);
+        };
+        sharpen_backward => {
+            v.d.copy_from_slice(&v.x);
+            addressing::sharpen_backward(simd, 1.7, &v.p, &v.w, &mut v.d)
+        };
     }
 
     #[inline(always)]
-    fn each(function: impl Fn(f32) -> f32, x: &[f32], y: &mut [f32]) {
-        for (y, &x) in y.iter_mut().zip(x) {
-            *y = function(x);
+    fn each<S: Simd>(
+        simd: S,
+        function: impl Fn(Pack<f32, S>) -> Pack<f32, S>,
+        x: &[f32],
+        y: &mut [f32],
+    ) {
+        let lanes = Pack::<f32, S>::LANES;
+        for (y, x) in y.chunks_exact_mut(lanes).zip(x.chunks_exact(lanes)) {
+            function(Pack::load(simd, x)).store(y);
         }
     }
 }
@@ -432,9 +441,9 @@ mod head {
     }
 
     benchmarks! { h: Head, &str = ["read", "write"];
-        activate => {
-            let head = &mut h.trace.heads[h.index];
-            head::activate(&h.config, &h.columns, h.trace.raw.row(0), head, 0);
+        activate_all_heads => {
+            let (config, Trace { raw, heads, .. }) = (&h.config, &mut h.trace);
+            head::activate(config, raw.row(0), heads, 0);
         };
         activate_backward => {
             let (head, raw) = (&h.trace.heads[h.index], h.trace.raw.row(0));

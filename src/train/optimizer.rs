@@ -3,7 +3,6 @@
 use super::config::{Clip, OptimizerConfig};
 use crate::math::Real;
 use crate::math::simd::kernel;
-use crate::math::softmax::dot;
 use crate::model::{ModelConfig, Params};
 
 /// An update rule with its running moments.
@@ -142,14 +141,35 @@ pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> bool {
                 .unwrap_or(true);
         }
         Clip::GlobalNorm(limit) => limit,
-        Clip::None => f64::INFINITY,
+        Clip::None => return all_finite(gradient),
     };
+    if !all_finite(gradient) {
+        return false;
+    }
     let norm = global_norm(gradient);
-    if norm > limit && norm.is_finite() {
+    if norm > limit {
         let factor = R::from_f64(limit / norm);
         gradient.slices_mut().flatten().for_each(|g| *g *= factor);
     }
-    norm.is_finite()
+    true
+}
+
+/// Returns whether every element is finite.
+pub fn all_finite<R: Real>(params: &Params<R>) -> bool {
+    params.slices().map(are_finite).min().unwrap_or(true)
+}
+
+kernel! {
+    fn are_finite<'a, R>(_simd; values: &'a [R]) -> bool {
+        let mut zeros = [R::ZERO; 32];
+        let (chunks, rest) = values.as_chunks::<32>();
+        for chunk in chunks {
+            zeros.iter_mut().zip(chunk).for_each(|(zero, &value)| *zero += value * R::ZERO);
+        }
+        zeros.iter_mut().zip(rest).for_each(|(zero, &value)| *zero += value * R::ZERO);
+        // A finite number times zero is zero; infinity and not-a-number are not.
+        zeros.iter().all(|&zero| zero == R::ZERO)
+    }
 }
 
 kernel! {
@@ -180,16 +200,19 @@ fn limited<R: Real>(value: R, limit: R) -> R {
 
 /// The Euclidean norm over all tensors.
 pub fn global_norm<R: Real>(gradient: &Params<R>) -> f64 {
-    gradient
-        .slices()
-        .map(|slice| square_norm(slice).to_f64())
-        .sum::<f64>()
-        .sqrt()
+    gradient.slices().map(square_norm).sum::<f64>().sqrt()
 }
 
 kernel! {
-    fn square_norm<'a, R>(simd; values: &'a [R]) -> R {
-        dot(simd, values, values)
+    /// In f64: the square of a large f32 is no f32.
+    fn square_norm<'a, R>(_simd; values: &'a [R]) -> f64 {
+        let mut sums = [0.0; 16];
+        let (chunks, rest) = values.as_chunks::<16>();
+        for chunk in chunks {
+            sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value.to_f64() * value.to_f64());
+        }
+        sums.iter_mut().zip(rest).for_each(|(sum, value)| *sum += value.to_f64() * value.to_f64());
+        sums.iter().sum()
     }
 }
 
@@ -243,6 +266,27 @@ mod tests {
         // m = .9·.2 − .1 = .08, m̂ = .08/.19; v = .999·.004 + .001 = .004996, v̂ = .004996/.001999.
         let second = -0.01 * (0.08 / 0.19) / (0.004_996_f64 / 0.001_999).sqrt();
         assert!((moved[1] - moved[0] - second).abs() < 1e-9);
+    }
+
+    #[test]
+    fn large_gradients_are_clipped_and_only_broken_ones_refused() {
+        let model = ModelConfig::new(1, 1);
+        let with = |values: [f32; 2]| {
+            let mut gradient = Params::<f32>::zeros(&model);
+            [gradient.output.bias[[0, 0]], gradient.heads.bias[[0, 1]]] = values;
+            gradient
+        };
+        let mut large = with([3e30, -4e30]);
+        assert!((global_norm(&large) / 5e30 - 1.0).abs() < 1e-6);
+        assert!(clip(&mut large, Clip::GlobalNorm(10.0)));
+        assert!((large.output.bias[[0, 0]] - 6.0).abs() < 1e-5);
+        assert!((global_norm(&large) - 10.0).abs() < 1e-5);
+        for kind in [Clip::None, Clip::Elementwise(1.0), Clip::GlobalNorm(1.0)] {
+            assert!(clip(&mut with([f32::MAX, 0.0]), kind), "{kind:?}");
+            for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                assert!(!clip(&mut with([1.0, broken]), kind), "{kind:?}, {broken}");
+            }
+        }
     }
 
     #[test]

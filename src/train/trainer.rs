@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::config::TrainingConfig;
 use super::evaluate::{Evaluation, evaluate_on};
 use super::loss::{Score, logit_gradient, score};
-use super::optimizer::{Optimizer, clip};
+use super::optimizer::{Optimizer, all_finite, clip};
 use crate::math::Real;
 use crate::model::{ModelConfig, Ntm, Params, Role, TOGETHER, Trace, Workspace};
 use crate::task::{Episode, Task};
@@ -20,7 +20,7 @@ const VALIDATION_SEED: u64 = 0x7A11_DA7E_0000_0000;
 
 /// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
 /// writes the others again.
-const TAPE_LIMIT: usize = 1 << 24;
+pub(super) const TAPE_LIMIT: usize = 1 << 24;
 
 /// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`].
 #[derive(Debug)]
@@ -71,7 +71,8 @@ pub struct Update {
     pub validated: Option<HistoryPoint>,
 }
 
-/// A value that is not a number, or infinite, turned up. The last good weights are still in the trainer.
+/// A value that is not a number, or infinite, turned up: in an episode, in its gradient, or in the weights
+/// after the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diverged {
     /// The tensor, by its name in weight files or traces.
@@ -80,6 +81,8 @@ pub struct Diverged {
     pub step: Option<usize>,
     /// Sequences trained on before.
     pub sequences: u64,
+    /// True when the weights of the trainer are no longer finite themselves.
+    pub weights: bool,
 }
 
 impl std::fmt::Display for Diverged {
@@ -201,7 +204,8 @@ impl Trainer {
     /// is summed in the order of the episodes: the result does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`Diverged`] names the tensor and the step; the weights stay as they were before this update.
+    /// [`Diverged`] names the tensor and the step. The weights stay as they were before this update, unless
+    /// it was its step that broke them: then [`Diverged::weights`] is true.
     pub fn update(&mut self) -> Result<Update, Diverged> {
         let start = Instant::now();
         // The last batch is as large as what is left.
@@ -217,6 +221,9 @@ impl Trainer {
         let rate_factor = self.rate_factor();
         self.optimizer
             .update(&mut self.machine.params, &self.gradient, rate_factor);
+        if !all_finite(&self.machine.params) {
+            return Err(self.divergence());
+        }
         self.training += start.elapsed();
 
         let before = self.sequences / self.config.validation_every;
@@ -314,14 +321,11 @@ impl Trainer {
             .find_map(|group| group.not_finite.clone());
         let (tensor, step) = in_trace.map_or_else(
             || {
-                let named = self.gradient.named(&self.machine.config);
-                let bad = named
-                    .iter()
-                    .find(|(_, tensor)| tensor.iter().any(|g| !g.is_finite()));
-                (
-                    bad.map_or("gradient".into(), |(name, _)| format!("gradient of {name}")),
-                    None,
-                )
+                let config = &self.machine.config;
+                let gradient = first_broken(&self.gradient, config);
+                let named = gradient.map(|name| format!("gradient of {name}"));
+                let named = named.or_else(|| first_broken(&self.machine.params, config));
+                (named.unwrap_or("gradient".into()), None)
             },
             |(tensor, step)| (tensor, Some(step)),
         );
@@ -329,8 +333,16 @@ impl Trainer {
             tensor,
             step,
             sequences: self.sequences,
+            weights: !all_finite(&self.machine.params),
         }
     }
+}
+
+/// The first tensor with a value that is not finite.
+fn first_broken(params: &Params<f32>, config: &ModelConfig) -> Option<String> {
+    let mut named = params.named(config).into_iter();
+    let broken = named.find(|(_, tensor)| tensor.iter().any(|value| !value.is_finite()));
+    broken.map(|(name, _)| name)
 }
 
 /// The first tensor of an episode, in the order it was computed, with a value that is not finite.
@@ -453,5 +465,22 @@ mod tests {
             ("read0.strength", Some(0))
         );
         assert_eq!(before, format!("{:?}", trainer.machine.params));
+    }
+
+    #[test]
+    fn a_step_that_breaks_the_weights_is_noticed_at_once() {
+        let mut trainer = small(2, 100, 1);
+        let OptimizerConfig::Adam { rate, .. } = &mut trainer.config.optimizer else {
+            unreachable!()
+        };
+        *rate = 1e39;
+        let model = trainer.machine.config.clone();
+        trainer.optimizer = Optimizer::new(trainer.config.optimizer, &model);
+        let diverged = trainer.update().unwrap_err();
+        assert_eq!(
+            (diverged.tensor.as_str(), diverged.weights),
+            ("controller0.weight", true)
+        );
+        assert!(trainer.best.is_none());
     }
 }

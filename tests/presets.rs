@@ -365,11 +365,41 @@ fn out_of_range() {
     );
     assert_eq!(
         error(r#""training": {"optimizer": {"kind": "rmsprop", "decay": -0.1}}"#),
-        "my.json: `training.optimizer.decay`: is -0.1; allowed: 0 to 1"
+        "my.json: `training.optimizer.decay`: is -0.1; allowed: from 0 to less than 1, in 32 bits"
     );
     assert_eq!(
         error(r#""training": {"clip": {"kind": "elementwise", "limit": 0}}"#),
-        "my.json: `training.clip.limit`: is 0; allowed: a number above 0"
+        "my.json: `training.clip.limit`: is 0; allowed: a number above 0 that 32 bits can hold"
+    );
+    // A moment that keeps all of itself would divide zero by zero; the largest f64 below 1 is 1 in f32.
+    for (kind, name) in [
+        ("adam", "beta1"),
+        ("adam", "beta2"),
+        ("rmsprop", "decay"),
+        ("rmsprop", "momentum"),
+    ] {
+        for value in ["1", "0.9999999999999999", "-0.5"] {
+            let optimizer = format!(r#"{{"kind": "{kind}", "{name}": {value}}}"#);
+            let message = error(&format!(r#""training": {{"optimizer": {optimizer}}}"#));
+            let allowed = "allowed: from 0 to less than 1, in 32 bits";
+            let expected = format!("my.json: `training.optimizer.{name}`: is {value}; {allowed}");
+            assert_eq!(message, expected);
+        }
+    }
+    for (name, value) in [("rate", "1e300"), ("epsilon", "1e-60"), ("rate", "0")] {
+        let optimizer = format!(r#"{{"kind": "adam", "{name}": {value}}}"#);
+        let message = error(&format!(r#""training": {{"optimizer": {optimizer}}}"#));
+        let allowed = "allowed: a number above 0 that 32 bits can hold";
+        let expected = format!("my.json: `training.optimizer.{name}`: is {value}; {allowed}");
+        assert_eq!(message, expected);
+    }
+    assert_eq!(
+        error(r#""model": {"memory": {"initial": {"constant": 1e300}}}"#),
+        "my.json: `model.memory.initial`: is 1e300; allowed: -1000000 to 1000000"
+    );
+    assert_eq!(
+        error(r#""training": {"validation_episodes": 1000001}"#),
+        "my.json: `training.validation_episodes`: is 1000001; allowed: 1 to 1000000"
     );
     assert_eq!(
         error(r#""evaluation": {"lengths": []}"#),

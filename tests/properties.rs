@@ -134,5 +134,5 @@ fn the_same_weights_run_on_any_number_of_rows_unless_a_tensor_is_learned_per_row
     assert_eq!(run(&many, 3).memory(3).dim(), (4096, 20));
     let mut learned = ModelConfig::new(3, 2);
     learned.initial_weighting = InitialWeighting::Learned;
-    assert!(Ntm::<f32>::new(learned, 1).with_rows(64).is_none());
+    assert!(Ntm::<f32>::new(learned, 1).with_rows(64).is_err());
 }

@@ -141,17 +141,16 @@ fn tensors_have_the_documented_shapes() {
 #[test]
 fn rows_may_change_where_no_tensor_depends_on_them() {
     let mut any = trained(TINY);
-    any.set_rows(64).unwrap();
+    any.machine = any.machine.with_rows(64).unwrap();
     assert_eq!(any.machine.config.rows, 64);
     assert_eq!(
-        any.set_rows(2).unwrap_err(),
-        "a shift range of 1 needs at least 3 rows"
+        any.machine.with_rows(2).unwrap_err().to_string(),
+        "memory.rows is 2; allowed: 3 to 1048576 with a shift range of 1"
     );
-    let mut fixed =
-        trained(&TINY.replace(r#""columns": 3"#, r#""columns": 3, "initial": "learned""#));
+    let fixed = trained(&TINY.replace(r#""columns": 3"#, r#""columns": 3, "initial": "learned""#));
     assert_eq!(
-        fixed.set_rows(64).unwrap_err(),
-        "these weights run on 5 rows only, because their initial memory or weighting is learned"
+        fixed.machine.with_rows(64).unwrap_err().to_string(),
+        "memory.rows is 64; allowed: only 5, because the initial memory or weighting is learned"
     );
 }
 

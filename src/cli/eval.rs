@@ -6,13 +6,12 @@ use std::ops::RangeInclusive;
 use clap::Args;
 
 use super::{
-    UNSEEN_SEED, Usage, from_zero, items, length, machine, repeats, rows, thread_count, threads,
-    whole_number,
+    Usage, from_zero, items, length, machine, repeats, rows, thread_count, threads, whole_number,
 };
 use crate::io::Trained;
 use crate::io::history::measurement_json;
 use crate::task::{Measure, Task};
-use crate::train::{Evaluation, evaluate, optimum};
+use crate::train::{Evaluation, UNSEEN_SEED, evaluate, evaluation_bytes, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,20 +68,21 @@ impl Eval {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let trained = machine::find(&self.machine, self.rows)?;
         let cases = self.cases(&trained)?;
-        for task in &cases {
-            machine::check_size(
-                &trained.machine.config,
-                task.longest(),
-                &self.machine,
-                match task.measure() {
-                    Measure::Length => "--lengths, --repeats or --rows",
-                    Measure::Items => "--items or --rows",
-                },
-            )?;
-        }
         let episodes = self
             .episodes
             .unwrap_or(trained.experiment.evaluation.episodes);
+        let at_a_time = threads(self.threads).min(episodes);
+        for task in &cases {
+            let (config, steps) = (&trained.machine.config, task.longest());
+            let bytes = evaluation_bytes(config, steps, at_a_time);
+            let size = machine::size(config, steps);
+            let what = format!("measuring {at_a_time} episodes at a time, each of {size},");
+            let smaller = match task.measure() {
+                Measure::Length => "--threads, --lengths, --repeats or --rows",
+                Measure::Items => "--threads, --items or --rows",
+            };
+            machine::check_size(bytes, &self.machine, &what, smaller)?;
+        }
         if !self.json {
             self.head(out, &trained, episodes)?;
         }

@@ -7,8 +7,8 @@ use crate::io::{Error, Experiment, RunFolder, Trained, preset, trace, weights};
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
 
-/// The largest recording that is made, in bytes.
-const RECORDING_LIMIT: u64 = 16 << 30;
+/// The most memory that a command may take, in bytes.
+const LIMIT: u64 = 16 << 30;
 
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
@@ -52,9 +52,10 @@ pub(super) fn is_file(path: &Path) -> bool {
 
 fn with_rows(mut machine: Trained, name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     if let Some(rows) = rows {
-        machine
-            .set_rows(rows)
-            .map_err(|problem| Usage(format!("--rows {rows}: {name}: {problem}")))?;
+        machine.machine = machine.machine.with_rows(rows).map_err(|error| {
+            let allowed = error.allowed;
+            Usage(format!("--rows {rows}: {name}: allowed: {allowed}"))
+        })?;
     }
     Ok(machine)
 }
@@ -91,25 +92,23 @@ pub(super) fn sizes<'a>(
     }
 }
 
-/// Refuses an episode whose recording does not fit into an ordinary computer.
+/// Refuses what does not fit into the memory of an ordinary computer.
 ///
-/// `place` and `smaller` are the words for where the sizes come from and what to make smaller.
-pub(super) fn check_size(
-    config: &ModelConfig,
-    steps: usize,
-    place: &str,
-    smaller: &str,
-) -> anyhow::Result<()> {
-    let bytes = trace::recording_bytes(config, steps);
-    if bytes <= RECORDING_LIMIT {
+/// `place` is where the sizes come from, `what` would take so many `bytes`, `smaller` is what to make smaller.
+pub(super) fn check_size(bytes: u64, place: &str, what: &str, smaller: &str) -> anyhow::Result<()> {
+    if bytes <= LIMIT {
         return Ok(());
     }
     let problem = format!(
-        "{place}: recording {steps} steps of a memory of {} × {} takes {} GB, more than {} GB; use a smaller {smaller}",
-        config.rows,
-        config.columns,
+        "{place}: {what} takes {} GB, more than {} GB; use a smaller {smaller}",
         bytes >> 30,
-        RECORDING_LIMIT >> 30
+        LIMIT >> 30
     );
     Err(Usage(problem).into())
+}
+
+/// The length of an episode and the size of the memory it runs on, in words.
+pub(super) fn size(config: &ModelConfig, steps: usize) -> String {
+    let (rows, columns) = (config.rows, config.columns);
+    format!("{steps} steps of a memory of {rows} × {columns}")
 }

@@ -15,11 +15,8 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand};
 
 use crate::io::Error;
-use crate::io::preset::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, MAX_ROWS};
-
-/// The seed of evaluation and of exported traces, where none is given. Training runs start from small
-/// seeds (the presets' is 1), so these episodes are ones that no machine was trained on.
-const UNSEEN_SEED: u64 = 1_000_000;
+use crate::io::preset::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
+use crate::model::ModelConfig;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,7 +129,7 @@ fn from_zero(text: &str) -> Result<u64, String> {
 
 /// A number of memory rows, as it is typed.
 fn rows(text: &str) -> Result<usize, String> {
-    whole_number(text, MAX_ROWS)
+    whole_number(text, ModelConfig::MAX_ROWS)
 }
 
 /// A length of sequences, as it is typed.

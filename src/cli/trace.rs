@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{UNSEEN_SEED, Usage, from_zero, items, length, machine, note, repeats, rows};
+use super::{Usage, from_zero, items, length, machine, note, repeats, rows};
 use crate::io::trace::Source;
 use crate::io::{Experiment, Trained, bits, trace};
+use crate::model::ModelConfig;
 use crate::task::Task;
-use crate::train::Recording;
+use crate::train::{Recording, UNSEEN_SEED, recording_bytes};
 
 /// The size from which an export is announced with a warning, in bytes.
 const LARGE: u64 = 100_000_000;
@@ -134,6 +135,14 @@ impl Trace {
         Ok(trained)
     }
 
+    fn check_size(&self, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
+        let steps = task.longest();
+        let what = format!("recording {}", machine::size(config, steps));
+        let bytes = recording_bytes(config, steps);
+        let smaller = format!("--{} or --rows", task.measure().name());
+        machine::check_size(bytes, &self.machine, &what, &smaller)
+    }
+
     fn record(&self, trained: &Trained) -> anyhow::Result<Recording> {
         let mut task = trained.experiment.task.clone();
         if self.repeats.is_some() && task.repeats().is_none() {
@@ -142,7 +151,7 @@ impl Trace {
         }
         if let Some(path) = &self.input {
             let by_hand = bits::read(path, &task, self.repeats)?;
-            self.check_size(trained, &by_hand.task)?;
+            self.check_size(&trained.machine.config, &by_hand.task)?;
             let episode = by_hand.episode();
             return Ok(Recording::of(&trained.machine, &by_hand.task, episode));
         }
@@ -154,21 +163,12 @@ impl Trace {
         if let Some(repeats) = self.repeats {
             task = task.with_repeats(repeats);
         }
-        self.check_size(trained, &task)?;
+        self.check_size(&trained.machine.config, &task)?;
         Ok(Recording::new(
             &trained.machine,
             &task,
             self.seed,
             self.episode,
         ))
-    }
-
-    fn check_size(&self, trained: &Trained, task: &Task) -> anyhow::Result<()> {
-        machine::check_size(
-            &trained.machine.config,
-            task.longest(),
-            &self.machine,
-            &format!("--{} or --rows", task.measure().name()),
-        )
     }
 }

@@ -13,10 +13,11 @@ use super::{
     INTERRUPTED, Stopped, Usage, command_line, from_zero, machine, note, thread_count, threads,
     whole_number,
 };
-use crate::io::preset::MAX_SEQUENCES;
 use crate::io::{Experiment, RunFolder, Trained, preset};
 use crate::model::Ntm;
-use crate::train::{Evaluation, HistoryPoint, Trainer, Update};
+use crate::train::{
+    Diverged, Evaluation, HistoryPoint, Trainer, TrainingConfig, Update, training_bytes,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,21 +57,13 @@ pub(super) struct Train {
 }
 
 fn sequences(text: &str) -> Result<u64, String> {
-    whole_number(text, MAX_SEQUENCES)
+    whole_number(text, TrainingConfig::MAX_SEQUENCES)
 }
 
 impl Train {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let experiment = self.experiment()?;
-        machine::check_size(
-            &experiment.model,
-            experiment.task.longest(),
-            &self.preset,
-            &format!(
-                "model.memory.rows, model.memory.columns or task.{}",
-                experiment.task.measure().name()
-            ),
-        )?;
+        self.check_size(&experiment)?;
         let folder = self.out.clone().unwrap_or_else(|| {
             PathBuf::from(format!(
                 "runs/{}-{}",
@@ -103,9 +96,32 @@ impl Train {
         if result.as_ref().is_err_and(anyhow::Error::is::<Stopped>) {
             return result;
         }
-        run.save_last_when_none(&trainer)?;
+        let diverged = result.as_ref().err();
+        let diverged = diverged.and_then(|error| error.downcast_ref::<Diverged>());
+        if !diverged.is_some_and(|diverged| diverged.weights) {
+            run.save_last_when_none(&trainer)?;
+        }
+        if let Some(diverged) = diverged {
+            return Err(run.diverged(diverged));
+        }
         result?;
         run.report(out, &trainer)
+    }
+
+    fn check_size(&self, experiment: &Experiment) -> anyhow::Result<()> {
+        let (config, steps) = (&experiment.model, experiment.task.longest());
+        let (batch, threads) = (experiment.training.batch, threads(self.threads));
+        let bytes = training_bytes(config, steps, batch, threads);
+        let what = format!("training on {}", machine::size(config, steps));
+        let (what, smaller) = if batch == 1 {
+            (what, "")
+        } else {
+            let what = format!("{what}, in batches of {batch} on {threads} threads,");
+            (what, "training.batch, --threads, ")
+        };
+        let measure = experiment.task.measure().name();
+        let smaller = format!("{smaller}model.memory.rows, model.memory.columns or task.{measure}");
+        machine::check_size(bytes, &self.preset, &what, &smaller)
     }
 
     fn experiment(&self) -> anyhow::Result<Experiment> {
@@ -150,12 +166,7 @@ impl Run {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(self.stopped(trainer.sequences).into());
             }
-            let update = trainer.update().map_err(|diverged| {
-                anyhow::anyhow!(
-                    "{diverged}; the weights before it are in {}; a smaller training.optimizer.rate may help",
-                    self.folder.weights_path().display()
-                )
-            })?;
+            let update = trainer.update()?;
             progress.advance(trainer.sequences, &update);
             if let Some(point) = update.validated {
                 self.folder.point(&point)?;
@@ -178,6 +189,20 @@ impl Run {
                 "stopped after {sequences} sequences, before the first validation: no weights are kept"
             )
         })
+    }
+
+    /// What is left of a run that went wrong; to be asked once that is on the disk.
+    fn diverged(&self, diverged: &Diverged) -> anyhow::Error {
+        let path = self.folder.weights_path();
+        let path = path.display();
+        let left = if self.saved.is_some() {
+            format!("the best weights before it are in {path}")
+        } else if diverged.weights {
+            "no weights are kept: there was no validation before it".to_owned()
+        } else {
+            format!("the weights before it are in {path}")
+        };
+        anyhow::anyhow!("{diverged}; {left}; a smaller training.optimizer.rate may help")
     }
 
     fn save_best(&mut self, trainer: &Trainer) -> anyhow::Result<()> {

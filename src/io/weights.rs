@@ -57,36 +57,6 @@ impl Trained {
     pub fn sha256(&self) -> String {
         sha256(&self.machine)
     }
-
-    /// Changes the number of memory rows.
-    ///
-    /// # Errors
-    /// A sentence: the weights hold a tensor whose size is the number of rows, or `rows` is out of range.
-    pub fn set_rows(&mut self, rows: usize) -> Result<(), String> {
-        let config = &mut self.machine.config;
-        if rows != config.rows && !config.runs_on_any_rows() {
-            return Err(format!(
-                "these weights run on {} rows only, because their initial memory or weighting is learned",
-                config.rows
-            ));
-        }
-        let least = 2 * config.shift_range + 1;
-        if rows < least {
-            return Err(format!(
-                "a shift range of {} needs at least {least} rows",
-                config.shift_range
-            ));
-        }
-        let changed = ModelConfig {
-            rows,
-            ..config.clone()
-        };
-        changed
-            .validate()
-            .map_err(|error| format!("with {rows} rows, model.{error}"))?;
-        *config = changed;
-        Ok(())
-    }
 }
 
 /// SHA-256, in hexadecimal, over every tensor's values (f32, little-endian, row-major) in the order of

@@ -6,17 +6,19 @@ use std::ops::Range;
 ///
 /// | field | default | range | purpose |
 /// |---|---|---|---|
-/// | `inputs` | from the task | ≥ 1 | channels of the input x_t |
-/// | `outputs` | from the task | ≥ 1 | channels of the output y_t |
+/// | `inputs` | from the task | 1 ..= 4096 | channels of the input x_t |
+/// | `outputs` | from the task | 1 ..= 4096 | channels of the output y_t |
 /// | `rows` | 128 | 1 ..= 1,048,576 | memory locations N (paper §4) |
 /// | `columns` | 20 | 1 ..= 4096 | size M of a memory row |
-/// | `controller` | LSTM, 1 × 100 | | the network that drives the heads |
+/// | `controller.kind` | LSTM | | the network that drives the heads |
+/// | `controller.size` | 100 | 1 ..= 16,384 | units of a layer C |
+/// | `controller.layers` | 1 | 1 ..= 16 | layers |
 /// | `read_heads`, `write_heads` | 1, 1 | 1 ..= 64 | number of heads R, W |
 /// | `shift_range` | 1 | 0 ..= 64, 2·range < rows | largest shift k; offsets −k ..= k |
-/// | `shift_form` | softmax | | the two forms of the paper, §3.3.2 |
+/// | `shift_form` | softmax | scalar needs `shift_range` ≥ 1 | the two forms of the paper, §3.3.2 |
 /// | `key_activation`, `add_activation` | tanh | | how k and a are bounded |
-/// | `similarity_epsilon` | 1e-6 | ≥ 0, finite | see [`crate::math::similarity`] |
-/// | `initial_memory` | constant 1e-6 | | M_0 |
+/// | `similarity_epsilon` | 1e-6 | ≥ 0, finite in f32 | see [`crate::math::similarity`] |
+/// | `initial_memory` | constant 1e-6 | constant −10^6 ..= 10^6 | M_0 |
 /// | `initial_weighting` | one-hot on row 0 | | w_0 of every head |
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
@@ -199,6 +201,33 @@ impl ModelConfig {
         }
     }
 
+    /// Weights of such a machine, all tensors together.
+    pub fn parameters(&self) -> u64 {
+        let linear = |inputs: usize, outputs: usize| (inputs as u64 + 1) * outputs as u64;
+        let (size, heads) = (self.controller.size, self.heads() as u64);
+        let layers = 0..self.controller.layers;
+        let controller = layers.map(|layer| linear(self.layer_inputs(layer), self.layer_outputs()));
+        let states = match self.controller.kind {
+            ControllerKind::Lstm => 2 * self.controller.layers * size,
+            ControllerKind::Feedforward => 0,
+        };
+        let learned = |is_learned: bool, values: u64| if is_learned { values } else { 0 };
+        let (rows, columns) = (self.rows as u64, self.columns as u64);
+        controller.sum::<u64>()
+            + linear(size, self.head_outputs())
+            + linear(self.features(), self.outputs)
+            + learned(
+                self.initial_memory == InitialMemory::Learned,
+                rows * columns,
+            )
+            + learned(
+                self.initial_weighting == InitialWeighting::Learned,
+                heads * rows,
+            )
+            + self.read_heads as u64 * columns
+            + states as u64
+    }
+
     /// Pre-activations of all heads together.
     pub fn head_outputs(&self) -> usize {
         let last = self.heads().checked_sub(1);
@@ -243,59 +272,80 @@ impl ModelConfig {
             && self.initial_weighting == InitialWeighting::OneHot
     }
 
-    /// Checks every range in the table above.
+    /// The most memory rows.
+    pub const MAX_ROWS: usize = 1 << 20;
+
+    /// The same machine on another number of memory rows.
+    ///
+    /// # Errors
+    /// A learned tensor fixes the rows ([`ModelConfig::runs_on_any_rows`]), or they are out of range.
+    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
+        let (field, own) = ("memory.rows", self.rows);
+        ConfigError::unless(rows == own || self.runs_on_any_rows(), field, rows, || {
+            format!("only {own}, because the initial memory or weighting is learned")
+        })?;
+        let (least, most) = (self.offsets(), Self::MAX_ROWS);
+        ConfigError::unless((least..=most).contains(&rows), field, rows, || {
+            format!(
+                "{least} to {most} with a shift range of {}",
+                self.shift_range
+            )
+        })?;
+        Ok(Self {
+            rows,
+            ..self.clone()
+        })
+    }
+
+    /// Checks every range in the table above; numbers in the f32 that the machine runs in.
     ///
     /// # Errors
     /// The field, its value and what is allowed.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let within = |field, value: usize, low: usize, high: usize| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(ConfigError {
-                    field,
-                    found: value.to_string(),
-                    allowed: format!("{low} to {high}"),
-                })
-            }
+            ConfigError::unless((low..=high).contains(&value), field, value, || {
+                format!("{low} to {high}")
+            })
         };
         within("inputs", self.inputs, 1, 4096)?;
         within("outputs", self.outputs, 1, 4096)?;
-        within("memory.rows", self.rows, 1, 1 << 20)?;
+        within("memory.rows", self.rows, 1, Self::MAX_ROWS)?;
         within("memory.columns", self.columns, 1, 4096)?;
         within("controller.size", self.controller.size, 1, 16_384)?;
         within("controller.layers", self.controller.layers, 1, 16)?;
         within("heads.read", self.read_heads, 1, 64)?;
         within("heads.write", self.write_heads, 1, 64)?;
-        within(
-            "heads.shift.range",
-            self.shift_range,
-            0,
-            64.min((self.rows - 1) / 2),
-        )?;
-        if self.shift_form == ShiftForm::Scalar && self.shift_range == 0 {
-            return Err(ConfigError {
-                field: "heads.shift.range",
-                found: "0".into(),
-                allowed: "at least 1 with the scalar form".into(),
-            });
-        }
-        let finite = |field, value: f64, low: f64| {
-            if value.is_finite() && value >= low {
-                Ok(())
-            } else {
-                Err(ConfigError {
-                    field,
-                    found: value.to_string(),
-                    allowed: format!("a finite number ≥ {low}"),
-                })
-            }
-        };
-        finite("heads.similarity_epsilon", self.similarity_epsilon, 0.0)?;
+        let range = self.shift_range;
+        within("heads.shift.range", range, 0, 64.min((self.rows - 1) / 2))?;
+        let moves = self.shift_form == ShiftForm::Softmax || range > 0;
+        ConfigError::unless(moves, "heads.shift.range", range, || {
+            "at least 1 with the scalar form".into()
+        })?;
+        let epsilon = self.similarity_epsilon;
+        let is_right = epsilon >= 0.0 && (epsilon as f32).is_finite();
+        let field = "heads.similarity_epsilon";
+        ConfigError::unless(is_right, field, brief(epsilon), || {
+            "a number, 0 or more, that 32 bits can hold".into()
+        })?;
         if let InitialMemory::Constant(value) = self.initial_memory {
-            finite("memory.initial", value, -1e6)?;
+            let is_right = value.abs() <= Self::MAX_INITIAL;
+            ConfigError::unless(is_right, "memory.initial", brief(value), || {
+                format!("-{0} to {0}", Self::MAX_INITIAL)
+            })?;
         }
         Ok(())
+    }
+
+    /// The largest constant, up or down, that a memory starts with: squared norms stay far from the end of f32.
+    const MAX_INITIAL: f64 = 1e6;
+}
+
+/// A number in few characters, also when it is very large or very small.
+pub(crate) fn brief(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e15).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
     }
 }
 
@@ -308,6 +358,25 @@ pub struct ConfigError {
     pub found: String,
     /// What is allowed.
     pub allowed: String,
+}
+
+impl ConfigError {
+    /// The error for a field, unless it is right.
+    pub(crate) fn unless(
+        is_right: bool,
+        field: &'static str,
+        found: impl std::fmt::Display,
+        allowed: impl FnOnce() -> String,
+    ) -> Result<(), Self> {
+        if is_right {
+            return Ok(());
+        }
+        Err(Self {
+            field,
+            found: found.to_string(),
+            allowed: allowed(),
+        })
+    }
 }
 
 impl std::fmt::Display for ConfigError {
@@ -345,9 +414,60 @@ mod tests {
     }
 
     #[test]
+    fn parameters_are_counted_without_making_them() {
+        let mut config = ModelConfig::new(9, 8);
+        (config.write_heads, config.controller.layers) = (2, 2);
+        for learned in [false, true] {
+            if learned {
+                config.initial_memory = InitialMemory::Learned;
+                config.initial_weighting = InitialWeighting::Learned;
+                config.controller.kind = ControllerKind::Feedforward;
+            }
+            let params = crate::model::Params::<f32>::zeros(&config);
+            let named = params.named(&config);
+            let count: usize = named.iter().map(|(_, tensor)| tensor.len()).sum();
+            assert_eq!(config.parameters(), count as u64);
+        }
+    }
+
+    #[test]
     fn out_of_range_names_the_field() {
         let mut config = ModelConfig::new(9, 8);
         config.shift_range = 64;
         assert_eq!(config.validate().unwrap_err().field, "heads.shift.range");
+        (config.shift_range, config.shift_form) = (0, ShiftForm::Scalar);
+        assert_eq!(config.validate().unwrap_err().field, "heads.shift.range");
+    }
+
+    #[test]
+    fn what_no_f32_holds_is_out_of_range() {
+        for value in [f64::NAN, f64::INFINITY, 1e300, -1e7] {
+            let mut config = ModelConfig::new(9, 8);
+            config.initial_memory = InitialMemory::Constant(value);
+            assert_eq!(config.validate().unwrap_err().field, "memory.initial");
+        }
+        for value in [f64::NAN, -1e-9, 1e300] {
+            let mut config = ModelConfig::new(9, 8);
+            config.similarity_epsilon = value;
+            let field = config.validate().unwrap_err().field;
+            assert_eq!(field, "heads.similarity_epsilon");
+        }
+    }
+
+    #[test]
+    fn rows_change_where_nothing_learned_depends_on_them() {
+        let mut config = ModelConfig::new(9, 8);
+        assert_eq!(config.with_rows(3).unwrap().rows, 3);
+        let message = |config: &ModelConfig, rows| config.with_rows(rows).unwrap_err().to_string();
+        for rows in [0, 2, usize::MAX] {
+            let allowed = "allowed: 3 to 1048576 with a shift range of 1";
+            let expected = format!("memory.rows is {rows}; {allowed}");
+            assert_eq!(message(&config, rows), expected);
+        }
+        config.initial_weighting = InitialWeighting::Learned;
+        assert_eq!(config.with_rows(128).unwrap(), config);
+        let allowed = "only 128, because the initial memory or weighting is learned";
+        let expected = format!("memory.rows is 64; allowed: {allowed}");
+        assert_eq!(message(&config, 64), expected);
     }
 }

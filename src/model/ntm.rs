@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::addressing::{content, interpolate, logarithms, sharpen, shift};
-use super::config::{ControllerKind, InitialMemory, InitialWeighting, ModelConfig};
+use super::config::{ConfigError, ControllerKind, InitialMemory, InitialWeighting, ModelConfig};
 use super::controller::{feedforward, lstm};
 use super::head::activate;
 use super::memory;
@@ -57,23 +57,18 @@ impl<R: Real> Ntm<R> {
         Self { config, params }
     }
 
-    /// The same weights on another number of memory rows; `None` where a learned tensor fixes it
-    /// ([`ModelConfig::runs_on_any_rows`]).
-    #[must_use]
-    pub fn with_rows(&self, rows: usize) -> Option<Self> {
-        let config = ModelConfig {
-            rows,
-            ..self.config.clone()
-        };
-        if rows == self.config.rows {
-            return Some(self.clone());
-        }
-        if !config.runs_on_any_rows() {
-            return None;
-        }
+    /// The same weights on another number of memory rows.
+    ///
+    /// # Errors
+    /// As for [`ModelConfig::with_rows`].
+    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
+        let config = self.config.with_rows(rows)?;
         let mut params = self.params.clone();
-        params.initial.weighting = Params::zeros(&config).initial.weighting;
-        Some(Self { config, params })
+        if rows != self.config.rows {
+            // Empty, but of the new width.
+            params.initial.weighting = Params::zeros(&config).initial.weighting;
+        }
+        Ok(Self { config, params })
     }
 
     /// Runs one episode, [T, X], and records everything in `trace`.

@@ -148,16 +148,76 @@ impl<R: Real> Trace<R> {
         }
     }
 
+    /// Bytes of a trace with room for an episode of `steps` steps, as [`Trace::resize_for_training`] makes
+    /// it; with no limit on the values of memory, as [`Trace::resize`] does.
+    pub fn bytes(config: &ModelConfig, steps: usize, limit: usize) -> u64 {
+        let trace = Self::new(config);
+        let every = Self::memory_every_for(trace.memory_columns.width(), steps, limit);
+        let heads = trace.heads.iter();
+        let per_step: usize = trace.per_step().map(Series::width).sum::<usize>()
+            + heads
+                .clone()
+                .map(|head| head.scalars().len())
+                .sum::<usize>();
+        let at_once: usize = heads.map(|head| head.initial.len()).sum();
+        let times = |width: usize, rows: usize| (width as u64).saturating_mul(rows as u64);
+        times(per_step, steps)
+            .saturating_add(times(
+                trace.memory_columns.width(),
+                memory_rows(steps, every),
+            ))
+            .saturating_add(times(trace.norms.width(), norms_rows(steps, every)))
+            .saturating_add(at_once as u64)
+            .saturating_mul(size_of::<R>() as u64)
+    }
+
     /// Makes room for an episode of `steps` steps that will be differentiated, not shown: when all M_t
     /// together would take more than `limit` values, only about √T of them are kept.
     pub fn resize_for_training(&mut self, steps: usize, limit: usize) {
-        let all = (steps + 1) * self.memory_columns.width();
-        self.memory_every = if all <= limit {
+        self.memory_every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
+        self.resize(steps);
+    }
+
+    /// How many steps lie between two memories of so many values that are kept.
+    pub(crate) fn memory_every_for(values: usize, steps: usize, limit: usize) -> usize {
+        let memories = steps.saturating_add(1);
+        if memories.saturating_mul(values) <= limit {
             1
         } else {
-            (steps + 1).isqrt() + 1
-        };
-        self.resize(steps);
+            memories.isqrt() + 1
+        }
+    }
+
+    /// Every series with one row per step. Those of memory are apart: they have a row more, or fewer.
+    fn per_step(&self) -> impl Iterator<Item = &Series<R>> {
+        let Self {
+            input,
+            logit,
+            output,
+            layers,
+            heads,
+            memory_columns: _,
+            memory_every: _,
+            raw,
+            features,
+            norms: _,
+        } = self;
+        [input, logit, output, raw, features]
+            .into_iter()
+            .chain(layers.iter().flat_map(LayerTrace::series))
+            .chain(heads.iter().flat_map(HeadTrace::series))
+    }
+
+    /// Every number of the trace, in no particular order.
+    #[cfg(test)]
+    pub(crate) fn values(&self) -> impl Iterator<Item = R> {
+        let heads = self.heads.iter();
+        let scalars = heads.flat_map(|head| head.scalars().into_iter().chain([&head.initial]));
+        self.per_step()
+            .chain([&self.memory_columns, &self.norms])
+            .flat_map(Series::as_slice)
+            .chain(scalars.flatten())
+            .copied()
     }
 
     /// The row of `memory_columns` that holds M_t, or held it last.
@@ -179,13 +239,12 @@ impl<R: Real> Trace<R> {
         self.input.steps()
     }
 
-    /// M_t, [N, M]: the memory after `t` steps, so 0 is the memory before the first one. Every M_t must have
-    /// been kept.
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "the lengths agree by construction"
-    )]
+    /// M_t, [N, M]: the memory after `t` steps, so 0 is the memory before the first one.
+    ///
+    /// # Panics
+    /// When not every M_t was kept; see [`Trace::memory_every`].
     pub fn memory(&self, t: usize) -> ArrayView2<'_, R> {
+        assert_eq!(self.memory_every, 1, "only some memories were kept");
         let rows = self.norms.width();
         let columns = self.memory_columns.row(t);
         ArrayView2::from_shape((columns.len() / rows, rows), columns)
@@ -205,12 +264,8 @@ impl<R: Real> Trace<R> {
             series.resize(steps);
         }
         let every = self.memory_every;
-        self.norms.resize(if every == 1 { steps } else { 1 });
-        self.memory_columns.resize(if every == 1 {
-            steps + 1
-        } else {
-            steps / every + 3
-        });
+        self.norms.resize(norms_rows(steps, every));
+        self.memory_columns.resize(memory_rows(steps, every));
         for layer in &mut self.layers {
             for series in [
                 &mut layer.input,
@@ -228,7 +283,74 @@ impl<R: Real> Trace<R> {
     }
 }
 
+/// Rows of `memory_columns` for so many steps.
+fn memory_rows(steps: usize, every: usize) -> usize {
+    match every {
+        1 => steps.saturating_add(1),
+        // Those that are kept, M_0 among them, and two for what lies between.
+        every => steps / every + 3,
+    }
+}
+
+/// Rows of `norms` for so many steps.
+fn norms_rows(steps: usize, every: usize) -> usize {
+    if every == 1 { steps } else { 1 }
+}
+
+impl<R: Real> LayerTrace<R> {
+    fn series(&self) -> [&Series<R>; 5] {
+        let Self {
+            input,
+            gates,
+            cell,
+            cell_tanh,
+            hidden,
+        } = self;
+        [input, gates, cell, cell_tanh, hidden]
+    }
+}
+
 impl<R: Real> HeadTrace<R> {
+    /// What has a row per step.
+    fn series(&self) -> impl Iterator<Item = &Series<R>> {
+        let Self {
+            key,
+            strength: _,
+            gate: _,
+            shift,
+            sharpening: _,
+            similarity,
+            content,
+            gated,
+            shifted,
+            weighting,
+            initial: _,
+            role,
+        } = self;
+        let (one, other) = match role {
+            Role::Read { read } => (read, None),
+            Role::Write { erase, add } => (erase, Some(add)),
+        };
+        [key, shift, similarity, content, gated, shifted, weighting]
+            .into_iter()
+            .chain([one])
+            .chain(other)
+    }
+
+    /// Every number of this head, in no particular order.
+    pub fn values(&self) -> impl Iterator<Item = R> {
+        let scalars = self.scalars().into_iter().chain([&self.initial]);
+        self.series()
+            .flat_map(Series::as_slice)
+            .chain(scalars.flatten())
+            .copied()
+    }
+
+    /// What has a number per step.
+    fn scalars(&self) -> [&Vec<R>; 3] {
+        [&self.strength, &self.gate, &self.sharpening]
+    }
+
     fn resize(&mut self, steps: usize) {
         for scalar in [&mut self.strength, &mut self.gate, &mut self.sharpening] {
             scalar.resize(steps, R::ZERO);
@@ -270,5 +392,44 @@ impl<R: Real> HeadTrace<R> {
         } else {
             self.weighting.row(t - 1)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::config::ControllerKind;
+
+    #[test]
+    fn bytes_are_those_of_the_arrays() {
+        let mut config = ModelConfig::new(3, 2);
+        (config.rows, config.columns, config.write_heads) = (40, 6, 2);
+        (config.controller.layers, config.shift_range) = (2, 2);
+        for kind in [ControllerKind::Lstm, ControllerKind::Feedforward] {
+            config.controller.kind = kind;
+            for (steps, limit) in [
+                (0, usize::MAX),
+                (9, usize::MAX),
+                (9, 2400),
+                (9, 2399),
+                (99, 0),
+            ] {
+                let mut trace = Trace::<f32>::new(&config);
+                trace.resize_for_training(steps, limit);
+                let held = trace.values().count() * size_of::<f32>();
+                assert_eq!(Trace::<f32>::bytes(&config, steps, limit), held as u64);
+            }
+        }
+        let all = Trace::<f32>::bytes(&config, 99, usize::MAX);
+        assert!(Trace::<f32>::bytes(&config, 99, 0) < all);
+        assert_eq!(Trace::<f64>::bytes(&config, 99, usize::MAX), 2 * all);
+    }
+
+    #[test]
+    #[should_panic(expected = "only some memories were kept")]
+    fn a_memory_that_was_not_kept_is_not_shown() {
+        let mut trace = Trace::<f32>::new(&ModelConfig::new(3, 2));
+        trace.resize_for_training(50, 0);
+        let _ = trace.memory(49);
     }
 }

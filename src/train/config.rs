@@ -1,4 +1,6 @@
-//! How a machine is trained. Checked once by the preset reader; trusted afterwards.
+//! How a machine is trained. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
+
+use crate::model::config::{ConfigError, brief};
 
 /// Everything about a training run but the task and the machine.
 ///
@@ -6,12 +8,12 @@
 /// |---|---|---|---|
 /// | `optimizer` | RMSProp | | the update rule and its rates |
 /// | `final_rate` | 1.0 | 0 ..= 1 | rate at the end of the run, as a share of the first; falls along half a cosine |
-/// | `clip` | elementwise 10 | > 0 | what keeps gradients from exploding |
+/// | `clip` | elementwise 10 | > 0 in f32 | what keeps gradients from exploding |
 /// | `batch` | 1 | 1 ..= 4096 | episodes per update; the gradient is their mean |
-/// | `sequences` | 100,000 | ≥ 1 | episodes in the whole run |
+/// | `sequences` | 100,000 | 1 ..= 10^12 | episodes in the whole run |
 /// | `seed` | 1 | | of the initial weights and of every episode |
-/// | `validation_every` | 1000 | ≥ 1 | sequences between validations; the best weights are kept |
-/// | `validation_episodes` | 100 | ≥ 1 | episodes per validation, always the same ones |
+/// | `validation_every` | 1000 | 1 ..= 10^12 | sequences between validations; the best weights are kept |
+/// | `validation_episodes` | 100 | 1 ..= 1,000,000 | episodes per validation, always the same ones |
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingConfig {
     /// The update rule.
@@ -32,29 +34,109 @@ pub struct TrainingConfig {
     pub validation_episodes: usize,
 }
 
+impl TrainingConfig {
+    /// The most episodes in a run.
+    pub const MAX_SEQUENCES: u64 = 1_000_000_000_000;
+
+    /// Checks every range in the table above, and those of the optimizer, in the f32 that training runs in.
+    ///
+    /// # Errors
+    /// The first field out of range, with what is allowed.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let within = |field, value: u64, most: u64| {
+            ConfigError::unless((1..=most).contains(&value), field, value, || {
+                format!("1 to {most}")
+            })
+        };
+        self.optimizer.validate()?;
+        let share = (0.0..=1.0).contains(&self.final_rate);
+        ConfigError::unless(share, "final_rate", brief(self.final_rate), || {
+            "0 to 1".into()
+        })?;
+        if let Clip::Elementwise(limit) | Clip::GlobalNorm(limit) = self.clip {
+            positive("clip.limit", limit)?;
+        }
+        within("batch", self.batch as u64, 4096)?;
+        within("sequences", self.sequences, Self::MAX_SEQUENCES)?;
+        within(
+            "validation_every",
+            self.validation_every,
+            Self::MAX_SEQUENCES,
+        )?;
+        let episodes = self.validation_episodes as u64;
+        within("validation_episodes", episodes, 1_000_000)
+    }
+}
+
+impl OptimizerConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        match *self {
+            Self::RmsProp {
+                rate,
+                decay,
+                momentum,
+                epsilon,
+            } => {
+                positive("optimizer.rate", rate)?;
+                fading("optimizer.decay", decay)?;
+                fading("optimizer.momentum", momentum)?;
+                positive("optimizer.epsilon", epsilon)
+            }
+            Self::Adam {
+                rate,
+                beta1,
+                beta2,
+                epsilon,
+            } => {
+                positive("optimizer.rate", rate)?;
+                fading("optimizer.beta1", beta1)?;
+                fading("optimizer.beta2", beta2)?;
+                positive("optimizer.epsilon", epsilon)
+            }
+        }
+    }
+}
+
+/// Above 0 and finite, also as an f32.
+fn positive(field: &'static str, value: f64) -> Result<(), ConfigError> {
+    let single = value as f32;
+    let is_right = single > 0.0 && single.is_finite();
+    ConfigError::unless(is_right, field, brief(value), || {
+        "a number above 0 that 32 bits can hold".into()
+    })
+}
+
+/// What a running mean keeps of itself: with a share of 1, also after rounding to f32, it would never move.
+fn fading(field: &'static str, value: f64) -> Result<(), ConfigError> {
+    let is_right = (0.0..1.0).contains(&(value as f32));
+    ConfigError::unless(is_right, field, brief(value), || {
+        "from 0 to less than 1, in 32 bits".into()
+    })
+}
+
 /// The update rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptimizerConfig {
     /// Graves' centred RMSProp with momentum (Graves 2013, equations 38 to 41).
     RmsProp {
-        /// Learning rate; the paper: 1e-4 or 3e-5.
+        /// Learning rate, above 0; the paper: 1e-4 or 3e-5.
         rate: f64,
-        /// Decay of the running moments; the paper: 0.95.
+        /// Decay of the running moments, 0 to less than 1; the paper: 0.95.
         decay: f64,
-        /// Momentum; the paper: 0.9.
+        /// Momentum, 0 to less than 1; the paper: 0.9.
         momentum: f64,
-        /// Added under the root; the paper: 1e-4.
+        /// Added under the root, above 0; the paper: 1e-4.
         epsilon: f64,
     },
     /// Adam (Kingma and Ba 2015), bias-corrected.
     Adam {
-        /// Learning rate.
+        /// Learning rate, above 0.
         rate: f64,
-        /// Decay of the first moment.
+        /// Decay of the first moment, 0 to less than 1.
         beta1: f64,
-        /// Decay of the second moment.
+        /// Decay of the second moment, 0 to less than 1.
         beta2: f64,
-        /// Added to the root.
+        /// Added to the root, above 0.
         epsilon: f64,
     },
 }

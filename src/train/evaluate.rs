@@ -4,6 +4,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::loss::{Score, score};
+use super::trainer::TAPE_LIMIT;
 use crate::model::{Ntm, Trace};
 use crate::task::Task;
 
@@ -65,9 +66,23 @@ pub(super) fn evaluate_on(
     seed: u64,
     episodes: usize,
 ) -> Evaluation {
+    evaluate_within(TAPE_LIMIT, threads, machine, task, seed, episodes)
+}
+
+/// [`evaluate_on`] with at most `limit` values of memory kept whole for each thread.
+fn evaluate_within(
+    limit: usize,
+    threads: &ThreadPool,
+    machine: &Ntm<f32>,
+    task: &Task,
+    seed: u64,
+    episodes: usize,
+) -> Evaluation {
     let measure = |trace: &mut Trace<f32>, index: usize| {
         let episode = task.episode(seed, index as u64);
-        machine.run(&episode.input, trace);
+        // Only the logits are looked at: a large memory need not be kept at every step.
+        let input = std::iter::once(&episode.input);
+        machine.run_for_training(input, limit, std::slice::from_mut(trace));
         score(&episode, trace, &mut vec![0.0; episode.steps()])
     };
     let scores: Vec<Score> = threads.install(|| {
@@ -77,4 +92,25 @@ pub(super) fn evaluate_on(
             .collect()
     });
     Evaluation::of(&scores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ModelConfig;
+    use crate::task::Copy;
+
+    #[test]
+    fn a_memory_kept_in_part_is_measured_to_the_same_bits() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 1..=12,
+        });
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.write_heads) = (20, 6, 2);
+        let machine = Ntm::new(config, 4);
+        let threads = super::super::threads(1);
+        let measured = |limit| evaluate_within(limit, &threads, &machine, &task, 1, 20);
+        assert_eq!(measured(usize::MAX), measured(0));
+    }
 }

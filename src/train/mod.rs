@@ -1,5 +1,6 @@
 //! Learning and measuring: loss, optimizer, trainer, evaluation.
 
+mod bytes;
 mod config;
 mod evaluate;
 mod loss;
@@ -7,12 +8,17 @@ mod optimizer;
 mod recording;
 mod trainer;
 
+pub use bytes::{LARGEST_RECORDING, evaluation_bytes, recording_bytes, training_bytes};
 pub use config::{Clip, OptimizerConfig, TrainingConfig};
 pub use evaluate::{Evaluation, evaluate, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::Recording;
 pub use trainer::{Diverged, HistoryPoint, Trainer, Update};
+
+/// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training
+/// runs (the presets' is 1), so that these are episodes that no machine was trained on.
+pub const UNSEEN_SEED: u64 = 1_000_000;
 
 /// A pool of this many threads (at least one).
 fn threads(threads: usize) -> rayon::ThreadPool {

@@ -155,7 +155,7 @@ impl Tape {
 
 /// How many episodes of a batch form a group. The result of an update depends on it, so it follows from
 /// the batch alone: side by side as far as that leaves four groups for as many threads.
-fn group_size(batch: usize) -> usize {
+pub(super) fn group_size(batch: usize) -> usize {
     (batch / 4).clamp(1, TOGETHER)
 }
 

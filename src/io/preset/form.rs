@@ -10,13 +10,14 @@ use serde_json::{Map, Serializer, Value};
 
 use super::{
     EvaluationConfig, Experiment, MAX_CONTEXT, MAX_ITEM_LENGTH, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS,
-    MAX_SEQUENCES, Override, keys, most_size,
+    Override, keys, most_size,
 };
 use crate::io::Error;
 use crate::io::error::short;
 use crate::model::ModelConfig;
 use crate::model::config::{
-    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, ShiftForm, VectorActivation,
+    ConfigError, ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, ShiftForm,
+    VectorActivation,
 };
 use crate::task::{AssociativeRecall, Copy, Measure, Ngrams, PrioritySort, RepeatCopy, Task};
 use crate::train::{Clip, OptimizerConfig, TrainingConfig};
@@ -522,11 +523,12 @@ impl Check<'_> {
         self.fail(path, format!("is {value}; allowed: {low} to {high}"))
     }
 
-    fn positive(&self, path: &str, value: f64) -> Result<f64, Error> {
-        if value > 0.0 && value.is_finite() {
-            return Ok(value);
-        }
-        self.fail(path, format!("is {value}; allowed: a number above 0"))
+    /// The error of a configuration that says itself what it allows, in the words of a preset.
+    fn valid(&self, section: &str, checked: Result<(), ConfigError>) -> Result<(), Error> {
+        checked.or_else(|error| {
+            let problem = format!("is {}; allowed: {}", error.found, error.allowed);
+            self.fail(&format!("{section}.{}", error.field), problem)
+        })
     }
 
     /// [low, high] as a range of whole numbers, all of them allowed.
@@ -773,48 +775,32 @@ impl ModelForm {
                 InitialWeightingForm::Learned => InitialWeighting::Learned,
             },
         };
-        config.validate().or_else(|error| {
-            let problem = format!("is {}; allowed: {}", error.found, error.allowed);
-            check.fail(&format!("model.{}", error.field), problem)
-        })?;
+        check.valid("model", config.validate())?;
         Ok(config)
     }
 }
 
 impl TrainingForm {
     fn config(&self, check: &Check) -> Result<TrainingConfig, Error> {
-        Ok(TrainingConfig {
+        let config = TrainingConfig {
             optimizer: self.optimizer.config(check)?,
-            final_rate: check.within("training.final_rate", self.final_rate, 0.0..=1.0)?,
+            final_rate: self.final_rate,
             clip: self.clip.config(check)?,
-            batch: check.within("training.batch", self.batch, 1..=4096)?,
-            sequences: check.within("training.sequences", self.sequences, 1..=MAX_SEQUENCES)?,
+            batch: self.batch,
+            sequences: self.sequences,
             seed: self.seed,
-            validation_every: check.within(
-                "training.validation_every",
-                self.validation_every,
-                1..=MAX_SEQUENCES,
-            )?,
-            validation_episodes: check.within(
-                "training.validation_episodes",
-                self.validation_episodes,
-                1..=1_000_000,
-            )?,
-        })
+            validation_every: self.validation_every,
+            validation_episodes: self.validation_episodes,
+        };
+        check.valid("training", config.validate())?;
+        Ok(config)
     }
 }
 
 impl OptimizerForm {
     fn config(&self, check: &Check) -> Result<OptimizerConfig, Error> {
-        let path = |name: &str| format!("training.optimizer.{name}");
-        let share = |name: &str, value: Option<f64>, default: f64| {
-            check.within(&path(name), value.unwrap_or(default), 0.0..=1.0)
-        };
-        let positive = |name: &str, value: Option<f64>, default: f64| {
-            check.positive(&path(name), value.unwrap_or(default))
-        };
         let absent = |name: &str, value: Option<&f64>, kind, allowed| {
-            check.absent(&path(name), value, kind, allowed)
+            check.absent(&format!("training.optimizer.{name}"), value, kind, allowed)
         };
         match self.kind {
             OptimizerKind::Rmsprop => {
@@ -822,10 +808,10 @@ impl OptimizerForm {
                 absent("beta1", self.beta1.as_ref(), "rmsprop", allowed)?;
                 absent("beta2", self.beta2.as_ref(), "rmsprop", allowed)?;
                 Ok(OptimizerConfig::RmsProp {
-                    rate: positive("rate", self.rate, 1e-4)?,
-                    decay: share("decay", self.decay, 0.95)?,
-                    momentum: share("momentum", self.momentum, 0.9)?,
-                    epsilon: positive("epsilon", self.epsilon, 1e-4)?,
+                    rate: self.rate.unwrap_or(1e-4),
+                    decay: self.decay.unwrap_or(0.95),
+                    momentum: self.momentum.unwrap_or(0.9),
+                    epsilon: self.epsilon.unwrap_or(1e-4),
                 })
             }
             OptimizerKind::Adam => {
@@ -833,10 +819,10 @@ impl OptimizerForm {
                 absent("decay", self.decay.as_ref(), "adam", allowed)?;
                 absent("momentum", self.momentum.as_ref(), "adam", allowed)?;
                 Ok(OptimizerConfig::Adam {
-                    rate: positive("rate", self.rate, 1e-3)?,
-                    beta1: share("beta1", self.beta1, 0.9)?,
-                    beta2: share("beta2", self.beta2, 0.999)?,
-                    epsilon: positive("epsilon", self.epsilon, 1e-8)?,
+                    rate: self.rate.unwrap_or(1e-3),
+                    beta1: self.beta1.unwrap_or(0.9),
+                    beta2: self.beta2.unwrap_or(0.999),
+                    epsilon: self.epsilon.unwrap_or(1e-8),
                 })
             }
         }
@@ -845,13 +831,11 @@ impl OptimizerForm {
 
 impl ClipForm {
     fn config(&self, check: &Check) -> Result<Clip, Error> {
-        let path = "training.clip.limit";
-        let limit = |default: f64| check.positive(path, self.limit.unwrap_or(default));
         match self.kind {
-            ClipKind::Elementwise => Ok(Clip::Elementwise(limit(10.0)?)),
-            ClipKind::GlobalNorm => Ok(Clip::GlobalNorm(limit(50.0)?)),
+            ClipKind::Elementwise => Ok(Clip::Elementwise(self.limit.unwrap_or(10.0))),
+            ClipKind::GlobalNorm => Ok(Clip::GlobalNorm(self.limit.unwrap_or(50.0))),
             ClipKind::None => {
-                check.absent(path, self.limit.as_ref(), "none", "kind")?;
+                check.absent("training.clip.limit", self.limit.as_ref(), "none", "kind")?;
                 Ok(Clip::None)
             }
         }

@@ -193,10 +193,6 @@ pub const MAX_ITEMS: usize = 10_000;
 pub const MAX_ITEM_LENGTH: usize = 1000;
 /// The longest context of N-grams, in bits: their table has 2^context entries.
 pub const MAX_CONTEXT: usize = 16;
-/// The most episodes in a training run.
-pub const MAX_SEQUENCES: u64 = 1_000_000_000_000;
-/// The most memory rows, as in [`ModelConfig::validate`].
-pub const MAX_ROWS: usize = 1 << 20;
 /// The largest number of repeats.
 pub const MAX_REPEATS: usize = 10_000;
 

@@ -1,0 +1,118 @@
+//! How much memory a recording, an evaluation or a training run takes, before it is begun.
+
+use super::trainer::{TAPE_LIMIT, group_size};
+use crate::math::matrix::padded;
+use crate::model::{ModelConfig, Trace};
+
+/// The largest recording that is held to be looked at, in bytes.
+pub const LARGEST_RECORDING: u64 = 2 << 30;
+
+/// Copies of the weights that a training run holds beside the gradients of its groups: the machine, the best
+/// one so far, the gradient, three moments of the optimizer, and two on their way to the disk.
+const COPIES: u64 = 8;
+/// Vectors of N values that back-propagation keeps for each head.
+const VECTORS_PER_HEAD: usize = 10;
+
+/// Bytes of a recorded episode of `steps` steps.
+pub fn recording_bytes(config: &ModelConfig, steps: usize) -> u64 {
+    Trace::<f32>::bytes(config, steps, usize::MAX).saturating_add(episode_bytes(config, steps))
+}
+
+/// Bytes that [`super::evaluate`] takes for episodes of `steps` steps, as many at a time.
+pub fn evaluation_bytes(config: &ModelConfig, steps: usize, at_a_time: usize) -> u64 {
+    tape_bytes(config, steps)
+        .saturating_mul(at_a_time as u64)
+        .saturating_add(of_f32(config.parameters()))
+}
+
+/// Bytes that a [`super::Trainer`] takes for episodes of `steps` steps, on so many threads.
+pub fn training_bytes(config: &ModelConfig, steps: usize, batch: usize, threads: usize) -> u64 {
+    let (weights, size) = (of_f32(config.parameters()), group_size(batch));
+    let threads = threads.min(batch);
+    let tape = tape_bytes(config, steps).saturating_add(workspace_bytes(config, steps));
+    let tapes = tape.saturating_mul((threads * size) as u64);
+    let gradients = weights.saturating_mul(batch.div_ceil(size) as u64);
+    tapes
+        .saturating_add(gradients)
+        .saturating_add(evaluation_bytes(config, steps, threads))
+        .saturating_add(weights.saturating_mul(COPIES))
+}
+
+/// One episode whose logits alone are wanted, or its gradient.
+fn tape_bytes(config: &ModelConfig, steps: usize) -> u64 {
+    Trace::<f32>::bytes(config, steps, TAPE_LIMIT).saturating_add(episode_bytes(config, steps))
+}
+
+/// Input, target, mask and loss.
+fn episode_bytes(config: &ModelConfig, steps: usize) -> u64 {
+    let per_step = config.inputs + config.outputs + 2;
+    of_f32((per_step as u64).saturating_mul(steps as u64))
+}
+
+/// What back-propagation needs beside the tape.
+fn workspace_bytes(config: &ModelConfig, steps: usize) -> u64 {
+    let memory = config.rows * config.columns;
+    let per_step = config.controller.layers * padded(config.layer_outputs())
+        + padded(config.head_outputs())
+        + config.features()
+        + padded(config.outputs);
+    let every = Trace::<f32>::memory_every_for(memory, steps, TAPE_LIMIT);
+    let again = if every == 1 { 0 } else { every };
+    let memories = 1 + usize::from(config.heads() > 2) + again;
+    let vectors = config.heads() * VECTORS_PER_HEAD * config.rows;
+    of_f32(
+        (memory as u64)
+            .saturating_mul(memories as u64)
+            .saturating_add((per_step as u64).saturating_mul(steps as u64))
+            .saturating_add(vectors as u64),
+    )
+}
+
+fn of_f32(values: u64) -> u64 {
+    values.saturating_mul(size_of::<f32>() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Copy, Task};
+    use crate::train::Recording;
+
+    #[test]
+    fn a_recording_takes_what_was_foretold() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 7..=7,
+        });
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.controller.layers) = (30, 2);
+        let recording = Recording::new(&crate::model::Ntm::new(config.clone(), 1), &task, 1, 0);
+        let episode = &recording.episode;
+        let held = recording.trace.values().count()
+            + episode.input.len()
+            + episode.target.len()
+            + episode.mask.len()
+            + recording.loss.len();
+        assert_eq!(recording_bytes(&config, episode.steps()), 4 * held as u64);
+    }
+
+    #[test]
+    fn a_batch_takes_a_tape_for_each_episode_at_a_time_and_gradients_for_its_groups() {
+        let config = ModelConfig::new(9, 8);
+        let bytes = |batch, threads| training_bytes(&config, 2001, batch, threads);
+        assert!(bytes(1, 1) > evaluation_bytes(&config, 2001, 1));
+        assert_eq!(bytes(1, 1), bytes(1, 8));
+        assert!(bytes(16, 4) > 10 * bytes(1, 1));
+        let gradients = bytes(4096, 4) - bytes(16, 4);
+        assert_eq!(gradients, 1020 * 4 * config.parameters());
+    }
+
+    #[test]
+    fn a_large_memory_is_not_kept_at_every_step() {
+        let mut config = ModelConfig::new(9, 8);
+        (config.rows, config.columns) = (1 << 16, 64);
+        let all = recording_bytes(&config, 2000);
+        assert!(training_bytes(&config, 2000, 1, 1) < all / 3);
+        assert!(evaluation_bytes(&config, 2000, 1) < all / 5);
+    }
+}

@@ -434,8 +434,36 @@ impl Formatter for Indented {
     }
 }
 
-/// Serde's words for Rust's types, in the words of a preset.
+/// Serde's words for Rust's types, in the words of a preset. What is quoted from the file stays as it is,
+/// but for a text that would fill the screen: that is cut.
 pub(in crate::io) fn plain(message: &str) -> String {
+    let mut parts = String::new();
+    let mut rest = message;
+    while let Some(start) = rest.find(['`', '"']) {
+        let quote = &rest[start..=start];
+        let inside = &rest[start + 1..];
+        let Some(end) = closing(inside, quote) else {
+            break;
+        };
+        parts += &translated(&rest[..start]);
+        parts += quote;
+        parts += &short(&inside[..end]);
+        parts += quote;
+        rest = &inside[end + 1..];
+    }
+    parts + &translated(rest)
+}
+
+/// Where a quoted text ends: a quotation mark of JSON that belongs to the text has a backslash before it.
+fn closing(text: &str, quote: &str) -> Option<usize> {
+    let mut ends = text.match_indices(quote).map(|(at, _)| at);
+    ends.find(|&at| {
+        let slashes = text[..at].chars().rev().take_while(|&c| c == '\\').count();
+        quote == "`" || slashes % 2 == 0
+    })
+}
+
+fn translated(message: &str) -> String {
     const WORDS: [(&str, &str); 24] = [
         ("invalid type: string", "is the text"),
         ("invalid type: integer", "is the number"),
@@ -467,7 +495,9 @@ pub(in crate::io) fn plain(message: &str) -> String {
     ];
     let mut message = WORDS
         .iter()
-        .fold(shorten(message), |text, (from, to)| text.replace(from, to))
+        .fold(message.to_owned(), |text, (from, to)| {
+            text.replace(from, to)
+        })
         .replace(
             "expected u64",
             &format!("expected a whole number, 0 to {}", u64::MAX),
@@ -481,20 +511,6 @@ pub(in crate::io) fn plain(message: &str) -> String {
         message.replace_range(start..end, "expected an object");
     }
     message
-}
-
-/// Quoted texts that would fill the screen are cut.
-fn shorten(message: &str) -> String {
-    let cut = |message: &str, quote: char| {
-        let parts = message.split(quote).enumerate();
-        // Every second part stands between quotes.
-        let parts = parts.map(|(index, part)| match index % 2 {
-            0 => part.to_owned(),
-            _ => short(part),
-        });
-        parts.collect::<Vec<_>>().join(&quote.to_string())
-    };
-    cut(&cut(message, '`'), '"')
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -1069,5 +1085,33 @@ impl From<&OptimizerConfig> for OptimizerForm {
                 ..Self::of_kind(OptimizerKind::Adam)
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn what_is_quoted_stays_as_it_was_typed() {
+        assert_eq!(
+            plain("invalid type: string \"expected usize, \\\"expected f64\\\"\", expected usize"),
+            "is the text \"expected usize, \\\"expected f64\\\"\"; expected a whole number, 0 or more"
+        );
+        assert_eq!(
+            plain("unknown variant `missing field`, expected `lstm` or `feedforward`"),
+            "is `missing field`; expected `lstm` or `feedforward`"
+        );
+        assert_eq!(
+            plain("invalid type: map, expected struct TimeForm at line 1 column 2"),
+            "is an object; expected an object at line 1 column 2"
+        );
+        assert_eq!(plain("a ` alone, expected value"), "a ` alone, no JSON");
+        let long = "x".repeat(500);
+        let said = plain(&format!("unknown field `{long}`, expected `a`"));
+        assert!(
+            said.chars().count() < 130 && said.ends_with("x…`; expected `a`"),
+            "{said}"
+        );
     }
 }

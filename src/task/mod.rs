@@ -24,6 +24,7 @@ pub use ngrams::{Ngrams, Prediction};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use ndarray::{Array2, s};
@@ -53,8 +54,8 @@ pub struct Episode {
 /// A named part of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// One of [`Phase::NAMES`].
-    pub name: &'static str,
+    /// One of [`Phase::NAMES`]; in a recording of another program whatever it says.
+    pub name: Cow<'static, str>,
     /// First step.
     pub start: usize,
     /// One past the last step.
@@ -78,7 +79,7 @@ impl Phase {
         let mut start = 0;
         let phase = |&(name, steps): &(&'static str, usize)| {
             let phase = Self {
-                name,
+                name: name.into(),
                 start,
                 end: start + steps,
             };
@@ -468,7 +469,7 @@ mod tests {
                 let mut next = 0;
                 for phase in &episode.phases {
                     assert_eq!(phase.start, next);
-                    assert!(phase.end > next && Phase::NAMES.contains(&phase.name));
+                    assert!(phase.end > next && Phase::NAMES.contains(&&*phase.name));
                     next = phase.end;
                 }
                 assert_eq!(next, episode.steps());

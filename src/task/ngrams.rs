@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(episode.input, input);
         assert_eq!(episode.target, target);
         assert_eq!(episode.mask, mask);
-        let phases = episode.phases.iter().map(|p| (p.name, p.start, p.end));
+        let phases = episode.phases.iter().map(|p| (&*p.name, p.start, p.end));
         assert_eq!(
             phases.collect::<Vec<_>>(),
             [("context", 0, 2), ("prediction", 2, 8)]

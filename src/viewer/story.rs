@@ -22,13 +22,13 @@ pub fn head_label(recording: &Recording, head: usize) -> String {
 }
 
 /// The name of the phase at a step.
-pub fn phase_at(recording: &Recording, step: usize) -> &'static str {
+pub fn phase_at(recording: &Recording, step: usize) -> &str {
     recording
         .episode
         .phases
         .iter()
         .find(|phase| (phase.start..phase.end).contains(&step))
-        .map_or("", |phase| phase.name)
+        .map_or("", |phase| &phase.name)
 }
 
 /// The row with the most weight, and the weight.
@@ -320,7 +320,7 @@ pub fn step_meant(recording: &Recording, step: usize, text: &str) -> Option<usiz
     let last = recording.trace.steps().checked_sub(1)?;
     let text = text.trim().replace('−', "-");
     if let Some(by) = text.strip_prefix('+') {
-        return Some((step + by.trim().parse::<usize>().ok()?).min(last));
+        return Some(step.saturating_add(by.trim().parse().ok()?).min(last));
     }
     if let Some(by) = text.strip_prefix('-') {
         return Some(step.saturating_sub(by.trim().parse().ok()?));

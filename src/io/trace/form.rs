@@ -297,7 +297,7 @@ impl AxesForm {
         };
         let is_full = writes_full_memory(config, t, source.full_memory);
         let size = |size| SizeForm { size };
-        let phase = |phase: &Phase| (phase.name.into(), phase.start, phase.end);
+        let phase = |phase: &Phase| (phase.name.clone(), phase.start, phase.end);
         Self {
             t: TimeForm {
                 size: t,

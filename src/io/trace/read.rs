@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ndarray::Array2;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::form::{AskedForm, MachineForm, TimeForm, title};
@@ -17,14 +17,12 @@ use crate::io::preset::form::{Check, plain};
 use crate::io::{Error, file};
 use crate::math::Series;
 use crate::model::config::ControllerKind;
-use crate::model::{HeadTrace, LayerTrace, ModelConfig, Role, Trace};
+use crate::model::{self, HeadTrace, LayerTrace, ModelConfig, Role, Trace};
 use crate::task::{Episode, Phase};
-use crate::train::{Recording, Score};
+use crate::train::{LARGEST_RECORDING, Recording, Score};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 2 << 30;
-/// The most memory values that are rebuilt: 2 GB.
-const MEMORY_LIMIT: usize = 500_000_000;
 
 /// Reads a trace file.
 ///
@@ -48,7 +46,7 @@ pub fn from_json(source: &str, label: &str) -> Result<Imported, Error> {
     })?;
     json.end()
         .map_err(|error| Error::content(label, "", error.to_string()))?;
-    build(form, label)
+    build(form, source, label)
 }
 
 #[derive(Deserialize)]
@@ -98,8 +96,8 @@ struct TraceForm<'a> {
     model: MachineForm,
     #[serde(borrow)]
     axes: AxesForm<'a>,
-    #[serde(deserialize_with = "unique")]
-    arrays: BTreeMap<String, ArrayForm>,
+    #[serde(borrow, deserialize_with = "unique")]
+    arrays: BTreeMap<String, &'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -108,17 +106,19 @@ struct AxesForm<'a> {
     t: TimeForm<'a>,
 }
 
+/// An array that is known, once it is asked for; its numbers wait until its shape is the right one.
 #[derive(Deserialize)]
-struct ArrayForm {
+struct ArrayForm<'a> {
     shape: Vec<usize>,
-    data: Values,
+    #[serde(borrow)]
+    data: &'a RawValue,
 }
 
-/// Arrays by name; no name twice.
-fn unique<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, ArrayForm>, D::Error> {
+/// Arrays by name, as they stand; no name twice. What a later version adds may look as it likes.
+fn unique<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, &'de RawValue>, D::Error> {
     struct Unique;
     impl<'de> Visitor<'de> for Unique {
-        type Value = BTreeMap<String, ArrayForm>;
+        type Value = BTreeMap<String, &'de RawValue>;
         fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
             f.write_str("an object of arrays by name")
         }
@@ -138,26 +138,37 @@ fn unique<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, ArrayFo
     from.deserialize_map(Unique)
 }
 
-/// Numbers, parsed as f32 from their text: a detour through f64 could round twice.
-struct Values(Vec<f32>);
+/// Numbers, parsed as f32 from their text: a detour through f64 could round twice. As many as expected are
+/// kept, the others counted.
+struct Numbers {
+    kept: Vec<f32>,
+    expected: usize,
+}
 
-impl<'de> Deserialize<'de> for Values {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Numbers;
-        impl<'de> Visitor<'de> for Numbers {
-            type Value = Values;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a flat list of numbers")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Values, A::Error> {
-                let mut values = Vec::new();
-                while let Some(text) = seq.next_element::<&RawValue>()? {
-                    values.push(value(text.get()).map_err(serde::de::Error::custom)?);
-                }
-                Ok(Values(values))
-            }
+impl<'de> DeserializeSeed<'de> for Numbers {
+    type Value = (Vec<f32>, usize);
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Numbers {
+    type Value = (Vec<f32>, usize);
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a flat list of numbers")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while self.kept.len() < self.expected
+            && let Some(text) = seq.next_element::<&RawValue>()?
+        {
+            self.kept
+                .push(value(text.get()).map_err(serde::de::Error::custom)?);
         }
-        from.deserialize_seq(Numbers)
+        let mut count = self.kept.len();
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok((self.kept, count))
     }
 }
 
@@ -175,35 +186,28 @@ fn value(text: &str) -> Result<f32, String> {
 
 /// The arrays of a file, taken out one by one, each with the shape it must have.
 struct Arrays<'a> {
-    arrays: BTreeMap<String, ArrayForm>,
+    left: BTreeMap<String, &'a RawValue>,
+    source: &'a str,
     label: &'a str,
 }
 
 impl Arrays<'_> {
     fn has(&self, name: &str) -> bool {
-        self.arrays.contains_key(name)
-    }
-
-    /// The width of a [T, width] array that is there.
-    fn width(&self, name: &str, t: usize) -> Result<usize, Error> {
-        match self.arrays.get(name).map(|array| array.shape.as_slice()) {
-            Some(&[steps, width]) if steps == t => Ok(width),
-            Some(shape) => self.fail(
-                name,
-                format!("has the shape {shape:?}; expected [{t}, any]"),
-            ),
-            None => self.fail(name, "is missing"),
-        }
+        self.left.contains_key(name)
     }
 
     fn take(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
-        let Some(ArrayForm {
-            shape,
-            data: Values(data),
-        }) = self.arrays.remove(name)
-        else {
+        let Some(raw) = self.left.remove(name) else {
             return self.fail(name, format!("is missing; expected the shape {expected:?}"));
         };
+        let mut json = serde_json::Deserializer::from_str(raw.get());
+        let ArrayForm { shape, data } =
+            serde_path_to_error::deserialize(&mut json).map_err(|error| {
+                let path = error.path().to_string();
+                let dot = if path == "." { "" } else { "." };
+                let place = format!("{name}{dot}{}", path.trim_start_matches('.'));
+                self.misread(&place, raw, &error.into_inner())
+            })?;
         if shape != expected {
             return self.fail(
                 name,
@@ -213,16 +217,46 @@ impl Arrays<'_> {
         let length = shape
             .iter()
             .try_fold(1_usize, |product, &size| product.checked_mul(size));
-        if length == Some(data.len()) {
-            return Ok(data);
+        let expected = length.unwrap_or(usize::MAX);
+        // No number has less than two characters with its comma: a shape alone makes no room.
+        let room = expected.min(data.get().len() / 2 + 1);
+        let numbers = Numbers {
+            kept: Vec::with_capacity(room),
+            expected,
+        };
+        let (values, count) = numbers
+            .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
+            .map_err(|error| self.misread(&format!("{name}.data"), data, &error))?;
+        if length == Some(count) {
+            return Ok(values);
         }
         self.fail(
             name,
-            format!(
-                "has {} values, which is not the shape {shape:?}",
-                data.len()
-            ),
+            format!("has {count} values, which is not the shape {shape:?}"),
         )
+    }
+
+    /// An error of a part of the file, with its line and column in the whole.
+    fn misread(&self, place: &str, part: &RawValue, error: &serde_json::Error) -> Error {
+        let said = error.to_string();
+        let (line, column) = (error.line(), error.column());
+        let within = format!(" at line {line} column {column}");
+        let said = said.strip_suffix(&within).unwrap_or(&said);
+        // The part is a piece of the source, so its address says where it begins.
+        let start = (part.get().as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
+        let before = self.source.get(..start).unwrap_or_default();
+        let (first, lines) = (
+            before.rfind('\n').map_or(0, |at| at + 1),
+            before.matches('\n'),
+        );
+        let column = if line == 1 {
+            column + before.len() - first
+        } else {
+            column
+        };
+        let line = line + lines.count();
+        let problem = format!("{} at line {line} column {column}", plain(said));
+        Error::content(self.label, format!("arrays.{place}"), problem)
     }
 
     fn series(&mut self, name: &str, steps: usize, width: usize) -> Result<Series<f32>, Error> {
@@ -251,7 +285,7 @@ fn series(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
     series
 }
 
-fn build(form: TraceForm, label: &str) -> Result<Imported, Error> {
+fn build(form: TraceForm, source: &str, label: &str) -> Result<Imported, Error> {
     let check = Check { file: label };
     let task = form.task.task_form().task(&check)?;
     let sha256 = form.model.sha256;
@@ -259,25 +293,13 @@ fn build(form: TraceForm, label: &str) -> Result<Imported, Error> {
         let problem = "expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k";
         Error::content(label, "model.config", problem)
     })?;
-    let mut config = model.config(&task, &check)?;
+    let config = model.config(&task, &check)?;
     let mut arrays = Arrays {
-        arrays: form.arrays,
+        left: form.arrays,
+        source,
         label,
     };
     let t = form.axes.t.size;
-    config.inputs = arrays.width("input", t)?;
-    config.outputs = arrays.width("output", t)?;
-    if (config.inputs, config.outputs) != (task.inputs(), task.outputs()) {
-        let problem = format!(
-            "{} has {} inputs and {} outputs; the arrays have {} and {}",
-            task.name(),
-            task.inputs(),
-            task.outputs(),
-            config.inputs,
-            config.outputs
-        );
-        return Err(Error::content(label, "task", problem));
-    }
     let episode = episode(&form.task, &form.axes.t, &mut arrays, &config)?;
     let loss = arrays.take("loss", &[t])?;
     let trace = trace(&mut arrays, &config, t, &episode)?;
@@ -319,11 +341,8 @@ fn episode(
             return Err(Error::content(arrays.label, "axes.t.phases", problem));
         }
         next = *end;
-        // What is no phase of a task here is shown as `part`.
-        let known = Phase::NAMES.into_iter().chain(["pause"]);
-        let name = known.into_iter().find(|known| known == name);
         phases.push(Phase {
-            name: name.unwrap_or("part"),
+            name: short(name).into(),
             start: *start,
             end: *end,
         });
@@ -461,7 +480,8 @@ fn memory(
     let last = arrays.take("memory.last", &[n, m])?;
     let frames = t.saturating_sub(1) / KEYFRAME;
     let keyframes = arrays.take("memory.keyframes", &[frames, n, m])?;
-    if (n * m).saturating_mul(t + 1) > MEMORY_LIMIT {
+    let bytes = (n * m * size_of::<f32>()).saturating_mul(t + 1);
+    if bytes as u64 > LARGEST_RECORDING {
         let problem = format!(
             "{} steps of {n} × {m} values are too many to rebuild",
             t + 1
@@ -478,8 +498,7 @@ fn memory(
             let start = (step / KEYFRAME - 1) * n * m;
             transpose(&keyframes[start..start + n * m], m, after);
         } else {
-            after.copy_from_slice(before);
-            write_step(after, heads, step - 1);
+            model::memory::write(&heads[config.read_heads..], step - 1, before, after);
         }
     }
     Ok(memory)
@@ -489,32 +508,6 @@ fn memory(
 fn transpose(rows: &[f32], columns: usize, to: &mut [f32]) {
     let values = (0..columns).flat_map(|column| rows.iter().skip(column).step_by(columns));
     to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
-}
-
-/// Equations 3 and 4: all erases, then all adds; the memory column after column.
-fn write_step(memory: &mut [f32], heads: &[HeadTrace], t: usize) {
-    for head in heads {
-        if let Role::Write { erase, .. } = &head.role {
-            let w = head.weighting.row(t);
-            for (column, e) in memory.chunks_mut(w.len()).zip(erase.row(t)) {
-                column
-                    .iter_mut()
-                    .zip(w)
-                    .for_each(|(value, w)| *value *= 1.0 - w * e);
-            }
-        }
-    }
-    for head in heads {
-        if let Role::Write { add, .. } = &head.role {
-            let w = head.weighting.row(t);
-            for (column, a) in memory.chunks_mut(w.len()).zip(add.row(t)) {
-                column
-                    .iter_mut()
-                    .zip(w)
-                    .for_each(|(value, w)| *value += w * a);
-            }
-        }
-    }
 }
 
 fn score(episode: &Episode, trace: &Trace, loss: &[f32]) -> Score {

@@ -28,7 +28,7 @@ pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) 
         let rect = Rect::from_x_y_ranges(x, names).shrink2(egui::vec2(0.5, 0.0));
         painter.rect_filled(rect, 2.0, view.palette.phases[index % 2]);
         let font = theme::text(11.0);
-        let galley = painter.layout_no_wrap(phase.name.to_owned(), font, view.palette.text);
+        let galley = painter.layout_no_wrap(phase.name.to_string(), font, view.palette.text);
         if galley.size().x + 6.0 < rect.width() {
             let position = rect.center() - galley.size() / 2.0;
             painter.galley(position, galley, view.palette.text);

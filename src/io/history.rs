@@ -46,13 +46,13 @@ pub fn measurement_json(
 #[derive(Serialize, Deserialize)]
 pub(super) struct EvaluationForm {
     episodes: usize,
-    #[serde(deserialize_with = "null_is_nan")]
+    #[serde(with = "number")]
     bits_per_sequence: f64,
-    #[serde(deserialize_with = "null_is_nan")]
+    #[serde(with = "number")]
     wrong_bits: f64,
-    #[serde(deserialize_with = "null_is_nan")]
+    #[serde(with = "number")]
     scored_bits: f64,
-    #[serde(deserialize_with = "null_is_nan")]
+    #[serde(with = "number")]
     perfect: f64,
 }
 
@@ -60,16 +60,58 @@ pub(super) struct EvaluationForm {
 #[derive(Serialize, Deserialize)]
 pub(super) struct PointForm {
     sequences: u64,
-    #[serde(deserialize_with = "null_is_nan")]
+    #[serde(with = "number")]
     seconds: f64,
-    #[serde(deserialize_with = "null_is_nan")]
+    #[serde(with = "number")]
     training_bits: f64,
     validation: EvaluationForm,
 }
 
-/// JSON has no NaN: it is written as null.
-fn null_is_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+/// Numbers as traces have them: what JSON does not have is a string. Older files say null.
+mod number {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        if value.is_nan() {
+            to.serialize_str("NaN")
+        } else if value.is_infinite() {
+            to.serialize_str(if *value > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            })
+        } else {
+            to.serialize_f64(*value)
+        }
+    }
+
+    #[derive(Deserialize)]
+    #[serde(
+        untagged,
+        expecting = "expected a number, \"NaN\", \"Infinity\" or \"-Infinity\""
+    )]
+    enum Form {
+        Number(f64),
+        Word(String),
+        Null(()),
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        match Form::deserialize(from)? {
+            Form::Number(value) => Ok(value),
+            Form::Null(()) => Ok(f64::NAN),
+            Form::Word(word) => match word.as_str() {
+                "NaN" => Ok(f64::NAN),
+                "Infinity" => Ok(f64::INFINITY),
+                "-Infinity" => Ok(f64::NEG_INFINITY),
+                _ => Err(D::Error::custom(
+                    "expected a number, \"NaN\", \"Infinity\" or \"-Infinity\"",
+                )),
+            },
+        }
+    }
 }
 
 impl From<&Evaluation> for EvaluationForm {
@@ -115,5 +157,40 @@ impl From<PointForm> for HistoryPoint {
             training_bits: form.training_bits,
             validation: form.validation.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_does_not_have_is_a_string() {
+        let point = HistoryPoint {
+            sequences: 10,
+            seconds: 0.5,
+            training_bits: f64::NAN,
+            validation: Evaluation {
+                episodes: 2,
+                bits_per_sequence: f64::INFINITY,
+                wrong_bits: 1.5,
+                scored_bits: 8.0,
+                perfect: 0.0,
+            },
+        };
+        let line = file::json(&PointForm::from(&point));
+        assert!(
+            line.contains(r#""training_bits":"NaN","validation":{"episodes":2,"bits_per_sequence":"Infinity","wrong_bits":1.5,"#),
+            "{line}"
+        );
+        let read =
+            |line: &str| serde_json::from_str(line).map(|form: PointForm| HistoryPoint::from(form));
+        let again = read(&line).unwrap();
+        assert!(again.training_bits.is_nan());
+        assert_eq!(again.validation, point.validation);
+        // Version 0.1.0 wrote null.
+        let older = line.replace("\"NaN\"", "null");
+        assert!(read(&older).unwrap().training_bits.is_nan());
+        assert!(read(&line.replace("NaN", "nan")).is_err());
     }
 }

@@ -44,60 +44,142 @@ fn absent(folder: &str, words: &[&str]) {
     }
 }
 
+/// The first names behind every `prefix` in some code: of `crate::io::Error` `io`, of `crate::{io::Error,
+/// model}` both.
+fn first_names<'a>(code: &'a str, prefix: &str) -> Vec<&'a str> {
+    let behind = code.match_indices(prefix).filter(|(at, _)| {
+        let before = code[..*at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
+    });
+    let names = behind.flat_map(|(at, _)| names_of(&code[at + prefix.len()..]));
+    names.collect()
+}
+
+/// The first name of a path, or those of all paths in a group.
+fn names_of(path: &str) -> Vec<&str> {
+    let Some(group) = path.trim_start().strip_prefix('{') else {
+        let path = path.trim_start();
+        let end = path.find(|c: char| !c.is_alphanumeric() && c != '_');
+        return vec![&path[..end.unwrap_or(path.len())]];
+    };
+    let (mut depth, mut start, mut names) = (0, 0, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                names.extend(names_of(&group[start..at]));
+                start = at + 1;
+            }
+            _ => {}
+        }
+        if c == '}' && depth == 0 && start == at + 1 {
+            break;
+        }
+    }
+    names
+}
+
+/// The modules of the crate that a file names, by `crate::` or by as many `super::` as lead there.
+fn modules_named<'a>(path: &Path, code: &'a str) -> Vec<&'a str> {
+    let path = path.with_extension("");
+    let parts = path.iter().rev().take_while(|part| *part != "src");
+    let depth = parts.filter(|part| *part != "mod").count();
+    let mut names = first_names(code, "crate::");
+    names.extend(first_names(code, "$crate::"));
+    names.extend(first_names(code, &"super::".repeat(depth)));
+    names
+}
+
+/// Fails when a file under `folder` names a module of the crate that is not one of `allowed`.
+#[track_caller]
+fn imports_only(folder: &str, allowed: &[&str]) {
+    let modules = [
+        "math", "model", "task", "train", "io", "player", "cli", "viewer",
+    ];
+    for (path, code) in sources(folder) {
+        for name in modules_named(&path, &code) {
+            let is_right = allowed.contains(&name) || !modules.contains(&name);
+            assert!(is_right, "{} must not name {name}", path.display());
+        }
+    }
+}
+
 #[test]
 fn modules_import_only_what_lies_below_them() {
-    absent(
-        "src/math",
-        &[
-            "crate::model",
-            "crate::task",
-            "crate::train",
-            "crate::io",
-            "crate::cli",
-            "crate::viewer",
-        ],
+    imports_only("src/math", &["math"]);
+    imports_only("src/model", &["math", "model"]);
+    imports_only("src/task", &["math", "task"]);
+    imports_only("src/train", &["math", "model", "task", "train"]);
+    imports_only("src/io", &["math", "model", "task", "train", "io"]);
+    imports_only("src/player.rs", &[]);
+    let all_but_cli = ["math", "model", "task", "train", "io", "player", "viewer"];
+    imports_only("src/viewer", &all_but_cli);
+}
+
+#[test]
+fn every_way_to_name_a_module_is_seen() {
+    let named = |path: &str, code| modules_named(Path::new(path), code);
+    for code in [
+        "use crate::io::Error;",
+        "use crate::{io::{Error, file}, model};",
+        "use crate::{\n    model::{Ntm, Params},\n    io,\n};",
+        "use super::super::io::Error;",
+        "use super::super::{model, io};",
+        "fn f() { crate::io::f(); }",
+        "fn f() -> super::super::io::Error {}",
+        "$crate::io::f()",
+    ] {
+        assert!(named("/x/src/model/ntm.rs", code).contains(&"io"), "{code}");
+    }
+    for code in [
+        "use super::io::Error;",
+        "use crate::model::io;",
+        "use mycrate::io;",
+    ] {
+        assert!(
+            !named("/x/src/model/ntm.rs", code).contains(&"io"),
+            "{code}"
+        );
+    }
+    assert_eq!(named("/x/src/model/mod.rs", "use super::io;"), ["io"]);
+    assert_eq!(named("/x/src/player.rs", "use super::io;"), ["io"]);
+    let deep = "use super::super::super::io;";
+    assert_eq!(named("/x/src/io/trace/read.rs", deep), ["io"]);
+    assert_eq!(
+        first_names("use std::{fmt, fs::File};", "std::"),
+        ["fmt", "fs"]
     );
-    absent(
-        "src/model",
-        &[
-            "crate::task",
-            "crate::train",
-            "crate::io",
-            "crate::cli",
-            "crate::viewer",
-        ],
-    );
-    absent(
-        "src/task",
-        &[
-            "crate::model",
-            "crate::train",
-            "crate::io",
-            "crate::cli",
-            "crate::viewer",
-        ],
-    );
-    absent("src/train", &["crate::io", "crate::cli", "crate::viewer"]);
-    absent("src/io", &["crate::cli", "crate::viewer"]);
-    absent("src/viewer", &["crate::cli"]);
-    absent("src/player.rs", &["crate::"]);
+}
+
+/// Fails when a file under `folder` names one of these modules of the standard library.
+#[track_caller]
+fn standard_library_without(folder: &str, modules: &[&str]) {
+    for (path, code) in sources(folder) {
+        for name in first_names(&code, "std::") {
+            let path = path.display();
+            assert!(!modules.contains(&name), "{path} must not name std::{name}");
+        }
+    }
 }
 
 #[test]
 fn the_core_touches_no_files_and_prints_nothing() {
-    for folder in ["src/math", "src/model", "src/task", "src/train"] {
+    for folder in [
+        "src/math",
+        "src/model",
+        "src/task",
+        "src/train",
+        "src/player.rs",
+    ] {
+        standard_library_without(folder, &["fs", "io", "net", "process"]);
         absent(
             folder,
-            &[
-                "std::fs",
-                "std::io",
-                "serde",
-                "println!",
-                "print!",
-                "todo!",
-                "unimplemented!",
-            ],
+            &["serde", "println!", "print!", "todo!", "unimplemented!"],
         );
+    }
+    for folder in ["src/viewer", "src/cli", "src/main.rs"] {
+        standard_library_without(folder, &["fs", "net"]);
     }
 }
 

@@ -115,7 +115,10 @@ pub(super) fn choices(suggestion: Option<&str>, word: &str, all: &[impl AsRef<st
 }
 
 /// The candidate closest to `name` in spelling, when one is close enough to be a typo of it.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(2);
     candidates
         .into_iter()

@@ -16,7 +16,7 @@ pub mod run;
 pub mod trace;
 pub mod weights;
 
-pub use error::{Error, nearest};
+pub use error::Error;
 pub use preset::{EvaluationConfig, Experiment};
 pub use run::RunFolder;
 pub use weights::Trained;

@@ -57,8 +57,6 @@ pub trait Real:
     fn abs(self) -> Self;
     /// The larger of two.
     fn max(self, other: Self) -> Self;
-    /// The smaller of two.
-    fn min(self, other: Self) -> Self;
     /// The largest integer not above x.
     fn floor(self) -> Self;
     /// Neither NaN nor infinite.
@@ -172,10 +170,6 @@ macro_rules! real {
             #[inline(always)]
             fn max(self, other: Self) -> Self {
                 if self > other { self } else { other }
-            }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                if self < other { self } else { other }
             }
             #[inline(always)]
             fn floor(self) -> Self {

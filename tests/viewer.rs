@@ -293,7 +293,13 @@ fn a_wish_records_another_episode() {
 #[test]
 fn going_to_a_step_takes_numbers_differences_and_phases() {
     let mut harness = paused();
-    for (typed, expected) in [("7", 7), ("-2", 5), ("+3", 8), ("ans", 6)] {
+    for (typed, expected) in [
+        ("7", 7),
+        ("-2", 5),
+        ("+3", 8),
+        ("+18446744073709551615", 10),
+        ("ans", 6),
+    ] {
         press(&mut harness, Key::G);
         harness.run_steps(2);
         harness.get_by_label("Step").type_text(typed);
@@ -699,6 +705,48 @@ fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
     act(&mut harness, Command::MemoryRows(1 << 20));
     harness.get_by_label("Not done");
     assert_eq!(harness.state().status(), before);
+    // What is asked for is again what is on screen.
+    let wish = &harness.state().session.wish;
+    assert_eq!((wish.rows, wish.size), (16, 200));
+    act(&mut harness, Command::NextSeed);
+    assert_ne!(harness.state().status(), before);
+    let wish = &harness.state().session.wish;
+    assert_eq!((wish.rows, wish.size, wish.seed), (16, 200, 2));
+}
+
+#[test]
+fn a_first_machine_too_large_to_record_is_refused_once() {
+    let mut options = options(Arc::<Shelf>::default());
+    let config = &mut options.machines[0].ntm.config;
+    (config.rows, config.columns) = (1 << 20, 4096);
+    options.machines[0].ntm = Ntm::new(config.clone(), 1);
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    harness.run_steps(20);
+    assert_eq!(harness.get_all_by_label("Not done").count(), 1);
+    assert!(harness.state().session.open.is_none());
+    harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
+    // With fewer rows it can be shown.
+    act(&mut harness, Command::MemoryRows(64));
+    let open = harness.state().session.open.as_ref().unwrap();
+    assert_eq!(open.shown.recording.trace.heads[0].initial.len(), 64);
+}
+
+#[test]
+fn a_window_opens_on_what_it_is_given() {
+    for file in ["theirs.ntmtrace.json", "other.safetensors"] {
+        let shelf = Shelf::default();
+        let path = PathBuf::from(file);
+        let opened = shelf.open(&path).unwrap();
+        let mut options = options(Arc::new(shelf));
+        options.open = Some((path, opened));
+        let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+        harness.run_steps(2);
+        let state = harness.state();
+        let trace = file.starts_with("theirs");
+        assert_eq!(state.session.open.as_ref().unwrap().is_of_a_file(), trace);
+        assert_eq!(state.session.machines.len(), if trace { 2 } else { 3 });
+        harness.get_by_label_contains(&format!("{file} is open: "));
+    }
 }
 
 #[test]

@@ -21,14 +21,11 @@ pub(super) struct View {
 #[cfg(feature = "gui")]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        use crate::viewer::{self, Disk, Files};
-        let mut view = self;
-        if let Some(file) = &mut view.file {
-            *file = crate::io::RunFolder::weights_at(file)?;
-            // What cannot be opened is said here, where it was typed, not in a window.
-            Disk.open(file).map_err(super::Usage)?;
-        }
-        Ok(viewer::run(viewer::Options::shipped(view.file))?)
+        use crate::viewer::{self, Error};
+        viewer::run(self.file.as_deref()).map_err(|error| match error {
+            Error::File(sentence) => super::Usage(sentence).into(),
+            window @ Error::Window(_) => window.into(),
+        })
     }
 }
 

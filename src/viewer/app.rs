@@ -1,6 +1,6 @@
 //! The window's state, the one place where commands are applied, and the frame that shows it all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCom
 
 use super::Options;
 use super::command::{self, Command};
-use super::files::{NoFiles, Opened};
+use super::files::{Machine, NoFiles};
 use super::panel::dialogs::{Answer, Dialog, dialog_panel_ui};
 use super::panel::top::Bar;
 use super::panel::{self, Columns, View, bottom, centre, left, right, top};
-use super::session::{self, Session};
+use super::session::{Open, Session};
 use super::story;
 use super::theme::{self, Palette};
 use super::widget::picture::Textures;
@@ -20,10 +20,8 @@ use super::widget::readout::{Readout, readout_ui};
 use super::widget::toast::{Kind, Toasts};
 use super::worker::{Job, Outcome, Worker};
 use crate::player::{JUMP, NORMAL, Player};
+use crate::train::UNSEEN_SEED;
 
-/// The seed of the first episode: far from the small ones that training runs start from, so that it is
-/// an episode that no machine was trained on.
-const UNSEEN_SEED: u64 = 1_000_000;
 /// Longest time that one frame may stand for, in seconds: a window that was away does not leap.
 const LONGEST_FRAME: f32 = 0.25;
 
@@ -87,7 +85,7 @@ impl App {
             time: None,
         };
         match options.open {
-            Some(path) => app.worker.start(Job::Open(path)),
+            Some((path, opened)) => app.take_in(Outcome::opened(path, opened)),
             None => app.record(),
         }
         app.collect();
@@ -121,25 +119,23 @@ impl App {
     /// Takes in what the worker has done.
     fn collect(&mut self) {
         for outcome in self.worker.outcomes() {
-            match outcome {
-                Outcome::Recorded(shown) => {
-                    self.session.show(&shown);
-                    self.opened();
-                }
-                Outcome::Opened(path, opened) => self.take_in(&path, *opened),
-                Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
-                Outcome::Chosen { save, path } => self.chosen(save, path),
-                Outcome::NotChosen => {}
-                Outcome::Failed(sentence) => self.failed(sentence),
-            }
+            self.take_in(outcome);
         }
     }
 
-    fn failed(&mut self, sentence: String) {
-        self.toasts.add(Kind::Problem, sentence);
-        if self.session.open.is_none() && !self.worker.busy() {
-            // The file asked for at the start cannot be shown: the shipped machine can.
-            self.record();
+    fn take_in(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Recorded(open) => self.show(*open),
+            Outcome::Refused(wish, sentence) => {
+                self.session.refuse(&wish);
+                self.toasts.add(Kind::Problem, sentence);
+            }
+            Outcome::Weights(path, machine) => self.add(&path, *machine),
+            Outcome::Trace(path, open) => self.show_file(&path, *open),
+            Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
+            Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
+            Outcome::Chosen { save, path } => self.chosen(save, path),
+            Outcome::Outdated | Outcome::NotChosen => {}
         }
     }
 
@@ -153,31 +149,31 @@ impl App {
         self.act(command);
     }
 
-    fn take_in(&mut self, path: &std::path::Path, opened: Opened) {
-        let what = session::opened_as(&opened);
-        let name = path.file_name().map_or_else(
-            || path.display().to_string(),
-            |n| n.to_string_lossy().into(),
-        );
-        match opened {
-            Opened::Machine(machine) => {
-                self.session.add(*machine);
-                self.record();
-            }
-            Opened::Trace(trace) => {
-                self.session.show_file(*trace);
-                self.opened();
-                let broken = self.session.open.as_ref().map_or(0, |open| open.non_finite);
-                if broken > 0 {
-                    let count = story::not_finite(broken);
-                    let text = format!("{name} is open, but {count}.");
-                    self.toasts.add(Kind::Notice, text);
-                    return;
-                }
-            }
+    /// A machine from a file.
+    fn add(&mut self, path: &Path, machine: Machine) {
+        self.session.add(machine);
+        self.record();
+        let text = format!("{} is open: weights.", file_name(path));
+        self.toasts.add(Kind::Done, text);
+    }
+
+    /// An episode from a file.
+    fn show_file(&mut self, path: &Path, open: Open) {
+        let (name, broken) = (file_name(path), open.non_finite);
+        self.show(open);
+        if broken > 0 {
+            let count = story::not_finite(broken);
+            let text = format!("{name} is open, but {count}.");
+            self.toasts.add(Kind::Notice, text);
+        } else {
+            let text = format!("{name} is open: a trace.");
+            self.toasts.add(Kind::Done, text);
         }
-        self.toasts
-            .add(Kind::Done, format!("{name} is open: {what}."));
+    }
+
+    fn show(&mut self, open: Open) {
+        self.session.show(open);
+        self.opened();
     }
 
     /// An episode has come on screen.
@@ -316,8 +312,7 @@ impl App {
     }
 
     fn browse(&mut self, save: bool) {
-        let suggestion = self.session.file_name();
-        self.worker.start(Job::Browse { save, suggestion });
+        self.worker.choose(save, self.session.file_name());
     }
 
     fn open_dialog(&mut self, command: &Command) {
@@ -563,6 +558,14 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
         ui.add_space(theme::SECTION);
         left::rows_shown_ui(ui, view);
     });
+}
+
+/// A file as messages name it.
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into(),
+    )
 }
 
 /// As the system has it, dark, light.

@@ -1,9 +1,9 @@
 //! Files as the command line knows them: weights and traces, through [`crate::io`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::files::{Export, Files, Machine, Opened, OpenedTrace};
-use crate::io::{Trained, trace, weights};
+use crate::io::{RunFolder, Trained, trace, weights};
 
 /// The file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +11,7 @@ pub struct Disk;
 
 impl Files for Disk {
     fn open(&self, path: &Path) -> Result<Opened, String> {
+        let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
         if path.extension().is_some_and(|end| end == "safetensors") {
             let trained = weights::read(path).map_err(|error| error.to_string())?;
             let mut machine = Machine::from(trained);
@@ -47,6 +48,18 @@ impl Files for Disk {
         };
         trace::write(path, export.recording, &source).map_err(|error| error.to_string())?;
         Ok(format!("The trace is in {}.", path.display()))
+    }
+
+    fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {
+        let dialog = rfd::FileDialog::new();
+        if save {
+            dialog.set_file_name(suggestion).save_file()
+        } else {
+            dialog
+                .add_filter("Traces and weights", &["json", "safetensors"])
+                .add_filter("All files", &["*"])
+                .pick_file()
+        }
     }
 }
 

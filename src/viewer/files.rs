@@ -1,6 +1,6 @@
 //! What the window asks of the outside: opening and saving. The window itself knows no file format.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::model::{ModelConfig, Ntm};
 use crate::task::Task;
@@ -68,6 +68,13 @@ pub trait Files: Send + Sync {
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
     fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String>;
+
+    /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called.
+    /// Takes as long as the person does. `None`: nothing was chosen, or there is no such dialog.
+    fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {
+        let _ = (save, suggestion);
+        None
+    }
 }
 
 /// No files at all: every request is refused with a sentence.

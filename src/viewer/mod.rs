@@ -25,7 +25,7 @@ pub use theme::apply as dress;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the window starts with.
@@ -37,8 +37,8 @@ pub struct Options {
     pub files: Arc<dyn Files>,
     /// The seed of the first episode.
     pub seed: u64,
-    /// A trace or weights to open instead of the first machine.
-    pub open: Option<PathBuf>,
+    /// A trace or weights to show instead of the first machine, and the file they came from.
+    pub open: Option<(PathBuf, Opened)>,
 }
 
 impl std::fmt::Debug for Options {
@@ -46,14 +46,14 @@ impl std::fmt::Debug for Options {
         f.debug_struct("Options")
             .field("machines", &self.machines.len())
             .field("seed", &self.seed)
-            .field("open", &self.open)
+            .field("open", &self.open.as_ref().map(|(path, _)| path))
             .finish_non_exhaustive()
     }
 }
 
 impl Options {
     /// The machines inside the binary and the file system; `open` is shown first, if it is given.
-    pub fn shipped(open: Option<PathBuf>) -> Self {
+    pub fn shipped(open: Option<(PathBuf, Opened)>) -> Self {
         Self {
             machines: shipped(),
             files: Arc::new(Disk),
@@ -63,30 +63,38 @@ impl Options {
     }
 }
 
-/// The window could not be opened.
+/// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    cause: String,
+pub enum Error {
+    /// The file to be shown cannot be opened; a sentence that names it and what is wrong with it.
+    File(String),
+    /// The window could not be opened; the words say why.
+    Window(String),
 }
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "no window can be opened here ({}); without one, `tapescope eval` and `tapescope trace` do the same work in the terminal",
-            self.cause
-        )
+        match self {
+            Self::File(sentence) => f.write_str(sentence),
+            Self::Window(cause) => write!(
+                f,
+                "no window can be opened here ({cause}); without one, `tapescope eval` and `tapescope trace` do the same work in the terminal"
+            ),
+        }
     }
 }
 
 impl std::error::Error for Error {}
 
-/// Opens the window and returns when it is closed.
+/// Opens the window on a trace, on weights, or on the first machine inside the binary, and returns when it
+/// is closed.
 ///
 /// # Errors
-/// No display, a display that does not answer, or a missing system library: one sentence that also
-/// names the commands that need no window.
-pub fn run(options: Options) -> Result<(), Error> {
+/// A file that cannot be opened, before there is a window. No display, a display that does not answer, or a
+/// missing system library: one sentence that also names the commands that need no window.
+pub fn run(file: Option<&Path>) -> Result<(), Error> {
+    let open = |path: &Path| Ok((path.to_owned(), Disk.open(path).map_err(Error::File)?));
+    let options = Options::shipped(file.map(open).transpose()?);
     let native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()
             .with_title("Tapescope")
@@ -109,14 +117,10 @@ pub fn run(options: Options) -> Result<(), Error> {
         eframe::run_native("tapescope", native, Box::new(app))
     };
     match quietly(|| catch_unwind(AssertUnwindSafe(start))) {
-        Ok(result) => result.map_err(|error| Error {
-            cause: cause(&error.to_string()),
-        }),
+        Ok(result) => result.map_err(|error| Error::Window(cause(&error.to_string()))),
         // An error of our own in an open window is not about the display.
         Err(panic) if opened.get() => resume_unwind(panic),
-        Err(panic) => Err(Error {
-            cause: panic_text(panic.as_ref()),
-        }),
+        Err(panic) => Err(Error::Window(panic_text(panic.as_ref()))),
     }
 }
 
@@ -246,9 +250,8 @@ mod tests {
 
     #[test]
     fn a_window_that_cannot_open_is_one_sentence_with_a_way_on() {
-        let error = Error {
-            cause: panic_text(&"Library libxkbcommon-x11.so could not be loaded."),
-        };
+        let panic = "Library libxkbcommon-x11.so could not be loaded.";
+        let error = Error::Window(panic_text(&panic));
         let text = error.to_string();
         assert!(text.contains("libxkbcommon-x11"));
         assert!(text.contains("tapescope eval") && text.contains("tapescope trace"));

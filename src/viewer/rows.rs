@@ -15,21 +15,23 @@ const GAP: f32 = 15.0;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
     runs: Vec<Range<usize>>,
+    /// The true numbers of the rows shown, from the top.
+    shown: Vec<usize>,
     total: usize,
 }
 
 impl Rows {
     /// Every row of the memory.
     pub fn all(total: usize) -> Self {
+        Self::of(Some(0..total).filter(|run| !run.is_empty()), total)
+    }
+
+    /// These runs, in the order in which they will be shown.
+    fn of(runs: impl IntoIterator<Item = Range<usize>>, total: usize) -> Self {
+        let runs: Vec<_> = runs.into_iter().collect();
         Self {
-            runs: if total > 0 {
-                vec![Range {
-                    start: 0,
-                    end: total,
-                }]
-            } else {
-                Vec::new()
-            },
+            shown: runs.iter().cloned().flatten().collect(),
+            runs,
             total,
         }
     }
@@ -60,24 +62,23 @@ impl Rows {
         if runs.is_empty() {
             return Self::all(total);
         }
-        let mut rows = Self { runs, total };
-        rows.close_the_circle();
-        rows
+        Self::of(runs, total).with_the_circle_closed()
     }
 
     /// Row 0 follows the last row: the longest stretch left out goes to the end, so that a head that
     /// walks round the end is seen to walk on.
-    fn close_the_circle(&mut self) {
+    fn with_the_circle_closed(mut self) -> Self {
         let runs = 0..self.runs.len();
         if let Some(widest) = runs.rev().max_by_key(|&run| self.left_out_after(run)) {
             let count = self.runs.len();
             self.runs.rotate_left((widest + 1) % count);
         }
+        Self::of(self.runs, self.total)
     }
 
     /// Number of rows shown.
     pub fn shown(&self) -> usize {
-        self.runs.iter().map(Range::len).sum()
+        self.shown.len()
     }
 
     /// Number of rows of the memory.
@@ -86,8 +87,8 @@ impl Rows {
     }
 
     /// The true numbers of the rows shown, from the top.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.runs.iter().cloned().flatten()
+    pub fn numbers(&self) -> &[usize] {
+        &self.shown
     }
 
     /// The runs, placed in this vertical range.
@@ -175,15 +176,13 @@ mod tests {
 
     #[test]
     fn a_place_and_its_row_belong_together() {
-        let rows = Rows {
-            runs: vec![2..5, 7..10],
-            total: 128,
-        };
+        let rows = Rows::of([2..5, 7..10], 128);
+        assert_eq!(rows.numbers(), [2, 3, 4, 7, 8, 9]);
         let axis = rows.place(Rangef::new(100.0, 190.0));
         assert_eq!(axis.gaps.len(), 2);
         assert_eq!((axis.gaps[0].0, axis.gaps[1].0), (2, 120));
         assert!((axis.height - 10.0).abs() < 1e-4);
-        for row in rows.iter() {
+        for &row in rows.numbers() {
             let place = axis.place_of(row).unwrap();
             assert_eq!(axis.row_at(place.center()), Some(row));
         }
@@ -194,22 +193,15 @@ mod tests {
 
     #[test]
     fn a_walk_round_the_end_is_not_torn_apart() {
-        let mut rows = Rows {
-            runs: vec![0..5, 84..128],
-            total: 128,
-        };
-        rows.close_the_circle();
+        let rows = Rows::of([0..5, 84..128], 128).with_the_circle_closed();
         assert_eq!(rows.runs, [84..128, 0..5]);
+        assert_eq!((rows.numbers()[0], rows.numbers()[44]), (84, 0));
         let axis = rows.place(Rangef::new(0.0, 505.0));
         assert_eq!(axis.gaps.len(), 1);
         assert_eq!(axis.gaps[0].0, 79);
         let (last, first) = (axis.place_of(127).unwrap(), axis.place_of(0).unwrap());
         assert!((last.max - first.min).abs() < 1e-3);
-        let mut one = Rows {
-            runs: vec![0..21, 60..61],
-            total: 128,
-        };
-        one.close_the_circle();
+        let one = Rows::of([0..21, 60..61], 128).with_the_circle_closed();
         assert_eq!(one.runs, [0..21, 60..61]);
     }
 
@@ -223,10 +215,7 @@ mod tests {
 
     #[test]
     fn marks_give_way_when_rows_are_tiny() {
-        let rows = Rows {
-            runs: vec![0..100, 110..128],
-            total: 128,
-        };
+        let rows = Rows::of([0..100, 110..128], 128);
         assert_eq!(rows.gaps(), 1);
         let axis = rows.place(Rangef::new(0.0, 118.0));
         assert!((axis.height - 1.0).abs() < 1e-6);

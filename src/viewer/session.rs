@@ -3,12 +3,15 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::files::{Machine, Opened};
+use super::files::{Machine, OpenedTrace};
+use super::numbers;
 use super::rows::Rows;
 use super::theme::Scale;
 use super::worker::{Request, Shown};
-use super::{files, numbers};
+use crate::math::Series;
+use crate::model::{HeadTrace, Role};
 use crate::task::{Measure, Task};
+use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
 pub const LONGEST: usize = 2000;
@@ -33,17 +36,36 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// The longest episode that the machine was trained on.
+    /// The longest episode that the machine was trained on, as far as it can be asked for and recorded.
     fn of(index: usize, machine: &Machine, seed: u64) -> Self {
-        Self {
+        let mut wish = Self {
             machine: index,
-            size: *machine.task.size().end(),
+            size: (*machine.task.size().end()).min(LONGEST),
             repeats: machine.task.repeats().map_or(1, |range| {
                 // Enough to see a pattern, few enough to see it at a glance.
-                (*range.end()).min(4).max(*range.start())
+                (*range.end()).min(4).max(*range.start()).min(MOST_REPEATS)
             }),
             seed,
             rows: machine.ntm.config.rows,
+        };
+        let fits = |wish: &Self| {
+            let steps = wish.task(machine).longest();
+            recording_bytes(&machine.ntm.config, steps) <= LARGEST_RECORDING
+        };
+        let least = machine.task.least_size();
+        while wish.size > least && !fits(&wish) {
+            wish.size = (wish.size / 2).max(least);
+        }
+        wish
+    }
+
+    /// The task that draws just the episodes wished for.
+    fn task(&self, machine: &Machine) -> Task {
+        let task = machine.task.clone().with_size(self.size);
+        if task.repeats().is_some() {
+            task.with_repeats(self.repeats)
+        } else {
+            task
         }
     }
 }
@@ -65,9 +87,47 @@ pub struct Open {
     pub vector_scale: Scale,
     /// How many recorded values are not finite.
     pub non_finite: usize,
+    /// What was asked for; `None` for a trace that was opened.
+    pub wish: Option<Wish>,
 }
 
 impl Open {
+    /// Works out what the pictures need: a pass over everything recorded, so not for the thread that draws.
+    pub fn new(shown: Shown, wish: Option<Wish>) -> Self {
+        let trace = &shown.recording.trace;
+        let heads = &trace.heads;
+        let total = heads.first().map_or(0, |head| head.initial.len());
+        let vectors = heads.iter().flat_map(|head| {
+            let add = match &head.role {
+                Role::Write { add, .. } => add.as_slice(),
+                Role::Read { .. } => &[],
+            };
+            head.key.as_slice().iter().chain(add)
+        });
+        Self {
+            serial: 0,
+            touched: Arc::new(Rows::touched(&shown.recording)),
+            all: Arc::new(Rows::all(total)),
+            memory_scale: signed(trace.memory_columns.as_slice().iter()),
+            vector_scale: signed(vectors),
+            non_finite: not_finite(&shown.recording),
+            wish,
+            shown: Arc::new(shown),
+        }
+    }
+
+    /// A recorded trace, as it is.
+    pub fn of_file(trace: OpenedTrace) -> Self {
+        let shown = Shown {
+            recording: trace.recording,
+            config: trace.config,
+            machine: None,
+            file: Some(trace.title),
+            sha256: trace.sha256,
+        };
+        Self::new(shown, None)
+    }
+
     /// True for a trace that was opened: it is shown as it was recorded.
     pub fn is_of_a_file(&self) -> bool {
         self.shown.machine.is_none()
@@ -83,6 +143,8 @@ pub struct Session {
     pub wish: Wish,
     /// The episode on screen.
     pub open: Option<Open>,
+    /// The wish that was last fulfilled.
+    granted: Option<Wish>,
     serial: u64,
 }
 
@@ -104,6 +166,7 @@ impl Session {
             machines,
             wish,
             open: None,
+            granted: None,
             serial: 0,
         }
     }
@@ -116,17 +179,19 @@ impl Session {
     /// What to record for the present wish.
     pub fn request(&self) -> Option<Request> {
         let machine = self.machine()?.clone();
-        let mut task = machine.task.clone().with_size(self.wish.size);
-        if task.repeats().is_some() {
-            task = task.with_repeats(self.wish.repeats);
-        }
         Some(Request {
-            rows: self.wish.rows,
-            task,
-            seed: self.wish.seed,
-            index: 0,
+            task: self.wish.task(&machine),
+            wish: self.wish.clone(),
             machine,
         })
+    }
+
+    /// A wish could not be fulfilled: what is asked for is again what is on screen, unless something else
+    /// was asked for since.
+    pub fn refuse(&mut self, wish: &Wish) {
+        if let (true, Some(granted)) = (self.wish == *wish, &self.granted) {
+            self.wish = granted.clone();
+        }
     }
 
     /// Asks for another machine, at its own sizes.
@@ -152,10 +217,10 @@ impl Session {
 
     /// Asks for a number of memory rows, where the machine runs on any.
     pub fn set_rows(&mut self, rows: usize) {
-        if self.machine().is_some_and(|machine| {
-            let config = &machine.ntm.config;
-            config.runs_on_any_rows() && rows > 2 * config.shift_range
-        }) {
+        if self
+            .machine()
+            .is_some_and(|machine| machine.ntm.config.with_rows(rows).is_ok())
+        {
             self.wish.rows = rows;
         }
     }
@@ -173,43 +238,15 @@ impl Session {
     }
 
     /// Puts an episode on screen.
-    pub fn show(&mut self, shown: &Arc<Shown>) {
+    pub fn show(&mut self, open: Open) {
         self.serial += 1;
-        let trace = &shown.recording.trace;
-        let heads = &trace.heads;
-        let total = heads.first().map_or(0, |head| head.initial.len());
-        let vectors = heads.iter().flat_map(|head| {
-            let add = match &head.role {
-                crate::model::Role::Write { add, .. } => add.as_slice(),
-                crate::model::Role::Read { .. } => &[],
-            };
-            head.key.as_slice().iter().chain(add)
-        });
-        let everything = heads
-            .iter()
-            .flat_map(|head| head.weighting.as_slice())
-            .chain(trace.memory_columns.as_slice())
-            .chain(trace.output.as_slice());
+        if open.wish.is_some() {
+            self.granted.clone_from(&open.wish);
+        }
         self.open = Some(Open {
             serial: self.serial,
-            touched: Arc::new(Rows::touched(&shown.recording)),
-            all: Arc::new(Rows::all(total)),
-            memory_scale: signed(trace.memory_columns.as_slice().iter()),
-            vector_scale: signed(vectors),
-            non_finite: everything.filter(|value| !value.is_finite()).count(),
-            shown: shown.clone(),
+            ..open
         });
-    }
-
-    /// A recorded trace goes on screen as it is.
-    pub fn show_file(&mut self, trace: files::OpenedTrace) {
-        self.show(&Arc::new(Shown {
-            recording: trace.recording,
-            config: trace.config,
-            machine: None,
-            file: Some(trace.title),
-            sha256: trace.sha256,
-        }));
     }
 
     /// The title of what is on screen.
@@ -244,6 +281,25 @@ impl Session {
             },
         )
     }
+}
+
+/// How many values of a recording, of all the arrays that a trace file holds, are not finite.
+fn not_finite(recording: &Recording) -> usize {
+    let (trace, episode) = (&recording.trace, &recording.episode);
+    let layers = trace
+        .layers
+        .iter()
+        .flat_map(|layer| [&layer.hidden, &layer.cell]);
+    let series = [&trace.input, &trace.output, &trace.memory_columns].into_iter();
+    let values = series.chain(layers).flat_map(Series::as_slice);
+    let lists = recording
+        .loss
+        .iter()
+        .chain(&episode.mask)
+        .chain(&episode.target);
+    let heads = trace.heads.iter().flat_map(HeadTrace::values);
+    let values = values.chain(lists).copied().chain(heads);
+    values.filter(|value| !value.is_finite()).count()
 }
 
 /// Why a number was not taken as it was typed.
@@ -284,10 +340,51 @@ pub fn task_name(task: &Task) -> &'static str {
     }
 }
 
-/// What an opened file turned out to be, in words.
-pub fn opened_as(opened: &Opened) -> &'static str {
-    match opened {
-        Opened::Machine(_) => "weights",
-        Opened::Trace(_) => "a trace",
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ModelConfig, Ntm};
+    use crate::task::Copy;
+
+    #[test]
+    fn the_first_wish_can_be_fulfilled() {
+        let wish = |length: usize, rows: usize| {
+            let task = Task::Copy(Copy {
+                bits: 2,
+                length: 1..=length,
+            });
+            let mut config = ModelConfig::new(task.inputs(), task.outputs());
+            (config.rows, config.controller.size) = (rows, 4);
+            let machine = Machine {
+                name: String::new(),
+                title: String::new(),
+                ntm: Ntm::new(config, 1),
+                task,
+            };
+            Wish::of(0, &machine, 1).size
+        };
+        assert_eq!(wish(20, 128), 20);
+        assert_eq!(wish(100_000, 128), LONGEST);
+        assert_eq!(wish(100_000, 8192), LONGEST / 2);
+        assert_eq!(wish(20, 1 << 20), 5);
+    }
+
+    #[test]
+    fn every_recorded_array_is_looked_at() {
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 3..=3,
+        });
+        let machine = Ntm::new(ModelConfig::new(task.inputs(), task.outputs()), 1);
+        let mut recording = Recording::new(&machine, &task, 1, 0);
+        assert_eq!(not_finite(&recording), 0);
+        recording.loss[1] = f32::NAN;
+        recording.trace.heads[0].strength[2] = f32::INFINITY;
+        recording.trace.heads[1].shift.row_mut(0)[1] = f32::NAN;
+        recording.trace.layers[0].cell.row_mut(3)[4] = f32::NAN;
+        assert_eq!(not_finite(&recording), 4);
+        // Of an output of exactly 1, as a file may have it, the logit is not finite; no one recorded that.
+        recording.trace.logit.row_mut(2)[0] = f32::INFINITY;
+        assert_eq!(not_finite(&recording), 4);
     }
 }

@@ -1,15 +1,16 @@
-//! The thread that records episodes and touches files, so that the window never waits.
+//! The threads that record episodes, touch files and ask for them, so that the window never waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::files::{Export, Files, Machine, Opened};
-use crate::io::trace::recording_bytes;
-use crate::model::{ModelConfig, Ntm};
+use super::session::{Open, Wish};
+use crate::model::ModelConfig;
 use crate::task::Task;
-use crate::train::Recording;
+use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
 /// Something to do that may take a while.
 #[derive(Clone, Debug)]
@@ -20,28 +21,17 @@ pub enum Job {
     Open(PathBuf),
     /// Write the episode.
     Save(PathBuf, Arc<Shown>),
-    /// Ask the desktop for a file to open, or for a place to save to.
-    Browse {
-        /// For saving.
-        save: bool,
-        /// What the file may be called.
-        suggestion: String,
-    },
 }
 
-/// Which episode to record, and with what.
+/// Which episode to record, and with what: the first one of the run with the seed of the wish.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The machine.
     pub machine: Arc<Machine>,
-    /// Memory rows, N.
-    pub rows: usize,
     /// The task with the parameters of this episode.
     pub task: Task,
-    /// The seed of the run.
-    pub seed: u64,
-    /// The episode of that run.
-    pub index: u64,
+    /// What was asked for.
+    pub wish: Wish,
 }
 
 /// An episode that can be shown, and where it came from.
@@ -63,11 +53,19 @@ pub struct Shown {
 #[derive(Debug)]
 pub enum Outcome {
     /// An episode was recorded.
-    Recorded(Arc<Shown>),
-    /// A file was read.
-    Opened(PathBuf, Box<Opened>),
+    Recorded(Box<Open>),
+    /// An episode was not recorded, and why.
+    Refused(Wish, String),
+    /// An episode was not recorded, because another one was asked for since.
+    Outdated,
+    /// A file with weights was read.
+    Weights(PathBuf, Box<Machine>),
+    /// A file with a trace was read.
+    Trace(PathBuf, Box<Open>),
     /// A file was written; the sentence says what.
     Saved(String),
+    /// A sentence that says what went wrong with a file.
+    Failed(String),
     /// The person chose a file in the desktop's dialog.
     Chosen {
         /// For saving.
@@ -77,90 +75,160 @@ pub enum Outcome {
     },
     /// The dialog was left without choosing, or the desktop has none.
     NotChosen,
-    /// A sentence that says what went wrong.
-    Failed(String),
 }
 
-/// Does jobs in order.
-#[derive(Debug)]
+impl Outcome {
+    /// What a file turned out to hold.
+    pub fn opened(path: PathBuf, opened: Opened) -> Self {
+        match opened {
+            Opened::Machine(machine) => Self::Weights(path, machine),
+            Opened::Trace(trace) => Self::Trace(path, Box::new(Open::of_file(*trace))),
+        }
+    }
+}
+
+/// Does jobs in order, and asks for files beside them.
 pub struct Worker {
+    files: Arc<dyn Files>,
     work: Work,
     waiting: usize,
+    choosing: bool,
 }
 
 enum Work {
     Thread {
-        jobs: Sender<Job>,
+        /// Each with the number of recordings asked for until then.
+        jobs: Sender<(u64, Job)>,
+        /// The number of recordings asked for.
+        asked: Arc<AtomicU64>,
         outcomes: Receiver<Outcome>,
+        outbox: Outbox,
     },
     /// At once, in the calling thread: for tests.
-    Here {
-        files: Arc<dyn Files>,
-        outcomes: Vec<Outcome>,
-    },
+    Here { outcomes: Vec<Outcome> },
 }
 
-impl std::fmt::Debug for Work {
+/// Where a thread leaves what came of its work.
+#[derive(Clone)]
+struct Outbox {
+    outcomes: Sender<Outcome>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Outbox {
+    /// Nobody is left to tell when this fails.
+    fn put(&self, outcome: Outcome) -> Option<()> {
+        self.outcomes.send(outcome).ok()?;
+        (self.wake)();
+        Some(())
+    }
+}
+
+impl std::fmt::Debug for Worker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Thread { .. } => "Thread",
-            Self::Here { .. } => "Here",
-        })
+        let waiting = self.waiting;
+        match self.work {
+            Work::Thread { .. } => write!(f, "Worker on a thread, {waiting} waiting"),
+            Work::Here { .. } => write!(f, "Worker here"),
+        }
     }
 }
 
 impl Worker {
     /// A worker with a thread of its own, which calls `wake` after each job.
-    pub fn new(files: Arc<dyn Files>, wake: impl Fn() + Send + 'static) -> Self {
-        let (jobs, inbox) = channel::<Job>();
-        let (outbox, outcomes) = channel();
+    pub fn new(files: Arc<dyn Files>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (jobs, inbox) = channel::<(u64, Job)>();
+        let (sender, outcomes) = channel();
+        let outbox = Outbox {
+            outcomes: sender,
+            wake: Arc::new(wake),
+        };
+        let asked = Arc::new(AtomicU64::new(0));
+        let (own_files, own_outbox, newest) = (files.clone(), outbox.clone(), asked.clone());
         std::thread::spawn(move || {
-            for job in inbox {
-                if outbox.send(perform(job, files.as_ref())).is_err() {
+            for (number, job) in inbox {
+                let is_record = matches!(job, Job::Record(_));
+                let outcome = if is_record && number < newest.load(Ordering::Relaxed) {
+                    Outcome::Outdated
+                } else {
+                    perform(job, own_files.as_ref())
+                };
+                if own_outbox.put(outcome).is_none() {
                     return;
                 }
-                wake();
             }
         });
-        Self {
-            work: Work::Thread { jobs, outcomes },
-            waiting: 0,
-        }
+        let work = Work::Thread {
+            jobs,
+            asked,
+            outcomes,
+            outbox,
+        };
+        Self::of(files, work)
     }
 
     /// A worker that does every job at once.
     pub fn here(files: Arc<dyn Files>) -> Self {
+        let outcomes = Vec::new();
+        Self::of(files, Work::Here { outcomes })
+    }
+
+    fn of(files: Arc<dyn Files>, work: Work) -> Self {
         Self {
-            work: Work::Here {
-                files,
-                outcomes: Vec::new(),
-            },
+            files,
+            work,
             waiting: 0,
+            choosing: false,
         }
     }
 
-    /// Hands over a job.
+    /// Hands over a job. A recording that waits is given up for a newer one.
     pub fn start(&mut self, job: Job) {
         self.waiting += 1;
         match &mut self.work {
-            Work::Thread { jobs, .. } => {
+            Work::Thread { jobs, asked, .. } => {
+                let one_more = u64::from(matches!(job, Job::Record(_)));
+                let number = asked.fetch_add(one_more, Ordering::Relaxed) + one_more;
                 // The thread lives as long as this sender and survives what its jobs do.
-                let _ = jobs.send(job);
+                let _ = jobs.send((number, job));
             }
-            Work::Here { files, outcomes } => {
-                let outcome = perform(job, files.as_ref());
-                outcomes.push(outcome);
-            }
+            Work::Here { outcomes } => outcomes.push(perform(job, self.files.as_ref())),
         }
     }
 
-    /// What has come of the jobs so far, oldest first.
+    /// Asks for a file to open, or for a place to save to, in a dialog of the desktop. It may stay open for
+    /// long, so it keeps no job waiting; there is one at a time.
+    pub fn choose(&mut self, save: bool, suggestion: String) {
+        if std::mem::replace(&mut self.choosing, true) {
+            return;
+        }
+        let files = self.files.clone();
+        let choose = move || {
+            let chosen = catch_unwind(AssertUnwindSafe(|| files.choose(save, &suggestion)));
+            let chosen = chosen.unwrap_or_default();
+            chosen.map_or(Outcome::NotChosen, |path| Outcome::Chosen { save, path })
+        };
+        match &mut self.work {
+            Work::Thread { outbox, .. } => {
+                let outbox = outbox.clone();
+                std::thread::spawn(move || outbox.put(choose()));
+            }
+            Work::Here { outcomes } => outcomes.push(choose()),
+        }
+    }
+
+    /// What has come of the work so far, oldest first.
     pub fn outcomes(&mut self) -> Vec<Outcome> {
         let outcomes: Vec<_> = match &mut self.work {
             Work::Thread { outcomes, .. } => outcomes.try_iter().collect(),
-            Work::Here { outcomes, .. } => std::mem::take(outcomes),
+            Work::Here { outcomes } => std::mem::take(outcomes),
         };
-        self.waiting -= outcomes.len();
+        for outcome in &outcomes {
+            match outcome {
+                Outcome::Chosen { .. } | Outcome::NotChosen => self.choosing = false,
+                _ => self.waiting -= 1,
+            }
+        }
         outcomes
     }
 
@@ -171,21 +239,28 @@ impl Worker {
 }
 
 fn perform(job: Job, files: &dyn Files) -> Outcome {
+    let wish = match &job {
+        Job::Record(request) => Some(request.wish.clone()),
+        _ => None,
+    };
     catch_unwind(AssertUnwindSafe(|| attempt(job, files))).unwrap_or_else(|_| {
-        Outcome::Failed(
-            "That could not be done: an internal error. The session is unchanged.".into(),
-        )
+        let sentence =
+            "That could not be done: an internal error. The session is unchanged.".to_owned();
+        match wish {
+            Some(wish) => Outcome::Refused(wish, sentence),
+            None => Outcome::Failed(sentence),
+        }
     })
 }
 
 fn attempt(job: Job, files: &dyn Files) -> Outcome {
     match job {
-        Job::Record(request) => match too_large(&request) {
-            Some(sentence) => Outcome::Failed(sentence),
-            None => Outcome::Recorded(Arc::new(record(request))),
+        Job::Record(request) => match record(&request) {
+            Ok(shown) => Outcome::Recorded(Box::new(Open::new(shown, Some(request.wish)))),
+            Err(sentence) => Outcome::Refused(request.wish, sentence),
         },
         Job::Open(path) => match files.open(&path) {
-            Ok(opened) => Outcome::Opened(path, Box::new(opened)),
+            Ok(opened) => Outcome::opened(path, opened),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::Save(path, shown) => {
@@ -200,68 +275,164 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
                 Err(sentence) => Outcome::Failed(sentence),
             }
         }
-        Job::Browse { save, suggestion } => browse(save, &suggestion),
     }
 }
 
-/// The largest recording that is made, in bytes.
-const LARGEST: u64 = 2 << 30;
-
-/// Why this episode is not recorded, if it is too large.
-fn too_large(request: &Request) -> Option<String> {
-    let mut config = request.machine.ntm.config.clone();
-    config.rows = request.rows;
-    let steps = request.task.episode(request.seed, request.index).steps();
-    let bytes = recording_bytes(&config, steps);
-    (bytes > LARGEST).then(|| {
+/// The episode, or why it is not recorded.
+fn record(request: &Request) -> Result<Shown, String> {
+    let Request {
+        machine,
+        task,
+        wish,
+    } = request;
+    let own = &machine.ntm;
+    let config = own.config.with_rows(wish.rows).map_err(|error| {
+        let (rows, allowed) = (wish.rows, error.allowed);
         format!(
+            "{} does not run on {rows} rows; allowed: {allowed}.",
+            machine.title
+        )
+    })?;
+    let steps = task.longest();
+    let bytes = recording_bytes(&config, steps);
+    if bytes > LARGEST_RECORDING {
+        return Err(format!(
             "{steps} steps of a memory of {} rows take {} GB to record; ask for a shorter episode or fewer rows.",
             config.rows,
             bytes >> 30
-        )
+        ));
+    }
+    let other = (config.rows != own.config.rows).then(|| own.with_rows(config.rows));
+    let other = other.transpose().map_err(|error| error.to_string())?;
+    Ok(Shown {
+        recording: Recording::new(other.as_ref().unwrap_or(own), task, wish.seed, 0),
+        config: Some(config),
+        machine: Some(machine.clone()),
+        file: None,
+        sha256: None,
     })
 }
 
-fn record(request: Request) -> Shown {
-    let Request {
-        machine,
-        rows,
-        task,
-        seed,
-        index,
-    } = request;
-    let recording = if rows == machine.ntm.config.rows {
-        Recording::new(&machine.ntm, &task, seed, index)
-    } else {
-        Recording::new(&with_rows(&machine.ntm, rows), &task, seed, index)
-    };
-    let mut config = machine.ntm.config.clone();
-    config.rows = rows;
-    Shown {
-        recording,
-        config: Some(config),
-        machine: Some(machine),
-        file: None,
-        sha256: None,
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::{Receiver, Sender};
+    use std::sync::{Mutex, PoisonError};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::Ntm;
+    use crate::task::Copy;
+
+    /// Opening and choosing take until they are let go.
+    #[derive(Debug)]
+    struct Slow {
+        open: Mutex<Receiver<()>>,
+        choose: Mutex<Receiver<()>>,
     }
-}
 
-/// The same weights over another number of rows.
-fn with_rows(ntm: &Ntm<f32>, rows: usize) -> Ntm<f32> {
-    let mut ntm = ntm.clone();
-    ntm.config.rows = rows;
-    ntm
-}
+    fn wait(gate: &Mutex<Receiver<()>>) {
+        let _ = gate.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    }
 
-fn browse(save: bool, suggestion: &str) -> Outcome {
-    let dialog = rfd::FileDialog::new();
-    let path = if save {
-        dialog.set_file_name(suggestion).save_file()
-    } else {
-        dialog
-            .add_filter("Traces and weights", &["json", "safetensors"])
-            .add_filter("All files", &["*"])
-            .pick_file()
-    };
-    path.map_or(Outcome::NotChosen, |path| Outcome::Chosen { save, path })
+    impl Files for Slow {
+        fn open(&self, _: &Path) -> Result<Opened, String> {
+            wait(&self.open);
+            Err("not here".to_owned())
+        }
+
+        fn save_trace(&self, _: &Path, _: &Export<'_>) -> Result<String, String> {
+            Ok("saved".to_owned())
+        }
+
+        fn choose(&self, _: bool, _: &str) -> Option<PathBuf> {
+            wait(&self.choose);
+            Some(PathBuf::from("chosen"))
+        }
+    }
+
+    fn slow() -> (Worker, Sender<()>, Sender<()>) {
+        let ((open, opening), (choose, choosing)) = (channel(), channel());
+        let files = Slow {
+            open: Mutex::new(opening),
+            choose: Mutex::new(choosing),
+        };
+        (Worker::new(Arc::new(files), || {}), open, choose)
+    }
+
+    fn request(seed: u64) -> Job {
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 2..=2,
+        });
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.controller.size) = (8, 4);
+        let machine = Machine {
+            name: "tiny".to_owned(),
+            title: "Tiny".to_owned(),
+            ntm: Ntm::new(config, 1),
+            task: task.clone(),
+        };
+        let wish = Wish {
+            machine: 0,
+            size: 2,
+            repeats: 1,
+            seed,
+            rows: 8,
+        };
+        Job::Record(Request {
+            machine: Arc::new(machine),
+            task,
+            wish,
+        })
+    }
+
+    /// The next outcomes in short, as many as asked for.
+    fn next(worker: &mut Worker, count: usize) -> Vec<String> {
+        let mut said = Vec::new();
+        for _ in 0..2000 {
+            said.extend(worker.outcomes().into_iter().map(|outcome| match outcome {
+                Outcome::Recorded(open) => {
+                    format!("recorded {}", open.wish.map_or(0, |wish| wish.seed))
+                }
+                Outcome::Outdated => "outdated".to_owned(),
+                Outcome::Failed(sentence) => sentence,
+                Outcome::Chosen { path, .. } => path.display().to_string(),
+                other => format!("{other:?}"),
+            }));
+            if said.len() >= count {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        said
+    }
+
+    #[test]
+    fn a_recording_that_waits_gives_way_to_a_newer_one() {
+        let (mut worker, open, _choose) = slow();
+        worker.start(Job::Open(PathBuf::from("slow")));
+        for seed in 1..=3 {
+            worker.start(request(seed));
+        }
+        open.send(()).unwrap();
+        let said = next(&mut worker, 4);
+        assert_eq!(said, ["not here", "outdated", "outdated", "recorded 3"]);
+        assert!(!worker.busy());
+    }
+
+    #[test]
+    fn a_dialog_keeps_nothing_waiting() {
+        let (mut worker, _open, choose) = slow();
+        worker.choose(false, String::new());
+        worker.choose(false, String::new());
+        assert!(!worker.busy());
+        worker.start(request(7));
+        assert_eq!(next(&mut worker, 1), ["recorded 7"]);
+        choose.send(()).unwrap();
+        assert_eq!(next(&mut worker, 1), ["chosen"]);
+        worker.choose(true, String::new());
+        choose.send(()).unwrap();
+        assert_eq!(next(&mut worker, 1), ["chosen"]);
+    }
 }

@@ -93,10 +93,3 @@ pub fn estimated_bytes(config: &ModelConfig, steps: usize, full_memory: bool) ->
         .saturating_add(per_step.saturating_mul(steps as u64));
     values.saturating_mul(12)
 }
-
-/// Bytes of memory that such a recording takes while it is made.
-pub fn recording_bytes(config: &ModelConfig, steps: usize) -> u64 {
-    let (n, m) = (config.rows as u64, config.columns as u64);
-    let per_step = n * m + n + config.heads() as u64 * 5 * n;
-    per_step.saturating_mul(steps as u64 + 1).saturating_mul(4)
-}

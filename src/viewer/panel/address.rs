@@ -443,7 +443,7 @@ fn bars(
         painter.vline(zero, rows_range(axis), view.palette.hairline());
     }
     let print = axis.height >= 13.0 && x.span() >= 38.0;
-    for row in view.rows.iter() {
+    for &row in view.rows.numbers() {
         let Some(place) = axis.place_of(row) else {
             continue;
         };
@@ -495,7 +495,7 @@ fn cell_number(
 
 /// A strip of colour: for rows too thin for bars.
 fn strip(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, opacity: f32, view: &mut View<'_>) {
-    let rows: Vec<usize> = view.rows.iter().collect();
+    let rows = view.rows.numbers();
     let scale = if column.signed {
         Scale::Signed(1.0)
     } else {
@@ -533,7 +533,7 @@ fn other_head_ui(ui: &mut Ui, x: Rangef, axis: &Axis, other: usize, view: &mut V
     if as_bars(axis, view) {
         bars(ui, x, axis, &column, color, view);
     } else {
-        let rows: Vec<usize> = view.rows.iter().collect();
+        let rows = view.rows.numbers();
         let grid = Grid {
             columns: 1,
             rows: rows.len(),
@@ -617,7 +617,7 @@ fn memory_value(view: &View<'_>, row: usize, column: usize) -> f32 {
 /// The memory matrix, with the signs of the heads beside it.
 pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let _ = bands;
-    let rows: Vec<usize> = view.rows.iter().collect();
+    let rows = view.rows.numbers();
     let width = view.trace().memory_columns.width() / view.rows.total().max(1);
     let after = match view.player.stage() {
         Stage::Erase => 1,

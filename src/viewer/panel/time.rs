@@ -258,7 +258,7 @@ fn lane_ui(
     let recording = view.recording();
     let trace = &recording.trace.heads[head];
     let label = story::head_label(recording, head);
-    let rows: Vec<usize> = view.rows.iter().collect();
+    let rows = view.rows.numbers();
     let value = |t: usize, index: usize| trace.weighting.row(t)[rows[index]];
     let grid = Grid {
         columns: view.steps(),
@@ -384,7 +384,7 @@ fn row_numbers(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
     let font: FontId = theme::mono(10.0);
     for x in [columns.time.min, columns.stages.min, columns.memory.min] {
         for (rows, _) in &axis.runs {
-            for row in rows.clone().filter(|row| row % every == 0) {
+            for row in (rows.start.next_multiple_of(every)..rows.end).step_by(every) {
                 let Some(place) = axis.place_of(row) else {
                     continue;
                 };

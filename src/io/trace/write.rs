@@ -229,54 +229,32 @@ fn head_arrays<'a>(
         source.config.offsets(),
     );
     let name = |part: &str| format!("{head}.{part}");
+    let initial = Array::new(name("initial"), &["n"], [n], &trace.initial);
+    let scalar = |part, values: &'a [f32]| Array::new(name(part), &["t"], [t], values);
+    let of_columns = |part, series: &'a Series<f32>| {
+        Array::new(name(part), &["t", "m"], [t, m], series.as_slice())
+    };
+    let of_rows = |part, series: &'a Series<f32>| {
+        Array::new(name(part), &["t", "n"], [t, n], series.as_slice())
+    };
+    let shift = Array::new(name("shift"), &["t", "s"], [t, s], trace.shift.as_slice());
     let mut arrays = vec![
-        Array::new(name("initial"), &["n"], [n], trace.initial.as_slice()),
-        Array::new(name("key"), &["t", "m"], [t, m], trace.key.as_slice()),
-        Array::new(name("strength"), &["t"], [t], trace.strength.as_slice()),
-        Array::new(name("gate"), &["t"], [t], trace.gate.as_slice()),
-        Array::new(name("shift"), &["t", "s"], [t, s], trace.shift.as_slice()),
-        Array::new(name("sharpening"), &["t"], [t], trace.sharpening.as_slice()),
-        Array::new(
-            name("similarity"),
-            &["t", "n"],
-            [t, n],
-            trace.similarity.as_slice(),
-        ),
-        Array::new(
-            name("content"),
-            &["t", "n"],
-            [t, n],
-            trace.content.as_slice(),
-        ),
-        Array::new(name("gated"), &["t", "n"], [t, n], trace.gated.as_slice()),
-        Array::new(
-            name("shifted"),
-            &["t", "n"],
-            [t, n],
-            trace.shifted.as_slice(),
-        ),
-        Array::new(
-            name("weighting"),
-            &["t", "n"],
-            [t, n],
-            trace.weighting.as_slice(),
-        ),
+        initial,
+        of_columns("key", &trace.key),
+        scalar("strength", &trace.strength),
+        scalar("gate", &trace.gate),
+        shift,
+        scalar("sharpening", &trace.sharpening),
+        of_rows("similarity", &trace.similarity),
+        of_rows("content", &trace.content),
+        of_rows("gated", &trace.gated),
+        of_rows("shifted", &trace.shifted),
+        of_rows("weighting", &trace.weighting),
     ];
     match &trace.role {
-        Role::Read { read } => arrays.push(Array::new(
-            name("read"),
-            &["t", "m"],
-            [t, m],
-            read.as_slice(),
-        )),
+        Role::Read { read } => arrays.push(of_columns("read", read)),
         Role::Write { erase, add } => {
-            arrays.push(Array::new(
-                name("erase"),
-                &["t", "m"],
-                [t, m],
-                erase.as_slice(),
-            ));
-            arrays.push(Array::new(name("add"), &["t", "m"], [t, m], add.as_slice()));
+            arrays.extend([of_columns("erase", erase), of_columns("add", add)]);
         }
     }
     arrays

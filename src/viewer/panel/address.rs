@@ -42,16 +42,47 @@ struct Column<'a> {
     equation: &'static str,
 }
 
+/// Symbol, words, stage and equation of each column.
+const COLUMNS: [(&str, &str, Stage, &str); 6] = [
+    (
+        "wₜ₋₁",
+        "before",
+        Stage::Controller,
+        "the weighting of the step before",
+    ),
+    (
+        "cos",
+        "match",
+        Stage::Content,
+        "cosine of the key k with each row of M, −1 to 1  (6)",
+    ),
+    (
+        "wᶜ",
+        "content",
+        Stage::Content,
+        "wᶜ = softmax(β · cosine)  (5)",
+    ),
+    (
+        "wᵍ",
+        "gate",
+        Stage::Gate,
+        "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁  (7)",
+    ),
+    (
+        "w\u{303}",
+        "shift",
+        Stage::Shift,
+        "w\u{303}(i) = Σ wᵍ(j) · s(i − j), round the end  (8)",
+    ),
+    (
+        "w",
+        "sharpen",
+        Stage::Sharpen,
+        "w = w\u{303}^γ, made to sum to 1  (9)",
+    ),
+];
+
 fn columns_of(head: &HeadTrace<f32>, step: usize) -> [Column<'_>; 6] {
-    let column = |symbol, words, parameter, stage, values, equation| Column {
-        symbol,
-        words,
-        parameter,
-        stage,
-        values,
-        signed: symbol == "cos",
-        equation,
-    };
     let (strength, gate, sharpening) = (
         numbers::fit(head.strength[step], 2, 4),
         numbers::cell(head.gate[step]),
@@ -60,57 +91,34 @@ fn columns_of(head: &HeadTrace<f32>, step: usize) -> [Column<'_>; 6] {
     let shift = story::main_shift(head, step).map_or(String::new(), |(by, mass)| {
         format!("{} {}", story::signed(by), numbers::cell(mass))
     });
-    let (content, gated) = (head.content.row(step), head.gated.row(step));
-    [
-        column(
-            "wₜ₋₁",
-            "before",
-            String::new(),
-            Stage::Controller,
-            head.previous_weighting(step),
-            "the weighting of the step before",
-        ),
-        column(
-            "cos",
-            "match",
-            "key k".to_owned(),
-            Stage::Content,
-            head.similarity.row(step),
-            "cosine of the key k with each row of M, −1 to 1  (6)",
-        ),
-        column(
-            "wᶜ",
-            "content",
-            format!("β {}", strength.trim_start()),
-            Stage::Content,
-            content,
-            "wᶜ = softmax(β · cosine)  (5)",
-        ),
-        column(
-            "wᵍ",
-            "gate",
-            format!("g {}", gate.trim_start()),
-            Stage::Gate,
-            gated,
-            "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁  (7)",
-        ),
-        column(
-            "w\u{303}",
-            "shift",
-            shift,
-            Stage::Shift,
-            head.shifted.row(step),
-            "w\u{303}(i) = Σ wᵍ(j) · s(i − j), round the end  (8)",
-        ),
-        column(
-            "w",
-            "sharpen",
-            format!("γ {}", sharpening.trim_start()),
-            Stage::Sharpen,
-            head.weighting.row(step),
-            "w = w\u{303}^γ, made to sum to 1  (9)",
-        ),
-    ]
+    let mut parameters = [
+        String::new(),
+        "key k".to_owned(),
+        format!("β {}", strength.trim_start()),
+        format!("g {}", gate.trim_start()),
+        shift,
+        format!("γ {}", sharpening.trim_start()),
+    ];
+    let values = [
+        head.previous_weighting(step),
+        head.similarity.row(step),
+        head.content.row(step),
+        head.gated.row(step),
+        head.shifted.row(step),
+        head.weighting.row(step),
+    ];
+    std::array::from_fn(|index| {
+        let (symbol, words, stage, equation) = COLUMNS[index];
+        Column {
+            symbol,
+            words,
+            parameter: std::mem::take(&mut parameters[index]),
+            stage,
+            values: values[index],
+            signed: symbol == "cos",
+            equation,
+        }
+    })
 }
 
 /// The stages of the head looked at, and the final weighting of each other head as a thin column.
@@ -357,7 +365,7 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
     if as_bars(axis, view) {
         bars(ui, x, axis, column, color.gamma_multiply(opacity), view);
     } else {
-        strip(ui, x, axis, column, opacity, view);
+        strip(ui, x, axis, column, opacity, column.symbol, view);
     }
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
@@ -493,8 +501,16 @@ fn cell_number(
         .text(at, Align2::RIGHT_CENTER, text, theme::mono(9.5), ink);
 }
 
-/// A strip of colour: for rows too thin for bars.
-fn strip(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, opacity: f32, view: &mut View<'_>) {
+/// A strip of colour: for rows too thin for bars. `slot` is the name of its picture.
+fn strip(
+    ui: &Ui,
+    x: Rangef,
+    axis: &Axis,
+    column: &Column<'_>,
+    opacity: f32,
+    slot: &str,
+    view: &mut View<'_>,
+) {
     let rows = view.rows.numbers();
     let scale = if column.signed {
         Scale::Signed(1.0)
@@ -511,10 +527,11 @@ fn strip(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, opacity: f32, vie
     let size = [1.0, rows_range(axis).span()];
     let texture = view
         .textures
-        .get(ui.ctx(), column.symbol, version, size, view.palette, &grid);
+        .get(ui.ctx(), slot, version, size, view.palette, &grid);
     picture::paint_rows(ui.painter(), x, axis, texture, opacity);
 }
 
+/// The final weighting of a head that is not looked at, as a thin column; a click looks at it.
 fn other_head_ui(ui: &mut Ui, x: Rangef, axis: &Axis, other: usize, view: &mut View<'_>) {
     let head = &view.trace().heads[other];
     let label = story::head_label(view.recording(), other);
@@ -529,44 +546,15 @@ fn other_head_ui(ui: &mut Ui, x: Rangef, axis: &Axis, other: usize, view: &mut V
     };
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);
-    let color = view.palette.head(other);
     if as_bars(axis, view) {
-        bars(ui, x, axis, &column, color, view);
+        bars(ui, x, axis, &column, view.palette.head(other), view);
     } else {
-        let rows = view.rows.numbers();
-        let grid = Grid {
-            columns: 1,
-            rows: rows.len(),
-            scale: Scale::Weighting,
-            value: &|_, index| column.values[rows[index]],
-        };
-        let version = (view.open.serial, view.step(), view.touched_only);
-        let name = format!("final {other}");
-        let size = [1.0, rect.height()];
-        let texture = view
-            .textures
-            .get(ui.ctx(), &name, version, size, view.palette, &grid);
-        picture::paint_rows(ui.painter(), x, axis, texture, 1.0);
+        let slot = format!("final {other}");
+        strip(ui, x, axis, &column, 1.0, &slot, view);
     }
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
-    let top = rows_range(axis).min - 10.0;
-    head_sign(
-        ui.painter(),
-        pos2(x.center(), top - 13.0),
-        12.0,
-        head.is_write(),
-        color,
-    );
-    let font = theme::heading(10.5);
-    let ink = view.palette.subdued;
-    ui.painter().text(
-        pos2(x.center(), top),
-        Align2::CENTER_CENTER,
-        &label,
-        font,
-        ink,
-    );
+    other_head_sign(ui, pos2(x.center(), rect.top() - 10.0), other, view);
     let response = interact(ui, rect, &format!("{label} now"), column.equation);
     if response.clicked() {
         view.commands.push(Command::Focus(other));
@@ -581,6 +569,16 @@ fn other_head_ui(ui: &mut Ui, x: Rangef, axis: &Axis, other: usize, view: &mut V
             meaning: "a click looks at this head".to_owned(),
         });
     }
+}
+
+/// Sign and label over the thin column of a head.
+fn other_head_sign(ui: &Ui, at: Pos2, head: usize, view: &View<'_>) {
+    let write = view.trace().heads[head].is_write();
+    let (color, painter) = (view.palette.head(head), ui.painter());
+    head_sign(painter, at - vec2(0.0, 13.0), 12.0, write, color);
+    let label = story::head_label(view.recording(), head);
+    let (font, ink) = (theme::heading(10.5), view.palette.subdued);
+    painter.text(at, Align2::CENTER_CENTER, &label, font, ink);
 }
 
 /// Which memory is on screen at this stage, as a symbol and in words.

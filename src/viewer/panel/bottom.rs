@@ -10,6 +10,7 @@ use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button};
 use crate::viewer::widget::icon::Icon;
+use crate::viewer::widget::readout::Readout;
 
 /// Transport at the left, timeline under the pictures over time, stages and speed at the right.
 pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
@@ -72,7 +73,43 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         let band = Rect::from_x_y_ranges(x, Rangef::new(y.min, y.min + 6.0));
         painter.rect_filled(band, 0.0, view.palette.phases[index % 2]);
     }
-    let loss = &view.recording().loss;
+    let most = loss_bars(ui, columns, y, view);
+    painter.rect_stroke(
+        rect,
+        3.0,
+        view.palette.hairline(),
+        egui::StrokeKind::Outside,
+    );
+    let at = pos2(columns.time.min - 8.0, y.max - 8.0);
+    let (font, ink) = (theme::text(11.0), view.palette.subdued);
+    painter.text(at, Align2::RIGHT_CENTER, "loss", font, ink);
+    let scale = format!("{} bits", numbers::short(most, 1));
+    let at = pos2(columns.time.min - 8.0, y.min + 8.0);
+    painter.text(at, Align2::RIGHT_CENTER, &scale, theme::text(10.0), ink);
+    let words = format!("phases and loss of every step, up to {scale}; drag to move in time");
+    let response = interact(ui, rect, "Timeline", &words);
+    scrub(&response, columns, view);
+    if let Some(position) = response.hover_pos() {
+        let step = columns.step_at(position.x, steps);
+        let (loss, phase) = (
+            view.recording().loss[step],
+            story::phase_at(view.recording(), step),
+        );
+        *view.readout = Some(Readout {
+            place: format!("step {step}"),
+            value: format!("{} bits", numbers::exact(loss)),
+            meaning: format!("{phase}: cross-entropy of this step"),
+        });
+    }
+    let line = Rangef::new(ui.max_rect().top(), y.max);
+    play_head(ui, columns, line, view);
+    let knob = pos2(columns.step(view.step(), steps).center(), y.min + 3.0);
+    ui.painter().circle_filled(knob, 5.5, view.palette.accent);
+}
+
+/// A bar for the loss of every step; returns the loss of a full one.
+fn loss_bars(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) -> f32 {
+    let (steps, loss) = (view.steps(), &view.recording().loss);
     let most = loss
         .iter()
         .copied()
@@ -104,38 +141,10 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
             Rangef::new(x.min + 0.5, (x.max - 0.5).max(x.min + 1.0)),
             Rangef::new(y.max - height.max(1.0), y.max),
         );
-        painter.rect_filled(bar, 0.0, view.palette.subdued.gamma_multiply(0.7));
+        let fill = view.palette.subdued.gamma_multiply(0.7);
+        ui.painter().rect_filled(bar, 0.0, fill);
     }
-    painter.rect_stroke(
-        rect,
-        3.0,
-        view.palette.hairline(),
-        egui::StrokeKind::Outside,
-    );
-    let at = pos2(columns.time.min - 8.0, y.max - 8.0);
-    let (font, ink) = (theme::text(11.0), view.palette.subdued);
-    painter.text(at, Align2::RIGHT_CENTER, "loss", font, ink);
-    let scale = format!("{} bits", numbers::short(most, 1));
-    let at = pos2(columns.time.min - 8.0, y.min + 8.0);
-    painter.text(at, Align2::RIGHT_CENTER, &scale, theme::text(10.0), ink);
-    let words = format!("phases and loss of every step, up to {scale}; drag to move in time");
-    let response = interact(ui, rect, "Timeline", &words);
-    scrub(&response, columns, view);
-    if let Some(position) = response.hover_pos() {
-        let step = columns.step_at(position.x, steps);
-        *view.readout = Some(crate::viewer::widget::readout::Readout {
-            place: format!("step {step}"),
-            value: format!("{} bits", numbers::exact(loss[step])),
-            meaning: format!(
-                "{}: cross-entropy of this step",
-                story::phase_at(view.recording(), step)
-            ),
-        });
-    }
-    let line = Rangef::new(ui.max_rect().top(), y.max);
-    play_head(ui, columns, line, view);
-    let knob = pos2(columns.step(view.step(), steps).center(), y.min + 3.0);
-    ui.painter().circle_filled(knob, 5.5, view.palette.accent);
+    most
 }
 
 /// The nine stages as a row of places to click, and the speed.
@@ -148,32 +157,7 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let top = y.center() - 4.0;
     for stage in Stage::ALL {
         let left = x.min + stage.index() as f32 * each;
-        let rect = Rect::from_min_size(pos2(left, y.min + 8.0), vec2(each, y.span() - 16.0));
-        let response = ui.interact(rect, ui.scope_id().with(("stage", stage)), Sense::click());
-        let name = format!("Go to stage {}", stage.name());
-        let selected = stage == current && !whole;
-        response
-            .widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name));
-        let bar = Rect::from_min_size(pos2(left + 1.0, top), vec2(each - 2.0, 8.0));
-        let fill = if selected {
-            view.palette.accent
-        } else if stage < current || whole {
-            view.palette.accent.gamma_multiply(0.45)
-        } else if response.hovered() {
-            view.palette.subdued
-        } else {
-            view.palette.hovered
-        };
-        ui.painter().rect_filled(bar, 2.0, fill);
-        focus_ring(ui, &response);
-        if response.clicked() {
-            view.commands.push(Command::SeekStage(stage));
-        }
-        response.on_hover_text(format!(
-            "{}: stage {} of 9  (. and ,)",
-            stage.name(),
-            stage.index() + 1
-        ));
+        stage_ui(ui, Rangef::new(left, left + each), y, stage, view);
     }
     let painter = ui.painter();
     let (font, ink) = (theme::text(11.0), view.palette.subdued);
@@ -200,6 +184,34 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         view,
     );
     speed_ui(ui, Rangef::new(x.max - speed, x.max), y, view);
+}
+
+/// A place to click for one stage.
+fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, stage: Stage, view: &mut View<'_>) {
+    let (current, whole) = (view.player.stage(), view.player.whole_steps());
+    let rect = Rect::from_x_y_ranges(x, y.expand(-8.0));
+    let response = ui.interact(rect, ui.scope_id().with(("stage", stage)), Sense::click());
+    let name = format!("Go to stage {}", stage.name());
+    let selected = stage == current && !whole;
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name));
+    let corner = pos2(x.min + 1.0, y.center() - 4.0);
+    let bar = Rect::from_min_size(corner, vec2(x.span() - 2.0, 8.0));
+    let fill = if selected {
+        view.palette.accent
+    } else if stage < current || whole {
+        view.palette.accent.gamma_multiply(0.45)
+    } else if response.hovered() {
+        view.palette.subdued
+    } else {
+        view.palette.hovered
+    };
+    ui.painter().rect_filled(bar, 2.0, fill);
+    focus_ring(ui, &response);
+    if response.clicked() {
+        view.commands.push(Command::SeekStage(stage));
+    }
+    let (name, number) = (stage.name(), stage.index() + 1);
+    response.on_hover_text(format!("{name}: stage {number} of 9  (. and ,)"));
 }
 
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.

@@ -230,7 +230,6 @@ pub fn heads_ui(ui: &mut Ui, view: &mut View<'_>) {
 }
 
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
-    let trace = &view.trace().heads[head];
     let label = story::head_label(view.recording(), head);
     let focused = head == view.focus;
     let (rect, response) =
@@ -247,40 +246,7 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
         };
         painter.rect_filled(rect, theme::RADIUS, fill);
     }
-    let (left, middle) = (rect.left() + 8.0, rect.center().y);
-    head_sign(
-        painter,
-        pos2(left + 6.0, middle),
-        14.0,
-        trace.is_write(),
-        palette.head(head),
-    );
-    let align = egui::Align2::LEFT_CENTER;
-    let ink = if focused {
-        palette.strong
-    } else {
-        palette.text
-    };
-    painter.text(
-        pos2(left + 20.0, middle),
-        align,
-        &label,
-        theme::heading(13.0),
-        ink,
-    );
-    let verb = if trace.is_write() { "writes" } else { "reads" };
-    painter.text(
-        pos2(left + 46.0, middle),
-        align,
-        verb,
-        theme::text(12.0),
-        palette.subdued,
-    );
-    if let Some((row, weight)) = story::peak(trace.weighting.row(view.step())) {
-        let text = format!("{row:>4} {}", numbers::fit(weight, 2, 5));
-        let at = pos2(rect.right() - 8.0, middle);
-        painter.text(at, egui::Align2::RIGHT_CENTER, text, theme::mono(12.0), ink);
-    }
+    head_line(ui, rect, head, &label, view);
     focus_ring(ui, &response);
     if response.clicked() {
         view.commands.push(Command::Focus(head));
@@ -294,6 +260,36 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
         format!("Look at {label}")
     };
     response.on_hover_text(keys);
+}
+
+/// The sign of a head, its label, and where its peak is.
+fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
+    let trace = &view.trace().heads[head];
+    let (palette, painter) = (view.palette, ui.painter());
+    let (left, middle) = (rect.left() + 8.0, rect.center().y);
+    let (write, color) = (trace.is_write(), palette.head(head));
+    head_sign(painter, pos2(left + 6.0, middle), 14.0, write, color);
+    let ink = if head == view.focus {
+        palette.strong
+    } else {
+        palette.text
+    };
+    let verb = if write { "writes" } else { "reads" };
+    let (bold, small) = (theme::heading(13.0), theme::text(12.0));
+    let align = egui::Align2::LEFT_CENTER;
+    painter.text(pos2(left + 20.0, middle), align, label, bold, ink);
+    painter.text(
+        pos2(left + 46.0, middle),
+        align,
+        verb,
+        small,
+        palette.subdued,
+    );
+    if let Some((row, weight)) = story::peak(trace.weighting.row(view.step())) {
+        let text = format!("{row:>4} {}", numbers::fit(weight, 2, 5));
+        let at = pos2(rect.right() - 8.0, middle);
+        painter.text(at, egui::Align2::RIGHT_CENTER, text, theme::mono(12.0), ink);
+    }
 }
 
 /// Which rows are on screen.

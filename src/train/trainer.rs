@@ -22,6 +22,10 @@ const VALIDATION_SEED: u64 = 0x7A11_DA7E_0000_0000;
 /// writes the others again.
 pub(super) const TAPE_LIMIT: usize = 1 << 24;
 
+/// Gradients grow from step to step and now and then exceed f32 although the loss is finite: such an
+/// update is left out. This many without a good one between them end the run.
+const OVERFLOWS_IN_A_ROW: u32 = 20;
+
 /// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`].
 #[derive(Debug)]
 pub struct Trainer {
@@ -43,6 +47,8 @@ pub struct Trainer {
     tapes: Vec<Tape>,
     threads: ThreadPool,
     training: Duration,
+    /// Updates left out, one after the other, because their gradient was not finite.
+    overflows: u32,
     /// Summed bits and number of the sequences since the last validation.
     since_validation: (f64, u64),
 }
@@ -182,6 +188,7 @@ impl Trainer {
             history: Vec::new(),
             sequences: 0,
             training: Duration::ZERO,
+            overflows: 0,
             since_validation: (0.0, 0),
             task,
             config,
@@ -214,15 +221,21 @@ impl Trainer {
         let scores = || self.groups[..groups].iter().flat_map(|group| &group.scores);
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
-        let finite = clip(&mut self.gradient, self.config.clip);
-        if !finite || !bits.is_finite() {
+        if clip(&mut self.gradient, self.config.clip) {
+            self.overflows = 0;
+        } else {
+            self.overflows += 1;
+        }
+        if !bits.is_finite() || self.overflows > OVERFLOWS_IN_A_ROW {
             return Err(self.divergence());
         }
-        let rate_factor = self.rate_factor();
-        self.optimizer
-            .update(&mut self.machine.params, &self.gradient, rate_factor);
-        if !all_finite(&self.machine.params) {
-            return Err(self.divergence());
+        if self.overflows == 0 {
+            let rate_factor = self.rate_factor();
+            self.optimizer
+                .update(&mut self.machine.params, &self.gradient, rate_factor);
+            if !all_finite(&self.machine.params) {
+                return Err(self.divergence());
+            }
         }
         self.training += start.elapsed();
 
@@ -399,10 +412,15 @@ mod tests {
 
     /// A machine that learns within a second or two.
     fn small(batch: usize, sequences: u64, threads: usize) -> Trainer {
-        let task = Task::Copy(Copy {
+        let task = Copy {
             bits: 2,
             length: 1..=3,
-        });
+        };
+        small_on(task, batch, sequences, threads)
+    }
+
+    fn small_on(task: Copy, batch: usize, sequences: u64, threads: usize) -> Trainer {
+        let task = Task::Copy(task);
         let mut model = ModelConfig::new(task.inputs(), task.outputs());
         (model.rows, model.columns, model.controller.size) = (8, 6, 20);
         let config = TrainingConfig {
@@ -452,6 +470,28 @@ mod tests {
             assert_eq!(one, weights(2));
             assert_eq!(one, weights(3));
         }
+    }
+
+    #[test]
+    fn an_update_whose_gradient_exceeds_f32_is_left_out_and_many_of_them_end_the_run() {
+        let task = Copy {
+            bits: 32,
+            length: 8..=8,
+        };
+        let mut trainer = small_on(task, 2, 1000, 1);
+        let params = &mut trainer.machine.params;
+        params.slices_mut().flatten().for_each(|p| *p = 0.0);
+        // Outputs that see nothing yet: the loss is finite, the sum of their gradients is not.
+        params.output.weight.view_mut().fill(3e38);
+        let before = trainer.machine.params.clone();
+        let good = (0..OVERFLOWS_IN_A_ROW)
+            .take_while(|_| trainer.update().is_ok())
+            .count();
+        assert_eq!(good as u32, OVERFLOWS_IN_A_ROW);
+        assert!(trainer.machine.params == before);
+        assert_eq!(trainer.sequences, 2 * good as u64);
+        let diverged = trainer.update().unwrap_err();
+        assert!(diverged.tensor.starts_with("gradient of "), "{diverged}");
     }
 
     #[test]

@@ -34,11 +34,11 @@ impl Tasks {
         for name in preset::names() {
             let experiment = Experiment::find(name, &[])?;
             let state = if trained.contains(&name) {
-                "trained weights included"
+                "; trained weights included"
             } else {
-                "to be trained"
+                ""
             };
-            writeln!(out, "{name}  ({state})\n    {}", experiment.description)?;
+            writeln!(out, "{name:<38}{}{state}", experiment.title)?;
         }
         Ok(())
     }

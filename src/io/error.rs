@@ -38,7 +38,7 @@ pub enum Error {
         name: String,
         /// The nearest known name, when one is near.
         suggestion: Option<String>,
-        /// All known names.
+        /// The known names, or the first of very many.
         known: Vec<String>,
     },
 }
@@ -77,8 +77,14 @@ impl Error {
         name: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        const MOST: usize = 9;
+        let mut known: Vec<String> = known.into_iter().map(str::to_owned).collect();
         let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        if known.len() > MOST {
+            let all = known.len();
+            known.truncate(MOST);
+            known.push(format!("… (`tapescope tasks` lists all {all})"));
+        }
         Self::Unknown {
             what,
             name: short(name),

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// | `controller.kind` | LSTM | | the network that drives the heads |
 /// | `controller.size` | 100 | 1 ..= 16,384 | units of a layer C |
 /// | `controller.layers` | 1 | 1 ..= 16 | layers |
-/// | `read_heads`, `write_heads` | 1, 1 | 1 ..= 64 | number of heads R, W |
+/// | `read_heads`, `write_heads` | 1, 1 | 1 ..= 64, or both 0 | number of heads R, W; see [`ModelConfig::without_memory`] |
 /// | `shift_range` | 1 | 0 ..= 64, 2·range < rows | largest shift k; offsets −k ..= k |
 /// | `shift_form` | softmax | scalar needs `shift_range` ≥ 1 | the two forms of the paper, §3.3.2 |
 /// | `key_activation`, `add_activation` | tanh | | how k and a are bounded |
@@ -156,6 +156,23 @@ impl ModelConfig {
             similarity_epsilon: 1e-6,
             initial_memory: InitialMemory::Constant(1e-6),
             initial_weighting: InitialWeighting::OneHot,
+        }
+    }
+
+    /// The controller alone, the baseline of the paper (§4): no heads, and of the memory one cell that
+    /// nothing reads or writes.
+    #[must_use]
+    pub fn without_memory(self) -> Self {
+        Self {
+            rows: 1,
+            columns: 1,
+            read_heads: 0,
+            write_heads: 0,
+            shift_range: 0,
+            shift_form: ShiftForm::Softmax,
+            initial_memory: InitialMemory::Constant(0.0),
+            initial_weighting: InitialWeighting::OneHot,
+            ..self
         }
     }
 
@@ -313,6 +330,9 @@ impl ModelConfig {
         within("memory.columns", self.columns, 1, 4096)?;
         within("controller.size", self.controller.size, 1, 16_384)?;
         within("controller.layers", self.controller.layers, 1, 16)?;
+        if self.heads() == 0 {
+            return Ok(());
+        }
         within("heads.read", self.read_heads, 1, 64)?;
         within("heads.write", self.write_heads, 1, 64)?;
         let range = self.shift_range;

@@ -759,7 +759,7 @@ impl TaskForm {
 
 impl ModelForm {
     pub(in crate::io) fn config(&self, task: &Task, check: &Check) -> Result<ModelConfig, Error> {
-        let config = ModelConfig {
+        let mut config = ModelConfig {
             inputs: task.inputs(),
             outputs: task.outputs(),
             rows: self.memory.rows,
@@ -791,6 +791,9 @@ impl ModelForm {
                 InitialWeightingForm::Learned => InitialWeighting::Learned,
             },
         };
+        if config.heads() == 0 {
+            config = config.without_memory();
+        }
         check.valid("model", config.validate())?;
         Ok(config)
     }

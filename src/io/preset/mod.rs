@@ -19,23 +19,28 @@ use crate::train::TrainingConfig;
 /// The largest preset that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
 
-/// The presets inside the binary: name and source.
-const BUILT_IN: [(&str, &str); 5] = [
-    ("copy", include_str!("../../../tasks/copy.json")),
-    (
-        "repeat_copy",
-        include_str!("../../../tasks/repeat_copy.json"),
-    ),
-    (
-        "associative_recall",
-        include_str!("../../../tasks/associative_recall.json"),
-    ),
-    ("ngrams", include_str!("../../../tasks/ngrams.json")),
-    (
-        "priority_sort",
-        include_str!("../../../tasks/priority_sort.json"),
-    ),
-];
+/// Embeds presets by their names in `tasks/`.
+macro_rules! built_in {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../tasks/", $name, ".json")))),*]
+    };
+}
+
+/// The presets inside the binary, name and source: for each task three learners (an NTM with an LSTM
+/// controller, one with a feedforward controller, an LSTM without memory), with what converges soonest
+/// here, then as in the paper.
+const BUILT_IN: [(&str, &str); 30] = built_in! {
+    "copy" "copy_feedforward" "copy_lstm"
+    "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm"
+    "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
+    "ngrams" "ngrams_feedforward" "ngrams_lstm"
+    "priority_sort" "priority_sort_feedforward" "priority_sort_lstm"
+    "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
+    "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"
+    "associative_recall_paper" "associative_recall_feedforward_paper" "associative_recall_lstm_paper"
+    "ngrams_paper" "ngrams_feedforward_paper" "ngrams_lstm_paper"
+    "priority_sort_paper" "priority_sort_feedforward_paper" "priority_sort_lstm_paper"
+};
 
 /// An experiment, complete and valid.
 #[derive(Clone, Debug, PartialEq)]

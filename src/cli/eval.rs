@@ -5,13 +5,15 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 
+use super::suite::Suite;
+use super::table::Format;
 use super::{
     Usage, from_zero, items, length, machine, repeats, rows, thread_count, threads, whole_number,
 };
-use crate::io::Trained;
 use crate::io::history::measurement_json;
+use crate::io::{EvaluationConfig, Trained};
 use crate::task::{Measure, Task};
-use crate::train::{Evaluation, UNSEEN_SEED, evaluate, evaluation_bytes, optimum};
+use crate::train::{Evaluation, UNSEEN_SEED, evaluate, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,6 +22,8 @@ Examples:
   tapescope eval repeat_copy --lengths 10 --repeats 10,20
   tapescope eval copy --lengths 120 --rows 256 --json
   tapescope eval runs/associative_recall-1 --items 6,12
+  tapescope eval --suite                     all included machines, beside the paper
+  tapescope eval --suite copy runs/copy-7 --format markdown
 
 `bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper; `wrong` \
 is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
@@ -32,8 +36,15 @@ machine has not been trained on them.";
 #[command(after_help = EXAMPLES)]
 pub(super) struct Eval {
     /// A preset whose weights are included, a weights file, or the folder of a run.
-    #[arg(value_name = "PRESET|FILE")]
-    machine: String,
+    #[arg(value_name = "PRESET|FILE", required_unless_present = "suite")]
+    machine: Option<String>,
+    /// Measure these machines, or all that are included, in one table beside the paper.
+    #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
+          conflicts_with_all = ["machine", "lengths", "items", "repeats", "rows", "json"])]
+    suite: Option<Vec<String>>,
+    /// With --suite: how to write the table.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machine")]
+    format: Format,
     /// Lengths of the sequences, in vectors [default: those of the preset].
     #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = length, allow_negative_numbers = true)]
     lengths: Vec<usize>,
@@ -66,22 +77,21 @@ fn episode_count(text: &str) -> Result<usize, String> {
 
 impl Eval {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let trained = machine::find(&self.machine, self.rows)?;
+        let Some(name) = &self.machine else {
+            return self.suite().run(out);
+        };
+        let trained = machine::find(name, self.rows)?;
         let cases = self.cases(&trained)?;
         let episodes = self
             .episodes
             .unwrap_or(trained.experiment.evaluation.episodes);
         let at_a_time = threads(self.threads).min(episodes);
         for task in &cases {
-            let (config, steps) = (&trained.machine.config, task.longest());
-            let bytes = evaluation_bytes(config, steps, at_a_time);
-            let size = machine::size(config, steps);
-            let what = format!("measuring {at_a_time} episodes at a time, each of {size},");
             let smaller = match task.measure() {
                 Measure::Length => "--threads, --lengths, --repeats or --rows",
                 Measure::Items => "--threads, --items or --rows",
             };
-            machine::check_size(bytes, &self.machine, &what, smaller)?;
+            machine::check_measuring(&trained, task, at_a_time, name, smaller)?;
         }
         if !self.json {
             self.head(out, &trained, episodes)?;
@@ -106,6 +116,16 @@ impl Eval {
         Ok(())
     }
 
+    fn suite(&self) -> Suite<'_> {
+        Suite {
+            names: self.suite.as_deref().unwrap_or_default(),
+            episodes: self.episodes,
+            seed: self.seed,
+            threads: threads(self.threads),
+            format: self.format,
+        }
+    }
+
     /// One task for every line of the table.
     fn cases(&self, trained: &Trained) -> anyhow::Result<Vec<Task>> {
         let given = |asked: &[usize], preset: &[usize]| {
@@ -123,20 +143,12 @@ impl Eval {
         let repeats = given(&self.repeats, &preset.repeats);
         let lengths = ("--lengths", &*self.lengths);
         let sizes = machine::sizes(task, lengths, ("--items", &self.items))?;
-        let mut cases = Vec::new();
-        for size in given(sizes, &preset.sizes) {
-            let task = task.clone().with_size(size);
-            if repeats.is_empty() {
-                cases.push(task);
-            } else {
-                cases.extend(
-                    repeats
-                        .iter()
-                        .map(|&repeats| task.clone().with_repeats(repeats)),
-                );
-            }
-        }
-        Ok(cases)
+        let asked = EvaluationConfig {
+            sizes: given(sizes, &preset.sizes),
+            repeats,
+            episodes: preset.episodes,
+        };
+        Ok(asked.cases(task))
     }
 
     fn head(
@@ -192,7 +204,8 @@ fn line(
     writeln!(out)
 }
 
-fn span(range: &RangeInclusive<usize>) -> String {
+/// A range in few characters.
+pub(super) fn span(range: &RangeInclusive<usize>) -> String {
     if range.start() == range.end() {
         range.start().to_string()
     } else {

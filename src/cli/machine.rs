@@ -6,6 +6,7 @@ use super::Usage;
 use crate::io::{Error, Experiment, RunFolder, Trained, preset, trace, weights};
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
+use crate::train::evaluation_bytes;
 
 /// The most memory that a command may take, in bytes.
 const LIMIT: u64 = 16 << 30;
@@ -105,6 +106,21 @@ pub(super) fn check_size(bytes: u64, place: &str, what: &str, smaller: &str) -> 
         LIMIT >> 30
     );
     Err(Usage(problem).into())
+}
+
+/// Refuses to measure a machine on episodes too long for it; `place` and `smaller` as in [`check_size`].
+pub(super) fn check_measuring(
+    trained: &Trained,
+    task: &Task,
+    at_a_time: usize,
+    place: &str,
+    smaller: &str,
+) -> anyhow::Result<()> {
+    let (config, steps) = (&trained.machine.config, task.longest());
+    let bytes = evaluation_bytes(config, steps, at_a_time);
+    let size = size(config, steps);
+    let what = format!("measuring {at_a_time} episodes at a time, each of {size},");
+    check_size(bytes, place, &what, smaller)
 }
 
 /// The length of an episode and the size of the memory it runs on, in words.

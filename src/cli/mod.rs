@@ -2,6 +2,8 @@
 
 mod eval;
 mod machine;
+mod suite;
+mod table;
 mod tasks;
 mod trace;
 mod train;

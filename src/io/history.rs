@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Trained, file};
+use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
 use crate::train::{Evaluation, HistoryPoint};
 
@@ -14,32 +14,72 @@ pub fn measurement_json(
     evaluation: &Evaluation,
     optimum: Option<f64>,
 ) -> String {
+    file::json(&Line::new(trained, task, seed, evaluation, optimum))
+}
+
+/// [`measurement_json`] of the machine that is called `name`, with what it is compared with: the cost of
+/// guessing, and the words of the paper.
+pub fn comparison_json(
+    name: &str,
+    trained: &Trained,
+    task: &Task,
+    seed: u64,
+    evaluation: &Evaluation,
+    optimum: Option<f64>,
+    chance: f64,
+) -> String {
     #[derive(Serialize)]
-    struct Line<'a> {
-        machine: &'a str,
-        rows: usize,
-        task: &'static str,
-        length: Option<[usize; 2]>,
-        items: Option<[usize; 2]>,
-        repeats: Option<[usize; 2]>,
-        seed: String,
+    struct Comparison<'a> {
         #[serde(flatten)]
-        evaluation: EvaluationForm,
-        optimum: Option<f64>,
+        line: Line<'a>,
+        chance: f64,
+        paper: Option<&'static str>,
     }
-    let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
-    let line = Line {
-        machine: &trained.experiment.name,
-        rows: trained.machine.config.rows,
-        task: task.name(),
-        length: (task.measure() == Measure::Length).then(|| ends(task.size())),
-        items: (task.measure() == Measure::Items).then(|| ends(task.size())),
-        repeats: task.repeats().map(ends),
-        seed: seed.to_string(),
-        evaluation: evaluation.into(),
-        optimum,
-    };
-    file::json(&line)
+    file::json(&Comparison {
+        line: Line {
+            machine: name,
+            ..Line::new(trained, task, seed, evaluation, optimum)
+        },
+        chance,
+        paper: paper::figure(&trained.machine.config, task),
+    })
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    machine: &'a str,
+    rows: usize,
+    task: &'static str,
+    length: Option<[usize; 2]>,
+    items: Option<[usize; 2]>,
+    repeats: Option<[usize; 2]>,
+    seed: String,
+    #[serde(flatten)]
+    evaluation: EvaluationForm,
+    optimum: Option<f64>,
+}
+
+impl<'a> Line<'a> {
+    fn new(
+        trained: &'a Trained,
+        task: &Task,
+        seed: u64,
+        evaluation: &Evaluation,
+        optimum: Option<f64>,
+    ) -> Self {
+        let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
+        Self {
+            machine: &trained.experiment.name,
+            rows: trained.machine.config.rows,
+            task: task.name(),
+            length: (task.measure() == Measure::Length).then(|| ends(task.size())),
+            items: (task.measure() == Measure::Items).then(|| ends(task.size())),
+            repeats: task.repeats().map(ends),
+            seed: seed.to_string(),
+            evaluation: evaluation.into(),
+            optimum,
+        }
+    }
 }
 
 /// [`Evaluation`] in JSON.

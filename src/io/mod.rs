@@ -11,6 +11,7 @@ pub mod bits;
 mod error;
 mod file;
 pub mod history;
+pub mod paper;
 pub mod preset;
 pub mod run;
 pub mod trace;

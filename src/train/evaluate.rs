@@ -58,6 +58,12 @@ pub fn optimum(task: &Task, seed: u64, episodes: usize) -> Option<f64> {
     optima.map(|bits| bits.iter().sum::<f64>() / episodes.max(1) as f64)
 }
 
+/// The mean of [`Task::chance`] over the same episodes: what guessing costs.
+pub fn chance(task: &Task, seed: u64, episodes: usize) -> f64 {
+    let of = |index: usize| task.chance(&task.episode(seed, index as u64));
+    (0..episodes).map(of).sum::<f64>() / episodes.max(1) as f64
+}
+
 /// [`evaluate`] on threads that are there already.
 pub(super) fn evaluate_on(
     threads: &ThreadPool,

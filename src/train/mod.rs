@@ -10,7 +10,7 @@ mod trainer;
 
 pub use bytes::{LARGEST_RECORDING, evaluation_bytes, recording_bytes, training_bytes};
 pub use config::{Clip, OptimizerConfig, TrainingConfig};
-pub use evaluate::{Evaluation, evaluate, optimum};
+pub use evaluate::{Evaluation, chance, evaluate, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::Recording;

@@ -72,6 +72,22 @@ pub struct EvaluationConfig {
     pub episodes: usize,
 }
 
+impl EvaluationConfig {
+    /// The task of every measurement: `task` at each size, with each number of repeats.
+    pub fn cases(&self, task: &Task) -> Vec<Task> {
+        let with_repeats = |task: Task| {
+            let repeated = self.repeats.iter();
+            repeated.map(move |&repeats| task.clone().with_repeats(repeats))
+        };
+        let sizes = self.sizes.iter().map(|&size| task.clone().with_size(size));
+        if self.repeats.is_empty() {
+            sizes.collect()
+        } else {
+            sizes.flat_map(with_repeats).collect()
+        }
+    }
+}
+
 /// `model.memory.rows=64`: a value to use instead of the one in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {

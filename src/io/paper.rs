@@ -1,0 +1,146 @@
+//! What the paper reports, in words, for the machines and sizes that it measured.
+//!
+//! Graves, Wayne and Danihelka 2014, section 4; numbers read off a figure are within 20 percent. The one
+//! place for all of it: a measurement is shown beside the first line here that fits it.
+
+use std::ops::RangeInclusive;
+
+use crate::model::ModelConfig;
+use crate::model::config::ControllerKind;
+use crate::task::{AssociativeRecall, Copy, Ngrams, PrioritySort, RepeatCopy, Task};
+
+/// The kinds of machine that the paper compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A Turing machine with an LSTM controller.
+    NtmLstm,
+    /// A Turing machine with a feedforward controller.
+    NtmFeedforward,
+    /// The baseline: an LSTM without a memory to address.
+    Lstm,
+}
+
+use Kind::{Lstm, NtmFeedforward, NtmLstm};
+
+/// One line: task, kinds of machine, sizes, repeats, and what the paper says.
+type Figure = (
+    &'static str,
+    &'static [Kind],
+    RangeInclusive<usize>,
+    RangeInclusive<usize>,
+    &'static str,
+);
+
+const ANY: RangeInclusive<usize> = 0..=usize::MAX;
+const NTM: &[Kind] = &[NtmLstm, NtmFeedforward];
+
+#[rustfmt::skip]
+const FIGURES: [Figure; 20] = [
+    ("copy", NTM, 1..=20, ANY, "about 0 (Fig. 3)"),
+    ("copy", NTM, 21..=50, ANY, "very few mistakes (Fig. 4)"),
+    ("copy", NTM, 120..=120, ANY, "one vector duplicated, the rest a step late (Fig. 4)"),
+    ("copy", &[Lstm], 1..=20, ANY, "0.5 (Fig. 3)"),
+    ("copy", &[Lstm], 21..=120, ANY, "fails (Fig. 5)"),
+    ("repeat_copy", NTM, 1..=10, 1..=10, "about 0 (Fig. 7)"),
+    ("repeat_copy", NTM, 11..=20, 1..=10, "almost perfect (Fig. 8)"),
+    ("repeat_copy", NTM, 1..=10, 11..=20, "copies on, does not find the end (Fig. 8)"),
+    ("repeat_copy", &[Lstm], 1..=10, 1..=10, "0 to 5 (Fig. 7)"),
+    ("repeat_copy", &[Lstm], 1..=20, 1..=20, "fails (Fig. 8)"),
+    ("associative_recall", NTM, 2..=6, ANY, "about 0 (Fig. 10)"),
+    ("associative_recall", &[NtmFeedforward], 7..=12, ANY, "nearly perfect (4.3)"),
+    ("associative_recall", &[NtmFeedforward], 13..=15, ANY, "below 1 (4.3)"),
+    ("associative_recall", &[Lstm], 2..=6, ANY, "not 0 after 1,000,000 sequences (Fig. 10)"),
+    ("ngrams", &[NtmLstm], 200..=200, ANY, "133.5 (Fig. 13)"),
+    ("ngrams", &[NtmFeedforward], 200..=200, ANY, "134 (Fig. 13)"),
+    ("ngrams", &[Lstm], 200..=200, ANY, "136 (Fig. 13)"),
+    ("priority_sort", &[NtmLstm], 20..=20, ANY, "18 (Fig. 18)"),
+    ("priority_sort", &[NtmFeedforward], 20..=20, ANY, "20 (Fig. 18)"),
+    ("priority_sort", &[Lstm], 20..=20, ANY, "58 (Fig. 18)"),
+];
+
+/// What the paper says of such a machine on this task, whose size is that of the measurement; `None`
+/// where it says nothing, or where the task is not the paper's.
+pub fn figure(config: &ModelConfig, task: &Task) -> Option<&'static str> {
+    if !is_of_the_paper(task) {
+        return None;
+    }
+    let kind = match (config.heads(), config.controller.kind) {
+        (0, ControllerKind::Lstm) => Lstm,
+        (0, ControllerKind::Feedforward) => return None,
+        (_, ControllerKind::Lstm) => NtmLstm,
+        (_, ControllerKind::Feedforward) => NtmFeedforward,
+    };
+    let covers = |known: &RangeInclusive<usize>, range: &RangeInclusive<usize>| {
+        known.contains(range.start()) && known.contains(range.end())
+    };
+    let repeats = task.repeats().unwrap_or(1..=1);
+    let fits = |(name, kinds, sizes, counts, _): &&Figure| {
+        *name == task.name()
+            && kinds.contains(&kind)
+            && covers(sizes, &task.size())
+            && covers(counts, &repeats)
+    };
+    FIGURES.iter().find(fits).map(|(.., words)| *words)
+}
+
+/// True when the vectors are those of the paper; of repeat copy it gives two widths.
+fn is_of_the_paper(task: &Task) -> bool {
+    match task {
+        Task::Copy(Copy { bits, .. }) => *bits == 8,
+        Task::RepeatCopy(RepeatCopy { bits, .. }) => [6, 8].contains(bits),
+        Task::AssociativeRecall(task) => {
+            let items = task.items.clone();
+            let paper = AssociativeRecall::default();
+            *task == AssociativeRecall { items, ..paper }
+        }
+        Task::Ngrams(task) => task.context == Ngrams::default().context,
+        Task::PrioritySort(task) => *task == PrioritySort::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Experiment;
+
+    #[test]
+    fn figures_follow_the_kind_of_machine_and_the_size() {
+        let figure_of = |name: &str, overrides: &[&str], size: usize| {
+            let overrides: Vec<_> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+            let experiment = Experiment::find(name, &overrides).unwrap();
+            figure(&experiment.model, &experiment.task.with_size(size))
+        };
+        let feedforward = "model.controller.kind=feedforward";
+        assert_eq!(figure_of("copy", &[], 20), Some("about 0 (Fig. 3)"));
+        assert_eq!(figure_of("copy", &[], 500), None);
+        let mut baseline = Experiment::find("copy", &[]).unwrap();
+        (baseline.model.read_heads, baseline.model.write_heads) = (0, 0);
+        let at_30 = figure(&baseline.model, &baseline.task.with_size(30));
+        assert_eq!(at_30, Some("fails (Fig. 5)"));
+        assert_eq!(figure_of("copy", &["task.bits=4"], 20), None);
+        assert_eq!(
+            figure_of("associative_recall", &[feedforward], 15),
+            Some("below 1 (4.3)")
+        );
+        assert_eq!(figure_of("associative_recall", &[], 15), None);
+        assert_eq!(figure_of("ngrams", &[], 200), Some("133.5 (Fig. 13)"));
+        assert_eq!(figure_of("ngrams", &["task.context=3"], 200), None);
+        assert_eq!(figure_of("priority_sort", &[], 20), Some("18 (Fig. 18)"));
+        let repeat = |length, repeats| {
+            let experiment = Experiment::find("repeat_copy", &[]).unwrap();
+            let task = experiment.task.with_size(length).with_repeats(repeats);
+            figure(&experiment.model, &task)
+        };
+        assert_eq!(repeat(20, 5), Some("almost perfect (Fig. 8)"));
+        assert!(repeat(5, 20).unwrap().starts_with("copies on"));
+        assert_eq!(repeat(20, 20), None);
+    }
+
+    #[test]
+    fn every_figure_is_of_a_task_that_there_is() {
+        for (name, ..) in FIGURES {
+            let experiment = Experiment::find(name, &[]).unwrap();
+            assert!(is_of_the_paper(&experiment.task), "{name}");
+        }
+    }
+}

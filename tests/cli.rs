@@ -192,6 +192,57 @@ fn ctrl_c_says_where_the_weights_are() {
 
 #[test]
 #[cfg(unix)]
+fn ctrl_c_stops_every_run_of_a_sweep_and_what_there_is_can_be_collected() {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    let folder = tempfile::tempdir().unwrap();
+    let weights = || -> Vec<_> {
+        let runs = std::fs::read_dir(folder.path().join("runs"));
+        let runs = runs.into_iter().flatten();
+        let files = runs.map(|run| run.unwrap().path().join("weights.safetensors"));
+        files.filter(|path| path.exists()).collect()
+    };
+    // A group of its own, as a shell makes one: Ctrl-C reaches all of its processes.
+    let child = Command::new(env!("CARGO_BIN_EXE_tapescope"))
+        .args(["sweep", "copy", "--seeds", "1..3", "--jobs", "2"])
+        .args(["--out", "runs", "--set", "model.controller.size=4"])
+        .args(["--set", "task.length=[1,2]"])
+        .args(["--set", "training.validation_episodes=1"])
+        .args(["--set", "training.validation_every=100"])
+        .args(["--set", "training.sequences=1000000000"])
+        .current_dir(folder.path())
+        .process_group(0)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while weights().len() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let group = format!("-{}", child.id());
+    let killed = Command::new("kill").args(["-INT", "--", &group]).status();
+    assert!(killed.unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(130), "{said}");
+    assert_eq!(
+        said.lines().last().unwrap(),
+        "stopped; the same command goes on with the runs that are not finished"
+    );
+    for path in weights() {
+        tapescope::io::weights::read(&path).unwrap();
+    }
+    let arguments = ["sweep", "--collect", "runs", "--svg", "curves.svg"];
+    let done = tapescope(folder.path(), &arguments);
+    assert!(done.status.success(), "{done:?}");
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(said.matches("not finished; its last").count(), 2, "{said}");
+    let picture = std::fs::read_to_string(folder.path().join("curves.svg")).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
+}
+
+#[test]
+#[cfg(unix)]
 fn a_standard_output_that_takes_nothing_is_named() {
     let folder = tempfile::tempdir().unwrap();
     // A file may have no bytes here: the writer is told so, instead of being ended by a signal.

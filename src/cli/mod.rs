@@ -1,8 +1,11 @@
 //! The command line: one file per subcommand. The only module that prints.
 
+mod collect;
 mod eval;
 mod machine;
+mod plan;
 mod suite;
+mod sweep;
 mod table;
 mod tasks;
 mod trace;
@@ -28,6 +31,7 @@ Examples:
   tapescope eval copy --lengths 10,20,120    measure, also on sequences longer than in training
   tapescope trace copy --length 20 --out copy.ntmtrace.json
                                              one episode, every stage of every step, as JSON
+  tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
 
 Exit codes: 0 done, 1 failed while running, 2 bad input or usage,
             130 stopped with Ctrl-C, 143 terminated.";
@@ -54,6 +58,7 @@ enum Command {
     Train(train::Train),
     Eval(eval::Eval),
     Trace(trace::Trace),
+    Sweep(sweep::Sweep),
 }
 
 /// What was typed cannot be done, though no file is at fault.
@@ -76,6 +81,7 @@ pub fn run() -> ExitCode {
         Command::Train(train) => train.run(&mut out),
         Command::Eval(eval) => eval.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
+        Command::Sweep(sweep) => sweep.run(&mut out),
     };
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -166,19 +172,25 @@ fn threads(asked: Option<usize>) -> usize {
 
 /// The command line as it was typed, to be kept with what it made.
 fn command_line() -> String {
+    let arguments = std::env::args_os().skip(1);
+    let arguments: Vec<String> = arguments
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    quoted(&arguments)
+}
+
+/// A command line of this program, as a shell reads it.
+fn quoted(arguments: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
-    let quote = |text: String| {
+    let quote = |text: &String| {
         if !text.is_empty() && text.chars().all(plain) {
-            text
+            text.clone()
         } else {
             format!("'{}'", text.replace('\'', r"'\''"))
         }
     };
-    let arguments = std::env::args_os()
-        .skip(1)
-        .map(|argument| quote(argument.to_string_lossy().into_owned()));
     std::iter::once("tapescope".to_owned())
-        .chain(arguments)
+        .chain(arguments.iter().map(quote))
         .collect::<Vec<_>>()
         .join(" ")
 }

@@ -63,7 +63,7 @@ fn sequences(text: &str) -> Result<u64, String> {
 impl Train {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let experiment = self.experiment()?;
-        self.check_size(&experiment)?;
+        check_size(&experiment, &self.preset, threads(self.threads))?;
         let folder = self.out.clone().unwrap_or_else(|| {
             PathBuf::from(format!(
                 "runs/{}-{}",
@@ -108,22 +108,6 @@ impl Train {
         run.report(out, &trainer)
     }
 
-    fn check_size(&self, experiment: &Experiment) -> anyhow::Result<()> {
-        let (config, steps) = (&experiment.model, experiment.task.longest());
-        let (batch, threads) = (experiment.training.batch, threads(self.threads));
-        let bytes = training_bytes(config, steps, batch, threads);
-        let what = format!("training on {}", machine::size(config, steps));
-        let (what, smaller) = if batch == 1 {
-            (what, "")
-        } else {
-            let what = format!("{what}, in batches of {batch} on {threads} threads,");
-            (what, "training.batch, --threads, ")
-        };
-        let measure = experiment.task.measure().name();
-        let smaller = format!("{smaller}model.memory.rows, model.memory.columns or task.{measure}");
-        machine::check_size(bytes, &self.preset, &what, &smaller)
-    }
-
     fn experiment(&self) -> anyhow::Result<Experiment> {
         let mut experiment = Experiment::find(&self.preset, &self.overrides)?;
         let training = &mut experiment.training;
@@ -133,8 +117,29 @@ impl Train {
     }
 }
 
+/// Refuses a training run that does not fit into the memory of an ordinary computer.
+pub(super) fn check_size(
+    experiment: &Experiment,
+    preset: &str,
+    threads: usize,
+) -> anyhow::Result<()> {
+    let (config, steps) = (&experiment.model, experiment.task.longest());
+    let batch = experiment.training.batch;
+    let bytes = training_bytes(config, steps, batch, threads);
+    let what = format!("training on {}", machine::size(config, steps));
+    let (what, smaller) = if batch == 1 {
+        (what, "")
+    } else {
+        let what = format!("{what}, in batches of {batch} on {threads} threads,");
+        (what, "training.batch, --threads, ")
+    };
+    let measure = experiment.task.measure().name();
+    let smaller = format!("{smaller}model.memory.rows, model.memory.columns or task.{measure}");
+    machine::check_size(bytes, preset, &what, &smaller)
+}
+
 /// Becomes true with the first Ctrl-C; the second ends the program at once.
-fn interrupted() -> Arc<AtomicBool> {
+pub(super) fn interrupted() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     // Where no handler can be set Ctrl-C ends the program as it always does; nothing is lost but the message.

@@ -107,6 +107,11 @@ pub(super) struct PointForm {
     validation: EvaluationForm,
 }
 
+/// A number as logs have it, NaN and infinities too.
+#[derive(Clone, Copy, Serialize)]
+#[serde(transparent)]
+pub(super) struct Number(#[serde(with = "number")] pub(super) f64);
+
 /// Numbers as traces have them: what JSON does not have is a string. Older files say null.
 mod number {
     use serde::de::Error;

@@ -11,9 +11,12 @@ pub mod bits;
 mod error;
 mod file;
 pub mod history;
+mod log;
 pub mod paper;
 pub mod preset;
 pub mod run;
+pub mod svg;
+pub mod sweep;
 pub mod trace;
 pub mod weights;
 

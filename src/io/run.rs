@@ -16,7 +16,8 @@ use super::{Error, Experiment, file};
 use crate::train::HistoryPoint;
 
 const WEIGHTS: &str = "weights.safetensors";
-const LOG: &str = "history.ntmlog.jsonl";
+pub(super) const LOG: &str = "history.ntmlog.jsonl";
+pub(super) const PRESET: &str = "preset.json";
 
 /// A run folder, open for writing.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ impl RunFolder {
     pub fn create(folder: &Path, experiment: &Experiment, command: &str) -> Result<Self, Error> {
         file::create_folder(folder)?;
         file::remove(&folder.join(WEIGHTS))?;
-        experiment.write(&folder.join("preset.json"))?;
+        experiment.write(&folder.join(PRESET))?;
         let path = folder.join(LOG);
         let log = File::create(&path).map_err(|source| Error::Write {
             file: file::label(&path),

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod config;
+mod curves;
 mod evaluate;
 mod loss;
 mod optimizer;
@@ -10,6 +11,7 @@ mod trainer;
 
 pub use bytes::{LARGEST_RECORDING, evaluation_bytes, recording_bytes, training_bytes};
 pub use config::{Clip, OptimizerConfig, TrainingConfig};
+pub use curves::{Outcome, Spread, median, spread, thin};
 pub use evaluate::{Evaluation, chance, evaluate, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};

@@ -95,6 +95,26 @@ pub struct Override {
     value: Value,
 }
 
+impl Override {
+    /// The dotted path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// As it is typed: it reads back as the same override.
+impl std::fmt::Display for Override {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.value {
+            // Quoted only where it would be read as something else.
+            Value::String(text) if serde_json::from_str::<Value>(text).is_err() => {
+                write!(f, "{}={text}", self.path)
+            }
+            value => write!(f, "{}={value}", self.path),
+        }
+    }
+}
+
 impl std::str::FromStr for Override {
     type Err = String;
 

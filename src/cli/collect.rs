@@ -1,0 +1,209 @@
+//! `tapescope sweep --collect`: what many runs say together, as tables, as JSON and as a picture.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::table::{Column, Format, Table};
+use super::{Usage, note, threads};
+use crate::io::sweep::{Run, Setting, Summary, by_setting, find, to_json};
+use crate::io::{RunFolder, svg, weights};
+use crate::train::{UNSEEN_SEED, evaluate, thin};
+
+/// The most points of a learning curve in a table; JSON has them all.
+const MOST_POINTS: usize = 12;
+
+/// What is to be gathered, and how it is to be shown.
+pub(super) struct Collect<'a> {
+    pub(super) folders: &'a [PathBuf],
+    /// Bits per sequence below which a run has succeeded.
+    pub(super) threshold: f64,
+    /// How many fresh episodes to measure the best weights on.
+    pub(super) fresh: Option<usize>,
+    pub(super) format: Format,
+    pub(super) svg: Option<&'a Path>,
+}
+
+impl Collect<'_> {
+    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let found = find(self.folders)?;
+        let damaged = found.damaged.len();
+        let all = damaged + found.runs.len();
+        for error in &found.damaged {
+            note(&error.to_string());
+        }
+        let (mut settings, twice) = by_setting(found.runs);
+        for folder in twice {
+            note(&format!(
+                "{}: left out, this setting and seed are there already",
+                folder.display()
+            ));
+        }
+        for run in settings.iter_mut().flat_map(|setting| &mut setting.runs) {
+            unfinished(run);
+            if let Some(episodes) = self.fresh {
+                run.fresh = fresh(run, episodes);
+            }
+        }
+        if let Some(path) = self.svg {
+            let curve = |setting: &Setting| svg::Curve {
+                label: setting.label.clone(),
+                points: setting.curve(),
+            };
+            let curves: Vec<svg::Curve> = settings.iter().map(curve).collect();
+            svg::write(path, &curves, self.threshold)?;
+            note(&format!("{}: the learning curves", path.display()));
+        }
+        if self.format == Format::Json {
+            writeln!(out, "{}", to_json(&settings, self.threshold, self.fresh))?;
+        } else {
+            self.summaries(out, &settings)?;
+            self.curves(out, &settings)?;
+        }
+        if damaged > 0 {
+            let problem = format!("{damaged} of {all} runs cannot be read and are not counted");
+            return Err(Usage(problem).into());
+        }
+        Ok(())
+    }
+
+    fn summaries(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
+        let mut columns = vec![
+            Column::words(
+                "setting",
+                settings.iter().map(|setting| setting.label.as_str()),
+            ),
+            Column::numbers("runs", 0),
+            Column::numbers("success", 0),
+            Column::numbers("sequences", 0),
+            Column::numbers("worst", 9),
+            Column::numbers("seconds", 0),
+            Column::numbers("best", 8),
+            Column::numbers("last", 8),
+            Column::numbers("after", 8),
+        ];
+        if self.fresh.is_some() {
+            columns.extend([Column::numbers("fresh", 8), Column::numbers("worst", 8)]);
+        }
+        let table = Table {
+            columns,
+            is_markdown: self.format == Format::Markdown,
+        };
+        table.head(out)?;
+        for setting in settings {
+            let summary = setting.summary(self.threshold, self.fresh.is_some());
+            table.row(out, &self.cells(&setting.label, &summary))?;
+        }
+        let criterion = match self.fresh {
+            None => "best validation".to_owned(),
+            Some(episodes) => format!("best weights on {episodes} fresh episodes"),
+        };
+        writeln!(
+            out,
+            "\nSuccess: {criterion} below {} bits per sequence.\n\
+             Sequences (median, worst) and seconds (median) until the first validation below it, in the runs that\n\
+             have one; bits of the best and the last validation (medians), and of the worst one after.",
+            self.threshold
+        )
+    }
+
+    fn cells(&self, label: &str, summary: &Summary) -> Vec<String> {
+        let whole =
+            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.0}"));
+        let median = |pair: Option<[f64; 2]>| pair.map(|[median, _]| median);
+        let worst = |pair: Option<[f64; 2]>| pair.map(|[_, worst]| worst);
+        let seconds = median(summary.seconds).map(|s| format!("{s:.1}"));
+        let share = 100.0 * summary.successes as f64 / summary.runs.max(1) as f64;
+        let mut cells = vec![
+            label.to_owned(),
+            summary.runs.to_string(),
+            format!("{share:.0}%"),
+            whole(median(summary.sequences)),
+            whole(worst(summary.sequences)),
+            seconds.unwrap_or_else(|| "-".to_owned()),
+            bits(median(summary.best)),
+            bits(median(summary.last)),
+            bits(summary.worst_after),
+        ];
+        if self.fresh.is_some() {
+            cells.extend([bits(median(summary.fresh)), bits(worst(summary.fresh))]);
+        }
+        cells
+    }
+
+    fn curves(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
+        let table = Table {
+            columns: vec![
+                Column::words(
+                    "setting",
+                    settings.iter().map(|setting| setting.label.as_str()),
+                ),
+                Column::numbers("sequences", 0),
+                Column::numbers("runs", 0),
+                Column::numbers("median", 8),
+                Column::numbers("min", 8),
+                Column::numbers("max", 8),
+            ],
+            is_markdown: self.format == Format::Markdown,
+        };
+        if settings.iter().all(|setting| setting.curve().is_empty()) {
+            return Ok(());
+        }
+        writeln!(out, "\nLearning curves: validation in bits per sequence\n")?;
+        table.head(out)?;
+        for setting in settings {
+            for point in thin(&setting.curve(), MOST_POINTS) {
+                let cells = [
+                    setting.label.clone(),
+                    point.sequences.to_string(),
+                    point.runs.to_string(),
+                    bits(Some(point.median)),
+                    bits(Some(point.lowest)),
+                    bits(Some(point.highest)),
+                ];
+                table.row(out, &cells)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bits(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(bits) if bits.is_finite() => format!("{bits:.3}"),
+        Some(_) => "no number".to_owned(),
+    }
+}
+
+/// Says what became of a run that is not finished.
+fn unfinished(run: &Run) {
+    if run.finished {
+        return;
+    }
+    let done = run.points.last().map_or(0, |point| point.sequences);
+    let state = match &run.failure {
+        Some(words) => words.clone(),
+        None => "not finished".to_owned(),
+    };
+    note(&format!(
+        "{}: {state}; its last validation is after {done} of {} sequences",
+        run.folder.display(),
+        run.experiment.training.sequences
+    ));
+}
+
+/// Bits per sequence of the best weights of a run on fresh episodes; `None` where there are none to read.
+fn fresh(run: &Run, episodes: usize) -> Option<f64> {
+    let trained = RunFolder::weights_at(&run.folder).and_then(|path| weights::read(&path));
+    match trained {
+        Ok(trained) => {
+            let task = &run.experiment.task;
+            let result = evaluate(&trained.machine, task, UNSEEN_SEED, episodes, threads(None));
+            Some(result.bits_per_sequence)
+        }
+        Err(error) => {
+            note(&format!("{error}; not measured"));
+            None
+        }
+    }
+}

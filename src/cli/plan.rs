@@ -1,0 +1,271 @@
+//! Which runs a sweep is made of: seeds, settings, and the share of one shard.
+
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use super::Usage;
+use crate::io::preset::Override;
+
+/// The most runs of a sweep.
+const MOST_RUNS: usize = 100_000;
+
+/// Seeds as they are typed: `1..10`, both included, or `1,3,7..9`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seeds(pub(super) Vec<u64>);
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (mut seeds, mut known) = (Vec::new(), HashSet::new());
+        for part in text.split(',') {
+            let (first, last) = ends(part).ok_or_else(|| {
+                format!("`{part}`: expected seeds such as 1..10, which is 1 to 10, or 1,3,7..9")
+            })?;
+            if first > last {
+                return Err(format!("`{part}`: {last} comes before {first}"));
+            }
+            if last - first >= MOST_RUNS as u64 {
+                return Err(format!("`{part}`: are more than {MOST_RUNS} seeds"));
+            }
+            for seed in first..=last {
+                if !known.insert(seed) {
+                    return Err(format!("`{part}`: seed {seed} is given twice"));
+                }
+                seeds.push(seed);
+            }
+        }
+        Ok(Self(seeds))
+    }
+}
+
+fn ends(part: &str) -> Option<(u64, u64)> {
+    let number = |text: &str| text.trim().parse().ok();
+    match part.split_once("..") {
+        Some((first, last)) => Some((number(first)?, number(last)?)),
+        None => number(part).map(|seed| (seed, seed)),
+    }
+}
+
+/// `2/5`: every fifth run, beginning with the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shard {
+    index: usize,
+    count: usize,
+}
+
+impl Shard {
+    /// All of the runs.
+    pub(super) const WHOLE: Self = Self { index: 1, count: 1 };
+
+    /// True when the run at this place, counted from 0, belongs to the shard.
+    pub(super) fn takes(self, run: usize) -> bool {
+        run % self.count == self.index - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parse = || {
+            let (index, count) = text.split_once('/')?;
+            Some((index.parse().ok()?, count.parse().ok()?))
+        };
+        match parse() {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
+            _ => Err("expected I/N with 1 ≤ I ≤ N, for example 2/5".to_owned()),
+        }
+    }
+}
+
+/// `PATH=V1,V2`: a value of the preset with all the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Grid {
+    pub(super) path: String,
+    values: Vec<Override>,
+}
+
+impl FromStr for Grid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected path=value,value, for example model.memory.rows=64,128";
+        let (path, values) = text.split_once('=').ok_or(expected)?;
+        let mut grid = Self {
+            path: path.to_owned(),
+            values: Vec::new(),
+        };
+        for value in split_values(values) {
+            if value.is_empty() {
+                return Err(format!("a value is empty; {expected}"));
+            }
+            let value: Override = format!("{path}={value}").parse().map_err(|_| expected)?;
+            if grid.values.contains(&value) {
+                return Err(format!("{value} is given twice"));
+            }
+            grid.values.push(value);
+        }
+        Ok(grid)
+    }
+}
+
+/// The parts between commas, but not those inside brackets, braces or quotes.
+fn split_values(text: &str) -> Vec<&str> {
+    let (mut depth, mut is_quoted, mut is_escaped, mut start) = (0_i32, false, false, 0);
+    let mut parts = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '[' | '{' if !is_quoted => depth += 1,
+            ']' | '}' if !is_quoted => depth -= 1,
+            ',' if !is_quoted && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Every combination of the values of the grids, each behind what is set in all of them; the last grid
+/// changes fastest.
+///
+/// # Errors
+/// A path is given twice, is that of the seed, or there are too many runs.
+pub(super) fn settings(
+    set: &[Override],
+    grids: &[Grid],
+    seeds: usize,
+) -> Result<Vec<Vec<Override>>, Usage> {
+    let mut paths: Vec<&str> = Vec::new();
+    let set_paths = set.iter().map(Override::path);
+    for path in set_paths.chain(grids.iter().map(|grid| grid.path.as_str())) {
+        if path == "training.seed" {
+            let problem = "training.seed: the seeds of a sweep are given with --seeds";
+            return Err(Usage(problem.to_owned()));
+        }
+        if paths.contains(&path) {
+            let problem = format!("{path}: is given twice; --set takes one value, --grid several");
+            return Err(Usage(problem));
+        }
+        paths.push(path);
+    }
+    let counts = grids.iter().map(|grid| grid.values.len());
+    let runs = counts.fold(seeds, usize::saturating_mul);
+    if runs > MOST_RUNS {
+        let problem = format!("--grid and --seeds make {runs} runs; the most is {MOST_RUNS}");
+        return Err(Usage(problem));
+    }
+    let mut settings = vec![set.to_vec()];
+    for grid in grids {
+        let with_each = |setting: Vec<Override>| {
+            let values = grid.values.iter();
+            values.map(move |value| [&setting[..], std::slice::from_ref(value)].concat())
+        };
+        settings = settings.into_iter().flat_map(with_each).collect();
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_ranges_with_both_ends_and_lists() {
+        let seeds = |text: &str| text.parse::<Seeds>().map(|seeds| seeds.0);
+        assert_eq!(seeds("1..4"), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(seeds("7"), Ok(vec![7]));
+        assert_eq!(seeds("1,5..6,0"), Ok(vec![1, 5, 6, 0]));
+        assert_eq!(seeds("18446744073709551615"), Ok(vec![u64::MAX]));
+        for (text, words) in [
+            ("", "expected seeds"),
+            ("1..", "expected seeds"),
+            ("-1", "expected seeds"),
+            ("4..1", "1 comes before 4"),
+            ("1..3,2", "seed 2 is given twice"),
+            ("0..18446744073709551615", "more than 100000"),
+        ] {
+            let error = seeds(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn shards_share_the_runs_without_gap_or_overlap() {
+        for count in 1..8 {
+            for run in 0..20 {
+                let takers = (1..=count).filter(|index| {
+                    format!("{index}/{count}")
+                        .parse::<Shard>()
+                        .unwrap()
+                        .takes(run)
+                });
+                assert_eq!(takers.count(), 1);
+            }
+        }
+        let second: Shard = "2/5".parse().unwrap();
+        let taken: Vec<usize> = (0..12).filter(|run| second.takes(*run)).collect();
+        assert_eq!(taken, [1, 6, 11]);
+        assert!((0..9).all(|run| Shard::WHOLE.takes(run)));
+        for text in ["", "1", "0/5", "6/5", "1/0", "-1/5", "a/b", "1/5/2"] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_split_between_commas_but_not_inside() {
+        assert_eq!(split_values("1,2"), ["1", "2"]);
+        assert_eq!(split_values("[1,10],[1,20]"), ["[1,10]", "[1,20]"]);
+        assert_eq!(
+            split_values(r#"{"a":[1,2]},"x,\"]y""#),
+            [r#"{"a":[1,2]}"#, r#""x,\"]y""#]
+        );
+        assert_eq!(split_values("1,,2"), ["1", "", "2"]);
+    }
+
+    #[test]
+    fn grids_multiply_and_the_last_changes_fastest() {
+        let set = ["a=1".parse().unwrap()];
+        let grids: Vec<Grid> = ["b=1,2", "c=x,[3,4]"]
+            .map(|text| text.parse().unwrap())
+            .into();
+        let settings = settings(&set, &grids, 3).unwrap();
+        let words: Vec<String> = settings
+            .iter()
+            .map(|setting| {
+                let parts: Vec<String> = setting.iter().map(ToString::to_string).collect();
+                parts.join(" ")
+            })
+            .collect();
+        let expected = [
+            "a=1 b=1 c=x",
+            "a=1 b=1 c=[3,4]",
+            "a=1 b=2 c=x",
+            "a=1 b=2 c=[3,4]",
+        ];
+        assert_eq!(words, expected);
+        assert_eq!(super::settings(&[], &[], 3).unwrap(), [[]]);
+    }
+
+    #[test]
+    fn what_makes_no_grid_is_said() {
+        for text in ["a", "a=", "a=1,", "=1", "a=1,1", "a=1,1.0e0,1"] {
+            assert!(text.parse::<Grid>().is_err(), "{text}");
+        }
+        let grid = |text: &str| text.parse::<Grid>().unwrap();
+        let error = |set: &[Override], grids: &[Grid], seeds| {
+            settings(set, grids, seeds).unwrap_err().to_string()
+        };
+        let twice = "a: is given twice; --set takes one value, --grid several";
+        assert_eq!(error(&["a=1".parse().unwrap()], &[grid("a=2")], 1), twice);
+        assert_eq!(error(&[], &[grid("a=2"), grid("a=3")], 1), twice);
+        assert!(error(&[], &[grid("training.seed=1,2")], 1).contains("--seeds"));
+        assert!(error(&[], &[grid("a=1,2")], 60_000).contains("120000 runs"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading the log of a training run.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::short;
+use super::history::PointForm;
+use super::preset::form::plain;
+use super::{Error, Experiment, file};
+use crate::train::HistoryPoint;
+
+/// The largest log that is read, in bytes.
+const LIMIT: u64 = 1 << 30;
+
+/// What a training run wrote down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Log {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The validations, in order.
+    pub points: Vec<HistoryPoint>,
+}
+
+#[derive(Deserialize)]
+struct HeaderForm<'a> {
+    format: String,
+    version: String,
+    #[serde(borrow)]
+    experiment: &'a RawValue,
+}
+
+/// Reads a log. A last line without an end is left out: the run is being written, or was cut off there.
+///
+/// # Errors
+/// The file, the line, what was found and what was expected.
+pub fn read(path: &Path) -> Result<Log, Error> {
+    from_text(&file::read_text(path, LIMIT)?, &file::label(path))
+}
+
+fn from_text(text: &str, label: &str) -> Result<Log, Error> {
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut lines = whole.lines().enumerate();
+    let Some((_, header)) = lines.next() else {
+        let problem = "ends before its first line does: no header of a training log";
+        return Err(Error::content(label, "", problem));
+    };
+    let experiment = experiment(header, label)?;
+    let mut points: Vec<HistoryPoint> = Vec::new();
+    for (index, line) in lines {
+        let place = format!("line {}", index + 1);
+        let point: PointForm = serde_json::from_str(line)
+            .map_err(|error| Error::content(label, &place, plain(&error.to_string())))?;
+        let point = HistoryPoint::from(point);
+        if let Some(before) = points.last()
+            && before.sequences >= point.sequences
+        {
+            let problem = format!(
+                "`sequences` is {}, and {} in the line before; expected more",
+                point.sequences, before.sequences
+            );
+            return Err(Error::content(label, place, problem));
+        }
+        points.push(point);
+    }
+    Ok(Log { experiment, points })
+}
+
+fn experiment(header: &str, label: &str) -> Result<Experiment, Error> {
+    let place = "line 1";
+    let header: HeaderForm = serde_json::from_str(header).map_err(|error| {
+        let problem = format!(
+            "is not the header of a training log: {}",
+            plain(&error.to_string())
+        );
+        Error::content(label, place, problem)
+    })?;
+    for (key, found, is_right, expected) in [
+        (
+            "format",
+            &header.format,
+            header.format == "ntm-log",
+            "ntm-log",
+        ),
+        (
+            "version",
+            &header.version,
+            header.version.split('.').next() == Some("1"),
+            "1.x, the version this program reads",
+        ),
+    ] {
+        if !is_right {
+            let problem = format!("`{key}` is `{}`; expected {expected}", short(found));
+            return Err(Error::content(label, place, problem));
+        }
+    }
+    Experiment::from_json(header.experiment.get(), label, &[])
+        .map_err(|error| error.within("line 1.experiment"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = r#"{"format":"ntm-log","version":"1.0","generator":{},"command":"tapescope train x","experiment":{"name":"tiny","task":{"kind":"copy","bits":2,"length":[1,2]}}}"#;
+
+    fn point(sequences: u64) -> String {
+        format!(
+            r#"{{"sequences":{sequences},"seconds":0.5,"training_bits":4.0,"validation":{{"episodes":2,"bits_per_sequence":3.0,"wrong_bits":1.0,"scored_bits":8.0,"perfect":0.0}}}}"#
+        )
+    }
+
+    fn error(text: &str) -> String {
+        from_text(text, "run.jsonl").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_log_reads_back_and_a_cut_line_is_left_out() {
+        let text = format!("{HEADER}\n{}\n{}\n", point(10), point(20));
+        let log = from_text(&text, "x").unwrap();
+        assert_eq!(log.experiment.name, "tiny");
+        assert_eq!(log.points.len(), 2);
+        assert_eq!(log.points[1].sequences, 20);
+        for cut in 1..point(20).len() {
+            let log = from_text(&text[..text.len() - cut - 1], "x").unwrap();
+            assert_eq!(log.points.len(), 1);
+        }
+        assert_eq!(from_text(&format!("{HEADER}\n"), "x").unwrap().points, []);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        assert_eq!(
+            error(&HEADER[..40]),
+            "run.jsonl: ends before its first line does: no header of a training log"
+        );
+        assert!(error("{}\n").starts_with("run.jsonl: `line 1`: is not the header"));
+        assert_eq!(
+            error(&format!("{}\n", HEADER.replace("ntm-log", "other"))),
+            "run.jsonl: `line 1`: `format` is `other`; expected ntm-log"
+        );
+        assert_eq!(
+            error(&format!("{}\n", HEADER.replace("1.0", "2.0"))),
+            "run.jsonl: `line 1`: `version` is `2.0`; expected 1.x, the version this program reads"
+        );
+        assert!(
+            error(&format!("{}\n", HEADER.replace("copy", "cpoy")))
+                .starts_with("run.jsonl: `line 1.experiment.task.kind`: "),
+        );
+        let broken = format!("{HEADER}\n{}\nrubbish\n{}\n", point(10), point(20));
+        assert!(error(&broken).starts_with("run.jsonl: `line 3`: "));
+        assert_eq!(
+            error(&format!("{HEADER}\n{}\n{}\n", point(20), point(20))),
+            "run.jsonl: `line 3`: `sequences` is 20, and 20 in the line before; expected more"
+        );
+    }
+}

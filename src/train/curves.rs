@@ -1,0 +1,168 @@
+//! What many learning curves say together: how often a setting converges, how soon, and how surely.
+
+use super::HistoryPoint;
+
+/// How one run went, measured against a threshold in bits per sequence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The first validation below the threshold.
+    pub first_below: Option<HistoryPoint>,
+    /// The largest validation after the first one below the threshold: how bad a relapse was.
+    pub worst_after: Option<f64>,
+    /// The smallest validation.
+    pub best: Option<f64>,
+    /// The last validation.
+    pub last: Option<f64>,
+}
+
+impl Outcome {
+    /// Judges a learning curve.
+    pub fn of(points: &[HistoryPoint], threshold: f64) -> Self {
+        let below = points.iter().position(|point| cost(point) < threshold);
+        let after = below.map_or(&[][..], |first| &points[first + 1..]);
+        Self {
+            first_below: below.map(|first| points[first]),
+            worst_after: after.iter().map(cost).reduce(f64::max),
+            best: points.iter().map(cost).reduce(f64::min),
+            last: points.last().map(cost),
+        }
+    }
+}
+
+/// The validations of several runs after the same number of sequences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Sequences trained on.
+    pub sequences: u64,
+    /// How many runs were validated there.
+    pub runs: usize,
+    /// Bits per sequence: half of the runs are at or below this.
+    pub median: f64,
+    /// Of the best run.
+    pub lowest: f64,
+    /// Of the worst run.
+    pub highest: f64,
+}
+
+/// The spread at every number of sequences at which some run was validated, in their order.
+pub fn spread(curves: &[&[HistoryPoint]]) -> Vec<Spread> {
+    let mut points = std::collections::BTreeMap::<u64, Vec<f64>>::new();
+    for point in curves.iter().flat_map(|curve| curve.iter()) {
+        points.entry(point.sequences).or_default().push(cost(point));
+    }
+    let of = |(sequences, costs): (u64, Vec<f64>)| Spread {
+        sequences,
+        runs: costs.len(),
+        median: median(&costs).unwrap_or(f64::INFINITY),
+        lowest: costs.iter().copied().fold(f64::INFINITY, f64::min),
+        highest: costs.iter().copied().fold(0.0, f64::max),
+    };
+    points.into_iter().map(of).collect()
+}
+
+/// At most `most` of the points, evenly spread, the last one always among them.
+pub fn thin(points: &[Spread], most: usize) -> Vec<Spread> {
+    let (count, most) = (points.len(), most.max(1));
+    if count <= most {
+        return points.to_vec();
+    }
+    let nth = |index: usize| points[(index + 1) * count / most - 1];
+    (0..most).map(nth).collect()
+}
+
+/// The middle value, or the mean of the two in the middle; `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let upper = sorted.get(middle).copied()?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(f64::midpoint(sorted[middle - 1], upper))
+}
+
+/// A validation in bits per sequence; what is not a number is as bad as can be.
+fn cost(point: &HistoryPoint) -> f64 {
+    let bits = point.validation.bits_per_sequence;
+    if bits.is_nan() { f64::INFINITY } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Evaluation;
+
+    fn curve(points: &[(u64, f64)]) -> Vec<HistoryPoint> {
+        let point = |&(sequences, bits_per_sequence): &(u64, f64)| HistoryPoint {
+            sequences,
+            seconds: sequences as f64 / 10.0,
+            training_bits: 0.0,
+            validation: Evaluation {
+                bits_per_sequence,
+                ..Evaluation::default()
+            },
+        };
+        points.iter().map(point).collect()
+    }
+
+    #[test]
+    fn a_run_converges_relapses_and_ends() {
+        let points = curve(&[(10, 5.0), (20, 0.05), (30, 2.0), (40, 0.01), (50, 0.02)]);
+        let outcome = Outcome::of(&points, 0.1);
+        assert_eq!(outcome.first_below.unwrap().sequences, 20);
+        assert_eq!(outcome.worst_after, Some(2.0));
+        assert_eq!(outcome.best, Some(0.01));
+        assert_eq!(outcome.last, Some(0.02));
+    }
+
+    #[test]
+    fn a_run_that_never_converges_has_nothing_after() {
+        let outcome = Outcome::of(&curve(&[(10, 5.0), (20, f64::NAN)]), 0.1);
+        assert_eq!((outcome.first_below, outcome.worst_after), (None, None));
+        assert_eq!(outcome.best, Some(5.0));
+        assert_eq!(outcome.last, Some(f64::INFINITY));
+        let nothing = Outcome::of(&[], 0.1);
+        assert_eq!((nothing.best, nothing.last), (None, None));
+    }
+
+    #[test]
+    fn runs_are_compared_where_they_were_validated() {
+        let curves = [
+            curve(&[(10, 4.0), (20, 1.0)]),
+            curve(&[(10, 2.0), (20, 3.0)]),
+            curve(&[(10, f64::NAN)]),
+        ];
+        let curves: Vec<&[HistoryPoint]> = curves.iter().map(Vec::as_slice).collect();
+        let spread = spread(&curves);
+        let at = |index: usize| {
+            let s: Spread = spread[index];
+            (s.sequences, s.runs, s.median, s.lowest, s.highest)
+        };
+        assert_eq!(spread.len(), 2);
+        assert_eq!(at(0), (10, 3, 4.0, 2.0, f64::INFINITY));
+        assert_eq!(at(1), (20, 2, 2.0, 1.0, 3.0));
+    }
+
+    #[test]
+    fn a_thinned_curve_is_even_and_ends_where_it_did() {
+        let points: Vec<(u64, f64)> = (1..=10).map(|at| (at, 0.0)).collect();
+        let curve = spread(&[&curve(&points)]);
+        let thinned = |most| -> Vec<u64> {
+            let points = thin(&curve, most);
+            points.iter().map(|point| point.sequences).collect()
+        };
+        assert_eq!(thinned(5), [2, 4, 6, 8, 10]);
+        assert_eq!(thinned(3), [3, 6, 10]);
+        assert_eq!(thinned(20).len(), 10);
+        assert_eq!(thin(&[], 5), []);
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0]), Some(3.0));
+        assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, f64::INFINITY]), Some(3.0));
+    }
+}

@@ -3,7 +3,7 @@
 use tapescope::io::preset::{self, Override};
 use tapescope::io::{Error, Experiment};
 use tapescope::model::ModelConfig;
-use tapescope::model::config::{InitialMemory, InitialWeighting};
+use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use tapescope::train::{Clip, OptimizerConfig};
 
 const TASK: &str = r#""task": {"kind": "copy", "bits": 8, "length": [1, 20]}"#;
@@ -26,27 +26,78 @@ fn with(overrides: &[&str]) -> Result<Experiment, Error> {
 
 #[test]
 fn every_preset_reads_and_writes_back() {
-    let names: Vec<_> = preset::names().collect();
-    assert_eq!(
-        names,
-        [
-            "copy",
-            "repeat_copy",
-            "associative_recall",
-            "ngrams",
-            "priority_sort"
-        ]
-    );
-    for name in names {
+    let mut names: Vec<_> = preset::names().map(str::to_owned).collect();
+    for name in &names {
         let experiment = Experiment::find(name, &[]).unwrap();
-        assert_eq!(
-            (experiment.name.as_str(), experiment.task.name()),
-            (name, name)
-        );
+        assert_eq!(&experiment.name, name);
+        assert!(name.starts_with(experiment.task.name()));
         let full = experiment.to_json();
         let again = Experiment::from_json(&full, "other.json", &[]).unwrap();
         assert_eq!(again, experiment);
         assert_eq!(again.to_json(), full);
+    }
+    let files = std::fs::read_dir("tasks").unwrap();
+    let mut files: Vec<_> = files
+        .map(|file| {
+            file.unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    (names.sort(), files.sort());
+    assert_eq!(names, files, "every file of tasks/ is embedded");
+}
+
+#[test]
+fn the_presets_of_the_paper_have_its_sizes_and_rates() {
+    // Heads of each kind, layers, units and rate: tables 1 to 3 of the paper.
+    for (name, wanted) in [
+        (
+            "copy",
+            [(1, 1, 100, 1e-4), (1, 1, 100, 1e-4), (0, 3, 256, 3e-5)],
+        ),
+        (
+            "repeat_copy",
+            [(1, 1, 100, 1e-4), (1, 1, 100, 1e-4), (0, 3, 512, 3e-5)],
+        ),
+        (
+            "associative_recall",
+            [(1, 1, 100, 1e-4), (4, 1, 256, 1e-4), (0, 3, 256, 1e-4)],
+        ),
+        (
+            "ngrams",
+            [(1, 1, 100, 3e-5), (1, 1, 100, 3e-5), (0, 3, 128, 1e-4)],
+        ),
+        (
+            "priority_sort",
+            [(5, 2, 100, 3e-5), (8, 1, 512, 3e-5), (0, 3, 128, 3e-5)],
+        ),
+    ] {
+        for (kind, wanted) in ["", "_feedforward", "_lstm"].into_iter().zip(wanted) {
+            let found = Experiment::find(&format!("{name}{kind}_paper"), &[]).unwrap();
+            let (model, training) = (found.model, found.training);
+            let OptimizerConfig::RmsProp { rate, .. } = training.optimizer else {
+                panic!("{name}{kind}_paper is trained by RMSProp");
+            };
+            assert_eq!(model.read_heads, model.write_heads);
+            let controller = (model.controller.layers, model.controller.size);
+            assert_eq!(
+                (model.read_heads, controller.0, controller.1, rate),
+                wanted,
+                "{name}{kind}"
+            );
+            assert_eq!(
+                (training.batch, training.clip),
+                (1, Clip::Elementwise(10.0))
+            );
+            let is_feedforward = model.controller.kind == ControllerKind::Feedforward;
+            assert_eq!(is_feedforward, kind == "_feedforward");
+            assert!(model.heads() == 0 || (model.rows, model.columns) == (128, 20));
+        }
     }
 }
 
@@ -140,14 +191,6 @@ fn the_other_tasks_of_the_paper_are_the_defaults() {
         let again = Experiment::from_json(&experiment.to_json(), "x.json", &[]).unwrap();
         assert_eq!(again, experiment);
     }
-    let heads = |name: &str| {
-        let model = Experiment::find(name, &[]).unwrap().model;
-        let controller = (model.controller.layers, model.controller.size);
-        (model.read_heads, model.write_heads, controller)
-    };
-    assert_eq!(heads("associative_recall"), (1, 1, (1, 100)));
-    assert_eq!(heads("ngrams"), (1, 1, (1, 100)));
-    assert_eq!(heads("priority_sort"), (5, 5, (2, 100)));
 }
 
 #[test]
@@ -517,11 +560,11 @@ fn overrides_are_as_strict_as_the_file() {
 fn a_typo_in_the_name() {
     assert_eq!(
         Experiment::find("cpoy", &[]).unwrap_err().to_string(),
-        "there is no preset `cpoy`; did you mean `copy`? known: copy, repeat_copy, associative_recall, ngrams, priority_sort"
+        "there is no preset `cpoy`; did you mean `copy`? known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 30)"
     );
     assert_eq!(
         Experiment::find("frobnicate", &[]).unwrap_err().to_string(),
-        "there is no preset `frobnicate`; known: copy, repeat_copy, associative_recall, ngrams, priority_sort"
+        "there is no preset `frobnicate`; known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 30)"
     );
     let missing = Experiment::find("no/such.json", &[])
         .unwrap_err()

@@ -77,7 +77,7 @@ impl Error {
         name: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        const MOST: usize = 9;
+        const MOST: usize = 5;
         let mut known: Vec<String> = known.into_iter().map(str::to_owned).collect();
         let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
         if known.len() > MOST {

@@ -48,7 +48,8 @@ fn every_preset_reads_and_writes_back() {
                 .to_owned()
         })
         .collect();
-    (names.sort(), files.sort());
+    names.sort();
+    files.sort();
     assert_eq!(names, files, "every file of tasks/ is embedded");
 }
 

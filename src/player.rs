@@ -41,6 +41,9 @@ impl Stage {
         Self::Output,
     ];
 
+    /// Those of a machine without heads: there is no memory to address.
+    pub const WITHOUT_HEADS: [Self; 2] = [Self::Controller, Self::Output];
+
     /// One word, as on screen.
     pub fn name(self) -> &'static str {
         match self {
@@ -86,6 +89,7 @@ pub const JUMP: usize = 10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Player {
     steps: usize,
+    stages: &'static [Stage],
     step: usize,
     stage: Stage,
     /// True while the stages are walked through, false while whole steps are looked at.
@@ -102,6 +106,7 @@ impl Player {
     pub fn new(steps: usize) -> Self {
         Self {
             steps,
+            stages: &Stage::ALL,
             step: 0,
             stage: Stage::Output,
             inside: false,
@@ -112,9 +117,10 @@ impl Player {
         }
     }
 
-    /// Puts another episode in: first step, same speed, same loop, playing if it was playing.
-    pub fn load(&mut self, steps: usize) {
-        self.steps = steps;
+    /// Puts another episode in, whose steps have these stages, the last of them [`Stage::Output`]: first
+    /// step, same speed, same loop, playing if it was playing.
+    pub fn load(&mut self, steps: usize, stages: &'static [Stage]) {
+        (self.steps, self.stages) = (steps, stages);
         self.seek(0);
         self.whole();
     }
@@ -137,6 +143,16 @@ impl Player {
     /// The current stage of the step: everything up to and including it has happened.
     pub fn stage(&self) -> Stage {
         self.stage
+    }
+
+    /// The stages of every step, in order.
+    pub fn stages(&self) -> &'static [Stage] {
+        self.stages
+    }
+
+    /// How many stages of a step have been reached, the current one included.
+    pub fn stage_number(&self) -> usize {
+        self.stages.partition_point(|&stage| stage <= self.stage)
     }
 
     /// True while whole steps are looked at, false from the moment a stage is asked for until steps
@@ -179,7 +195,7 @@ impl Player {
         }
         self.elapsed += seconds.max(0.0) * self.moves_per_second();
         // A long pause between two calls (a window behind others) is worth one episode at most.
-        let mut moves = (self.elapsed.floor() as usize).min(self.steps * Stage::ALL.len());
+        let mut moves = (self.elapsed.floor() as usize).min(self.steps * self.stages.len());
         self.elapsed = self.elapsed.fract();
         while moves > 0 && self.playing {
             self.move_on();
@@ -189,7 +205,7 @@ impl Player {
 
     fn moves_per_second(&self) -> f64 {
         if self.stage_by_stage() {
-            self.speed * Stage::ALL.len() as f64
+            self.speed * self.stages.len() as f64
         } else {
             self.speed
         }
@@ -286,7 +302,7 @@ impl Player {
 
     /// The next stage; after the last, the first stage of the next step.
     pub fn next_stage(&mut self) {
-        match Stage::ALL.get(self.stage.index() + 1) {
+        match self.stages.get(self.stage_number()) {
             Some(&stage) => self.seek_stage(stage),
             None if self.step + 1 < self.steps => {
                 self.seek(self.step + 1);
@@ -298,8 +314,9 @@ impl Player {
 
     /// The stage before; before the first, the last stage of the step before.
     pub fn previous_stage(&mut self) {
-        match self.stage.index().checked_sub(1) {
-            Some(index) => self.seek_stage(Stage::ALL[index]),
+        let before = self.stages.partition_point(|&stage| stage < self.stage);
+        match before.checked_sub(1) {
+            Some(index) => self.seek_stage(self.stages[index]),
             None if self.step > 0 => {
                 self.seek(self.step - 1);
                 self.seek_stage(Stage::Output);
@@ -394,6 +411,21 @@ mod tests {
         assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
         player.previous_stage();
         assert_eq!((player.step(), player.stage()), (0, Stage::Output));
+    }
+
+    #[test]
+    fn a_machine_without_heads_has_two_stages() {
+        let mut player = Player::new(0);
+        player.load(2, &Stage::WITHOUT_HEADS);
+        let mut seen = vec![player.stage_number()];
+        for _ in 0..3 {
+            player.next_stage();
+            seen.push(player.stage_number());
+        }
+        assert_eq!(seen, [2, 1, 2, 2]);
+        assert_eq!((player.step(), player.stage()), (1, Stage::Output));
+        player.previous_stage();
+        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
     }
 
     #[test]
@@ -497,7 +529,7 @@ mod tests {
         let mut player = Player::new(9);
         player.play();
         player.seek(8);
-        player.load(4);
+        player.load(4, &Stage::ALL);
         assert_eq!((player.step(), player.playing()), (0, true));
     }
 

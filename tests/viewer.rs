@@ -796,3 +796,176 @@ fn a_task_with_items_says_items() {
     assert_eq!(harness.state().player.steps(), 20);
     harness.get_by_label("More: Length");
 }
+
+/// A plain stacked LSTM.
+fn baseline(layers: usize, size: usize) -> Machine {
+    let task = Task::Copy(Copy {
+        bits: 4,
+        length: 1..=5,
+    });
+    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    (config.read_heads, config.write_heads) = (0, 0);
+    (config.rows, config.columns) = (1, 1);
+    (config.controller.layers, config.controller.size) = (layers, size);
+    Machine {
+        name: "lstm".to_owned(),
+        title: "Copy, LSTM".to_owned(),
+        ntm: Ntm::new(config, 3),
+        task,
+    }
+}
+
+fn window_on(machine: Machine) -> Harness<'static, App> {
+    let options = Options {
+        machines: vec![machine],
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    press(&mut harness, Key::Space);
+    press(&mut harness, Key::Home);
+    harness
+}
+
+#[test]
+fn a_machine_without_heads_shows_its_units() {
+    let mut harness = window_on(baseline(2, 12));
+    for picture in [
+        "cell of layer 0: over time",
+        "hidden of layer 1: over time",
+        "layer 0 forget gate f: all units at this step",
+        "layer 1 output gate o: all units at this step",
+    ] {
+        harness.get_by_label(picture);
+    }
+    harness.get_by_label("LSTM WITHOUT EXTERNAL MEMORY");
+    harness.get_by_label_contains("all it will remember is in its units");
+    for word in ["head", "Head", "memory rows", "Memory rows", "weighting"] {
+        assert!(
+            harness.query_all_by_label_contains(word).next().is_none(),
+            "{word}"
+        );
+    }
+    let status = harness.state().status();
+    assert!(status.contains("layer 1: strongest c "), "{status}");
+    press(&mut harness, Key::ArrowRight);
+    harness.get_by_label_contains(" changes most: ");
+    // Two stages: the network, the answer.
+    press(&mut harness, Key::Comma);
+    assert_eq!(harness.state().player.stage(), Stage::Controller);
+    harness.get_by_label("The network sees the input and its own last state.");
+    press(&mut harness, Key::Comma);
+    assert_eq!(
+        (step(&harness), harness.state().player.stage()),
+        (0, Stage::Output)
+    );
+    press(&mut harness, Key::Num1);
+    press_with(&mut harness, Modifiers::SHIFT, Key::R);
+    assert!(harness.query_by_label("Not done").is_none());
+    let selection = "layer 0 cell c: all units at this step";
+    click(&mut harness, selection);
+    harness.get_by_label_contains("Layer 0 unit ");
+}
+
+#[test]
+fn many_layers_and_units_fit_any_window() {
+    for size in [Vec2::new(300.0, 200.0), Vec2::new(960.0, 600.0)] {
+        let options = Options {
+            machines: vec![baseline(16, 64)],
+            ..options(Arc::<Shelf>::default())
+        };
+        let mut harness = window_with(size, options);
+        harness.run_steps(4);
+    }
+}
+
+/// A number of the last card with this symbol.
+fn line(harness: &Harness<'_, App>, symbol: &str) -> (String, String) {
+    let card = harness.state().card().unwrap();
+    let line = card
+        .lines
+        .iter()
+        .rfind(|line| line.symbol == symbol)
+        .unwrap();
+    (line.sum.clone(), line.value.clone())
+}
+
+#[test]
+fn what_is_clicked_stays_in_view_and_live() {
+    let mut harness = paused();
+    click(&mut harness, "memory: rows down, columns across");
+    let card = harness.state().card().unwrap();
+    assert!(card.title.starts_with("M row "), "{}", card.title);
+    harness.get_by_label(&card.title);
+    assert!(line(&harness, "Mₜ").0.contains("· (1 − "));
+    press(&mut harness, Key::ArrowRight);
+    assert_ne!(harness.state().card().unwrap().lines, card.lines);
+    assert_eq!(harness.state().card().unwrap().title, card.title);
+    press(&mut harness, Key::Escape);
+    assert!(harness.state().card().is_none());
+}
+
+#[test]
+fn a_row_is_told_by_its_equations() {
+    let mut harness = paused();
+    press(&mut harness, Key::Num2);
+    act(
+        &mut harness,
+        Command::Select(tapescope::viewer::Target::Row(3)),
+    );
+    harness.get_by_label("W0 row 3");
+    let (open, step) = (
+        harness.state().session.open.clone().unwrap(),
+        step(&harness),
+    );
+    let head = &open.shown.recording.trace.heads[1];
+    assert_eq!(
+        line(&harness, "w").1,
+        head.weighting.row(step)[3].to_string()
+    );
+    let (sum, value) = line(&harness, "wᶜ");
+    let parts: Vec<f32> = sum
+        .split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '−'))
+        .filter(|part| part.chars().any(|c| c.is_ascii_digit()))
+        .map(|part| part.replace('−', "-").parse().unwrap())
+        .collect();
+    let [beta, similarity, most, total] = parts[..] else {
+        panic!("{sum}");
+    };
+    let content = (beta * (similarity - most)).exp() / total;
+    assert!(
+        (content - value.parse::<f32>().unwrap()).abs() < 1e-3,
+        "{sum} = {value}"
+    );
+}
+
+#[test]
+fn the_table_is_copied() {
+    let mut harness = paused();
+    let copied = |harness: &Harness<'_, App>| {
+        let mut commands = harness.output().platform_output.commands.iter();
+        commands.find_map(|command| match command {
+            egui::OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        })
+    };
+    harness.event(egui::Event::Copy);
+    harness.run_steps(1);
+    let text = copied(&harness).unwrap();
+    assert!(text.starts_with("row\tbefore\tsimilarity\tcontent\tgated\tshifted\tweighting\n0\t"));
+    assert_eq!(text.lines().count(), 17);
+    harness.run_steps(1);
+    harness.get_by_label("16 rows, 7 columns are copied as TSV.");
+    act(
+        &mut harness,
+        Command::Select(tapescope::viewer::Target::Step),
+    );
+    harness.get_by_label("Copy NumPy").click();
+    harness.run_steps(1);
+    let text = copied(&harness);
+    harness.run_steps(1);
+    let text = text.or_else(|| copied(&harness)).unwrap();
+    assert!(
+        text.starts_with("# channel, output, target\nnp.array([[0, "),
+        "{text}"
+    );
+}

@@ -9,6 +9,7 @@ use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCom
 use super::Options;
 use super::command::{self, Command};
 use super::files::{Machine, NoFiles};
+use super::inspect::{self, Card, Target};
 use super::panel::dialogs::{Answer, Dialog, dialog_panel_ui};
 use super::panel::top::Bar;
 use super::panel::{self, Columns, View, bottom, centre, left, right, top};
@@ -19,7 +20,7 @@ use super::widget::picture::Textures;
 use super::widget::readout::{Readout, readout_ui};
 use super::widget::toast::{Kind, Toasts};
 use super::worker::{Job, Outcome, Worker};
-use crate::player::{JUMP, NORMAL, Player};
+use crate::player::{JUMP, NORMAL, Player, Stage};
 use crate::train::UNSEEN_SEED;
 
 /// Longest time that one frame may stand for, in seconds: a window that was away does not leap.
@@ -44,6 +45,8 @@ pub struct App {
     dialog: Option<Dialog>,
     readout: Option<Readout>,
     row: Option<usize>,
+    unit: Option<(usize, usize)>,
+    selected: Option<Target>,
     title: String,
     play_when_ready: bool,
     /// The time of the last frame.
@@ -80,6 +83,8 @@ impl App {
             dialog: None,
             readout: None,
             row: None,
+            unit: None,
+            selected: None,
             title: String::new(),
             play_when_ready: true,
             time: None,
@@ -100,9 +105,14 @@ impl App {
     /// The line at the bottom: the current step in words.
     pub fn status(&self) -> String {
         self.session.open.as_ref().map_or_else(String::new, |open| {
-            let (step, stage) = (self.player.step(), self.player.stage());
-            story::status(&open.shown.recording, step, stage, self.focus)
+            story::status(&open.shown.recording, &self.player, self.focus)
         })
+    }
+
+    /// What is said about the thing kept in view, if there is one.
+    pub fn card(&self) -> Option<Card> {
+        let open = self.session.open.as_ref()?;
+        self.selected?.card(open, self.focus, self.player.step())
     }
 
     /// Textures uploaded so far.
@@ -182,7 +192,12 @@ impl App {
             return;
         };
         let trace = &open.shown.recording.trace;
-        self.player.load(trace.steps());
+        let stages: &[Stage] = if trace.heads.is_empty() {
+            &Stage::WITHOUT_HEADS
+        } else {
+            &Stage::ALL
+        };
+        self.player.load(trace.steps(), stages);
         if self.focus >= trace.heads.len() {
             // The write head comes first in the story of an episode.
             let write = trace
@@ -201,11 +216,35 @@ impl App {
         for command in commands {
             match command {
                 Command::NextTheme => next_theme(ctx),
-                Command::Copy(text) => ctx.copy_text(text),
+                Command::CopyTable { numpy } => self.copy(ctx, numpy),
                 command => self.act(command),
             }
         }
         self.collect();
+    }
+
+    fn copy(&mut self, ctx: &Context, numpy: bool) {
+        let Some(open) = &self.session.open else {
+            return;
+        };
+        let step = self.player.step();
+        let head = open.shown.recording.trace.heads.get(self.focus);
+        let table = match self.card() {
+            Some(card) => card.table,
+            None => match head {
+                Some(head) => inspect::rows_table(head, step),
+                None => return,
+            },
+        };
+        let (rows, columns) = (table.rows.len(), table.columns.len());
+        let (text, form) = if numpy {
+            (table.numpy(), "a NumPy array")
+        } else {
+            (table.tsv(), "TSV")
+        };
+        ctx.copy_text(text);
+        let text = format!("{rows} rows, {columns} columns are copied as {form}.");
+        self.toasts.add(Kind::Done, text);
     }
 
     fn act(&mut self, command: Command) {
@@ -214,6 +253,8 @@ impl App {
             Command::Fit => self.touched_only = false,
             Command::ToggleNumbers => self.numbers = !self.numbers,
             Command::Focus(head) => self.look_at(head),
+            Command::Select(target) => self.selected = Some(target),
+            Command::Deselect => self.selected = None,
             Command::Dismiss(id) => self.toasts.dismiss(id),
             Command::Open(path) => self.worker.start(Job::Open(path)),
             Command::Save(path) => self.save(path),
@@ -330,7 +371,9 @@ impl App {
             }),
             (Command::ToggleShortcuts, None) => Some(Dialog::Shortcuts),
             (Command::Escape, None) => {
-                self.toasts.clear();
+                if self.selected.take().is_none() {
+                    self.toasts.clear();
+                }
                 None
             }
             _ => None,
@@ -462,7 +505,7 @@ impl App {
         } else {
             open.all.clone()
         };
-        let mut row = None;
+        let (mut row, mut unit) = (None, None);
         let mut readout = None;
         let mut view = View {
             session: &self.session,
@@ -477,9 +520,12 @@ impl App {
             readout: &mut readout,
             row_before: self.row,
             row: &mut row,
+            unit_before: self.unit,
+            unit: &mut unit,
+            selected: self.selected,
         };
         episode_panels_ui(ui, &columns, numbers, (panel, padded, slim), &mut view);
-        self.row = row;
+        (self.row, self.unit) = (row, unit);
         self.readout = readout;
     }
 
@@ -555,8 +601,10 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);
         left::result_ui(ui, view);
-        ui.add_space(theme::SECTION);
-        left::rows_shown_ui(ui, view);
+        if view.has_heads() {
+            ui.add_space(theme::SECTION);
+            left::rows_shown_ui(ui, view);
+        }
     });
 }
 

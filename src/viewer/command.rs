@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
+use super::inspect::Target;
 use crate::player::Stage;
 
 /// A wish of the person in front of the window.
@@ -58,10 +59,14 @@ pub enum Command {
     ToggleNumbers,
     /// Dark, light or as the system has it.
     NextTheme,
-    /// Leave the dialog, or dismiss the messages.
+    /// Leave the dialog, or what is kept in view, or dismiss the messages.
     Escape,
     /// Go to a step.
     Seek(usize),
+    /// Keep this in view, in numbers.
+    Select(Target),
+    /// Keep nothing in view.
+    Deselect,
     /// Go to a stage of the current step.
     SeekStage(Stage),
     /// Another machine.
@@ -85,8 +90,11 @@ pub enum Command {
     },
     /// Dismiss this message.
     Dismiss(u64),
-    /// Copy this text.
-    Copy(String),
+    /// Copy what is kept in view, or the rows of the head looked at.
+    CopyTable {
+        /// As a NumPy array instead of lines with tabs.
+        numpy: bool,
+    },
 }
 
 /// A command with its name, its keys and what it does, in one line.
@@ -152,10 +160,12 @@ pub fn table() -> Vec<Entry> {
         entry(Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
         entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights; dropping a file works too"),
         entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
+        entry(Command::CopyTable { numpy: false }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows of the step"),
+        entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::C)], ""),
         entry(Command::ToggleNumbers, "Numbers panel", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S)], ""),
         entry(Command::NextTheme, "Theme", &[], "as the system, dark, light"),
         entry(Command::ToggleShortcuts, "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
-        entry(Command::Escape, "Close", &[key(Key::Escape)], "a dialog, then messages"),
+        entry(Command::Escape, "Close", &[key(Key::Escape)], "a dialog, then what is kept in view, then messages"),
     ]
 }
 
@@ -222,6 +232,13 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) 
     // The most modifiers first: Shift+R is not R.
     entries.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
     ctx.input_mut(|input| {
+        if !typing && !dialog_open {
+            // The window system makes an event of its own of Ctrl+C.
+            let numpy = input.modifiers.shift;
+            let copies = input.events.iter();
+            let copies = copies.filter(|event| **event == egui::Event::Copy);
+            commands.extend(copies.map(|_| Command::CopyTable { numpy }));
+        }
         for (key, command) in entries {
             let stays = match command {
                 Command::Escape => !menu_open,

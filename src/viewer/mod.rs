@@ -7,6 +7,7 @@ mod app;
 pub mod command;
 mod disk;
 mod files;
+mod inspect;
 mod numbers;
 mod panel;
 mod rows;
@@ -20,6 +21,7 @@ pub use app::App;
 pub use command::Command;
 pub use disk::{Disk, shipped};
 pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
+pub use inspect::{Card, Line, Table, Target};
 pub use session::{Session, Wish};
 pub use theme::apply as dress;
 

@@ -85,6 +85,8 @@ pub struct Open {
     pub memory_scale: Scale,
     /// The scale of keys and adds.
     pub vector_scale: Scale,
+    /// The scale of the controller's cells.
+    pub state_scale: Scale,
     /// How many recorded values are not finite.
     pub non_finite: usize,
     /// What was asked for; `None` for a trace that was opened.
@@ -110,6 +112,7 @@ impl Open {
             all: Arc::new(Rows::all(total)),
             memory_scale: signed(trace.memory_columns.as_slice().iter()),
             vector_scale: signed(vectors),
+            state_scale: signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
             non_finite: not_finite(&shown.recording),
             wish,
             shown: Arc::new(shown),

@@ -2,7 +2,7 @@
 
 use super::numbers;
 use crate::model::HeadTrace;
-use crate::player::Stage;
+use crate::player::{Player, Stage};
 use crate::train::Recording;
 
 /// `R0`, `R1`, …, `W0`, …: the label of a head on screen.
@@ -63,7 +63,8 @@ pub fn signed(shift: isize) -> String {
 }
 
 /// One line: where the episode stands and what the heads do there.
-pub fn status(recording: &Recording, step: usize, stage: Stage, focus: usize) -> String {
+pub fn status(recording: &Recording, player: &Player, focus: usize) -> String {
+    let (step, stage) = (player.step(), player.stage());
     let steps = recording.trace.steps();
     if step >= steps {
         return "no steps".to_owned();
@@ -80,8 +81,9 @@ pub fn status(recording: &Recording, step: usize, stage: Stage, focus: usize) ->
     }
     if stage != Stage::Output {
         place.push(format!(
-            "stage {} of 9: {}",
-            stage.index() + 1,
+            "stage {} of {}: {}",
+            player.stage_number(),
+            player.stages().len(),
             stage.name()
         ));
     }
@@ -89,8 +91,75 @@ pub fn status(recording: &Recording, step: usize, stage: Stage, focus: usize) ->
     let told = (0..heads).filter(|&head| head == focus || heads <= 4);
     let parts: Vec<_> = std::iter::once(place.join(", "))
         .chain(told.filter_map(|head| deed(recording, step, head)))
+        .chain((heads == 0).then(|| state(recording, step)))
         .collect();
     parts.join("; ")
+}
+
+/// The most excited unit of every layer of a machine without heads.
+fn state(recording: &Recording, step: usize) -> String {
+    let layers = recording.trace.layers.iter().enumerate();
+    let most = layers.filter_map(|(index, layer)| {
+        let (symbol, values) = if layer.cell.width() > 0 {
+            ("c", &layer.cell)
+        } else {
+            ("h", &layer.hidden)
+        };
+        let strong = values.row(step).iter().map(|value| value.abs());
+        let (unit, _) = peak(&strong.collect::<Vec<_>>())?;
+        let value = numbers::short(values.row(step)[unit], 2);
+        Some(format!(
+            "layer {index}: strongest {symbol} {value} in unit {unit}"
+        ))
+    });
+    most.collect::<Vec<_>>().join("; ")
+}
+
+/// The unit of a layer whose memory changed most in a step, with the value before and after.
+fn most_changed(recording: &Recording, step: usize) -> Option<(usize, usize, f32, f32)> {
+    let before = step.checked_sub(1)?;
+    let layers = recording.trace.layers.iter().enumerate();
+    let changes = layers.flat_map(|(index, layer)| {
+        let cell = if layer.cell.width() > 0 {
+            &layer.cell
+        } else {
+            &layer.hidden
+        };
+        let pairs = cell.row(before).iter().zip(cell.row(step)).enumerate();
+        pairs.map(move |(unit, (&from, &to))| (index, unit, from, to))
+    });
+    let size = |change: &(usize, usize, f32, f32)| (change.3 - change.2).abs();
+    changes.reduce(|most, next| {
+        if size(&next) > size(&most) {
+            next
+        } else {
+            most
+        }
+    })
+}
+
+/// What a machine without heads does in a step.
+fn without_heads(recording: &Recording, step: usize) -> String {
+    let changed = match most_changed(recording, step) {
+        None => {
+            "The network sees its first input; all it will remember is in its units.".to_owned()
+        }
+        Some((layer, unit, from, to)) => format!(
+            "All that is remembered is in the units. Unit {unit} of layer {layer} changes most: {} to {}.",
+            numbers::short(from, 2),
+            numbers::short(to, 2)
+        ),
+    };
+    if recording
+        .episode
+        .mask
+        .get(step)
+        .is_some_and(|&mask| mask > 0.0)
+    {
+        format!("{changed} {}", output_caption(recording, step))
+    } else {
+        changed
+    }
 }
 
 /// What one head does in a step.
@@ -110,6 +179,9 @@ fn deed(recording: &Recording, step: usize, index: usize) -> Option<String> {
 /// What the heads do in a step, the one looked at with its reasons.
 pub fn whole_step(recording: &Recording, step: usize, focus: usize) -> String {
     let heads = recording.trace.heads.len();
+    if heads == 0 {
+        return without_heads(recording, step);
+    }
     let others = (0..heads).filter(|&head| head != focus).take(2);
     let told = std::iter::once(focus).chain(others);
     let sentences = told.filter_map(|index| {
@@ -210,7 +282,10 @@ fn percent(share: f32) -> String {
 /// What happens in a stage, in one or two sentences, for the head looked at.
 pub fn caption(recording: &Recording, step: usize, stage: Stage, focus: usize) -> String {
     let Some(head) = recording.trace.heads.get(focus) else {
-        return String::new();
+        return match stage {
+            Stage::Controller => "The network sees the input and its own last state.".to_owned(),
+            _ => output_caption(recording, step),
+        };
     };
     let label = head_label(recording, focus);
     let n = |value: f32| numbers::short(value, 2);
@@ -274,20 +349,24 @@ fn each_head(recording: &Recording, step: usize, write: bool, verb: &str) -> Str
 }
 
 fn output_caption(recording: &Recording, step: usize) -> String {
+    let from = if recording.trace.heads.is_empty() {
+        "the hidden state"
+    } else {
+        "the controller and the reads"
+    };
     if recording
         .episode
         .mask
         .get(step)
         .is_none_or(|&mask| mask <= 0.0)
     {
-        return "The output is made from the controller and the reads. Nothing is asked in this step."
-            .to_owned();
+        return format!("The output is made from {from}. Nothing is asked in this step.");
     }
     let target = recording.episode.target.row(step);
     let right = recording.trace.logit.row(step).iter().zip(target);
     let right = right.filter(|(z, target)| (**z > 0.0) == (**target > 0.5));
     format!(
-        "The output is made from the controller and the reads: {} of {} bits right.",
+        "The output is made from {from}: {} of {} bits right.",
         right.count(),
         recording.trace.output.width()
     )

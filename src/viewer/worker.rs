@@ -286,13 +286,17 @@ fn record(request: &Request) -> Result<Shown, String> {
         wish,
     } = request;
     let own = &machine.ntm;
-    let config = own.config.with_rows(wish.rows).map_err(|error| {
-        let (rows, allowed) = (wish.rows, error.allowed);
+    let (rows, own_rows) = (wish.rows, own.config.rows);
+    // A machine without heads has no rows to choose from.
+    let config = (rows != own_rows).then(|| own.config.with_rows(rows));
+    let config = config.transpose().map_err(|error| {
+        let allowed = error.allowed;
         format!(
             "{} does not run on {rows} rows; allowed: {allowed}.",
             machine.title
         )
     })?;
+    let config = config.unwrap_or_else(|| own.config.clone());
     let steps = task.longest();
     let bytes = recording_bytes(&config, steps);
     if bytes > LARGEST_RECORDING {
@@ -302,7 +306,7 @@ fn record(request: &Request) -> Result<Shown, String> {
             bytes >> 30
         ));
     }
-    let other = (config.rows != own.config.rows).then(|| own.with_rows(config.rows));
+    let other = (rows != own_rows).then(|| own.with_rows(config.rows));
     let other = other.transpose().map_err(|error| error.to_string())?;
     Ok(Shown {
         recording: Recording::new(other.as_ref().unwrap_or(own), task, wish.seed, 0),

@@ -10,6 +10,7 @@ use super::{Columns, View, interact};
 use crate::model::{HeadTrace, Role};
 use crate::player::Stage;
 use crate::viewer::command::Command;
+use crate::viewer::inspect::{self, Target};
 use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
 use crate::viewer::story;
@@ -99,14 +100,7 @@ fn columns_of(head: &HeadTrace<f32>, step: usize) -> [Column<'_>; 6] {
         shift,
         format!("γ {}", sharpening.trim_start()),
     ];
-    let values = [
-        head.previous_weighting(step),
-        head.similarity.row(step),
-        head.content.row(step),
-        head.gated.row(step),
-        head.shifted.row(step),
-        head.weighting.row(step),
-    ];
+    let values = inspect::stages(head, step);
     std::array::from_fn(|index| {
         let (symbol, words, stage, equation) = COLUMNS[index];
         Column {
@@ -177,7 +171,8 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
         font.clone(),
         view.palette.subdued,
     );
-    caption(ui, columns, bands, view);
+    let room = Rangef::new(top + 10.0, bands.rows.min - COLUMN_HEAD - 8.0);
+    caption(ui, columns.stages, room, view);
     let (memory, words) = memory_shown(view);
     let left = columns.memory.min;
     let used = painter.text(
@@ -217,7 +212,7 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
 }
 
 /// The step or its current stage in words, in as many lines as there is room for; at least one.
-fn caption(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
+pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
     let (step, stage, painter) = (view.step(), view.player.stage(), ui.painter());
     let (title, text) = if view.player.whole_steps() {
         (
@@ -226,14 +221,17 @@ fn caption(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
         )
     } else {
         (
-            format!("{} of 9  {}", stage.index() + 1, stage.name()),
+            format!(
+                "{} of {}  {}",
+                view.player.stage_number(),
+                view.player.stages().len(),
+                stage.name()
+            ),
             story::caption(view.recording(), step, stage, view.focus),
         )
     };
-    let left = columns.stages.min;
-    let mut top = bands.ruler.min + 18.0;
-    let room = bands.rows.min - COLUMN_HEAD - 8.0 - top;
-    let mut lines = (room / LINE) as usize;
+    let (left, mut top) = (x.min, y.min);
+    let mut lines = (y.span() / LINE) as usize;
     if lines >= 2 {
         let (font, ink) = (theme::heading(12.0), view.palette.accent);
         painter.text(pos2(left, top), Align2::LEFT_TOP, title, font, ink);
@@ -241,7 +239,7 @@ fn caption(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
         lines -= 1;
     }
     let ink = view.palette.text;
-    let width = columns.stages.span().max(120.0);
+    let width = x.span().max(120.0);
     let mut job = LayoutJob::simple(text.clone(), theme::text(12.0), ink, width);
     job.wrap.max_rows = lines.clamp(1, 4);
     let galley = painter.layout_job(job);
@@ -314,7 +312,7 @@ fn as_bars(axis: &Axis, view: &View<'_>) -> bool {
 }
 
 /// Words beside the pictures, for the eye and for everyone who has them read aloud.
-fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
+pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
     let rect = ui
         .painter()
         .text(at, align, text, font, view.palette.subdued);
@@ -373,12 +371,12 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
     let label = story::head_label(view.recording(), view.focus);
     let name = format!("{label} {}", column.words);
     let response = interact(ui, rect, &name, column.equation);
-    if response.clicked() {
-        view.commands.push(Command::SeekStage(column.stage));
-    }
     if let Some(position) = pointer(&response)
         && let Some(row) = axis.row_at(position.y)
     {
+        if response.clicked() {
+            view.commands.push(Command::Select(Target::Row(row)));
+        }
         *view.row = Some(row);
         *view.readout = Some(Readout {
             place: format!(
@@ -399,23 +397,12 @@ fn sum(view: &View<'_>, column: &Column<'_>, row: usize) -> String {
     };
     let n = |value: f32| numbers::short(value, 4);
     match column.symbol {
-        "wᵍ" => {
-            let g = head.gate[t];
-            let content = head.content.row(t)[row];
-            let before = head.previous_weighting(t)[row];
-            format!("{} · {} + {} · {}", n(g), n(content), n(1.0 - g), n(before))
-        }
-        "w\u{303}" => {
-            let (shift, gated) = (head.shift.row(t), head.gated.row(t));
-            let range = shift.len() / 2;
-            let rows = gated.len();
-            let terms = shift.iter().enumerate().take(5).map(|(index, &s)| {
-                let from = (row + rows * (1 + range / rows) + range - index) % rows;
-                let by = story::signed(story::offset(index, range));
-                format!("s({by}) {} · wᵍ({from}) {}", n(s), n(gated[from]))
-            });
-            terms.collect::<Vec<_>>().join("\n")
-        }
+        "wᵍ" => inspect::gate_sum(
+            head.gate[t],
+            head.content.row(t)[row],
+            head.previous_weighting(t)[row],
+        ),
+        "w\u{303}" => inspect::shift_sum(head, t, row),
         "w" => format!(
             "{}^{} over the sum of all rows",
             n(head.shifted.row(t)[row]),
@@ -647,6 +634,10 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         let column = ((share * width as f32).max(0.0) as usize).min(width - 1);
         let (memory, words) = memory_shown(view);
         *view.row = Some(row);
+        if response.clicked() {
+            view.commands
+                .push(Command::Select(Target::Cell { row, column }));
+        }
         *view.readout = Some(Readout {
             place: format!("{memory}  row {row}  column {column}"),
             value: numbers::exact(memory_value(view, row, column)),
@@ -814,7 +805,8 @@ fn legends(ui: &mut Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     quiet_text(ui, at, Align2::LEFT_CENTER, words, theme::text(10.0), view);
 }
 
-fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &View<'_>) {
+/// What the colours of one scale mean.
+pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &View<'_>) {
     let painter = ui.painter();
     let (low, high) = scale.ends();
     let font = theme::mono(10.0);
@@ -836,14 +828,20 @@ fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &
     painter.rect_stroke(bar, 0.0, view.palette.hairline(), egui::StrokeKind::Outside);
 }
 
-/// A faint line through all pictures at the row under the pointer: one address, one height.
+/// A faint line through all pictures at the row under the pointer and at the one kept in view: one address, one height.
 pub fn row_cursor(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
-    let Some(place) = view.row_before.and_then(|row| axis.place_of(row)) else {
-        return;
-    };
     let x = Rangef::new(columns.time.min, columns.memory.max);
-    let ink = view.palette.strong.gamma_multiply(0.10);
-    let place = Rangef::new(place.min, place.max.max(place.min + 1.0));
-    ui.painter()
-        .rect_filled(Rect::from_x_y_ranges(x, place), 0.0, ink);
+    let kept = match view.selected {
+        Some(Target::Row(row) | Target::Cell { row, .. }) => Some(row),
+        _ => None,
+    };
+    for (row, strength) in [(view.row_before, 0.10), (kept, 0.18)] {
+        let Some(place) = row.and_then(|row| axis.place_of(row)) else {
+            continue;
+        };
+        let ink = view.palette.strong.gamma_multiply(strength);
+        let place = Rangef::new(place.min, place.max.max(place.min + 1.0));
+        ui.painter()
+            .rect_filled(Rect::from_x_y_ranges(x, place), 0.0, ink);
+    }
 }

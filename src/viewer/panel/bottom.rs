@@ -151,12 +151,13 @@ fn loss_bars(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) -> f32 {
 fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let speed = 118.0;
     let width = (x.span() - speed - 20.0).max(60.0);
-    let each = width / Stage::ALL.len() as f32;
+    let stages = view.player.stages();
+    let each = width / stages.len() as f32;
     let current = view.player.stage();
     let whole = view.player.whole_steps();
     let top = y.center() - 4.0;
-    for stage in Stage::ALL {
-        let left = x.min + stage.index() as f32 * each;
+    for (index, &stage) in stages.iter().enumerate() {
+        let left = x.min + index as f32 * each;
         stage_ui(ui, Rangef::new(left, left + each), y, stage, view);
     }
     let painter = ui.painter();
@@ -210,8 +211,10 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, stage: Stage, view: &mut View<'_>) {
     if response.clicked() {
         view.commands.push(Command::SeekStage(stage));
     }
-    let (name, number) = (stage.name(), stage.index() + 1);
-    response.on_hover_text(format!("{name}: stage {number} of 9  (. and ,)"));
+    let (name, stages) = (stage.name(), view.player.stages());
+    let number = stages.partition_point(|&other| other <= stage);
+    let count = stages.len();
+    response.on_hover_text(format!("{name}: stage {number} of {count}  (. and ,)"));
 }
 
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
@@ -259,12 +262,7 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// One line of text: the current step for everyone who reads rather than looks.
 pub fn status_ui(ui: &mut Ui, view: &View<'_>) {
-    let text = story::status(
-        view.recording(),
-        view.step(),
-        view.player.stage(),
-        view.focus,
-    );
+    let text = story::status(view.recording(), view.player, view.focus);
     ui.horizontal_centered(|ui| {
         let text = RichText::new(text).font(theme::mono(11.5));
         ui.add(egui::Label::new(text.color(view.palette.text)).truncate());

@@ -2,7 +2,7 @@
 
 use egui::{Rangef, Ui};
 
-use super::{Columns, View, address, play_head, step_pill, time};
+use super::{Columns, View, address, play_head, step_pill, time, units};
 
 /// Where the pictures stand from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,15 +75,19 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     if bands.rows.span() < 8.0 || columns.time.span() < 8.0 {
         return;
     }
-    let axis = view.rows.place(bands.rows);
     time::ruler_ui(ui, columns, bands.ruler, view);
     time::strips_ui(ui, columns, &bands, view);
-    time::lanes_ui(ui, columns, &bands, &axis, view);
-    time::vectors_ui(ui, columns, &bands, view);
-    address::stages_ui(ui, columns, &bands, &axis, view);
-    address::memory_ui(ui, columns, &bands, &axis, view);
-    address::moment_ui(ui, columns, &bands, &axis, view);
-    address::row_cursor(ui, columns, &axis, view);
+    if view.has_heads() {
+        let axis = view.rows.place(bands.rows);
+        time::lanes_ui(ui, columns, &bands, &axis, view);
+        time::vectors_ui(ui, columns, &bands, view);
+        address::stages_ui(ui, columns, &bands, &axis, view);
+        address::memory_ui(ui, columns, &bands, &axis, view);
+        address::moment_ui(ui, columns, &bands, &axis, view);
+        address::row_cursor(ui, columns, &axis, view);
+    } else {
+        units::units_ui(ui, columns, &bands, view);
+    }
     let all = Rangef::new(bands.ruler.min + 14.0, y.max + 10.0);
     play_head(ui, columns, all, view);
     let numbers = f32::midpoint(bands.ruler.min + 17.0, bands.ruler.max);

@@ -84,7 +84,9 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         }
         None => fact("Seed", "bits by hand"),
     }
-    fact("Memory", &format!("{} rows", open.all.total()));
+    if open.all.total() > 0 {
+        fact("Memory", &format!("{} rows", open.all.total()));
+    }
     if let Some(machine) = session.machine() {
         let hint = format!("Record one with {}  (Shift+R)", machine.title);
         new_episode_ui(ui, &hint, commands);
@@ -160,6 +162,9 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         return;
     };
     let config = &machine.ntm.config;
+    if config.heads() == 0 {
+        return;
+    }
     control(ui, "Memory", |ui| {
         let free = config.runs_on_any_rows();
         ui.add_enabled_ui(free, |ui| {
@@ -221,12 +226,36 @@ fn trained(ui: &mut Ui, session: &Session) {
 
 /// The list of heads, with the peak of each at the current step.
 pub fn heads_ui(ui: &mut Ui, view: &mut View<'_>) {
+    if !view.has_heads() {
+        network_ui(ui, view);
+        return;
+    }
     section(ui, "Heads");
     ui.spacing_mut().item_spacing.y = 2.0;
     for head in 0..view.trace().heads.len() {
         head_ui(ui, head, view);
     }
     ui.spacing_mut().item_spacing.y = 6.0;
+}
+
+/// A machine without heads is described by the layers it has.
+fn network_ui(ui: &mut Ui, view: &View<'_>) {
+    section(ui, "Network");
+    let layers = &view.trace().layers;
+    for (index, layer) in layers.iter().enumerate().take(8) {
+        let kind = if layer.cell.width() > 0 {
+            "LSTM"
+        } else {
+            "feedforward"
+        };
+        control(ui, &format!("Layer {index}"), |ui| {
+            ui.label(format!("{kind}, {} units", layer.hidden.width()));
+        });
+    }
+    note(
+        ui,
+        "no external memory: the baseline that a memory is compared with",
+    );
 }
 
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {

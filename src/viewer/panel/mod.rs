@@ -9,10 +9,12 @@ pub mod left;
 pub mod right;
 pub mod time;
 pub mod top;
+pub mod units;
 
 use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::Command;
+use super::inspect::Target;
 use super::rows::Rows;
 use super::session::{Open, Session};
 use super::theme::Palette;
@@ -64,6 +66,12 @@ pub struct View<'a> {
     pub row_before: Option<usize>,
     /// The row under the pointer.
     pub row: &'a mut Option<usize>,
+    /// Layer and unit under the pointer in the frame before.
+    pub unit_before: Option<(usize, usize)>,
+    /// Layer and unit under the pointer.
+    pub unit: &'a mut Option<(usize, usize)>,
+    /// What is kept in view.
+    pub selected: Option<Target>,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -91,6 +99,11 @@ impl<'a> View<'a> {
     /// The current step.
     pub fn step(&self) -> usize {
         self.player.step()
+    }
+
+    /// False for a plain recurrent network: it has no memory to address.
+    pub fn has_heads(&self) -> bool {
+        !self.trace().heads.is_empty()
     }
 
     /// The head that is looked at.

@@ -1,21 +1,22 @@
-//! The right panel: the head looked at, at this step, in numbers.
+//! The right panel: what is kept in view, and the head looked at, in the numbers of this step.
 
-use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
+use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec2};
 
 use super::View;
 use crate::model::HeadTrace;
+use crate::viewer::command::Command;
+use crate::viewer::inspect::{self, Target};
 use crate::viewer::numbers;
 use crate::viewer::story;
 use crate::viewer::theme;
-use crate::viewer::widget::icon::head_sign;
+use crate::viewer::widget::button::{focus_ring, named_icon_button, text_button};
+use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::property::{note, number, section};
 
 /// The numbers of the head looked at.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
-    let Some(head) = view.head() else {
-        note(ui, "No episode is open.");
-        return;
-    };
+    kept_ui(ui, view);
+    let Some(head) = view.head() else { return };
     title(ui, head, view);
     let t = view.step();
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -152,24 +153,113 @@ fn shift_ui(ui: &mut Ui, view: &View<'_>, shift: &[f32]) {
     }
 }
 
-/// Where the weighting stands, and how sharp it is.
-fn weighting_ui(ui: &mut Ui, view: &View<'_>, head: &HeadTrace<f32>) {
-    let weighting = head.weighting.row(view.step());
-    let mut heaviest: Vec<usize> = (0..weighting.len()).collect();
-    let most = 4.min(heaviest.len());
-    if most > 0 {
-        heaviest.select_nth_unstable_by(most - 1, |&a, &b| weighting[b].total_cmp(&weighting[a]));
+/// Rows listed in the table of the stages.
+const ROWS: usize = 6;
+
+/// Cells of equal width, right-aligned.
+fn table_line(ui: &mut Ui, cells: &[String], kept: bool, view: &View<'_>) -> Response {
+    let size = vec2(ui.available_width(), 18.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let palette = view.palette;
+    if kept || response.hovered() {
+        let fill = if kept {
+            palette.hovered
+        } else {
+            palette.raised
+        };
+        ui.painter().rect_filled(rect, 2.0, fill);
     }
-    heaviest.truncate(most);
-    heaviest.sort_by(|&a, &b| weighting[b].total_cmp(&weighting[a]));
-    for row in heaviest {
-        number(
-            ui,
-            "w",
-            &format!("row {row:>4}"),
-            &numbers::fixed(weighting[row]),
+    let each = rect.width() / cells.len() as f32;
+    for (index, cell) in cells.iter().enumerate() {
+        let at = pos2(
+            rect.left() + (index + 1) as f32 * each - 3.0,
+            rect.center().y,
         );
+        let number = cell.chars().any(|c| c.is_ascii_digit());
+        let (font, ink) = match (number, index) {
+            (false, _) => (theme::text(11.0), palette.subdued),
+            (true, 0) => (theme::mono(11.0), palette.subdued),
+            (true, _) => (theme::mono(11.0), palette.strong),
+        };
+        ui.painter().text(at, Align2::RIGHT_CENTER, cell, font, ink);
     }
+    focus_ring(ui, &response);
+    response
+}
+
+/// What is kept in view, with its equations in the numbers of this step.
+fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
+    let card = view
+        .selected
+        .and_then(|target| target.card(view.open, view.focus, view.step()));
+    let Some(card) = card else {
+        note(
+            ui,
+            "Click a value in any picture to keep it here, with its equation.",
+        );
+        ui.add_space(8.0);
+        return;
+    };
+    ui.spacing_mut().item_spacing.y = 2.0;
+    ui.horizontal(|ui| {
+        let title = RichText::new(&card.title).font(theme::heading(14.0));
+        ui.label(title.color(view.palette.strong));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let close = named_icon_button(ui, Icon::Close, "Let go", false, false);
+            if close.clicked() {
+                view.commands.push(Command::Deselect);
+            }
+            close.on_hover_text("Keep nothing in view  (Esc)");
+            let step = format!("step {:>3}", view.step());
+            ui.label(RichText::new(step).font(theme::mono(12.0)));
+        });
+    });
+    for line in &card.lines {
+        number(ui, &line.symbol, "", &line.value);
+        for sum in line.sum.lines() {
+            note(ui, sum);
+        }
+        ui.add_space(4.0);
+    }
+    copy_ui(ui, &card.table.columns[1..].join(", "), view);
+    ui.add_space(theme::SECTION);
+}
+
+/// Copies what is kept in view, or the table of the head.
+fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
+    ui.add_space(4.0);
+    ui.horizontal(|ui| {
+        for (text, numpy) in [("Copy TSV", false), ("Copy NumPy", true)] {
+            let command = Command::CopyTable { numpy };
+            let response = text_button(ui, text, &command, view.commands);
+            let keys = if numpy { "Ctrl+Shift+C" } else { "Ctrl+C" };
+            response.on_hover_text(format!("{what}  ({keys})"));
+        }
+    });
+}
+
+/// Where the weighting stands, and how sharp it is.
+fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
+    let weighting = head.weighting.row(view.step());
+    let titles = ["row", "wₜ₋₁", "cos", "wᶜ", "wᵍ", "w\u{303}", "w"];
+    table_line(ui, &titles.map(str::to_owned), false, view);
+    let stages = inspect::stages(head, view.step());
+    for row in inspect::heaviest(head, view.step(), ROWS) {
+        let weights = stages.map(|weights| numbers::cell(weights[row]));
+        let cells: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
+        let kept = view.selected == Some(Target::Row(row));
+        let response = table_line(ui, &cells, kept, view);
+        let name = format!("Row {row}: {}", cells[1..].join(" "));
+        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, kept, &name));
+        if response.clicked() {
+            view.commands.push(Command::Select(Target::Row(row)));
+        }
+        response.on_hover_text("A click keeps this row in view, with its equations");
+    }
+    if view.selected.is_none() {
+        copy_ui(ui, "all rows", view);
+    }
+    ui.add_space(4.0);
     if weighting.iter().any(|weight| !weight.is_finite()) {
         number(ui, "H", "entropy, bits", "not finite");
         ui.add_space(4.0);

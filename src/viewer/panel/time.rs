@@ -7,6 +7,7 @@ use super::{Columns, View, interact, scrub};
 use crate::math::Series;
 use crate::model::{HeadTrace, Role};
 use crate::viewer::command::Command;
+use crate::viewer::inspect::Target;
 use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
 use crate::viewer::story;
@@ -95,16 +96,27 @@ pub fn strips_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
 }
 
 /// A picture whose columns are the steps of the episode.
-struct TimePicture<'a> {
-    name: &'a str,
-    rect: Rect,
-    grid: Grid<'a>,
-    readout: &'a dyn Fn(usize, usize) -> Readout,
+pub struct TimePicture<'a> {
+    /// What it shows.
+    pub name: &'a str,
+    /// Where it stands.
+    pub rect: Rect,
+    /// A column per step.
+    pub grid: Grid<'a>,
+    /// What is said about a step and a row of the picture.
+    pub readout: &'a dyn Fn(usize, usize) -> Readout,
 }
 
 impl TimePicture<'_> {
-    /// Draws it, scrubs with it and reads it out.
-    fn ui(&self, ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+    /// Draws it, scrubs with it and reads it out; a click keeps the `target` of its row in view. Returns
+    /// the row under the pointer.
+    pub fn ui(
+        &self,
+        ui: &mut Ui,
+        columns: &Columns,
+        view: &mut View<'_>,
+        target: &dyn Fn(usize) -> Target,
+    ) -> Option<usize> {
         let size = self.rect.size().into();
         let (palette, serial) = (view.palette, view.open.serial);
         let texture = view
@@ -118,7 +130,12 @@ impl TimePicture<'_> {
             && let Some((step, row)) = self.grid.cell_at(self.rect, position)
         {
             *view.readout = Some((self.readout)(step, row));
+            if response.clicked() {
+                view.commands.push(Command::Select(target(row)));
+            }
+            return Some(row);
         }
+        None
     }
 }
 
@@ -172,7 +189,7 @@ fn strip_ui(
         },
         readout: &readout,
     };
-    picture.ui(ui, columns, view);
+    picture.ui(ui, columns, view, &|_| Target::Step);
     gutter_text(ui, columns, y.center(), name, view);
 }
 
@@ -286,6 +303,10 @@ fn lane_ui(
     if let Some(position) = pointer(&response)
         && let Some(row) = axis.row_at(position.y)
     {
+        if response.clicked() {
+            view.commands.push(Command::Focus(head));
+            view.commands.push(Command::Select(Target::Row(row)));
+        }
         let t = columns.step_at(position.x, view.steps());
         *view.row = Some(row);
         *view.readout = Some(Readout {
@@ -470,7 +491,7 @@ fn vector_ui(
         },
         readout: &readout,
     };
-    picture.ui(ui, columns, view);
+    picture.ui(ui, columns, view, &|_| Target::Step);
     gutter_text(ui, columns, y.center() - 6.0, name, view);
     gutter_text(ui, columns, y.center() + 7.0, label, view);
 }

@@ -1,0 +1,471 @@
+//! What a person has pointed out, and everything that can be said about it at the current step: the
+//! equations with the numbers of this step, and the table behind them.
+
+use super::numbers;
+use super::session::Open;
+use super::story;
+use crate::model::{HeadTrace, LayerTrace, Role};
+
+/// Something that can be pointed out, and stays pointed out while time moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A row of the memory, as the head looked at sees it.
+    Row(usize),
+    /// A number in the memory.
+    Cell {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// A unit of the controller.
+    Unit {
+        /// Its layer, 0 at the bottom.
+        layer: usize,
+        /// Its place in the layer.
+        unit: usize,
+    },
+    /// What the whole machine is given and answers in a step.
+    Step,
+}
+
+/// A quantity with its equation, the numbers in it and what comes out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The symbol.
+    pub symbol: String,
+    /// The equation with the numbers of this step.
+    pub sum: String,
+    /// What comes out.
+    pub value: String,
+}
+
+/// Numbers in named columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Rows of numbers, as many as there are names.
+    pub rows: Vec<Vec<f32>>,
+}
+
+impl Table {
+    /// Lines of values between tabs, the names first: for a spreadsheet.
+    pub fn tsv(&self) -> String {
+        let row = |row: &Vec<f32>| row.iter().map(f32::to_string).collect::<Vec<_>>();
+        let lines = self.rows.iter().map(|values| row(values).join("\t"));
+        let all: Vec<_> = std::iter::once(self.columns.join("\t"))
+            .chain(lines)
+            .collect();
+        all.join("\n")
+    }
+
+    /// A NumPy array, the names in a comment: for a notebook.
+    pub fn numpy(&self) -> String {
+        let number = |value: &f32| match value {
+            v if v.is_nan() => "np.nan".to_owned(),
+            v if v.is_infinite() && *v < 0.0 => "-np.inf".to_owned(),
+            v if v.is_infinite() => "np.inf".to_owned(),
+            v => v.to_string(),
+        };
+        let row = |row: &Vec<f32>| row.iter().map(number).collect::<Vec<_>>().join(", ");
+        let rows: Vec<_> = self.rows.iter().map(row).collect();
+        format!(
+            "# {}\nnp.array([[{}]], dtype=np.float32)",
+            self.columns.join(", "),
+            rows.join("],\n          [")
+        )
+    }
+}
+
+/// All that is said about a target at one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// What it is about.
+    pub title: String,
+    /// The equations, in the order in which the machine works.
+    pub lines: Vec<Line>,
+    /// What can be copied, and what it is.
+    pub table: Table,
+}
+
+impl Target {
+    /// What is said about it, or nothing if this episode has no such thing.
+    pub fn card(self, open: &Open, focus: usize, step: usize) -> Option<Card> {
+        let trace = &open.shown.recording.trace;
+        if step >= trace.steps() {
+            return None;
+        }
+        match self {
+            Self::Row(row) => row_card(open, focus, row, step),
+            Self::Cell { row, column } => cell_card(open, row, column, step),
+            Self::Unit { layer, unit } => unit_card(open, layer, unit, step),
+            Self::Step => Some(step_card(open, step)),
+        }
+    }
+}
+
+/// A number in a sum.
+fn n(value: f32) -> String {
+    numbers::short(value, 4)
+}
+
+fn line(symbol: &str, sum: String, value: f32) -> Line {
+    let (symbol, value) = (symbol.to_owned(), numbers::exact(value));
+    Line { symbol, sum, value }
+}
+
+/// The weightings of a head in a step, from the one of the step before to the final one.
+pub fn stages(head: &HeadTrace<f32>, step: usize) -> [&[f32]; 6] {
+    [
+        head.previous_weighting(step),
+        head.similarity.row(step),
+        head.content.row(step),
+        head.gated.row(step),
+        head.shifted.row(step),
+        head.weighting.row(step),
+    ]
+}
+
+/// As the arrays of a trace file call them.
+const STAGES: [&str; 6] = [
+    "before",
+    "similarity",
+    "content",
+    "gated",
+    "shifted",
+    "weighting",
+];
+
+/// Every row of the memory with its weight at every stage of a step.
+pub fn rows_table(head: &HeadTrace<f32>, step: usize) -> Table {
+    let stages = stages(head, step);
+    let rows = (0..stages[0].len()).map(|row| {
+        let weights = stages.iter().map(|weighting| weighting[row]);
+        std::iter::once(row as f32).chain(weights).collect()
+    });
+    Table {
+        columns: names(&["row"], &STAGES),
+        rows: rows.collect(),
+    }
+}
+
+/// The rows that count most in a step, heaviest first: by the weight they have at any stage.
+pub fn heaviest(head: &HeadTrace<f32>, step: usize, count: usize) -> Vec<usize> {
+    let [before, _, content, gated, shifted, weighting] = stages(head, step);
+    let most = |row: usize| {
+        let weights = [before, content, gated, shifted].map(|weights| weights[row]);
+        // Of equals the one that is read or written comes first.
+        weights.into_iter().fold(weighting[row] * 1.01, f32::max)
+    };
+    let mut rows: Vec<_> = (0..weighting.len()).map(|row| (row, most(row))).collect();
+    let heavier = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1);
+    if rows.len() > count && count > 0 {
+        rows.select_nth_unstable_by(count - 1, heavier);
+    }
+    rows.truncate(count);
+    rows.sort_by(heavier);
+    rows.into_iter().map(|(row, _)| row).collect()
+}
+
+fn names(first: &[&str], rest: &[&str]) -> Vec<String> {
+    first
+        .iter()
+        .chain(rest)
+        .map(|&name| name.to_owned())
+        .collect()
+}
+
+/// The sum of the shifted weighting at a row, its terms on lines of their own.
+pub fn shift_sum(head: &HeadTrace<f32>, step: usize, row: usize) -> String {
+    let (shift, gated) = (head.shift.row(step), head.gated.row(step));
+    let (range, rows) = (shift.len() / 2, gated.len());
+    let mut terms: Vec<_> = shift
+        .iter()
+        .enumerate()
+        .map(|(index, &s)| {
+            let from = (row + rows * (1 + range / rows) + range - index) % rows;
+            (index, s, from)
+        })
+        .collect();
+    // Of a wide range the terms that count.
+    terms.sort_by(|a, b| (b.1 * gated[b.2]).total_cmp(&(a.1 * gated[a.2])));
+    terms.truncate(5);
+    terms.sort_by_key(|&(index, ..)| index);
+    let terms = terms.into_iter().map(|(index, s, from)| {
+        let by = story::signed(story::offset(index, range));
+        format!("s({by}) {} · wᵍ({from}) {}", n(s), n(gated[from]))
+    });
+    terms.collect::<Vec<_>>().join("\n")
+}
+
+fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> {
+    let recording = &open.shown.recording;
+    let head = recording.trace.heads.get(focus)?;
+    let [before, similarity, content, gated, shifted, weighting] = stages(head, step);
+    let at = |weighting: &[f32]| weighting.get(row).copied();
+    at(before)?;
+    let (beta, g, gamma) = (head.strength[step], head.gate[step], head.sharpening[step]);
+    let most = similarity.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let total: f32 = similarity.iter().map(|s| (beta * (s - most)).exp()).sum();
+    let power: f32 = shifted.iter().map(|w| w.powf(gamma)).sum();
+    let lines = vec![
+        line("wₜ₋₁", "the step before".to_owned(), before[row]),
+        line(
+            "cos",
+            "key k with this row of M".to_owned(),
+            similarity[row],
+        ),
+        line(
+            "wᶜ",
+            // The largest exponent is taken out: its power would not fit a number.
+            format!(
+                "exp({} · ({} − {})) / {}",
+                n(beta),
+                n(similarity[row]),
+                n(most),
+                n(total)
+            ),
+            content[row],
+        ),
+        line("wᵍ", gate_sum(g, content[row], before[row]), gated[row]),
+        line("w\u{303}", shift_sum(head, step, row), shifted[row]),
+        line(
+            "w",
+            format!("{}^{} / {}", n(shifted[row]), n(gamma), n(power)),
+            weighting[row],
+        ),
+    ];
+    let over_time = (0..recording.trace.steps()).map(|t| {
+        let weights = stages(head, t).map(|weighting| weighting[row]);
+        std::iter::once(t as f32).chain(weights).collect()
+    });
+    Some(Card {
+        title: format!("{} row {row}", story::head_label(recording, focus)),
+        lines,
+        table: Table {
+            columns: names(&["step"], &STAGES),
+            rows: over_time.collect(),
+        },
+    })
+}
+
+/// The gated weighting at a row.
+pub fn gate_sum(gate: f32, content: f32, before: f32) -> String {
+    format!(
+        "{} · {} + {} · {}",
+        n(gate),
+        n(content),
+        n(1.0 - gate),
+        n(before)
+    )
+}
+
+fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card> {
+    let recording = &open.shown.recording;
+    let trace = &recording.trace;
+    let total = open.all.total();
+    let at = column * total + row;
+    if row >= total || at >= trace.memory_columns.width() {
+        return None;
+    }
+    let memory = |t: usize| trace.memory_columns.row(t)[at];
+    let mut lines = vec![line(
+        "Mₜ₋₁",
+        "as the heads find it".to_owned(),
+        memory(step),
+    )];
+    let (mut kept, mut now) = (Vec::new(), vec![n(memory(step))]);
+    let mut reads = Vec::new();
+    for (index, head) in trace.heads.iter().enumerate() {
+        let (label, w) = (
+            story::head_label(recording, index),
+            head.weighting.row(step)[row],
+        );
+        match &head.role {
+            Role::Write { erase, add } => {
+                let (e, a) = (erase.row(step)[column], add.row(step)[column]);
+                now.push(format!("· (1 − {} · {})", n(w), n(e)));
+                kept.push(format!("+ {} · {}", n(w), n(a)));
+            }
+            Role::Read { read } => {
+                let sum = format!("this row gives {} · {}", n(w), n(memory(step)));
+                reads.push(line(&format!("r {label}"), sum, read.row(step)[column]));
+            }
+        }
+    }
+    now.append(&mut kept);
+    lines.push(line("Mₜ", now.join("\n"), memory(step + 1)));
+    lines.extend(reads);
+    let over_time = (0..=trace.steps()).map(|t| vec![t as f32, memory(t)]);
+    Some(Card {
+        title: format!("M row {row} column {column}"),
+        lines,
+        table: Table {
+            columns: names(&["steps_done"], &["memory"]),
+            rows: over_time.collect(),
+        },
+    })
+}
+
+/// What is known of a layer at a step: cell before, forget, input, candidate, cell, output gate, hidden.
+/// What was not recorded is not there.
+pub struct Units<'a> {
+    /// c of the step before.
+    pub before: Option<&'a [f32]>,
+    /// The activated gates i, f, g, o.
+    pub gates: Option<[&'a [f32]; 4]>,
+    /// c of this step; a feedforward layer has none.
+    pub cell: Option<&'a [f32]>,
+    /// h of this step.
+    pub hidden: &'a [f32],
+}
+
+impl<'a> Units<'a> {
+    /// The units of a layer at a step.
+    pub fn of(open: &'a Open, index: usize, step: usize) -> Option<Self> {
+        let layer: &LayerTrace<f32> = open.shown.recording.trace.layers.get(index)?;
+        let size = layer.cell.width();
+        let before = match step.checked_sub(1) {
+            Some(before) => Some(layer.cell.row(before)),
+            None => open.shown.machine.as_ref().map(|machine| {
+                let initial = &machine.ntm.params.initial.cell;
+                initial.row(index)
+            }),
+        };
+        let gates = (layer.gates.steps() > step).then(|| {
+            let row = layer.gates.row(step);
+            std::array::from_fn(|block| &row[block * size..(block + 1) * size])
+        });
+        Some(Self {
+            before: before.filter(|_| size > 0),
+            gates: gates.filter(|_| size > 0),
+            cell: (size > 0).then(|| layer.cell.row(step)),
+            hidden: layer.hidden.row(step),
+        })
+    }
+}
+
+fn unit_card(open: &Open, layer: usize, unit: usize, step: usize) -> Option<Card> {
+    let units = Units::of(open, layer, step)?;
+    let hidden = *units.hidden.get(unit)?;
+    let mut lines = Vec::new();
+    if let Some([i, f, g, o]) = units.gates {
+        lines.push(line("f", "forget gate: keeps".to_owned(), f[unit]));
+        lines.push(line("i", "input gate: lets in".to_owned(), i[unit]));
+        lines.push(line("g", "candidate".to_owned(), g[unit]));
+        lines.push(line("o", "output gate: shows".to_owned(), o[unit]));
+    }
+    if let Some(cell) = units.cell {
+        let sum = match (units.gates, units.before) {
+            (Some([i, f, g, _]), Some(before)) => format!(
+                "{} · {} + {} · {}",
+                n(f[unit]),
+                n(before[unit]),
+                n(i[unit]),
+                n(g[unit])
+            ),
+            _ => "f · cₜ₋₁ + i · g, not recorded".to_owned(),
+        };
+        lines.push(line("c", sum, cell[unit]));
+    }
+    let sum = match (units.gates, units.cell) {
+        (Some([.., o]), Some(cell)) => format!("{} · tanh({})", n(o[unit]), n(cell[unit])),
+        (None, Some(_)) => "o · tanh(c), o not recorded".to_owned(),
+        _ => "tanh of the weighted inputs".to_owned(),
+    };
+    lines.push(line("h", sum, hidden));
+    Some(Card {
+        title: format!("Layer {layer} unit {unit}"),
+        lines,
+        table: unit_table(&open.shown.recording.trace.layers[layer], unit),
+    })
+}
+
+/// Cell and hidden state of a unit over time.
+fn unit_table(own: &LayerTrace<f32>, unit: usize) -> Table {
+    let over_time = (0..own.hidden.steps()).map(|t| {
+        let cell = (own.cell.width() > 0).then(|| own.cell.row(t)[unit]);
+        let values = cell.into_iter().chain([own.hidden.row(t)[unit]]);
+        std::iter::once(t as f32).chain(values).collect()
+    });
+    let quantities: &[&str] = if own.cell.width() > 0 {
+        &["cell", "hidden"]
+    } else {
+        &["hidden"]
+    };
+    Table {
+        columns: names(&["step"], quantities),
+        rows: over_time.collect(),
+    }
+}
+
+fn step_card(open: &Open, step: usize) -> Card {
+    let recording = &open.shown.recording;
+    let (trace, episode) = (&recording.trace, &recording.episode);
+    let (target, output) = (episode.target.row(step), trace.output.row(step));
+    let asked = episode.mask.get(step).is_some_and(|&mask| mask > 0.0);
+    let bits = |y: f32, p: f32| {
+        let right = y * p.log2() + (1.0 - y) * (1.0 - p).log2();
+        if right.is_finite() {
+            -right
+        } else {
+            f32::INFINITY
+        }
+    };
+    let mut lines: Vec<_> = output
+        .iter()
+        .zip(target)
+        .enumerate()
+        .map(|(channel, (&p, &y))| {
+            let sum = if asked {
+                let wrong = if (p > 0.5) == (y > 0.5) {
+                    ""
+                } else {
+                    ", wrong"
+                };
+                format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)))
+            } else {
+                "nothing is asked".to_owned()
+            };
+            line(&format!("y{channel}"), sum, p)
+        })
+        .collect();
+    let loss = recording.loss.get(step).copied().unwrap_or_default();
+    lines.push(line("loss", "cross-entropy, bits".to_owned(), loss));
+    let phase = story::phase_at(recording, step);
+    let rows = output.iter().zip(target).enumerate();
+    Card {
+        title: format!("Step {step} {phase}"),
+        lines,
+        table: Table {
+            columns: names(&["channel"], &["output", "target"]),
+            rows: rows.map(|(c, (&p, &y))| vec![c as f32, p, y]).collect(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_copied_exactly() {
+        let table = Table {
+            columns: names(&["row"], &["w"]),
+            rows: vec![
+                vec![0.0, 0.982_135_06],
+                vec![1.0, f32::NAN],
+                vec![2.0, -1e-9],
+            ],
+        };
+        assert_eq!(
+            table.tsv(),
+            "row\tw\n0\t0.98213506\n1\tNaN\n2\t-0.000000001"
+        );
+        assert_eq!(
+            table.numpy(),
+            "# row, w\nnp.array([[0, 0.98213506],\n          [1, np.nan],\n          [2, -0.000000001]], dtype=np.float32)"
+        );
+    }
+}

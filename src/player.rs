@@ -72,6 +72,8 @@ pub enum Loop {
     Off,
     /// Playback starts again.
     All,
+    /// Playback goes round between [`Player::range`]'s first and last step.
+    Range,
 }
 
 /// The slowest speed, in steps per second.
@@ -97,6 +99,8 @@ pub struct Player {
     playing: bool,
     speed: f64,
     looping: Loop,
+    /// First and last step of the part that is looped.
+    range: Option<(usize, usize)>,
     /// The part of the next move that has already passed, 0 to 1.
     elapsed: f64,
 }
@@ -113,6 +117,7 @@ impl Player {
             playing: false,
             speed: NORMAL,
             looping: Loop::Off,
+            range: None,
             elapsed: 0.0,
         }
     }
@@ -121,6 +126,8 @@ impl Player {
     /// step, same speed, same loop, playing if it was playing.
     pub fn load(&mut self, steps: usize, stages: &'static [Stage]) {
         (self.steps, self.stages) = (steps, stages);
+        // The steps of another episode mean something else.
+        self.set_range(None);
         self.seek(0);
         self.whole();
     }
@@ -176,6 +183,47 @@ impl Player {
         self.looping
     }
 
+    /// First and last step of the part that is looped, if one was marked.
+    pub fn range(&self) -> Option<(usize, usize)> {
+        self.range
+    }
+
+    /// Marks the part to loop, first and last step in either order, and loops it; `None` unmarks it.
+    pub fn set_range(&mut self, range: Option<(usize, usize)>) {
+        let last = self.steps.saturating_sub(1);
+        self.range = range.map(|(a, b)| (a.min(b).min(last), a.max(b).min(last)));
+        self.looping = match (self.range, self.looping) {
+            (Some(_), _) => Loop::Range,
+            (None, Loop::Range) => Loop::Off,
+            (None, looping) => looping,
+        };
+    }
+
+    /// The current step becomes the first of the part to loop.
+    pub fn loop_in(&mut self) {
+        let last = self.range.map_or(self.steps, |(_, last)| last);
+        // Beyond the end of the part a new one begins, up to the end of the episode.
+        let last = if last < self.step { self.steps } else { last };
+        self.set_range(Some((self.step, last)));
+    }
+
+    /// The current step becomes the last of the part to loop.
+    pub fn loop_out(&mut self) {
+        let first = self.range.map_or(0, |(first, _)| first);
+        let first = if first > self.step { 0 } else { first };
+        self.set_range(Some((first, self.step)));
+    }
+
+    /// The last step before playback ends or goes round.
+    fn end(&self) -> usize {
+        let last = self.steps.saturating_sub(1);
+        match (self.looping, self.range) {
+            // Whoever has gone beyond the part plays on to the end of the episode.
+            (Loop::Range, Some((_, end))) if self.step <= end => end,
+            _ => last,
+        }
+    }
+
     /// True when slow playback walks through the stages of every step.
     pub fn stage_by_stage(&self) -> bool {
         self.speed < STAGE_BY_STAGE
@@ -224,7 +272,7 @@ impl Player {
             return;
         }
         self.whole();
-        if self.step + 1 < self.steps {
+        if self.step < self.end() {
             self.step += 1;
         } else {
             self.end_reached();
@@ -234,13 +282,14 @@ impl Player {
     fn end_reached(&mut self) {
         match self.looping {
             Loop::All => self.step = 0,
+            Loop::Range => self.step = self.range.map_or(0, |(first, _)| first),
             Loop::Off => self.playing = false,
         }
     }
 
     /// True when nothing of the episode is left to play.
     pub fn at_end(&self) -> bool {
-        self.step + 1 >= self.steps && (self.stage == Stage::Output || !self.stage_by_stage())
+        self.step >= self.end() && (self.stage == Stage::Output || !self.stage_by_stage())
     }
 
     /// Plays, or pauses. Play at the end starts from the beginning.
@@ -258,7 +307,10 @@ impl Player {
             return;
         }
         if self.at_end() && self.steps > 1 {
-            self.seek(0);
+            self.seek(match (self.looping, self.range) {
+                (Loop::Range, Some((first, _))) => first,
+                _ => 0,
+            });
             if self.stage_by_stage() {
                 self.seek_stage(Stage::Controller);
             } else {
@@ -353,11 +405,12 @@ impl Player {
         }
     }
 
-    /// Loops, or not.
+    /// No loop, all, the part that is marked.
     pub fn toggle_loop(&mut self) {
         self.looping = match self.looping {
             Loop::Off => Loop::All,
-            Loop::All => Loop::Off,
+            Loop::All if self.range.is_some() => Loop::Range,
+            Loop::All | Loop::Range => Loop::Off,
         };
     }
 }
@@ -492,6 +545,58 @@ mod tests {
         player.play();
         player.advance(1.0);
         assert_eq!((player.step(), player.playing()), (1, true));
+    }
+
+    #[test]
+    fn a_part_is_looped() {
+        let mut player = Player::new(10);
+        player.seek(3);
+        player.loop_in();
+        assert_eq!(player.range(), Some((3, 9)));
+        player.seek(5);
+        player.loop_out();
+        assert_eq!(
+            (player.range(), player.looping()),
+            (Some((3, 5)), Loop::Range)
+        );
+        player.play();
+        let mut seen = vec![player.step()];
+        for _ in 0..4 {
+            player.advance(0.25);
+            seen.push(player.step());
+        }
+        assert_eq!(seen, [3, 4, 5, 3, 4]);
+        // In before, out after: a part grows; beyond its ends a new one begins.
+        player.seek(8);
+        player.loop_in();
+        assert_eq!(player.range(), Some((8, 9)));
+        player.seek(2);
+        player.loop_out();
+        assert_eq!(player.range(), Some((0, 2)));
+        player.toggle_loop();
+        player.toggle_loop();
+        player.toggle_loop();
+        assert_eq!(player.looping(), Loop::Range);
+        // Started beyond the part, playback goes to the end of the episode and round to the part.
+        player.pause();
+        player.seek(7);
+        player.play();
+        player.advance(0.75);
+        assert_eq!((player.step(), player.playing()), (0, true));
+        player.load(4, &Stage::ALL);
+        assert_eq!((player.range(), player.looping()), (None, Loop::Off));
+    }
+
+    #[test]
+    fn a_part_is_looped_stage_by_stage() {
+        let mut player = Player::new(4);
+        player.set_speed(0.5);
+        player.set_range(Some((1, 1)));
+        player.seek(1);
+        player.seek_stage(Stage::Controller);
+        player.play();
+        player.advance(2.0 + 1e-6);
+        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
     }
 
     #[test]

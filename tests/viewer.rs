@@ -969,3 +969,44 @@ fn the_table_is_copied() {
         "{text}"
     );
 }
+
+#[test]
+fn a_part_of_the_episode_can_be_looped() {
+    let mut harness = paused();
+    act(&mut harness, Command::Seek(3));
+    press(&mut harness, Key::I);
+    act(&mut harness, Command::Seek(4));
+    press(&mut harness, Key::O);
+    harness.get_by_label("loop from step 3 to step 4");
+    press(&mut harness, Key::Space);
+    for _ in 0..20 {
+        harness.run_steps(3);
+        assert!((3..=4).contains(&step(&harness)));
+    }
+    press(&mut harness, Key::L);
+    assert_eq!(
+        harness.state().player.looping(),
+        tapescope::player::Loop::Off
+    );
+}
+
+#[test]
+fn events_are_where_the_phases_begin_and_bits_are_wrong() {
+    let mut harness = paused();
+    let open = harness.state().session.open.clone().unwrap();
+    let recording = &open.shown.recording;
+    let answer = recording.episode.phases.last().unwrap().start;
+    press(&mut harness, Key::End);
+    press(&mut harness, Key::PageDown);
+    assert_eq!(step(&harness), 10);
+    let mut seen = vec![10];
+    while step(&harness) > 0 {
+        let before = step(&harness);
+        press(&mut harness, Key::PageUp);
+        assert!(step(&harness) < before);
+        seen.push(step(&harness));
+    }
+    assert!(seen.contains(&answer) && seen.contains(&0), "{seen:?}");
+    press(&mut harness, Key::PageDown);
+    assert!(step(&harness) > 0);
+}

@@ -275,8 +275,24 @@ impl App {
         }
     }
 
+    /// The step of the next event, or of the one before, if there is one.
+    fn event(&self, forward: bool) -> Option<usize> {
+        let (open, step) = (self.session.open.as_ref()?, self.player.step());
+        let mut events = open.events.iter().map(|event| event.step);
+        if forward {
+            events.find(|&event| event > step)
+        } else {
+            events.rfind(|&event| event < step)
+        }
+    }
+
     /// Commands that move the play-head.
     fn play(&mut self, command: &Command) {
+        let event = match command {
+            Command::NextEvent => self.event(true),
+            Command::PreviousEvent => self.event(false),
+            _ => None,
+        };
         let player = &mut self.player;
         match *command {
             Command::TogglePlay => player.toggle_play(),
@@ -292,15 +308,23 @@ impl App {
             Command::Slower => player.slower(),
             Command::NormalSpeed => player.set_speed(NORMAL),
             Command::ToggleLoop => player.toggle_loop(),
+            Command::LoopIn => player.loop_in(),
+            Command::LoopOut => player.loop_out(),
+            Command::LoopRange(range) => player.set_range(range),
             Command::Seek(step) => player.seek(step),
             Command::SeekStage(stage) => player.seek_stage(stage),
             _ => {}
+        }
+        if let Some(step) = event {
+            player.seek(step);
         }
         // Whoever steps by hand wants to stay there.
         let by_hand = matches!(
             command,
             Command::NextStep
                 | Command::PreviousStep
+                | Command::NextEvent
+                | Command::PreviousEvent
                 | Command::NextStage
                 | Command::PreviousStage
                 | Command::SeekStage(_)

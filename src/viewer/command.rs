@@ -37,6 +37,16 @@ pub enum Command {
     NormalSpeed,
     /// Loop or not.
     ToggleLoop,
+    /// Loop from this step.
+    LoopIn,
+    /// Loop to this step.
+    LoopOut,
+    /// Loop between these steps, or unmark them.
+    LoopRange(Option<(usize, usize)>),
+    /// Go to where something changes next.
+    NextEvent,
+    /// Go to where something changed before.
+    PreviousEvent,
     /// Look at this head.
     Focus(usize),
     /// The touched rows only, or all.
@@ -153,7 +163,11 @@ pub fn table() -> Vec<Entry> {
         entry(Command::Slower, "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
         entry(Command::Faster, "Faster", &[key(Key::CloseBracket)], "twice the speed"),
         entry(Command::NormalSpeed, "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
-        entry(Command::ToggleLoop, "Loop", &[key(Key::L)], "start again at the end"),
+        entry(Command::ToggleLoop, "Loop", &[key(Key::L)], "off, all, the marked part"),
+        entry(Command::LoopIn, "Loop from here", &[key(Key::I)], "or drag on the ruler with Shift"),
+        entry(Command::LoopOut, "Loop to here", &[key(Key::O)], ""),
+        entry(Command::NextEvent, "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
+        entry(Command::PreviousEvent, "Previous event", &[key(Key::PageUp)], ""),
         entry(Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide the rows that no head touches"),
         entry(Command::Fit, "Fit all rows", &[key(Key::Z)], ""),
         entry(Command::Restart, "Restart, same seed", &[key(Key::R)], "the same episode from its first step"),
@@ -194,6 +208,8 @@ pub fn key_text(shortcut: &KeyboardShortcut) -> String {
             "OpenBracket" => "[",
             "CloseBracket" => "]",
             "Backslash" => "\\",
+            "PageDown" => "PgDn",
+            "PageUp" => "PgUp",
             name => name,
         },
     };

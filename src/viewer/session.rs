@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::files::{Machine, OpenedTrace};
 use super::numbers;
 use super::rows::Rows;
+use super::story::{self, Event};
 use super::theme::Scale;
 use super::worker::{Request, Shown};
 use crate::math::Series;
@@ -87,6 +88,8 @@ pub struct Open {
     pub vector_scale: Scale,
     /// The scale of the controller's cells.
     pub state_scale: Scale,
+    /// Where something changes, in order.
+    pub events: Arc<Vec<Event>>,
     /// How many recorded values are not finite.
     pub non_finite: usize,
     /// What was asked for; `None` for a trace that was opened.
@@ -113,6 +116,7 @@ impl Open {
             memory_scale: signed(trace.memory_columns.as_slice().iter()),
             vector_scale: signed(vectors),
             state_scale: signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
+            events: Arc::new(story::events(&shown.recording)),
             non_finite: not_finite(&shown.recording),
             wish,
             shown: Arc::new(shown),

@@ -362,14 +362,73 @@ fn output_caption(recording: &Recording, step: usize) -> String {
     {
         return format!("The output is made from {from}. Nothing is asked in this step.");
     }
-    let target = recording.episode.target.row(step);
-    let right = recording.trace.logit.row(step).iter().zip(target);
-    let right = right.filter(|(z, target)| (**z > 0.0) == (**target > 0.5));
-    format!(
-        "The output is made from {from}: {} of {} bits right.",
-        right.count(),
-        recording.trace.output.width()
-    )
+    let bits = recording.trace.output.width();
+    let right = bits - wrong_bits(recording, step);
+    format!("The output is made from {from}: {right} of {bits} bits right.")
+}
+
+/// A step in which something changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The step.
+    pub step: usize,
+    /// What happens there.
+    pub words: String,
+}
+
+/// Where phases begin, where a head goes another way than in the step before, where bits are wrong.
+pub fn events(recording: &Recording) -> Vec<Event> {
+    let (trace, episode) = (&recording.trace, &recording.episode);
+    let mut events = Vec::new();
+    for step in 0..trace.steps() {
+        let mut words = Vec::new();
+        if let Some(phase) = episode.phases.iter().find(|phase| phase.start == step) {
+            words.push(format!("{} begins", phase.name));
+        }
+        let heads = trace.heads.iter().enumerate();
+        words.extend(heads.filter_map(|(index, head)| {
+            let (before, now) = (move_in(head, step.checked_sub(1)?)?, move_in(head, step)?);
+            let (label, now) = (head_label(recording, index), signed(now));
+            (now != signed(before)).then(|| format!("{label} moves by {now}"))
+        }));
+        let wrong = wrong_bits(recording, step);
+        if wrong > 0 {
+            words.push(format!("wrong bits: {wrong}"));
+        }
+        if !words.is_empty() {
+            let words = words.join(", ");
+            events.push(Event { step, words });
+        }
+    }
+    events
+}
+
+/// By how many rows the peak of a head moves in a step, the shorter way round.
+fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
+    let (from, held) = peak(head.previous_weighting(step))?;
+    let (to, weight) = peak(head.weighting.row(step))?;
+    if held < SPREAD || weight < SPREAD {
+        return None;
+    }
+    let rows = head.initial.len();
+    let ahead = (to + rows - from) % rows;
+    Some(if 2 * ahead <= rows {
+        ahead.cast_signed()
+    } else {
+        ahead.cast_signed() - rows.cast_signed()
+    })
+}
+
+/// How many bits of the answer of a step are on the wrong side.
+fn wrong_bits(recording: &Recording, step: usize) -> usize {
+    let episode = &recording.episode;
+    if episode.mask.get(step).is_none_or(|&mask| mask <= 0.0) {
+        return 0;
+    }
+    let bits = recording.trace.logit.row(step).iter();
+    let bits = bits.zip(episode.target.row(step));
+    bits.filter(|(z, target)| (**z > 0.0) != (**target > 0.5))
+        .count()
 }
 
 /// How many values are not finite.

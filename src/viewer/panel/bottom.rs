@@ -54,7 +54,7 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, view: &mut View<'_>) {
         icon_button(ui, Icon::Next, &Command::NextStep, false, commands);
         icon_button(ui, Icon::Last, &Command::LastStep, false, commands);
         ui.add_space(4.0);
-        let looping = view.player.looping() == Loop::All;
+        let looping = view.player.looping() != Loop::Off;
         icon_button(ui, Icon::Loop, &Command::ToggleLoop, looping, commands);
     });
 }
@@ -73,6 +73,8 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         let band = Rect::from_x_y_ranges(x, Rangef::new(y.min, y.min + 6.0));
         painter.rect_filled(band, 0.0, view.palette.phases[index % 2]);
     }
+    loop_part(ui, columns, y, view);
+    event_ticks(ui, columns, y, view);
     let most = loss_bars(ui, columns, y, view);
     painter.rect_stroke(
         rect,
@@ -95,16 +97,63 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
             view.recording().loss[step],
             story::phase_at(view.recording(), step),
         );
+        let events = view.open.events.iter();
+        let here = events.filter(|event| event.step == step);
+        let here: Vec<_> = here.map(|event| event.words.as_str()).collect();
+        let here = here.join(", ");
         *view.readout = Some(Readout {
             place: format!("step {step}"),
             value: format!("{} bits", numbers::exact(loss)),
-            meaning: format!("{phase}: cross-entropy of this step"),
+            meaning: format!("{phase}: cross-entropy of this step\n{here}"),
         });
     }
     let line = Rangef::new(ui.max_rect().top(), y.max);
     play_head(ui, columns, line, view);
     let knob = pos2(columns.step(view.step(), steps).center(), y.min + 3.0);
     ui.painter().circle_filled(knob, 5.5, view.palette.accent);
+}
+
+/// The marked part: what lies outside is veiled while it is looped.
+fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
+    let Some((first, last)) = view.player.range() else {
+        return;
+    };
+    let steps = view.steps();
+    let x = Rangef::new(
+        columns.step(first, steps).min,
+        columns.step(last, steps).max,
+    );
+    let (painter, accent) = (ui.painter(), view.palette.accent);
+    let on = view.player.looping() == Loop::Range;
+    let wash = accent.gamma_multiply(if on { 0.22 } else { 0.08 });
+    painter.rect_filled(Rect::from_x_y_ranges(x, y), 0.0, wash);
+    for (edge, inside) in [(x.min, 5.0), (x.max, -5.0)] {
+        painter.vline(edge, y, egui::Stroke::new(2.0, accent));
+        for at in [y.min, y.max] {
+            let bracket = Rangef::new(edge.min(edge + inside), edge.max(edge + inside));
+            painter.hline(bracket, at, egui::Stroke::new(2.0, accent));
+        }
+    }
+    let words = format!("loop from step {first} to step {last}");
+    let band = Rect::from_x_y_ranges(x, Rangef::new(y.min - 8.0, y.min - 1.0));
+    let response = ui.interact(band, ui.scope_id().with("loop part"), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
+}
+
+/// A tick where something changes: what Page Down goes to.
+fn event_ticks(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
+    let mut drawn = f32::NEG_INFINITY;
+    for event in view.open.events.iter() {
+        let x = columns.step(event.step, view.steps()).center();
+        // Ticks that would touch are one.
+        if x - drawn < 2.0 {
+            continue;
+        }
+        drawn = x;
+        let tick = Rangef::new(y.min + 6.0, y.min + 11.0);
+        let stroke = egui::Stroke::new(1.0, view.palette.text);
+        ui.painter().vline(x, tick, stroke);
+    }
 }
 
 /// A bar for the loss of every step; returns the loss of a full one.

@@ -38,7 +38,11 @@ pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) 
     step_numbers(ui, columns, Rangef::new(names.max, y.max), view);
     let rect = Rect::from_x_y_ranges(columns.time, y);
     let response = interact(ui, rect, "Ruler", "phases and steps of the episode");
-    scrub(&response, columns, view);
+    if response.dragged() && ui.input(|input| input.modifiers.shift) {
+        mark_part(&response, columns, view);
+    } else {
+        scrub(&response, columns, view);
+    }
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
         let phase = story::phase_at(view.recording(), step);
@@ -47,6 +51,16 @@ pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) 
             value: phase.to_owned(),
             meaning: String::new(),
         });
+    }
+}
+
+/// Dragging with Shift marks the part to loop, from where the pointer went down.
+fn mark_part(response: &egui::Response, columns: &Columns, view: &mut View<'_>) {
+    let down = response.ctx.input(|input| input.pointer.press_origin());
+    if let (Some(from), Some(to)) = (down, response.interact_pointer_pos()) {
+        let at = |x: f32| columns.step_at(x, view.steps());
+        let range = Some((at(from.x), at(to.x)));
+        view.commands.push(Command::LoopRange(range));
     }
 }
 

@@ -1010,3 +1010,18 @@ fn events_are_where_the_phases_begin_and_bits_are_wrong() {
     press(&mut harness, Key::PageDown);
     assert!(step(&harness) > 0);
 }
+
+#[test]
+fn the_numbers_of_a_head_have_lines_over_time() {
+    let harness = paused();
+    for line in [
+        "W0 gate, 0 to 1.0: over time",
+        "W0 expected shift, −1 to 1.0: over time",
+        "W0 entropy of w, bits, 0 to 4.0: over time",
+    ] {
+        harness.get_by_label(line);
+    }
+    let low = window_of(Vec2::new(960.0, 600.0), Arc::default());
+    let line = low.query_by_label_contains("gate, 0 to 1.0");
+    assert!(line.is_none());
+}

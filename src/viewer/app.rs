@@ -493,7 +493,10 @@ impl App {
     /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers,
     /// or on the legends where there is none.
     fn message_corner(&self, window: egui::Rect) -> egui::Pos2 {
-        let bottom = window.bottom() - panel::TRANSPORT - panel::STATUS - 12.0;
+        let open = self.session.open.as_ref();
+        let heads = open.is_some_and(|open| !open.shown.recording.trace.heads.is_empty());
+        let transport = panel::transport_height(window.height(), heads);
+        let bottom = window.bottom() - transport - panel::STATUS - 12.0;
         let numbers = self.shows_numbers(window.width());
         let right = if numbers || self.session.open.is_none() {
             window.right() - 12.0
@@ -586,19 +589,19 @@ fn episode_panels_ui(
     (panel, padded, slim): (Frame, Frame, Frame),
     view: &mut View<'_>,
 ) {
+    let window = ui.ctx().content_rect().size();
     Panel::bottom("status")
         .exact_size(panel::STATUS)
         .resizable(false)
         .frame(slim)
         .show(ui, |ui| bottom::status_ui(ui, view));
     Panel::bottom("transport")
-        .exact_size(panel::TRANSPORT)
+        .exact_size(panel::transport_height(window.y, view.has_heads()))
         .resizable(false)
         .frame(panel)
         .show(ui, |ui| bottom::transport_ui(ui, columns, view));
-    let width = ui.ctx().content_rect().width();
     Panel::left("left")
-        .exact_size(panel::left_width(width))
+        .exact_size(panel::left_width(window.x))
         .resizable(false)
         .frame(padded)
         .show(ui, |ui| left_ui(ui, view));

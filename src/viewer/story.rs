@@ -41,6 +41,12 @@ pub fn peak(weighting: &[f32]) -> Option<(usize, f32)> {
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
+/// How spread out a weighting is, in bits: 0 when all of it is on one row.
+pub fn entropy(weighting: &[f32]) -> f32 {
+    let terms = weighting.iter().filter(|w| **w > 0.0 || w.is_nan());
+    terms.map(|w| -w * w.log2()).sum()
+}
+
 /// Where the shift of a step mostly moves the focus, and with how much weight.
 pub fn main_shift(head: &HeadTrace<f32>, step: usize) -> Option<(isize, f32)> {
     let shift = head.shift.row(step);

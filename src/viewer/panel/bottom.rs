@@ -2,7 +2,7 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
 
-use super::{Columns, View, interact, play_head, scrub};
+use super::{Columns, TRANSPORT, View, interact, play_head, scalars, scrub};
 use crate::player::{Loop, Stage};
 use crate::viewer::command::{self, Command};
 use crate::viewer::numbers;
@@ -14,10 +14,21 @@ use crate::viewer::widget::readout::Readout;
 
 /// Transport at the left, timeline under the pictures over time, stages and speed at the right.
 pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    let area = ui.max_rect();
-    buttons_ui(ui, Rangef::new(12.0, columns.gutter.min + 40.0), view);
+    let whole = ui.max_rect();
+    let area = whole.with_max_y(whole.top() + TRANSPORT);
+    buttons_ui(
+        ui,
+        Rangef::new(12.0, columns.gutter.min + 40.0),
+        area.y_range(),
+        view,
+    );
     let y = Rangef::new(area.top() + 12.0, area.bottom() - 12.0);
     timeline_ui(ui, columns, y, view);
+    if whole.height() > TRANSPORT {
+        scalars::scalars_ui(ui, columns, area.bottom() - 4.0, view);
+        let line = Rangef::new(y.max, whole.bottom() - 6.0);
+        play_head(ui, columns, line, view);
+    }
     let right = Rangef::new(columns.stages.min, area.right() - 12.0);
     stages_ui(
         ui,
@@ -34,8 +45,7 @@ fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
     add(&mut child);
 }
 
-fn buttons_ui(ui: &mut Ui, x: Rangef, view: &mut View<'_>) {
-    let y = ui.max_rect().y_range();
+fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let commands = &mut *view.commands;

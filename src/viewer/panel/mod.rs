@@ -7,6 +7,7 @@ pub mod centre;
 pub mod dialogs;
 pub mod left;
 pub mod right;
+pub mod scalars;
 pub mod time;
 pub mod top;
 pub mod units;
@@ -35,8 +36,19 @@ pub const RIGHT: f32 = 268.0;
 pub const NARROW: f32 = 1100.0;
 /// Height of the top bar.
 pub const TOP: f32 = 44.0;
-/// Height of transport and timeline.
+/// Height of transport and loss.
 pub const TRANSPORT: f32 = 64.0;
+/// In windows at least this high the numbers of the head have lines of their own under the loss.
+const HIGH: f32 = 760.0;
+
+/// Height of transport and timeline in a window of this height.
+pub fn transport_height(window: f32, heads: bool) -> f32 {
+    if heads && window >= HIGH {
+        TRANSPORT + scalars::HEIGHT
+    } else {
+        TRANSPORT
+    }
+}
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;
 

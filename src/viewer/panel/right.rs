@@ -267,11 +267,7 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         ui.label(words.size(11.5).color(view.palette.warning));
         return;
     }
-    let entropy: f32 = weighting
-        .iter()
-        .filter(|w| **w > 0.0)
-        .map(|w| -w * w.log2())
-        .sum();
+    let entropy = story::entropy(weighting);
     number(ui, "H", "entropy, bits", &numbers::fixed(entropy));
     ui.add_space(4.0);
     let words = RichText::new("0 bits: all weight on one row").size(11.5);

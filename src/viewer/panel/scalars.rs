@@ -1,0 +1,143 @@
+//! What the head looked at emitted, over time: a line for each number, under the loss.
+
+use egui::{Align2, Pos2, Rangef, Rect, Shape, Stroke, Ui, pos2};
+
+use super::{Columns, View, interact, scrub};
+use crate::model::HeadTrace;
+use crate::viewer::numbers;
+use crate::viewer::story;
+use crate::viewer::theme;
+use crate::viewer::widget::readout::Readout;
+
+/// Height of a line with its room, in points.
+const LANE: f32 = 15.0;
+/// Height of all lines.
+pub const HEIGHT: f32 = 5.0 * LANE + 4.0;
+
+/// A number per step on a scale that is fixed for the episode.
+struct Scalar {
+    symbol: &'static str,
+    words: &'static str,
+    values: Vec<f32>,
+    scale: (f32, f32),
+}
+
+fn scalars_of(head: &HeadTrace<f32>, steps: usize) -> [Scalar; 5] {
+    let most = |values: &[f32]| {
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        numbers::round_up(finite.fold(0.0, f32::max))
+    };
+    let range = head.shift.width() / 2;
+    let shift = (0..steps).map(|t| {
+        let terms = head.shift.row(t).iter().enumerate();
+        let terms = terms.map(|(index, &s)| s * story::offset(index, range) as f32);
+        terms.sum()
+    });
+    let entropy = (0..steps).map(|t| story::entropy(head.weighting.row(t)));
+    let rows = head.initial.len().max(2) as f32;
+    let scalar = |symbol, words, values, scale| Scalar {
+        symbol,
+        words,
+        values,
+        scale,
+    };
+    let (strength, sharpening) = (&head.strength[..steps], &head.sharpening[..steps]);
+    let reach = (range as f32).max(1.0);
+    [
+        scalar(
+            "β",
+            "key strength",
+            strength.to_vec(),
+            (0.0, most(strength)),
+        ),
+        scalar("g", "gate", head.gate[..steps].to_vec(), (0.0, 1.0)),
+        scalar("s", "expected shift", shift.collect(), (-reach, reach)),
+        scalar(
+            "γ",
+            "sharpening",
+            sharpening.to_vec(),
+            (1.0, most(sharpening).max(2.0)),
+        ),
+        scalar(
+            "H",
+            "entropy of w, bits",
+            entropy.collect(),
+            (0.0, rows.log2()),
+        ),
+    ]
+}
+
+/// All lines, from this height down.
+pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>) {
+    let Some(head) = view.head() else { return };
+    let label = story::head_label(view.recording(), view.focus);
+    for (index, scalar) in scalars_of(head, view.steps()).iter().enumerate() {
+        let top = top + index as f32 * LANE;
+        let y = Rangef::new(top, top + LANE - 3.0);
+        scalar_ui(ui, columns, y, &label, scalar, view);
+    }
+}
+
+fn scalar_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    y: Rangef,
+    label: &str,
+    scalar: &Scalar,
+    view: &mut View<'_>,
+) {
+    let rect = Rect::from_x_y_ranges(columns.time, y);
+    let (palette, painter) = (view.palette, ui.painter().clone());
+    painter.rect_filled(rect, 0.0, palette.background);
+    let (low, high) = scalar.scale;
+    let height = |value: f32| {
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        y.max - share * y.span()
+    };
+    if low < 0.0 {
+        painter.hline(columns.time, height(0.0), palette.hairline());
+    }
+    let mut points: Vec<Pos2> = Vec::with_capacity(2 * scalar.values.len());
+    for (step, &value) in scalar.values.iter().enumerate() {
+        let x = columns.step(step, scalar.values.len());
+        if value.is_finite() {
+            points.extend([pos2(x.min, height(value)), pos2(x.max, height(value))]);
+        } else {
+            let gap = Rect::from_x_y_ranges(x, y);
+            painter.rect_filled(gap, 0.0, palette.non_finite);
+        }
+    }
+    let stroke = Stroke::new(1.2, palette.head(view.focus));
+    painter.add(Shape::line(points, stroke));
+    let now = scalar.values[view.step()];
+    let (middle, ink) = (y.center(), palette.subdued);
+    let at = pos2(columns.time.min - 8.0, middle);
+    let name = format!("{} {}", label, scalar.symbol);
+    painter.text(at, Align2::RIGHT_CENTER, name, theme::text(11.0), ink);
+    let at = pos2(columns.time.max + 8.0, middle);
+    let used = painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        numbers::fit(now, 2, 6),
+        theme::mono(11.0),
+        palette.text,
+    );
+    let scale = format!(
+        "{}, {} to {}",
+        scalar.words,
+        numbers::short(low, 0),
+        numbers::short(high, 1)
+    );
+    let at = pos2(used.right() + 10.0, middle);
+    painter.text(at, Align2::LEFT_CENTER, &scale, theme::text(10.5), ink);
+    let response = interact(ui, rect, &format!("{label} {scale}"), "over time");
+    scrub(&response, columns, view);
+    if let Some(position) = response.hover_pos() {
+        let step = columns.step_at(position.x, view.steps());
+        *view.readout = Some(Readout {
+            place: format!("{label}  step {step}  {}", scalar.symbol),
+            value: numbers::exact(scalar.values[step]),
+            meaning: scale,
+        });
+    }
+}

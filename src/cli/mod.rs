@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand. The only module that prints.
 
 mod collect;
+mod compare;
 mod eval;
 mod machine;
 mod plan;
@@ -33,7 +34,7 @@ Examples:
                                              one episode, every stage of every step, as JSON
   tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
 
-Exit codes: 0 done, 1 failed while running, 2 bad input or usage,
+Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
             130 stopped with Ctrl-C, 143 terminated.";
 
 /// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
@@ -59,6 +60,8 @@ enum Command {
     Eval(eval::Eval),
     Trace(trace::Trace),
     Sweep(sweep::Sweep),
+    Verify(compare::Verify),
+    Diff(compare::Diff),
 }
 
 /// What was typed cannot be done, though no file is at fault.
@@ -82,10 +85,14 @@ pub fn run() -> ExitCode {
         Command::Eval(eval) => eval.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),
+        Command::Verify(verify) => verify.run(&mut out),
+        Command::Diff(diff) => diff.run(&mut out),
     };
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
+        // What differs has been printed.
+        Err(error) if error.is::<compare::Differs>() => ExitCode::FAILURE,
         Err(error) if error.is::<Stopped>() => {
             note(&error.to_string());
             ExitCode::from(INTERRUPTED)

@@ -8,10 +8,12 @@ pub mod head;
 pub mod memory;
 mod ntm;
 mod params;
+mod recompute;
 mod trace;
 
 pub use backward::Workspace;
 pub use config::ModelConfig;
 pub use ntm::{Ntm, TOGETHER};
 pub use params::{Initial, Params};
+pub use recompute::recompute;
 pub use trace::{HeadTrace, LayerTrace, Role, Trace};

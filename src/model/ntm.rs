@@ -187,22 +187,13 @@ impl<R: Real> Ntm<R> {
         let (before, after) = trace.memory_columns.two_rows(now, next);
         let epsilon = R::from_f64(self.config.similarity_epsilon);
         activate(&self.config, trace.raw.row(t), &mut trace.heads, t);
-        let norms = trace.norms.row_mut(norms);
-        for heads in trace.heads.chunks_mut(2) {
-            // In pairs: the keys of two heads and the norms share one pass over the memory.
-            match heads {
-                [first, second] => {
-                    let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
-                    similarity::cosines(pairs, before, epsilon, norms);
-                }
-                heads => {
-                    for head in heads {
-                        let pair = head.key_and_similarity(t);
-                        similarity::cosines([pair], before, epsilon, norms);
-                    }
-                }
-            }
-        }
+        compare(
+            &mut trace.heads,
+            t,
+            before,
+            epsilon,
+            trace.norms.row_mut(norms),
+        );
         address(&mut trace.heads, t);
         memory::read_and_write(&mut trace.heads, t, before, after);
 
@@ -296,6 +287,31 @@ impl<R: Real> Ntm<R> {
     }
 }
 
+/// The similarities of all heads at one step with the memory before it, and the norms of its rows.
+pub(super) fn compare<R: Real>(
+    heads: &mut [HeadTrace<R>],
+    t: usize,
+    before: &[R],
+    epsilon: R,
+    norms: &mut [R],
+) {
+    for heads in heads.chunks_mut(2) {
+        // In pairs: the keys of two heads and the norms share one pass over the memory.
+        match heads {
+            [first, second] => {
+                let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
+                similarity::cosines(pairs, before, epsilon, norms);
+            }
+            heads => {
+                for head in heads {
+                    let pair = head.key_and_similarity(t);
+                    similarity::cosines([pair], before, epsilon, norms);
+                }
+            }
+        }
+    }
+}
+
 kernel! {
     /// y = σ(z), for all steps.
     fn output<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
@@ -306,7 +322,7 @@ kernel! {
 kernel! {
     /// The addressing of all heads at one step, from their similarities to their weightings. Stage by
     /// stage, for the heads do not wait for each other while each stage waits for the one before.
-    fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
+    pub(super) fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
         for head in &mut *heads {
             content(simd, head.strength[t], head.similarity.row(t), head.content.row_mut(t));
         }

@@ -3,10 +3,12 @@
 //! The format is described in `docs/formats.md`. The writer streams and is deterministic: the same
 //! recording gives the same bytes. The reader shows an imported trace as it was recorded.
 
+mod compare;
 mod form;
 mod read;
 mod write;
 
+pub use compare::{Comparison, Difference, diff, verify};
 pub use read::{from_json, read};
 pub use write::{write, write_to};
 
@@ -48,6 +50,8 @@ pub struct Imported {
     /// The episode. Series that are not in the file (`raw`, `features`, `norms`, and a layer's `input`,
     /// `gates` and `cell_tanh`) are empty; logits are recomputed from the output.
     pub recording: Recording,
+    /// Whether M_t is in the file, [T+1]; what is not was rebuilt from what the write heads did.
+    pub memories: Vec<bool>,
 }
 
 /// Who wrote a file.

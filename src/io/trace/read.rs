@@ -302,6 +302,7 @@ fn build(form: TraceForm, source: &str, label: &str) -> Result<Imported, Error> 
     let t = form.axes.t.size;
     let episode = episode(&form.task, &form.axes.t, &mut arrays, &config)?;
     let loss = arrays.take("loss", &[t])?;
+    let is_full = arrays.has("memory");
     let trace = trace(&mut arrays, &config, t, &episode)?;
     let score = score(&episode, &trace, &loss);
     let name = Path::new(label)
@@ -312,6 +313,9 @@ fn build(form: TraceForm, source: &str, label: &str) -> Result<Imported, Error> 
         title: format!("{name}: {}", title(&task, &episode)),
         config,
         sha256,
+        memories: (0..=t)
+            .map(|step| is_full || step == t || step % KEYFRAME == 0)
+            .collect(),
         recording: Recording {
             origin: form.task.origin(),
             task,

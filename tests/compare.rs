@@ -1,0 +1,142 @@
+//! `verify` and `diff` as a library: the first difference, with its place.
+
+use tapescope::io::trace::{self, Imported, Source};
+use tapescope::io::weights;
+use tapescope::model::{ModelConfig, Ntm};
+use tapescope::task::{Copy, Task};
+use tapescope::train::Recording;
+
+const EXACT: f64 = 0.0;
+
+fn machine(rows: usize, length: usize) -> (Ntm<f32>, Task) {
+    let task = Task::Copy(Copy {
+        bits: 3,
+        length: length..=length,
+    });
+    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    (config.rows, config.columns) = (rows, 4);
+    (config.read_heads, config.write_heads) = (2, 2);
+    config.controller.layers = 2;
+    (Ntm::new(config, 3), task)
+}
+
+fn imported(machine: &Ntm<f32>, recording: &Recording) -> Imported {
+    let source = Source {
+        config: &machine.config,
+        sha256: None,
+        full_memory: false,
+    };
+    let mut bytes = Vec::new();
+    trace::write_to(&mut bytes, recording, &source).unwrap();
+    trace::from_json(&String::from_utf8(bytes).unwrap(), "t").unwrap()
+}
+
+fn changed(change: impl Fn(&mut Recording)) -> Imported {
+    let (machine, task) = machine(5, 2);
+    let mut recording = Recording::new(&machine, &task, 1, 0);
+    change(&mut recording);
+    imported(&machine, &recording)
+}
+
+fn first(trace: &Imported, tolerance: f64) -> (Option<usize>, String, Vec<usize>) {
+    let found = trace::verify(trace, tolerance);
+    let first = found.first.unwrap();
+    assert!(found.differing > 0 && found.largest > tolerance);
+    (first.step, first.array, first.index)
+}
+
+#[test]
+fn own_traces_hold_to_the_bit() {
+    for trained in weights::shipped() {
+        let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
+        let found = trace::verify(&imported(&trained.machine, &recording), EXACT);
+        assert_eq!((found.largest, found.first), (0.0, None));
+        let (t, n, m) = (recording.episode.steps() as u64, 128, 20);
+        assert_eq!(found.values, t * (2 * 5 * n + m + n * m));
+    }
+}
+
+#[test]
+fn only_memories_that_are_in_the_file_are_compared() {
+    // 301 steps of 1024 x 4: keyframes.
+    let (machine, task) = machine(1024, 150);
+    let mut recording = Recording::new(&machine, &task, 1, 0);
+    let (t, n, m) = (301, 1024, 4);
+    let found = trace::verify(&imported(&machine, &recording), EXACT);
+    assert_eq!((found.largest, found.differing), (0.0, 0));
+    assert_eq!(found.values, t * (4 * 5 * n + 2 * m) + 5 * n * m);
+    recording.trace.memory_columns.row_mut(128)[2 * 1024 + 7] += 0.5;
+    let place = (Some(127), "memory".to_owned(), vec![128, 7, 2]);
+    assert_eq!(first(&imported(&machine, &recording), 1e-3), place);
+}
+
+#[test]
+fn the_first_difference_is_named() {
+    let place = |step, array: &str, index: &[usize]| (Some(step), array.to_owned(), index.to_vec());
+    let heads = |head: usize, change: fn(&mut tapescope::model::HeadTrace)| {
+        first(&changed(|r| change(&mut r.trace.heads[head])), 1e-4)
+    };
+    for (found, expected) in [
+        (
+            heads(0, |head| head.similarity.row_mut(1)[4] += 0.01),
+            place(1, "read0.similarity", &[1, 4]),
+        ),
+        (
+            heads(1, |head| head.content.row_mut(0)[2] += 0.01),
+            place(0, "read1.content", &[0, 2]),
+        ),
+        (
+            heads(2, |head| head.gated.row_mut(4)[0] = f32::NAN),
+            place(4, "write0.gated", &[4, 0]),
+        ),
+        (
+            heads(3, |head| head.shifted.row_mut(3)[1] -= 0.01),
+            place(3, "write1.shifted", &[3, 1]),
+        ),
+        (
+            heads(3, |head| head.weighting.row_mut(2)[1] -= 0.01),
+            place(2, "write1.weighting", &[2, 1]),
+        ),
+        // What was emitted is taken as it stands: the stage after it is the first that does not follow.
+        (
+            heads(0, |head| head.sharpening[2] = 40.0),
+            place(2, "read0.weighting", &[2, 0]),
+        ),
+    ] {
+        assert_eq!(found, expected);
+    }
+    let memory = changed(|r| r.trace.memory_columns.row_mut(3)[5 + 4] += 0.1);
+    assert_eq!(first(&memory, 1e-4), place(2, "memory", &[3, 4, 1]));
+    let small = changed(|r| r.trace.heads[0].content.row_mut(1)[0] += 1e-3);
+    assert_eq!(trace::verify(&small, 1e-2).first, None);
+}
+
+#[test]
+fn traces_are_compared_in_the_order_of_the_computation() {
+    let (a, b) = (changed(|_| ()), changed(|_| ()));
+    let same = trace::diff(&a, &b, EXACT).unwrap();
+    assert_eq!((same.differing, same.largest), (0, 0.0));
+    let b = changed(|r| {
+        r.trace.layers[1].hidden.row_mut(2)[7] += 0.5;
+        r.trace.heads[0].gate[2] = f32::NAN;
+        r.loss[3] += 1.0;
+    });
+    let found = trace::diff(&a, &b, 1e-6).unwrap();
+    let first = found.first.unwrap();
+    assert_eq!((found.differing, found.largest), (3, f64::INFINITY));
+    assert_eq!(first.array, "controller.hidden");
+    assert_eq!((first.step, first.index), (Some(2), vec![2, 1, 7]));
+    assert_eq!(first.second - first.first, 0.5);
+    let b = changed(|r| r.trace.heads[3].initial[1] = 0.5);
+    let first = trace::diff(&a, &b, EXACT).unwrap().first.unwrap();
+    assert_eq!((first.step, first.array.as_str()), (None, "write1.initial"));
+    assert_eq!(first.index, [1]);
+}
+
+#[test]
+fn shapes_come_first() {
+    let (machine, task) = machine(6, 3);
+    let other = imported(&machine, &Recording::new(&machine, &task, 1, 0));
+    let lines = trace::diff(&changed(|_| ()), &other, EXACT).unwrap_err();
+    assert_eq!(lines, ["steps: 5 and 7", "memory rows: 5 and 6"]);
+}

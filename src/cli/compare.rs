@@ -81,6 +81,14 @@ impl Verify {
                 writeln!(out, "{}", summary(&found, self.tolerance))?;
             }
         }
+        let unknown = trace::unknown(&imported);
+        if !unknown.is_empty() {
+            let unknown = unknown.join(", ");
+            writeln!(
+                out,
+                "not compared, because they or what they need are absent: {unknown}"
+            )?;
+        }
         found.first.map_or(Ok(()), |_| Err(Differs.into()))
     }
 }
@@ -109,6 +117,17 @@ impl Diff {
                 let values = format!("{} and {}", first.first, first.second);
                 report(out, &files, first, &values)?;
                 writeln!(out, "{}", summary(&found, self.tolerance))?;
+            }
+        }
+        for (file, trace) in [(&self.a, &a), (&self.b, &b)] {
+            let absent = &trace.recording.absent;
+            if !absent.is_empty() {
+                let file = file.display();
+                writeln!(
+                    out,
+                    "not compared, because absent from {file}: {}",
+                    absent.join(", ")
+                )?;
             }
         }
         found.first.map_or(Ok(()), |_| Err(Differs.into()))

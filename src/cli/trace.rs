@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{Usage, from_zero, items, length, machine, note, repeats, rows};
-use crate::io::trace::Source;
+use crate::io::trace::{Encoding, Source};
 use crate::io::{Experiment, Trained, bits, trace};
 use crate::model::ModelConfig;
 use crate::task::Task;
@@ -20,6 +20,7 @@ const EXAMPLES: &str = r#"Examples:
   tapescope trace runs/copy-1/weights.safetensors --length 87 --episode 3 --out t.ntmtrace.json
   tapescope trace copy --input bits.json --out mine.ntmtrace.json
   tapescope trace mine.json --weights weights.safetensors --out t.ntmtrace.json
+  tapescope trace copy --length 200 --out long.npz
   tapescope view copy.ntmtrace.json
 
 bits.json holds rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or an object with what else the task
@@ -61,7 +62,7 @@ pub(super) struct Trace {
     /// Write the whole memory of every step, also when it is large.
     #[arg(long)]
     full_memory: bool,
-    /// The file to write; `-` is standard output.
+    /// The file to write: JSON, or by its end .json.gz or .npz; `-` is JSON on standard output.
     #[arg(long, value_name = "T.NTMTRACE.JSON")]
     out: PathBuf,
 }
@@ -72,7 +73,8 @@ impl Trace {
         let recording = self.record(&trained)?;
         let config = &trained.machine.config;
         let steps = recording.episode.steps();
-        let bytes = trace::estimated_bytes(config, steps, self.full_memory);
+        let encoding = Encoding::of(&self.out);
+        let bytes = trace::estimated_bytes(config, steps, self.full_memory, encoding);
         if bytes > LARGE {
             let help = if self.full_memory {
                 "without --full-memory it is smaller".to_owned()
@@ -80,8 +82,13 @@ impl Trace {
                 let size = recording.task.measure().name();
                 format!("fewer --rows or a smaller --{size} make it smaller")
             };
+            let npz = match encoding {
+                Encoding::Json => "; as .npz it is smaller, and quicker to read",
+                Encoding::Gzip => "; as .npz it is quicker to read",
+                Encoding::Npz => "",
+            };
             note(&format!(
-                "warning: the file will have about {} MB; {help}",
+                "warning: the file will have about {} MB; {help}{npz}",
                 bytes / 1_000_000
             ));
         }

@@ -88,7 +88,7 @@ pub fn from_json(
     };
     let mut size = by_hand.bits.nrows();
     match task {
-        Task::Copy(_) | Task::Ngrams(_) => {}
+        Task::Copy(_) | Task::Ngrams(_) | Task::Other(_) => {}
         Task::RepeatCopy(_) => {
             let repeats = form.repeats(label)?;
             by_hand.task = by_hand.task.with_repeats(repeats);
@@ -116,6 +116,7 @@ impl ByHand {
                 task.episode_of(&bits)
             }
             Task::PrioritySort(task) => task.episode_of(bits, &self.priorities),
+            Task::Other(_) => self.task.episode(0, 0),
         }
     }
 }

@@ -49,7 +49,7 @@ pub fn comparison_json(
 struct Line<'a> {
     machine: &'a str,
     rows: usize,
-    task: &'static str,
+    task: &'a str,
     length: Option<[usize; 2]>,
     items: Option<[usize; 2]>,
     repeats: Option<[usize; 2]>,
@@ -62,7 +62,7 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn new(
         trained: &'a Trained,
-        task: &Task,
+        task: &'a Task,
         seed: u64,
         evaluation: &Evaluation,
         optimum: Option<f64>,

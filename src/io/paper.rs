@@ -95,6 +95,7 @@ fn is_of_the_paper(task: &Task) -> bool {
         }
         Task::Ngrams(task) => task.context == Ngrams::default().context,
         Task::PrioritySort(task) => *task == PrioritySort::default(),
+        Task::Other(_) => false,
     }
 }
 

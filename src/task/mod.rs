@@ -15,12 +15,14 @@
 mod associative_recall;
 mod copy;
 mod ngrams;
+mod other;
 mod priority_sort;
 mod repeat_copy;
 
 pub use associative_recall::AssociativeRecall;
 pub use copy::Copy;
 pub use ngrams::{Ngrams, Prediction};
+pub use other::Other;
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 
@@ -170,9 +172,18 @@ struct Channels {
 
 /// What every task has; see the methods of [`Task`].
 trait Generate {
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     fn bits(&self) -> usize;
     fn channels(&self) -> Channels;
+
+    fn inputs(&self) -> usize {
+        self.bits() + self.channels().input.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.bits() + self.channels().output.len()
+    }
+
     fn measure(&self) -> Measure;
     fn size(&self) -> &RangeInclusive<usize>;
     fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
@@ -206,6 +217,8 @@ pub enum Task {
     Ngrams(Ngrams),
     /// Emit the vectors of highest priority, the highest first.
     PrioritySort(PrioritySort),
+    /// What another program recorded.
+    Other(Other),
 }
 
 impl Task {
@@ -216,6 +229,7 @@ impl Task {
             Self::AssociativeRecall(task) => task,
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
+            Self::Other(task) => task,
         }
     }
 
@@ -226,22 +240,23 @@ impl Task {
             Self::AssociativeRecall(task) => task,
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
+            Self::Other(task) => task,
         }
     }
 
     /// The name that presets and traces use.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         self.generator().name()
     }
 
     /// Input channels, X.
     pub fn inputs(&self) -> usize {
-        self.bits() + self.generator().channels().input.len()
+        self.generator().inputs()
     }
 
     /// Output channels, Y.
     pub fn outputs(&self) -> usize {
-        self.bits() + self.generator().channels().output.len()
+        self.generator().outputs()
     }
 
     /// Bits per vector; they are the first channels of input and output.

@@ -19,6 +19,9 @@ pub struct Recording {
     pub loss: Vec<f32>,
     /// The sums over the episode.
     pub score: Score,
+    /// Arrays of the trace format that nobody recorded, by name: their values here are NaN, and nothing is
+    /// known of them. Empty for an episode of this program.
+    pub absent: Vec<String>,
 }
 
 impl Recording {
@@ -42,6 +45,7 @@ impl Recording {
             trace,
             loss,
             score,
+            absent: Vec::new(),
         }
     }
 }

@@ -56,7 +56,7 @@ impl Files for Disk {
             dialog.set_file_name(suggestion).save_file()
         } else {
             dialog
-                .add_filter("Traces and weights", &["json", "safetensors"])
+                .add_filter("Traces and weights", &["json", "gz", "npz", "safetensors"])
                 .add_filter("All files", &["*"])
                 .pick_file()
         }

@@ -337,13 +337,14 @@ fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Scale {
 }
 
 /// A task as people call it.
-pub fn task_name(task: &Task) -> &'static str {
+pub fn task_name(task: &Task) -> &str {
     match task {
         Task::Copy(_) => "Copy",
         Task::RepeatCopy(_) => "Repeat copy",
         Task::AssociativeRecall(_) => "Associative recall",
         Task::Ngrams(_) => "Dynamic N-grams",
         Task::PrioritySort(_) => "Priority sort",
+        Task::Other(task) => &task.name,
     }
 }
 

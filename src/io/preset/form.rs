@@ -978,6 +978,8 @@ impl From<&Task> for TaskForm {
                 sorted: Some(task.sorted),
                 ..Self::NONE
             },
+            // No preset and no weights file has such a task.
+            Task::Other(_) => Self::NONE,
         }
     }
 }

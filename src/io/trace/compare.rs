@@ -51,14 +51,51 @@ struct Piece<'a> {
 /// Values may differ by `tolerance`, those above 1 by this share of them.
 pub fn verify(trace: &Imported, tolerance: f64) -> Comparison {
     let again = recompute(&trace.config, &trace.recording.trace);
+    let unknown = unknown(trace);
     let mut found = Comparison::default();
     for t in 0..trace.recording.episode.steps() {
         let recorded = stages(trace, &trace.recording.trace, t);
         for (recorded, again) in recorded.into_iter().zip(stages(trace, &again, t)) {
-            found.compare(recorded, again, tolerance);
+            if !unknown.contains(&recorded.array) {
+                found.compare(recorded, again, tolerance);
+            }
         }
     }
     found
+}
+
+/// The stages that cannot be recomputed, or compared, because something they need is absent.
+pub fn unknown(trace: &Imported) -> Vec<String> {
+    let is_absent = |name: &str| trace.recording.absent.iter().any(|absent| absent == name);
+    let no_memory = is_absent("memory") || is_absent("memory.initial");
+    let (mut unknown, mut no_write) = (Vec::new(), no_memory);
+    for (head, parts) in heads(&trace.config, &trace.recording.trace) {
+        let name = |part: &str| format!("{head}.{part}");
+        let mut is_lost = no_memory;
+        for (stage, needs) in [
+            ("similarity", &["key"][..]),
+            ("content", &["strength"]),
+            ("gated", &["gate", "initial"]),
+            ("shifted", &["shift"]),
+            ("weighting", &["sharpening"]),
+        ] {
+            is_lost |= needs.iter().any(|part| is_absent(&name(part)));
+            if is_lost || is_absent(&name(stage)) {
+                unknown.push(name(stage));
+            }
+        }
+        match parts.role {
+            Role::Read { .. } if no_memory || is_absent(&name("read")) => {
+                unknown.push(name("read"));
+            }
+            Role::Read { .. } => {}
+            Role::Write { .. } => no_write |= is_absent(&name("erase")) || is_absent(&name("add")),
+        }
+    }
+    if no_write {
+        unknown.push("memory".to_owned());
+    }
+    unknown
 }
 
 /// Compares two traces, the first with the second. `Err`: what keeps them from being compared, a line for
@@ -75,10 +112,16 @@ pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Ve
     if !lines.is_empty() {
         return Err(lines);
     }
+    let absent: Vec<&String> = [a, b]
+        .iter()
+        .flat_map(|trace| &trace.recording.absent)
+        .collect();
     let mut found = Comparison::default();
     let mut compare = |a: Vec<Piece>, b: Vec<Piece>| {
         for (a, b) in a.into_iter().zip(b) {
-            found.compare(a, b, tolerance);
+            if !absent.contains(&&a.array) {
+                found.compare(a, b, tolerance);
+            }
         }
     };
     compare(before(a), before(b));
@@ -168,12 +211,12 @@ fn sizes(trace: &Imported) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn piece<'a>(
+fn piece(
     array: impl Into<String>,
     t: usize,
     shape: impl Into<Vec<usize>>,
-    values: &'a [f32],
-) -> Piece<'a> {
+    values: &[f32],
+) -> Piece<'_> {
     Piece {
         array: array.into(),
         step: Some(t),

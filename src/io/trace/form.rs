@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{KEYFRAME, ORDER, SIMILARITY, SIMILARITY_FORMULA, Source, writes_full_memory};
+use crate::io::error::short;
 use crate::io::preset::form::{
     ActivationForm, ControllerForm, Ends, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
     ShiftFields, ShiftFormForm, TaskForm, TaskKind,
@@ -16,7 +17,8 @@ use crate::train::Recording;
 /// `task`: what was asked. Seed and index are strings, because JSON's numbers end at 2^53.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AskedForm {
-    pub(super) name: TaskKind,
+    pub(super) name: NameForm,
+    #[serde(default)]
     pub(super) params: ParamsForm,
     #[serde(default)]
     pub(super) seed: Option<String>,
@@ -33,7 +35,15 @@ pub(super) struct AskedForm {
     pub(super) repeats: Option<usize>,
 }
 
+/// A task of ours, or whatever another program calls its own.
 #[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected the name of a task")]
+pub(super) enum NameForm {
+    Ours(TaskKind),
+    Other(String),
+}
+
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct ParamsForm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bits: Option<usize>,
@@ -78,14 +88,25 @@ impl From<RangeForm> for Ends {
     }
 }
 
+impl ParamsForm {
+    fn is_empty(&self) -> bool {
+        let numbers = [self.bits, self.context, self.item_length, self.sorted];
+        let ranges = [self.length, self.items, self.repeats];
+        numbers.iter().all(Option::is_none) && ranges.iter().all(Option::is_none)
+    }
+}
+
 impl AskedForm {
     pub(super) fn new(recording: &Recording) -> Self {
         let (form, episode) = (TaskForm::from(&recording.task), &recording.episode);
         let measure = recording.task.measure();
         // Traces of plain copy say `"repeats": 1`, and always have.
-        let has_repeats = matches!(form.kind, TaskKind::Copy | TaskKind::RepeatCopy);
+        let has_repeats = matches!(&recording.task, Task::Copy(_) | Task::RepeatCopy(_));
         Self {
-            name: form.kind,
+            name: match &recording.task {
+                Task::Other(task) => NameForm::Other(task.name.clone()),
+                _ => NameForm::Ours(form.kind),
+            },
             params: ParamsForm {
                 bits: form.bits,
                 context: form.context,
@@ -103,10 +124,25 @@ impl AskedForm {
         }
     }
 
+    /// The name of a task that is not ours, or of which nothing but the name is known.
+    pub(super) fn other(&self) -> Option<String> {
+        match &self.name {
+            NameForm::Other(name) => Some(short(name)),
+            NameForm::Ours(kind) if self.params.is_empty() => {
+                let name = serde_json::to_value(kind).ok()?;
+                name.as_str().map(str::to_owned)
+            }
+            NameForm::Ours(_) => None,
+        }
+    }
+
     pub(super) fn task_form(&self) -> TaskForm {
         let params = &self.params;
         TaskForm {
-            kind: self.name,
+            kind: match self.name {
+                NameForm::Ours(kind) => kind,
+                NameForm::Other(_) => TaskKind::Copy,
+            },
             bits: params.bits,
             context: params.context,
             item_length: params.item_length,
@@ -322,6 +358,7 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
         Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
         Task::AssociativeRecall(_) => "item",
         Task::Ngrams(_) => "bit",
+        Task::Other(_) => "step",
     };
     let plural = if size == 1 { "" } else { "s" };
     let times = task

@@ -1,16 +1,17 @@
-//! One episode as JSON, complete enough to redraw every frame and recompute every stage.
+//! One episode as JSON (also gzipped) or npz, complete enough to redraw every frame and recompute every stage.
 //!
 //! The format is described in `docs/formats.md`. The writer streams and is deterministic: the same
 //! recording gives the same bytes. The reader shows an imported trace as it was recorded.
 
 mod compare;
 mod form;
+mod npz;
 mod read;
 mod write;
 
-pub use compare::{Comparison, Difference, diff, verify};
-pub use read::{from_json, read};
-pub use write::{write, write_to};
+pub use compare::{Comparison, Difference, diff, unknown, verify};
+pub use read::{from_bytes, from_json, read};
+pub use write::{write, write_npz, write_to};
 
 use crate::model::ModelConfig;
 use crate::train::Recording;
@@ -47,8 +48,9 @@ pub struct Imported {
     pub config: ModelConfig,
     /// The hash of its weights, when the file says so.
     pub sha256: Option<String>,
-    /// The episode. Series that are not in the file (`raw`, `features`, `norms`, and a layer's `input`,
-    /// `gates` and `cell_tanh`) are empty; logits are recomputed from the output.
+    /// The episode. Series that are in no file (`raw`, `features`, `norms`, and a layer's `input`, `gates` and
+    /// `cell_tanh`) are empty; logits are recomputed from the output. What could be in the file and is not is
+    /// NaN, and named in `recording.absent`.
     pub recording: Recording,
     /// Whether M_t is in the file, [T+1]; what is not was rebuilt from what the write heads did.
     pub memories: Vec<bool>,
@@ -70,9 +72,45 @@ impl Default for Generator {
     }
 }
 
+/// How a trace is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Readable.
+    Json,
+    /// The same, gzipped.
+    Gzip,
+    /// Arrays as NumPy has them, and the rest as JSON.
+    Npz,
+}
+
+impl Encoding {
+    /// By the end of a file's name.
+    pub fn of(path: &std::path::Path) -> Self {
+        let end = path.extension().unwrap_or_default().to_string_lossy();
+        match end.to_lowercase().as_str() {
+            "gz" => Self::Gzip,
+            "npz" => Self::Npz,
+            _ => Self::Json,
+        }
+    }
+
+    /// Bytes per value, as measured on an episode of a trained machine. Gzipped, 1 to 5, the more the memory
+    /// changes; npz before it is compressed.
+    fn bytes_per_value(self) -> u64 {
+        match self {
+            Self::Json => 12,
+            Self::Gzip => 2,
+            Self::Npz => 4,
+        }
+    }
+}
+
 /// True for a path that ends as the paths of traces do.
 pub fn is_named_so(path: &std::path::Path) -> bool {
-    path.to_string_lossy().ends_with(".ntmtrace.json")
+    let path = path.to_string_lossy();
+    [".ntmtrace.json", ".ntmtrace.json.gz", ".npz"]
+        .iter()
+        .any(|end| path.ends_with(end))
 }
 
 /// True when the whole memory of such an episode is written: it is small, or asked for.
@@ -81,8 +119,13 @@ fn writes_full_memory(config: &ModelConfig, steps: usize, asked: bool) -> bool {
     asked || values.saturating_mul(steps.saturating_add(1)) <= SMALL_MEMORY
 }
 
-/// The size of the file of such an episode in bytes, to within a factor of two: 12 bytes per value.
-pub fn estimated_bytes(config: &ModelConfig, steps: usize, full_memory: bool) -> u64 {
+/// The size of the file of such an episode in bytes, to within a factor of two; an npz may be far smaller.
+pub fn estimated_bytes(
+    config: &ModelConfig,
+    steps: usize,
+    full_memory: bool,
+    encoding: Encoding,
+) -> u64 {
     let (n, m) = (config.rows as u64, config.columns as u64);
     let memories = if writes_full_memory(config, steps, full_memory) {
         steps as u64 + 2
@@ -95,5 +138,5 @@ pub fn estimated_bytes(config: &ModelConfig, steps: usize, full_memory: bool) ->
     let values = (n * m)
         .saturating_mul(memories)
         .saturating_add(per_step.saturating_mul(steps as u64));
-    values.saturating_mul(12)
+    values.saturating_mul(encoding.bytes_per_value())
 }

@@ -1,16 +1,19 @@
-//! JSON to recording. The file may come from anyone: every shape is checked before anything is built.
+//! JSON or npz to recording. The file may come from anyone: every shape is checked before anything is built.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::form::{AskedForm, MachineForm, TimeForm, title};
+use super::npz::Members;
 use super::{FORMAT, Imported, KEYFRAME};
 use crate::io::error::short;
 use crate::io::preset::form::{Check, plain};
@@ -18,8 +21,8 @@ use crate::io::{Error, file};
 use crate::math::Series;
 use crate::model::config::ControllerKind;
 use crate::model::{self, HeadTrace, LayerTrace, ModelConfig, Role, Trace};
-use crate::task::{Episode, Phase};
-use crate::train::{LARGEST_RECORDING, Recording, Score};
+use crate::task::{Episode, Other, Phase, Task};
+use crate::train::{LARGEST_RECORDING, Recording, Score, recording_bytes};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 2 << 30;
@@ -29,7 +32,42 @@ const LIMIT: u64 = 2 << 30;
 /// # Errors
 /// The file, the array or key, what was found and what was expected.
 pub fn read(path: &Path) -> Result<Imported, Error> {
-    from_json(&file::read_text(path, LIMIT)?, &file::label(path))
+    from_bytes(file::read(path, LIMIT)?, &file::label(path))
+}
+
+/// [`read`] from memory: JSON, gzipped JSON or npz, by its first bytes; `label` stands for the file in
+/// messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
+    let fail = |problem: String| Error::content(label, "", problem);
+    if bytes.starts_with(b"PK") {
+        let mut members = Members::new(&bytes, LIMIT).map_err(fail)?;
+        let meta = members.meta().map_err(fail)?;
+        return with_arrays(&meta, label, Some(members));
+    }
+    let bytes = if bytes.starts_with(b"\x1f\x8b") {
+        let mut whole = Vec::new();
+        let read = MultiGzDecoder::new(bytes.as_slice())
+            .take(LIMIT + 1)
+            .read_to_end(&mut whole);
+        read.map_err(|error| fail(format!("is not a whole gzip file: {error}")))?;
+        if whole.len() as u64 > LIMIT {
+            let most = LIMIT >> 20;
+            return Err(fail(format!(
+                "unpacks to more than {most} MB, the most that is read"
+            )));
+        }
+        whole
+    } else {
+        bytes
+    };
+    let text = String::from_utf8(bytes);
+    from_json(
+        &text.map_err(|error| fail(format!("is not text: {error}")))?,
+        label,
+    )
 }
 
 /// [`read`] from memory; `label` stands for the file in messages.
@@ -37,6 +75,11 @@ pub fn read(path: &Path) -> Result<Imported, Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_json(source: &str, label: &str) -> Result<Imported, Error> {
+    with_arrays(source, label, None)
+}
+
+/// A trace whose arrays are in the JSON, or in the members of an npz.
+fn with_arrays(source: &str, label: &str, members: Option<Members>) -> Result<Imported, Error> {
     check_format(source, label)?;
     let mut json = serde_json::Deserializer::from_str(source);
     let form: TraceForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -46,7 +89,7 @@ pub fn from_json(source: &str, label: &str) -> Result<Imported, Error> {
     })?;
     json.end()
         .map_err(|error| Error::content(label, "", error.to_string()))?;
-    build(form, source, label)
+    build(form, source, label, members)
 }
 
 #[derive(Deserialize)]
@@ -187,17 +230,70 @@ fn value(text: &str) -> Result<f32, String> {
 /// The arrays of a file, taken out one by one, each with the shape it must have.
 struct Arrays<'a> {
     left: BTreeMap<String, &'a RawValue>,
+    members: Option<Members<'a>>,
     source: &'a str,
     label: &'a str,
+    /// What was asked for and is not there.
+    absent: Vec<String>,
+    /// What the whole recording takes, in bytes: what is absent takes room too.
+    bytes: u64,
 }
 
 impl Arrays<'_> {
     fn has(&self, name: &str) -> bool {
-        self.left.contains_key(name)
+        match &self.members {
+            Some(members) => members.has(name),
+            None => self.left.contains_key(name),
+        }
+    }
+
+    /// The shape of an array, as far as it says so.
+    fn shape(&mut self, name: &str) -> Option<Vec<usize>> {
+        if let Some(members) = &mut self.members {
+            return members.shape(name).ok();
+        }
+        let raw = self.left.get(name)?;
+        let form: ArrayForm = serde_json::from_str(raw.get()).ok()?;
+        Some(form.shape)
+    }
+
+    /// An array, or NaN for each of its values where it is not in the file.
+    fn take_or_nan(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
+        if self.has(name) {
+            return self.take(name, expected);
+        }
+        if self.bytes > LARGEST_RECORDING {
+            let problem = "is missing, and the recording is too large to be shown without it";
+            return self.fail(name, problem);
+        }
+        self.absent.push(name.to_owned());
+        Ok(vec![f32::NAN; expected.iter().product()])
     }
 
     fn take(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
-        let Some(raw) = self.left.remove(name) else {
+        if self
+            .members
+            .as_ref()
+            .is_some_and(|members| members.has(name))
+        {
+            let read = self
+                .members
+                .as_mut()
+                .map(|members| members.array(name, expected));
+            return read
+                .unwrap_or_else(|| Err(String::new()))
+                .or_else(|problem| self.fail(name, problem));
+        }
+        self.take_json(name, expected)
+    }
+
+    fn take_json(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
+        let raw = if self.members.is_none() {
+            self.left.remove(name)
+        } else {
+            None
+        };
+        let Some(raw) = raw else {
             return self.fail(name, format!("is missing; expected the shape {expected:?}"));
         };
         let mut json = serde_json::Deserializer::from_str(raw.get());
@@ -263,10 +359,14 @@ impl Arrays<'_> {
         Ok(series(steps, width, &self.take(name, &[steps, width])?))
     }
 
-    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Array2<f32>, Error> {
-        let data = self.take(name, &[rows, columns])?;
-        Array2::from_shape_vec((rows, columns), data)
-            .map_err(|error| Error::content(self.label, name, error.to_string()))
+    fn series_or_nan(
+        &mut self,
+        name: &str,
+        steps: usize,
+        width: usize,
+    ) -> Result<Series<f32>, Error> {
+        let values = self.take_or_nan(name, &[steps, width])?;
+        Ok(series(steps, width, &values))
     }
 
     fn fail<T>(&self, name: &str, problem: impl Into<String>) -> Result<T, Error> {
@@ -278,6 +378,12 @@ impl Arrays<'_> {
     }
 }
 
+/// [rows, columns], of what was checked to have such a shape.
+fn matrix(data: Vec<f32>, rows: usize) -> Array2<f32> {
+    let columns = data.len().checked_div(rows).unwrap_or(0);
+    Array2::from_shape_vec((rows, columns), data).unwrap_or_default()
+}
+
 fn series(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
     let mut series = Series::new(width);
     series.resize(steps);
@@ -285,24 +391,53 @@ fn series(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
     series
 }
 
-fn build(form: TraceForm, source: &str, label: &str) -> Result<Imported, Error> {
+/// A task of ours by its parameters; that of another program by its name and the shapes of its arrays.
+fn task(form: &TraceForm, arrays: &mut Arrays) -> Result<Task, Error> {
+    let Some(name) = form.task.other() else {
+        return form.task.task_form().task(&Check { file: arrays.label });
+    };
+    let mut channels = |names: &[&str]| {
+        let shape = names.iter().find_map(|name| arrays.shape(name));
+        shape.and_then(|shape| shape.get(1).copied()).unwrap_or(1)
+    };
+    let (inputs, outputs) = (channels(&["input"]), channels(&["output", "target"]));
+    let steps = form.axes.t.size;
+    Ok(Task::Other(Other {
+        name,
+        inputs,
+        outputs,
+        steps: steps..=steps,
+    }))
+}
+
+fn build(
+    form: TraceForm,
+    source: &str,
+    label: &str,
+    members: Option<Members>,
+) -> Result<Imported, Error> {
     let check = Check { file: label };
-    let task = form.task.task_form().task(&check)?;
+    let mut arrays = Arrays {
+        left: BTreeMap::new(),
+        members,
+        source,
+        label,
+        absent: Vec::new(),
+        bytes: u64::MAX,
+    };
+    arrays.left.clone_from(&form.arrays);
+    let task = task(&form, &mut arrays)?;
     let sha256 = form.model.sha256;
     let model = form.model.config.model_form().ok_or_else(|| {
         let problem = "expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k";
         Error::content(label, "model.config", problem)
     })?;
     let config = model.config(&task, &check)?;
-    let mut arrays = Arrays {
-        left: form.arrays,
-        source,
-        label,
-    };
     let t = form.axes.t.size;
+    arrays.bytes = recording_bytes(&config, t);
     let episode = episode(&form.task, &form.axes.t, &mut arrays, &config)?;
-    let loss = arrays.take("loss", &[t])?;
-    let is_full = arrays.has("memory");
+    let loss = arrays.take_or_nan("loss", &[t])?;
+    let is_recorded = memories(&arrays);
     let trace = trace(&mut arrays, &config, t, &episode)?;
     let score = score(&episode, &trace, &loss);
     let name = Path::new(label)
@@ -313,9 +448,7 @@ fn build(form: TraceForm, source: &str, label: &str) -> Result<Imported, Error> 
         title: format!("{name}: {}", title(&task, &episode)),
         config,
         sha256,
-        memories: (0..=t)
-            .map(|step| is_full || step == t || step % KEYFRAME == 0)
-            .collect(),
+        memories: (0..=t).map(|step| is_recorded(step, t)).collect(),
         recording: Recording {
             origin: form.task.origin(),
             task,
@@ -323,8 +456,25 @@ fn build(form: TraceForm, source: &str, label: &str) -> Result<Imported, Error> 
             trace,
             loss,
             score,
+            absent: arrays.absent,
         },
     })
+}
+
+/// Whether M_t of an episode of so many steps is in the file.
+fn memories(arrays: &Arrays) -> impl Fn(usize, usize) -> bool + use<> {
+    let [full, initial, last, frames] = [
+        "memory",
+        "memory.initial",
+        "memory.last",
+        "memory.keyframes",
+    ]
+    .map(|name| arrays.has(name));
+    move |step, steps| {
+        full || step == 0 && initial
+            || step == steps && last
+            || frames && step > 0 && step < steps && step % KEYFRAME == 0
+    }
 }
 
 fn episode(
@@ -358,9 +508,15 @@ fn episode(
     }
     let shown = phases.first().map_or(0, |phase| phase.end - phase.start);
     Ok(Episode {
-        input: arrays.matrix("input", t, config.inputs)?,
-        target: arrays.matrix("target", t, config.outputs)?,
-        mask: arrays.take("mask", &[t])?,
+        input: matrix(arrays.take("input", &[t, config.inputs])?, t),
+        target: matrix(arrays.take_or_nan("target", &[t, config.outputs])?, t),
+        // Where nothing is known of what is scored, nothing is.
+        mask: if arrays.has("mask") {
+            arrays.take("mask", &[t])?
+        } else {
+            arrays.absent.push("mask".to_owned());
+            vec![0.0; t]
+        },
         phases,
         size: asked.size().unwrap_or(shown),
         repeats: asked.repeats.unwrap_or(1),
@@ -373,7 +529,7 @@ fn trace(
     t: usize,
     episode: &Episode,
 ) -> Result<Trace, Error> {
-    let output = arrays.series("output", t, config.outputs)?;
+    let output = arrays.series_or_nan("output", t, config.outputs)?;
     let mut logit = output.clone();
     for value in logit.as_mut_slice() {
         *value = (*value / (1.0 - *value)).ln();
@@ -405,9 +561,9 @@ fn layers(arrays: &mut Arrays, config: &ModelConfig, t: usize) -> Result<Vec<Lay
     } else {
         vec![t, count, c]
     };
-    let hidden = arrays.take("controller.hidden", &shape)?;
+    let hidden = arrays.take_or_nan("controller.hidden", &shape)?;
     let cell = if lstm {
-        arrays.take("controller.cell", &shape)?
+        arrays.take_or_nan("controller.cell", &shape)?
     } else {
         Vec::new()
     };
@@ -438,32 +594,32 @@ fn head(
     let head = config.head_name(index);
     let name = |part: &str| format!("{head}.{part}");
     Ok(HeadTrace {
-        key: arrays.series(&name("key"), t, m)?,
-        strength: arrays.take(&name("strength"), &[t])?,
-        gate: arrays.take(&name("gate"), &[t])?,
-        shift: arrays.series(&name("shift"), t, config.offsets())?,
-        sharpening: arrays.take(&name("sharpening"), &[t])?,
-        similarity: arrays.series(&name("similarity"), t, n)?,
-        content: arrays.series(&name("content"), t, n)?,
-        gated: arrays.series(&name("gated"), t, n)?,
-        shifted: arrays.series(&name("shifted"), t, n)?,
+        key: arrays.series_or_nan(&name("key"), t, m)?,
+        strength: arrays.take_or_nan(&name("strength"), &[t])?,
+        gate: arrays.take_or_nan(&name("gate"), &[t])?,
+        shift: arrays.series_or_nan(&name("shift"), t, config.offsets())?,
+        sharpening: arrays.take_or_nan(&name("sharpening"), &[t])?,
+        similarity: arrays.series_or_nan(&name("similarity"), t, n)?,
+        content: arrays.series_or_nan(&name("content"), t, n)?,
+        gated: arrays.series_or_nan(&name("gated"), t, n)?,
+        shifted: arrays.series_or_nan(&name("shifted"), t, n)?,
         weighting: arrays.series(&name("weighting"), t, n)?,
-        initial: arrays.take(&name("initial"), &[n])?,
+        initial: arrays.take_or_nan(&name("initial"), &[n])?,
         role: if index < config.read_heads {
             Role::Read {
-                read: arrays.series(&name("read"), t, m)?,
+                read: arrays.series_or_nan(&name("read"), t, m)?,
             }
         } else {
             Role::Write {
-                erase: arrays.series(&name("erase"), t, m)?,
-                add: arrays.series(&name("add"), t, m)?,
+                erase: arrays.series_or_nan(&name("erase"), t, m)?,
+                add: arrays.series_or_nan(&name("add"), t, m)?,
             }
         },
     })
 }
 
 /// The memory of every step: as written, or rebuilt from what the write heads did, with the recorded memories in
-/// their places.
+/// their places; NaN where neither is possible.
 fn memory(
     arrays: &mut Arrays,
     config: &ModelConfig,
@@ -471,7 +627,6 @@ fn memory(
     heads: &[HeadTrace],
 ) -> Result<Series<f32>, Error> {
     let (n, m) = (config.rows, config.columns);
-    let initial = arrays.take("memory.initial", &[n, m])?;
     let mut memory = Series::new(m * n);
     if arrays.has("memory") {
         let full = arrays.take("memory", &[t + 1, n, m])?;
@@ -479,33 +634,56 @@ fn memory(
         for (step, rows) in full.chunks(n * m).enumerate() {
             transpose(rows, m, memory.row_mut(step));
         }
+        if arrays.has("memory.initial") {
+            arrays.take("memory.initial", &[n, m])?;
+        }
         return Ok(memory);
     }
-    let last = arrays.take("memory.last", &[n, m])?;
-    let frames = t.saturating_sub(1) / KEYFRAME;
-    let keyframes = arrays.take("memory.keyframes", &[frames, n, m])?;
-    let bytes = (n * m * size_of::<f32>()).saturating_mul(t + 1);
-    if bytes as u64 > LARGEST_RECORDING {
+    if (n * m * size_of::<f32>()).saturating_mul(t + 1) as u64 > LARGEST_RECORDING {
         let problem = format!(
             "{} steps of {n} × {m} values are too many to rebuild",
             t + 1
         );
         return arrays.fail("memory", problem);
     }
+    let initial = arrays.take_or_nan("memory.initial", &[n, m])?;
+    let last = optional(arrays, "memory.last", &[n, m])?;
+    let frames = t.saturating_sub(1) / KEYFRAME;
+    let keyframes = optional(arrays, "memory.keyframes", &[frames, n, m])?;
+    let is_absent = |arrays: &Arrays, name: &str| arrays.absent.iter().any(|absent| absent == name);
+    let is_rebuilt = !is_absent(arrays, "memory.initial")
+        && (config.read_heads..config.heads()).all(|head| {
+            let head = config.head_name(head);
+            ["erase", "add"]
+                .iter()
+                .all(|part| !is_absent(arrays, &format!("{head}.{part}")))
+        });
     memory.resize(t + 1);
     transpose(&initial, m, memory.row_mut(0));
     for step in 1..=t {
         let (before, after) = memory.previous_and_row_mut(step);
-        if step == t {
-            transpose(&last, m, after);
-        } else if step % KEYFRAME == 0 {
-            let start = (step / KEYFRAME - 1) * n * m;
-            transpose(&keyframes[start..start + n * m], m, after);
-        } else {
-            model::memory::write(&heads[config.read_heads..], step - 1, before, after);
+        match (&last, &keyframes) {
+            (Some(last), _) if step == t => transpose(last, m, after),
+            (_, Some(keyframes)) if step < t && step % KEYFRAME == 0 => {
+                let start = (step / KEYFRAME - 1) * n * m;
+                transpose(&keyframes[start..start + n * m], m, after);
+            }
+            _ if is_rebuilt => {
+                model::memory::write(&heads[config.read_heads..], step - 1, before, after);
+            }
+            _ => after.fill(f32::NAN),
         }
     }
+    if !is_rebuilt {
+        arrays.absent.push("memory".to_owned());
+    }
     Ok(memory)
+}
+
+/// An array that may be missing, where something else says the same.
+fn optional(arrays: &mut Arrays, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>, Error> {
+    let is_there = arrays.has(name);
+    is_there.then(|| arrays.take(name, shape)).transpose()
 }
 
 /// [N, M] as in the file to column after column as in [`Trace::memory_columns`].

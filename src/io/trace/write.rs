@@ -1,11 +1,15 @@
-//! Recording to JSON, streamed.
+//! Recording to JSON, streamed, or to npz.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, Cursor, Write};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use zip::ZipWriter;
+
 use super::form::{AskedForm, AxesForm, MachineForm, NUMERIC};
-use super::{FORMAT, Generator, KEYFRAME, Source, VERSION, writes_full_memory};
+use super::{Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, npz, writes_full_memory};
 use crate::io::{Error, file};
 use crate::math::Series;
 use crate::model::{HeadTrace, LayerTrace, Role};
@@ -16,7 +20,41 @@ use crate::train::Recording;
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, recording: &Recording, source: &Source) -> Result<(), Error> {
-    file::write_atomically(path, |to| write_to(to, recording, source))
+    file::write_atomically(path, |to| match Encoding::of(path) {
+        Encoding::Json => write_to(to, recording, source),
+        Encoding::Gzip => {
+            let mut to = GzEncoder::new(to, Compression::default());
+            write_to(&mut to, recording, source)?;
+            to.finish().map(|_| ())
+        }
+        Encoding::Npz => write_npz(to, recording, source),
+    })
+}
+
+/// Writes a trace as npz. The same recording gives the same bytes.
+///
+/// # Errors
+/// Those of `to`.
+pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
+    let arrays = arrays(recording, source);
+    let mut meta = Vec::new();
+    write_head(&mut meta, recording, source)?;
+    let described: Vec<String> = arrays.iter().map(|array| array.described() + "}").collect();
+    write!(meta, "{}\n}}\n}}\n", described.join(",\n"))?;
+    // A zip archive goes back to the head of a member once its size is known; what it goes to may be a pipe.
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    archive.start_file(npz::META, npz::options(meta.len() as u64))?;
+    archive.write_all(&meta)?;
+    for array in arrays {
+        npz::start_array(&mut archive, &array.name, &array.shape)?;
+        let mut line = Vec::new();
+        for values in array.rows {
+            line.clear();
+            line.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            archive.write_all(&line)?;
+        }
+    }
+    to.write_all(archive.finish()?.get_ref())
 }
 
 /// Writes a trace. The same recording gives the same bytes.
@@ -24,6 +62,18 @@ pub fn write(path: &Path, recording: &Recording, source: &Source) -> Result<(), 
 /// # Errors
 /// Those of `to`.
 pub fn write_to(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
+    write_head(to, recording, source)?;
+    for (index, array) in arrays(recording, source).into_iter().enumerate() {
+        if index > 0 {
+            to.write_all(b",\n")?;
+        }
+        array.write(to)?;
+    }
+    to.write_all(b"\n}\n}\n")
+}
+
+/// Everything before the first array.
+fn write_head(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
     write!(
         to,
         "{{\n\"format\": \"{FORMAT}\", \"version\": \"{VERSION}\""
@@ -33,14 +83,7 @@ pub fn write_to(to: &mut dyn Write, recording: &Recording, source: &Source) -> i
     entry(to, "model", &MachineForm::new(source))?;
     entry(to, "numeric", &NUMERIC)?;
     entry(to, "axes", &AxesForm::new(recording, source))?;
-    write!(to, ",\n\"arrays\": {{")?;
-    let mut separator = "\n";
-    for array in arrays(recording, source) {
-        to.write_all(separator.as_bytes())?;
-        array.write(to)?;
-        separator = ",\n";
-    }
-    to.write_all(b"\n}\n}\n")
+    to.write_all(b",\n\"arrays\": {\n")
 }
 
 fn entry(to: &mut dyn Write, key: &str, value: &impl serde::Serialize) -> io::Result<()> {
@@ -84,14 +127,14 @@ impl<'a> Array<'a> {
         }
     }
 
+    /// Everything but the data, without the closing brace.
+    fn described(&self) -> String {
+        let (name, dims, shape) = (&self.name, file::json(&self.dims), file::json(&self.shape));
+        format!("\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}")
+    }
+
     fn write(self, to: &mut dyn Write) -> io::Result<()> {
-        let dims = serde_json::to_string(self.dims)?;
-        let shape = serde_json::to_string(&self.shape)?;
-        let name = &self.name;
-        write!(
-            to,
-            "\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}, \"data\": ["
-        )?;
+        write!(to, "{}, \"data\": [", self.described())?;
         // One line per row of the last axis, so that a diff points to a step.
         let mut line = Vec::new();
         for (index, values) in self.rows.enumerate() {
@@ -172,6 +215,12 @@ fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
     for (index, head) in trace.heads.iter().enumerate() {
         arrays.extend(head_arrays(&config.head_name(index), head, t, source));
     }
+    // What nobody recorded is not in the file either; `memory` stands for both of its forms.
+    let is_absent = |name: &str| recording.absent.iter().any(|absent| absent == name);
+    arrays.retain(|Array { name, .. }| {
+        let of_memory = matches!(name.as_str(), "memory.last" | "memory.keyframes");
+        !(is_absent(name) || of_memory && is_absent("memory"))
+    });
     arrays
 }
 

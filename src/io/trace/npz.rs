@@ -1,0 +1,190 @@
+//! The container of `*.npz`: a zip archive of `meta.json` and one `.npy` file for each array.
+//!
+//! Written by hand where ndarray-npy would do, because that crate makes room for whatever shape a header
+//! claims; here a file cannot make the program take more memory than the file has values.
+
+use std::io::{self, Cursor, Read, Seek, Write};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
+/// The header of an array ends where the file has this many bytes, or a multiple.
+const ALIGNMENT: usize = 64;
+/// The largest header that is read, in bytes.
+const HEADER_LIMIT: u64 = 1 << 16;
+/// Everything but the arrays.
+pub(super) const META: &str = "meta.json";
+
+/// How every member is written: without a date, so that the same trace gives the same bytes.
+pub(super) fn options(bytes: u64) -> SimpleFileOptions {
+    SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(DateTime::default())
+        .large_file(bytes >= u64::from(u32::MAX))
+}
+
+/// Begins a member for an array of f32; its values follow, little-endian.
+pub(super) fn start_array<W: Write + Seek>(
+    archive: &mut ZipWriter<W>,
+    name: &str,
+    shape: &[usize],
+) -> io::Result<()> {
+    let values = shape
+        .iter()
+        .fold(1_u64, |product, &size| product.saturating_mul(size as u64));
+    archive.start_file(format!("{name}.npy"), options(values.saturating_mul(4)))?;
+    let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
+    let shape = sizes.join(" ");
+    let shape = if sizes.len() > 1 {
+        shape.trim_end_matches(',')
+    } else {
+        &shape
+    };
+    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}");
+    let length = (MAGIC.len() + 2 + header.len() + 1).next_multiple_of(ALIGNMENT);
+    let length = length - MAGIC.len() - 2;
+    header.extend(std::iter::repeat_n(' ', length - 1 - header.len()));
+    header.push('\n');
+    archive.write_all(MAGIC)?;
+    archive.write_all(&(length as u16).to_le_bytes())?;
+    archive.write_all(header.as_bytes())
+}
+
+/// The members of a file that was read.
+pub(super) struct Members<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    /// How many more bytes may come out of the archive.
+    left: u64,
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn new(bytes: &'a [u8], limit: u64) -> Result<Self, String> {
+        let archive = ZipArchive::new(Cursor::new(bytes));
+        let archive = archive.map_err(|error| format!("is not a whole npz file: {error}"))?;
+        Ok(Self {
+            archive,
+            left: limit,
+        })
+    }
+
+    pub(super) fn has(&self, array: &str) -> bool {
+        self.archive
+            .index_for_name(&format!("{array}.npy"))
+            .is_some()
+    }
+
+    /// The member `meta.json`.
+    pub(super) fn meta(&mut self) -> Result<String, String> {
+        let limit = self.left;
+        let file = self.archive.by_name(META);
+        let file = file.map_err(|_| format!("is not a trace: it has no member `{META}`"))?;
+        let mut text = String::new();
+        let read = file.take(limit).read_to_string(&mut text);
+        read.map_err(|error| format!("{META}: {error}"))?;
+        self.left -= text.len() as u64;
+        Ok(text)
+    }
+
+    /// The shape of an array.
+    pub(super) fn shape(&mut self, array: &str) -> Result<Vec<usize>, String> {
+        let mut file = self.archive.by_name(&format!("{array}.npy"));
+        let file = file.as_mut().map_err(|error| error.to_string())?;
+        Ok(header(file)?.shape)
+    }
+
+    /// An array, which must have this shape; f64 is rounded to f32.
+    pub(super) fn array(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, String> {
+        let mut file = self.archive.by_name(&format!("{array}.npy"));
+        let file = file.as_mut().map_err(|error| error.to_string())?;
+        let Header { shape, bytes } = header(file)?;
+        if shape != expected {
+            return Err(format!("has the shape {shape:?}; expected {expected:?}"));
+        }
+        let sizes = shape.iter().map(|&size| size as u64);
+        let length = sizes.fold(bytes as u64, u64::saturating_mul);
+        if length > self.left {
+            return Err("makes the file larger than all that is read".to_owned());
+        }
+        // Grows with what is there, whatever the header says.
+        let mut data = Vec::new();
+        let read = file.take(length + 1).read_to_end(&mut data);
+        read.map_err(|error| error.to_string())?;
+        if data.len() as u64 != length {
+            let (count, more) = (data.len() / bytes, data.len() as u64 > length);
+            let more = if more { "more than " } else { "" };
+            let count = if more.is_empty() {
+                count
+            } else {
+                count.saturating_sub(1)
+            };
+            return Err(format!(
+                "has {more}{count} values, which is not the shape {shape:?}"
+            ));
+        }
+        self.left -= length;
+        let values = data.chunks_exact(bytes);
+        Ok(values
+            .map(|value| match *value {
+                [a, b, c, d] => f32::from_le_bytes([a, b, c, d]),
+                [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]) as f32,
+                _ => f32::NAN,
+            })
+            .collect())
+    }
+}
+
+struct Header {
+    shape: Vec<usize>,
+    /// Of a value.
+    bytes: usize,
+}
+
+/// Reads the header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }`.
+fn header(file: &mut impl Read) -> Result<Header, String> {
+    let broken = || "is not an npy file".to_owned();
+    let mut start = [0; 8];
+    file.read_exact(&mut start).map_err(|_| broken())?;
+    if !start.starts_with(&MAGIC[..6]) {
+        return Err(broken());
+    }
+    let mut length = [0; 4];
+    let bytes = if start[6] == 1 { 2 } else { 4 };
+    file.read_exact(&mut length[..bytes])
+        .map_err(|_| broken())?;
+    let length = u64::from(u32::from_le_bytes(length)).min(HEADER_LIMIT);
+    let mut text = Vec::new();
+    let read = file.take(length).read_to_end(&mut text);
+    read.map_err(|_| broken())?;
+    let text = String::from_utf8_lossy(&text);
+    let value = |key: &str| {
+        let behind = text.split_once(&format!("'{key}':"));
+        behind.map(|(_, value)| value.trim_start())
+    };
+    let kind = value("descr").and_then(|value| value.split('\'').nth(1));
+    let bytes = match kind {
+        Some("<f4") => 4,
+        Some("<f8") => 8,
+        other => {
+            let found: String = other.unwrap_or("unknown").chars().take(20).collect();
+            return Err(format!(
+                "has values of the kind `{found}`; allowed: <f4 and <f8"
+            ));
+        }
+    };
+    if value("fortran_order").is_none_or(|value| !value.starts_with("False")) {
+        return Err("is column-major; expected row-major".to_owned());
+    }
+    let sizes = value("shape").and_then(|value| value.strip_prefix('('));
+    let sizes = sizes
+        .and_then(|sizes| sizes.split_once(')'))
+        .ok_or_else(broken)?
+        .0;
+    let sizes = sizes
+        .split(',')
+        .map(str::trim)
+        .filter(|size| !size.is_empty());
+    let shape = sizes.map(|size| size.parse().map_err(|_| broken()));
+    let shape = shape.collect::<Result<_, _>>()?;
+    Ok(Header { shape, bytes })
+}

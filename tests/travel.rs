@@ -1,0 +1,384 @@
+//! Traces that travel: gzipped, as npz, of other programs, and held to the published schema.
+
+use std::io::{Cursor, Read, Write};
+
+use tapescope::io::trace::{self, Imported, Source};
+use tapescope::io::{Experiment, weights};
+use tapescope::model::Ntm;
+use tapescope::task::Task;
+use tapescope::train::Recording;
+
+const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+const LAYERS: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item_length": 2, "items": [2, 4]},
+    "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"},
+              "controller": {"size": 4, "layers": 2},
+              "heads": {"read": 2, "write": 2, "shift": {"form": "scalar", "range": 2}}}}"#;
+const LONG: &str = r#"{"task": {"kind": "ngrams", "context": 2, "length": [300, 300]},
+    "model": {"memory": {"rows": 1000, "columns": 4}, "controller": {"kind": "feedforward", "size": 4}}}"#;
+
+fn record(source: &str) -> (Ntm<f32>, Recording) {
+    let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
+    let machine = Ntm::new(experiment.model, 3);
+    let recording = Recording::new(&machine, &experiment.task, 7, 2);
+    (machine, recording)
+}
+
+fn json(machine: &Ntm<f32>, recording: &Recording) -> String {
+    let mut bytes = Vec::new();
+    let sha256 = weights::sha256(machine);
+    trace::write_to(&mut bytes, recording, &source(machine, &sha256)).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn npz(machine: &Ntm<f32>, recording: &Recording) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let sha256 = weights::sha256(machine);
+    trace::write_npz(&mut bytes, recording, &source(machine, &sha256)).unwrap();
+    bytes
+}
+
+fn source<'a>(machine: &'a Ntm<f32>, sha256: &'a str) -> Source<'a> {
+    Source {
+        config: &machine.config,
+        sha256: Some(sha256),
+        full_memory: false,
+    }
+}
+
+fn again(imported: &Imported) -> String {
+    let source = Source {
+        config: &imported.config,
+        sha256: imported.sha256.as_deref(),
+        full_memory: false,
+    };
+    let mut bytes = Vec::new();
+    trace::write_to(&mut bytes, &imported.recording, &source).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn tiny() -> String {
+    let (machine, recording) = record(TINY);
+    json(&machine, &recording)
+}
+
+fn error(bytes: Vec<u8>) -> String {
+    trace::from_bytes(bytes, "t").unwrap_err().to_string()
+}
+
+#[test]
+fn every_form_reads_back_as_the_same_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in [TINY, LAYERS, LONG] {
+        let (machine, recording) = record(text);
+        let sha256 = weights::sha256(&machine);
+        let written = json(&machine, &recording);
+        for name in ["t.ntmtrace.json", "t.ntmtrace.json.gz", "t.npz"] {
+            let path = folder.path().join(name);
+            trace::write(&path, &recording, &source(&machine, &sha256)).unwrap();
+            let first = std::fs::read(&path).unwrap();
+            let read = trace::read(&path).unwrap();
+            assert_eq!(again(&read), written, "{name}");
+            trace::write(&path, &recording, &source(&machine, &sha256)).unwrap();
+            assert_eq!(
+                std::fs::read(&path).unwrap(),
+                first,
+                "{name}: the same bytes"
+            );
+            // The first bytes say what a file is, whatever its name is.
+            let renamed = folder.path().join("other.name");
+            std::fs::write(&renamed, first).unwrap();
+            assert_eq!(again(&trace::read(&renamed).unwrap()), written);
+        }
+    }
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 4, "no temporary file is left");
+}
+
+#[test]
+fn estimates_are_right_within_a_factor_of_two() {
+    let trained = &weights::shipped()[0];
+    let recording = Recording::new(
+        &trained.machine,
+        &trained.experiment.task.clone().with_size(20),
+        1,
+        0,
+    );
+    let sha256 = trained.sha256();
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["t.json", "t.json.gz"] {
+        let path = folder.path().join(name);
+        trace::write(&path, &recording, &source(&trained.machine, &sha256)).unwrap();
+        let size = std::fs::metadata(&path).unwrap().len();
+        let steps = recording.episode.steps();
+        let estimate = trace::estimated_bytes(
+            &trained.machine.config,
+            steps,
+            false,
+            trace::Encoding::of(&path),
+        );
+        assert!(
+            size < 2 * estimate && estimate < 2 * size,
+            "{name}: {size}, estimated {estimate}"
+        );
+    }
+}
+
+/// The same archive with one member changed.
+fn with_member(bytes: &[u8], name: &str, change: impl Fn(Vec<u8>) -> Option<Vec<u8>>) -> Vec<u8> {
+    let mut from = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut to = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for index in 0..from.len() {
+        let mut member = from.by_index(index).unwrap();
+        let here = member.name().unwrap().into_owned();
+        let mut data: Vec<u8> = Vec::new();
+        member.read_to_end(&mut data).unwrap();
+        let data: Option<Vec<u8>> = if here == name {
+            change(data)
+        } else {
+            Some(data)
+        };
+        if let Some(data) = data {
+            to.start_file(here, zip::write::SimpleFileOptions::default())
+                .unwrap();
+            to.write_all(&data).unwrap();
+        }
+    }
+    to.finish().unwrap().into_inner()
+}
+
+#[test]
+fn an_npz_is_checked_like_any_other_trace() {
+    let (machine, recording) = record(TINY);
+    let good = npz(&machine, &recording);
+    let input = |from: &'static str, to: &'static str| {
+        error(with_member(&good, "input.npy", |data| {
+            let header = String::from_utf8_lossy(&data[10..128]).into_owned();
+            assert!(header.contains(from), "{header}");
+            let header = header.replace(from, to);
+            Some([&data[..10], header.as_bytes(), &data[128..]].concat())
+        }))
+    };
+    assert_eq!(
+        input("(7, 3)", "(3, 7)"),
+        "t: `arrays.input`: has the shape [3, 7]; expected [7, 3]"
+    );
+    assert_eq!(
+        input("'<f4'", "'<i4'"),
+        "t: `arrays.input`: has values of the kind `<i4`; allowed: <f4 and <f8"
+    );
+    assert_eq!(
+        input("False", "True "),
+        "t: `arrays.input`: is column-major; expected row-major"
+    );
+    assert_eq!(
+        error(with_member(&good, "input.npy", |mut data| {
+            data.truncate(data.len() - 4);
+            Some(data)
+        })),
+        "t: `arrays.input`: has 20 values, which is not the shape [7, 3]"
+    );
+    assert_eq!(
+        error(with_member(&good, "input.npy", |_| None)),
+        "t: `arrays.input`: is missing; expected the shape [7, 3]"
+    );
+    assert_eq!(
+        error(with_member(&good, "meta.json", |_| None)),
+        "t: is not a trace: it has no member `meta.json`"
+    );
+    assert_eq!(
+        error(with_member(&good, "input.npy", |_| Some(vec![7]))),
+        "t: `arrays.input`: is not an npy file"
+    );
+    let wide = with_member(&good, "input.npy", |data| {
+        let header = String::from_utf8_lossy(&data[..128]).replace("<f4", "<f8");
+        let values = data[128..]
+            .chunks_exact(4)
+            .map(|v| f32::from_le_bytes(v.try_into().unwrap()));
+        let values: Vec<u8> = values.flat_map(|v| f64::from(v).to_le_bytes()).collect();
+        let mut whole = data[..10].to_vec();
+        whole.extend(&header.as_bytes()[header.len() - 118..]);
+        whole.extend(values);
+        Some(whole)
+    });
+    assert_eq!(
+        again(&trace::from_bytes(wide, "t").unwrap()),
+        json(&machine, &recording)
+    );
+}
+
+#[test]
+fn damaged_archives_are_errors_and_no_panic() {
+    let (machine, recording) = record(TINY);
+    let good = npz(&machine, &recording);
+    for end in (2..good.len() - 1).step_by(97) {
+        error(good[..end].to_vec());
+    }
+    for (index, byte) in (0..good.len()).step_by(11).zip((1..=255_u8).cycle()) {
+        let mut damaged = good.clone();
+        damaged[index] ^= byte;
+        let _ = trace::from_bytes(damaged, "t");
+    }
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(tiny().as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    assert!(error(gzip[..gzip.len() - 9].to_vec()).starts_with("t: is not a whole gzip file: "));
+}
+
+/// A trace without some of its arrays.
+fn without(names: &[&str]) -> String {
+    let mut value: serde_json::Value = serde_json::from_str(&tiny()).unwrap();
+    let arrays = value["arrays"].as_object_mut().unwrap();
+    arrays.retain(|name, _| !names.contains(&name.as_str()));
+    value.to_string()
+}
+
+#[test]
+fn what_is_absent_is_said_and_not_guessed() {
+    let names = [
+        "target",
+        "mask",
+        "loss",
+        "output",
+        "controller.hidden",
+        "controller.cell",
+        "read0.similarity",
+        "read0.gated",
+        "write0.key",
+        "write0.strength",
+        "write0.initial",
+    ];
+    let read = trace::from_json(&without(&names), "t").unwrap();
+    let recording = &read.recording;
+    let mut absent = recording.absent.clone();
+    absent.sort_unstable();
+    let mut expected = names;
+    expected.sort_unstable();
+    assert_eq!(absent, expected);
+    let heads = &recording.trace.heads;
+    assert!(heads[0].similarity.as_slice().iter().all(|v| v.is_nan()));
+    assert!(heads[0].content.as_slice().iter().all(|v| v.is_finite()));
+    assert_eq!(recording.score.scored, 0);
+    let mut written: Vec<String> = serde_json::from_str::<serde_json::Value>(&again(&read))
+        .unwrap()["arrays"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    written.retain(|name| names.contains(&name.as_str()));
+    assert!(written.is_empty(), "{written:?}");
+    // What can be checked is.
+    let found = trace::verify(&read, 1e-5);
+    assert_eq!(found.first, None);
+    assert!(found.values > 0);
+    for needed in ["input", "read0.weighting"] {
+        let message = trace::from_json(&without(&[needed]), "t")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains(&format!("`arrays.{needed}`: is missing")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_memory_is_rebuilt_where_that_is_exact_and_else_absent() {
+    let whole = trace::from_json(&tiny(), "t").unwrap();
+    let rebuilt = trace::from_json(&without(&["memory"]), "t").unwrap();
+    assert_eq!(
+        rebuilt.recording.trace.memory_columns,
+        whole.recording.trace.memory_columns
+    );
+    assert_eq!(
+        rebuilt.memories,
+        [true, false, false, false, false, false, false, false]
+    );
+    assert!(rebuilt.recording.absent.is_empty());
+    let unknown = trace::from_json(&without(&["memory", "write0.erase"]), "t").unwrap();
+    assert_eq!(unknown.recording.absent, ["write0.erase", "memory"]);
+    assert!(unknown.recording.trace.memory(0)[[0, 0]].is_finite());
+    assert!(unknown.recording.trace.memory(1)[[0, 0]].is_nan());
+    assert!(!again(&unknown).contains("\"memory\": {\"dims\""));
+    assert_eq!(trace::verify(&unknown, 1e-5).first, None);
+}
+
+#[test]
+fn a_task_of_another_program_opens_with_numbered_channels() {
+    for task in [
+        r#"{"name": "omniglot", "params": {"shots": 5}}"#,
+        r#"{"name": "copy"}"#,
+    ] {
+        let mut value: serde_json::Value = serde_json::from_str(&tiny()).unwrap();
+        value["task"] = serde_json::from_str(task).unwrap();
+        let read = trace::from_json(&value.to_string(), "a/t.json").unwrap();
+        let Task::Other(other) = &read.recording.task else {
+            panic!("{:?}", read.recording.task)
+        };
+        assert_eq!((other.inputs, other.outputs), (3, 2));
+        assert_eq!(read.recording.task.input_name(2), "channel 2");
+        assert_eq!(read.recording.task.output_name(0), "channel 0");
+        let name = &other.name;
+        assert_eq!(read.title, format!("t.json: {name}, 3 steps"));
+        let written = again(&read);
+        assert!(written.contains(&format!(r#""name":"{name}""#)));
+        assert_eq!(again(&trace::from_json(&written, "t").unwrap()), written);
+    }
+}
+
+#[test]
+fn every_export_validates_against_the_published_schema() {
+    let schema = serde_json::from_str(include_str!("../docs/ntm-trace-1.0.schema.json")).unwrap();
+    assert!(jsonschema::meta::is_valid(&schema));
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let check = |text: &str| {
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        let errors: Vec<_> = validator
+            .iter_errors(&value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        errors
+    };
+    let mut texts: Vec<String> = [TINY, LAYERS, LONG]
+        .map(|text| {
+            let (machine, recording) = record(text);
+            json(&machine, &recording)
+        })
+        .into();
+    for trained in weights::shipped() {
+        let mut recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
+        recording.trace.heads[0].gate[0] = f32::NAN;
+        recording.loss[0] = f32::INFINITY;
+        recording.origin = None;
+        texts.push(json(&trained.machine, &recording));
+    }
+    let (machine, recording) = record(TINY);
+    let bytes = npz(&machine, &recording);
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut meta = String::new();
+    archive
+        .by_name("meta.json")
+        .unwrap()
+        .read_to_string(&mut meta)
+        .unwrap();
+    texts.push(meta);
+    texts.push(without(&["target", "mask", "loss", "memory"]));
+    for text in &texts {
+        assert_eq!(check(text), [""; 0]);
+    }
+    for (from, to) in [
+        ("\"1.0\"", "\"2.0\""),
+        ("ntm-trace", "npy"),
+        ("\"rows\":5", "\"rows\":0"),
+        ("\"seed\":\"7\"", "\"seed\":7"),
+        ("[\"delimiter\",3,4]", "[\"delimiter\",3]"),
+        ("\"read0\",\"write0\"", "\"reader\",\"write0\""),
+        ("\"shape\": [7,3]", "\"shape\": [21]"),
+        ("\"data\": [\n", "\"data\": [\nnull,"),
+        ("\"arrays\"", "\"array\""),
+    ] {
+        assert!(texts[0].contains(from), "{from}");
+        assert!(!check(&texts[0].replacen(from, to, 1)).is_empty(), "{from}");
+    }
+}

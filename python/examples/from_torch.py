@@ -1,0 +1,156 @@
+"""A PyTorch machine in Tapescope: its state dict as a weights file, and one of its episodes as a trace.
+
+    python from_torch.py weights.safetensors episode.ntmtrace.json
+    tapescope trace copy --weights weights.safetensors --input bits.json --out ours.ntmtrace.json
+    tapescope verify episode.ntmtrace.json --tolerance 1e-3
+    tapescope diff episode.ntmtrace.json ours.ntmtrace.json --tolerance 1e-3
+
+`NTM` stands for a machine of yours, written as such machines mostly are. Where its conventions differ from
+Tapescope's, `convert` says what becomes of them.
+"""
+
+import json
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tapescope_io import Recorder, write_weights
+
+
+class NTM(nn.Module):
+    """LSTM controller; the parameters of all heads from one projection, grouped by kind."""
+
+    def __init__(self, n_in, n_out, hidden=100, n=128, m=20, reads=1, writes=1, mem_init=1e-6):
+        super().__init__()
+        self.N, self.M, self.R, self.W, self.H = n, m, reads, writes, reads + writes
+        self.in_proj = nn.Linear(n_in, 4 * hidden)
+        self.rec_proj = nn.Linear(reads * m + hidden, 4 * hidden, bias=False)  # [r_{t-1}, h_{t-1}]
+        self.split = [self.H * m, self.H, self.H, 3 * self.H, self.H, writes * m, writes * m]
+        self.head_proj = nn.Linear(hidden, sum(self.split))  # k | beta | g | s | gamma | e | a
+        self.out_proj = nn.Linear(hidden + reads * m, n_out)
+        self.r0 = nn.Parameter(torch.randn(reads * m) * 0.01)
+        self.w0 = nn.Parameter(torch.zeros(self.H, n))  # logits
+        self.h0 = nn.Parameter(torch.randn(hidden) * 0.05)
+        self.c0 = nn.Parameter(torch.randn(hidden) * 0.05)
+        self.register_buffer("mem0", torch.full((n, m), mem_init))
+
+    def forward(self, inputs, recorder=None):
+        """inputs [T, n_in] → outputs [T, n_out]"""
+        M, w, r, h, c = self.mem0, torch.softmax(self.w0, -1), self.r0, self.h0, self.c0
+        outputs = []
+        for x in inputs:
+            i, f, g, o = (self.in_proj(x) + self.rec_proj(torch.cat((r, h)))).chunk(4)
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            h = torch.sigmoid(o) * torch.tanh(c)
+            k, beta, gate, s, gamma, e, a = self.head_proj(h).split(self.split)
+            k, s = k.view(self.H, self.M), torch.softmax(s.view(self.H, 3), -1)
+            beta, gate, gamma = F.softplus(beta), torch.sigmoid(gate), 1 + F.softplus(gamma)
+            e, a = torch.sigmoid(e).view(self.W, self.M), a.view(self.W, self.M)
+            K = k @ M.T / (k.norm(dim=-1, keepdim=True) * M.norm(dim=-1) + 1e-8)
+            wc = torch.softmax(beta[:, None] * K, -1)
+            wg = torch.lerp(w, wc, gate[:, None])
+            ws = s[:, 0:1] * wg.roll(-1, -1) + s[:, 1:2] * wg + s[:, 2:3] * wg.roll(1, -1)
+            w = torch.softmax(gamma[:, None] * torch.log(ws + 1e-16), -1)
+            r = (w[: self.R] @ M).flatten()
+            keep = (1 - w[self.R :, :, None] * e[:, None]).prod(0)
+            M = M * keep + w[self.R :].T @ a
+            y = torch.sigmoid(self.out_proj(torch.cat((h, r))))
+            outputs.append(y)
+            if recorder:
+                heads = {
+                    (f"read{q}" if q < self.R else f"write{q - self.R}"): dict(
+                        key=k[q], strength=beta[q], gate=gate[q], shift=s[q], sharpening=gamma[q],
+                        similarity=K[q], content=wc[q], gated=wg[q], shifted=ws[q], weighting=w[q],
+                        **({"read": r.view(self.R, self.M)[q]} if q < self.R
+                           else {"erase": e[q - self.R], "add": a[q - self.R]}))
+                    for q in range(self.H)
+                }
+                recorder.step(input=x, output=y, hidden=h, cell=c, memory=M, **heads)
+        return torch.stack(outputs)
+
+
+def convert(state, reads=1, writes=1):
+    """The state dict of such a machine → tensors of a Tapescope weights file, and the `model` of its preset.
+
+    PyTorch keeps [outputs, inputs], Tapescope [inputs, outputs]: everything is transposed. The order of
+    gates (i, f, g, o), of inputs (x, reads, h) and of shifts (-1, 0, +1) is the same on both sides.
+    """
+    state = {name: np.asarray(value.detach().cpu(), np.float32) for name, value in state.items()}
+    (n, m), heads, c = state["mem0"].shape, reads + writes, state["h0"].size
+    weight, bias = state["head_proj.weight"].T, state["head_proj.bias"]
+    # Columns of the projection: a block for each kind of parameter, in it one head after the other.
+    ends = np.cumsum([heads * m, heads, heads, 3 * heads, heads, writes * m, writes * m])
+    key, strength, gate, shift, sharpening, erase, add = np.split(np.arange(ends[-1]), ends[:-1])
+    tensors = {
+        "controller0.weight": np.concatenate([state["in_proj.weight"].T, state["rec_proj.weight"].T]),
+        "controller0.bias": state["in_proj.bias"],
+        "output.weight": state["out_proj.weight"].T,
+        "output.bias": state["out_proj.bias"],
+        "initial.read": state["r0"].reshape(reads, m),
+        "initial.hidden": state["h0"].reshape(1, c),
+        "initial.cell": state["c0"].reshape(1, c),
+        "initial.weighting": state["w0"],  # logits here and there
+    }
+    for q in range(heads):
+        part = lambda columns, index, count: columns.reshape(count, -1)[index]
+        columns = [part(block, q, heads) for block in (key, strength, gate, shift, sharpening)]
+        if q >= reads:
+            columns += [part(block, q - reads, writes) for block in (erase, add)]
+        columns = np.concatenate(columns)
+        name = f"read{q}" if q < reads else f"write{q - reads}"
+        tensors[name + ".weight"], tensors[name + ".bias"] = weight[:, columns], bias[columns]
+    constant = float(state["mem0"].flat[0])
+    if np.all(state["mem0"] == state["mem0"].flat[0]):
+        initial = {"constant": constant}
+    else:
+        initial, tensors["initial.memory"] = "learned", state["mem0"]
+    model = {
+        "memory": {"rows": n, "columns": m, "initial": initial},
+        "controller": {"kind": "lstm", "size": c, "layers": 1},
+        "heads": {
+            "read": reads, "write": writes, "shift": {"form": "softmax", "range": 1},
+            # No tanh around key and add vector.
+            "key_activation": "identity", "add_activation": "identity",
+            "initial_weighting": "learned",
+            # This machine adds 1e-8 to the product of the norms, Tapescope epsilon to each of their squares.
+            # No epsilon makes the two the same; with 0 they differ by less than 1e-4 wherever |k|·|m| is
+            # above 1e-4, and among rows that are all alike it makes no difference.
+            "similarity_epsilon": 0.0,
+        },
+    }
+    return tensors, model
+
+
+def main(weights, trace):
+    torch.manual_seed(1)
+    bits, length = 8, 12
+    machine = NTM(bits + 1, bits)
+    with torch.no_grad():
+        for parameter in machine.parameters():
+            parameter.mul_(2.0)  # far enough from zero that every stage has something to do
+        machine.w0.normal_(0, 2)  # rows that are all alike would stay so
+    tensors, model = convert(machine.state_dict())
+    preset = {"name": "from_torch", "task": {"kind": "copy", "bits": bits, "length": [1, 20]}, "model": model}
+    write_weights(weights, tensors, preset, command="python " + " ".join(sys.argv))
+
+    vectors = torch.randint(0, 2, (length, bits)).float()
+    inputs = torch.zeros(2 * length + 1, bits + 1)
+    inputs[:length, :bits], inputs[length, bits] = vectors, 1
+    w0 = torch.softmax(machine.w0, -1)
+    recorder = Recorder("copy", memory=machine.mem0, read0=w0[0], write0=w0[1],
+                        params={"bits": bits, "length": length})
+    with torch.no_grad():
+        machine(inputs, recorder)
+    phases = [("input", 0, length), ("delimiter", length, length + 1), ("answer", length + 1, 2 * length + 1)]
+    recorder.save(trace, phases)
+    with open("bits.json", "w") as file:
+        json.dump(vectors.int().tolist(), file)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,147 @@
+"""Run by `cargo test` (tests/python.rs), or: python -m unittest discover python/tests
+
+TAPESCOPE names the program whose files are read and written.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tapescope_io import FormatError, Recorder, load, read_weights, tensor_shapes, write_weights
+
+PROGRAM = os.environ.get("TAPESCOPE", "tapescope")
+PRESET = {"name": "mine", "task": {"kind": "copy", "bits": 3, "length": [1, 4]},
+          "model": {"memory": {"rows": 9, "columns": 5}, "controller": {"kind": "lstm", "size": 7},
+                    "heads": {"read": 2, "write": 1, "shift": {"range": 2}, "initial_weighting": "learned"}}}
+
+
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
+class Io(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_program(self, *arguments, code=0):
+        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def traced(self, name, *more):
+        self.run_program("trace", "copy", "--length", "4", "--seed", "1", "--rows", "16", "--out", name, *more)
+        return load(self.path(name))
+
+    def test_all_forms_are_the_same_trace(self):
+        traces = [self.traced(name) for name in ("t.ntmtrace.json", "t.ntmtrace.json.gz", "t.npz")]
+        self.assertEqual(traces[0].heads, ["read0", "write0"])
+        for trace in traces:
+            self.assertEqual(list(trace.arrays), list(traces[0].arrays))
+            self.assertEqual(trace.dims["write0.weighting"], ("t", "n"))
+            for name, array in traces[0].arrays.items():
+                self.assertEqual(trace[name].dtype, np.float32)
+                np.testing.assert_array_equal(trace[name], array)
+
+    def test_what_is_saved_is_what_was_loaded(self):
+        trace = self.traced("t.ntmtrace.json")
+        trace["read0.gate"][0] = np.nan
+        trace["loss"][1] = -np.inf
+        for name in ("a.ntmtrace.json", "a.ntmtrace.json.gz", "a.npz"):
+            trace.save(self.path(name))
+            self.run_program("diff", "a.ntmtrace.json", name)
+            again = load(self.path(name))
+            for key in trace.arrays:
+                np.testing.assert_array_equal(trace[key], again[key])
+
+    def test_memory_is_rebuilt(self):
+        trace = self.traced("t.npz", "--full-memory")
+        full = trace.arrays.pop("memory")
+        for step in (0, 1, trace.steps):
+            np.testing.assert_allclose(trace.memory(step), full[step], atol=1e-6)
+
+    @unittest.skipUnless(has("pandas"), "needs pandas")
+    def test_frames(self):
+        frame = self.traced("t.npz").frames()["write0"]
+        self.assertEqual(len(frame), 9)
+        self.assertEqual(frame["phase"].iloc[4], "delimiter")
+        for column in ("strength", "shift -1", "shift 0", "shift +1", "row", "key[0]", "erase[19]"):
+            self.assertIn(column, frame)
+
+    def test_errors_name_the_file(self):
+        for text, said in [("{}", "`format`"), ("what", "is not JSON"),
+                           ('{"format": "ntm-trace", "version": "2.0"}', "`version`")]:
+            with open(self.path("t.json"), "w") as file:
+                file.write(text)
+            with self.assertRaisesRegex(FormatError, "t.json: .*" + said):
+                load(self.path("t.json"))
+        with open(self.path("w"), "wb") as file:
+            file.write(b"\xff" * 20)
+        with self.assertRaisesRegex(FormatError, "w: is not a safetensors file"):
+            read_weights(self.path("w"))
+
+    def test_weights_travel_both_ways(self):
+        random = np.random.default_rng(1)
+        tensors = {name: random.normal(size=shape).astype(np.float32)
+                   for name, shape in tensor_shapes(PRESET).items()}
+        write_weights(self.path("w.safetensors"), tensors, PRESET, "by hand")
+        again, metadata = read_weights(self.path("w.safetensors"))
+        self.assertEqual((metadata["experiment"], metadata["command"]), (PRESET, "by hand"))
+        self.assertEqual(sorted(again), sorted(tensors))
+        for name in tensors:
+            np.testing.assert_array_equal(again[name], tensors[name])
+        self.run_program("trace", "w.safetensors", "--length", "3", "--out", "t.npz")
+        self.run_program("verify", "t.npz")
+        del tensors["output.bias"]
+        with self.assertRaisesRegex(ValueError, "`output.bias` is missing"):
+            write_weights(self.path("w.safetensors"), tensors, PRESET)
+
+    def test_a_foreign_machine_is_recorded_in_parts(self):
+        recorder = Recorder("mine", read0=np.eye(4)[0])
+        for t in range(3):
+            recorder.step(input=[t, 1], output=[0.5], read0=dict(weighting=np.eye(4)[t], gate=0.5),
+                          write0=dict(weighting=np.eye(4)[t], erase=[0, 0], add=[1, 0]))
+        recorder.save(self.path("t.ntmtrace.json"))
+        said = self.run_program("verify", "t.ntmtrace.json")
+        self.assertIn("not compared", said)
+        with self.assertRaisesRegex(ValueError, "`weighting` is missing"):
+            recorder.step(input=[0, 1], read0=dict(gate=0.5))
+
+    @unittest.skipUnless(has("torch"), "needs torch")
+    def test_a_torch_machine_runs_to_the_same_outputs(self):
+        example = os.path.join(HERE, "..", "examples", "from_torch.py")
+        environment = dict(os.environ, PYTHONPATH=os.path.dirname(HERE))
+        done = subprocess.run([sys.executable, example, "w.safetensors", "e.ntmtrace.json"], cwd=self.folder,
+                              env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.run_program("trace", "copy", "--weights", "w.safetensors",
+                         "--input", "bits.json", "--out", "ours.npz")
+        theirs, ours = load(self.path("e.ntmtrace.json")), load(self.path("ours.npz"))
+        np.testing.assert_allclose(ours["output"], theirs["output"], atol=1e-4)
+        self.run_program("verify", "ours.npz")
+
+    @unittest.skipUnless(has("matplotlib"), "needs matplotlib")
+    def test_figure_6(self):
+        self.traced("t.npz")
+        example = os.path.join(HERE, "..", "examples", "figure6.py")
+        environment = dict(os.environ, PYTHONPATH=os.path.dirname(HERE))
+        done = subprocess.run([sys.executable, example, "t.npz", "f.png"], cwd=self.folder, env=environment,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(os.path.getsize(self.path("f.png")), 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()

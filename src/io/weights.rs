@@ -28,14 +28,17 @@ const FORMAT: &str = "tapescope-weights";
 const VERSION: &str = "1.0";
 const METADATA: &str = "__metadata__";
 
+/// Embeds weights by their names in `assets/`.
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        [$(($name, include_bytes!(concat!("../../assets/", $name, ".safetensors")) as &[u8])),*]
+    };
+}
+
 /// The weights inside the binary: name and file.
-const SHIPPED: [(&str, &[u8]); 2] = [
-    ("copy", include_bytes!("../../assets/copy.safetensors")),
-    (
-        "repeat_copy",
-        include_bytes!("../../assets/repeat_copy.safetensors"),
-    ),
-];
+const SHIPPED: [(&str, &[u8]); 5] = shipped! {
+    "copy" "copy_feedforward" "repeat_copy" "associative_recall" "ngrams"
+};
 
 /// A machine with its weights and where they come from.
 #[derive(Clone, Debug, PartialEq)]

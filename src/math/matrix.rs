@@ -14,6 +14,10 @@ use super::{Real, Series};
 /// Rows begin at a cache line: 16 values of f32 fill one, 16 of f64 two.
 const PADDING: usize = 16;
 
+/// How many vectors are multiplied side by side, so that a matrix is read once for all of them: a few sums
+/// for each fit the registers of a processor while the rows go by.
+pub const TOGETHER: usize = 4;
+
 /// This many columns and what is added so that every row begins at a cache line.
 pub fn padded(columns: usize) -> usize {
     columns.next_multiple_of(PADDING)
@@ -165,7 +169,6 @@ pub fn products_with_vectors<R: Real, const B: usize>(
     reason = "a chunk has the rows it is made of"
 )]
 pub fn add_series_product<R: Real>(x: &Series<R>, a: Rows<'_, R>, y: &mut Series<R>) {
-    const TOGETHER: usize = 4;
     let (x_width, y_width, inputs) = (x.width(), y.width(), a.data.len() / a.stride);
     let mut xs = x.as_slice().chunks_exact(TOGETHER * x_width);
     let mut ys = y.as_mut_slice().chunks_exact_mut(TOGETHER * y_width);
@@ -272,32 +275,35 @@ pub(crate) trait Blocks {
 /// registers for every pack of columns.
 #[inline(always)]
 pub(crate) fn by_blocks<S: Simd>(simd: S, lanes: usize, held: usize, pass: &mut impl Blocks) {
-    let (columns, mut start) = (pass.columns(), 0);
+    let mut start = 0;
     // Some registers are left for what goes by.
     let room = (S::REGISTER_COUNT - 6) / held;
     if room >= 8 {
-        while columns - start >= 8 * lanes {
-            pass.block::<S, 8>(simd, start);
-            start += 8 * lanes;
-        }
+        start = whole_blocks::<S, 8>(simd, lanes, start, pass);
     }
     if room >= 4 {
-        while columns - start >= 4 * lanes {
-            pass.block::<S, 4>(simd, start);
-            start += 4 * lanes;
-        }
+        start = whole_blocks::<S, 4>(simd, lanes, start, pass);
     }
     if room >= 2 {
-        while columns - start >= 2 * lanes {
-            pass.block::<S, 2>(simd, start);
-            start += 2 * lanes;
-        }
+        start = whole_blocks::<S, 2>(simd, lanes, start, pass);
     }
-    while columns - start >= lanes {
-        pass.block::<S, 1>(simd, start);
-        start += lanes;
-    }
+    start = whole_blocks::<S, 1>(simd, lanes, start, pass);
     pass.rest(start);
+}
+
+/// As many blocks of `V` packs as there are from `start` on; returns where they end.
+#[inline(always)]
+fn whole_blocks<S: Simd, const V: usize>(
+    simd: S,
+    lanes: usize,
+    mut start: usize,
+    pass: &mut impl Blocks,
+) -> usize {
+    while pass.columns() - start >= V * lanes {
+        pass.block::<S, V>(simd, start);
+        start += V * lanes;
+    }
+    start
 }
 
 struct AddVectorProduct<'a, R> {

@@ -19,9 +19,8 @@ use crate::math::simd::kernel;
 use crate::math::softmax::softmax;
 use crate::math::{Real, sigmoid, similarity};
 
-/// How many episodes go through the machine side by side when it learns: a few sums for each of them
-/// fit the registers of a processor while the weights go by.
-pub const TOGETHER: usize = 4;
+/// How many episodes go through the machine side by side when it learns.
+pub use crate::math::matrix::TOGETHER;
 
 /// Calls `$work` with the first `$count` of a slice as an array, 1 ≤ `$count` ≤ [`TOGETHER`].
 macro_rules! together {

@@ -1,5 +1,7 @@
 //! The window's state, the one place where commands are applied, and the frame that shows it all.
 
+mod choices;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +13,7 @@ use super::command::{self, Command};
 use super::files::{Machine, NoFiles};
 use super::inspect::{self, Card, Target};
 use super::panel::dialogs::{Answer, Dialog, dialog_panel_ui};
+use super::panel::finder::Search;
 use super::panel::top::Bar;
 use super::panel::{self, Columns, View, bottom, centre, left, right, top};
 use super::session::{Open, Session};
@@ -260,6 +263,7 @@ impl App {
             Command::Save(path) => self.save(path),
             Command::Browse { save } => self.browse(save),
             Command::AskStep
+            | Command::AskCommand
             | Command::AskOpen
             | Command::AskSave
             | Command::ToggleShortcuts
@@ -383,6 +387,8 @@ impl App {
     fn open_dialog(&mut self, command: &Command) {
         let has_episode = self.session.open.is_some();
         self.dialog = match (command, self.dialog.take()) {
+            (Command::AskCommand, Some(Dialog::Commands(_))) => None,
+            (Command::AskCommand, _) => Some(Dialog::Commands(Search::default())),
             (Command::AskOpen, _) => Some(Dialog::Open {
                 text: String::new(),
             }),
@@ -477,13 +483,21 @@ impl App {
         }
         let corner = self.message_corner(ctx.content_rect());
         self.toasts.ui(&ctx, corner, dark, &mut commands);
-        if let Some(dialog) = &mut self.dialog {
-            let answer = dialog_panel_ui(&ctx, dialog, &mut commands);
-            self.answer(answer);
-        }
+        self.dialog_ui(&ctx, &mut commands);
         drop_hint(&ctx, dark);
         self.apply(&ctx, commands);
         self.after_ui(&ctx);
+    }
+
+    fn dialog_ui(&mut self, ctx: &Context, commands: &mut Vec<Command>) {
+        let choices = match &self.dialog {
+            Some(Dialog::Commands(_)) => self.choices(ctx.content_rect().width()),
+            _ => Vec::new(),
+        };
+        if let Some(dialog) = &mut self.dialog {
+            let answer = dialog_panel_ui(ctx, dialog, &choices, commands);
+            self.answer(answer);
+        }
     }
 
     fn shows_numbers(&self, width: f32) -> bool {

@@ -57,6 +57,8 @@ pub enum Command {
     Restart,
     /// The episode of the next seed.
     NextSeed,
+    /// Ask which command, by its name.
+    AskCommand,
     /// Ask for a step to go to.
     AskStep,
     /// Ask for a file to open.
@@ -178,9 +180,55 @@ pub fn table() -> Vec<Entry> {
         entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::C)], ""),
         entry(Command::ToggleNumbers, "Numbers panel", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S)], ""),
         entry(Command::NextTheme, "Theme", &[], "as the system, dark, light"),
+        entry(Command::AskCommand, "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
         entry(Command::ToggleShortcuts, "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
         entry(Command::Escape, "Close", &[key(Key::Escape)], "a dialog, then what is kept in view, then messages"),
     ]
+}
+
+/// The groups of the list of keys, in order.
+pub const GROUPS: [&str; 5] = [
+    "Play",
+    "Move in time",
+    "Look",
+    "Episode and files",
+    "Window",
+];
+
+/// The group of a command in the list of keys: one of [`GROUPS`].
+pub fn group(command: &Command) -> &'static str {
+    let index = match command {
+        Command::TogglePlay
+        | Command::Slower
+        | Command::Faster
+        | Command::NormalSpeed
+        | Command::ToggleLoop
+        | Command::LoopIn
+        | Command::LoopOut => 0,
+        Command::NextStep
+        | Command::PreviousStep
+        | Command::JumpForward
+        | Command::JumpBack
+        | Command::NextStage
+        | Command::PreviousStage
+        | Command::FirstStep
+        | Command::LastStep
+        | Command::AskStep
+        | Command::NextEvent
+        | Command::PreviousEvent => 1,
+        Command::Restart
+        | Command::NextSeed
+        | Command::AskOpen
+        | Command::AskSave
+        | Command::CopyTable { .. } => 3,
+        Command::AskCommand
+        | Command::ToggleNumbers
+        | Command::NextTheme
+        | Command::ToggleShortcuts
+        | Command::Escape => 4,
+        _ => 2,
+    };
+    GROUPS[index]
 }
 
 /// The entry of a command, if it has one.
@@ -214,6 +262,11 @@ pub fn key_text(shortcut: &KeyboardShortcut) -> String {
         },
     };
     text
+}
+
+/// The key that chooses a head, as people write it.
+pub fn head_key(head: usize) -> Option<String> {
+    HEAD_KEYS.get(head).map(key_text)
 }
 
 /// The tooltip of a button: its name and its first key.
@@ -257,7 +310,7 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) 
         }
         for (key, command) in entries {
             let stays = match command {
-                Command::Escape => !menu_open,
+                Command::Escape | Command::AskCommand => !menu_open,
                 Command::ToggleShortcuts => !typing,
                 _ => !typing && !dialog_open,
             };
@@ -304,9 +357,12 @@ mod tests {
             for key in entry.keys {
                 let text = key_text(&key);
                 let reserved = [
-                    "Ctrl+T", "Ctrl+W", "Ctrl+N", "Ctrl+L", "Ctrl+R", "F5", "F11",
+                    "Ctrl+T", "Ctrl+W", "Ctrl+N", "Ctrl+L", "Ctrl+R", "Ctrl+Q", "F5", "F11",
                 ];
-                assert!(!reserved.contains(&text.as_str()), "{text}");
+                let tab = text
+                    .strip_prefix("Ctrl+")
+                    .is_some_and(|key| ("1"..="9").contains(&key) && key.len() == 1);
+                assert!(!tab && !reserved.contains(&text.as_str()), "{text}");
             }
         }
     }

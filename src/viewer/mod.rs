@@ -22,6 +22,7 @@ pub use command::Command;
 pub use disk::{Disk, shipped};
 pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use inspect::{Card, Line, Table, Target};
+pub use panel::finder::Choice;
 pub use session::{Session, Wish};
 pub use theme::apply as dress;
 

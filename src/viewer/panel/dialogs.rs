@@ -1,8 +1,10 @@
 //! Dialogs: the list of keys, a step to go to, a file to open, a place to save to.
 
-use egui::{Context, Grid, Key, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::{Context, Key, RichText, TextEdit, Ui, vec2};
 
-use crate::viewer::command::{self, Command, key_text};
+use super::finder::{Choice, Search, finder_ui};
+use super::keys::keys_ui;
+use crate::viewer::command::Command;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{primary_button, text_button};
 use crate::viewer::widget::dialog::dialog_ui;
@@ -11,6 +13,8 @@ use crate::viewer::widget::property::note;
 /// The dialog that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dialog {
+    /// Every command by its name.
+    Commands(Search),
     /// The list of keys.
     Shortcuts,
     /// Which step to go to.
@@ -48,10 +52,16 @@ pub enum Answer {
 }
 
 /// Shows the open dialog.
-pub fn dialog_panel_ui(ctx: &Context, dialog: &mut Dialog, commands: &mut Vec<Command>) -> Answer {
+pub fn dialog_panel_ui(
+    ctx: &Context,
+    dialog: &mut Dialog,
+    choices: &[Choice],
+    commands: &mut Vec<Command>,
+) -> Answer {
     let mut answer = Answer::None;
     let left = match dialog {
-        Dialog::Shortcuts => dialog_ui(ctx, "Keys", 620.0, shortcuts_ui),
+        Dialog::Commands(search) => finder_ui(ctx, search, choices, commands),
+        Dialog::Shortcuts => dialog_ui(ctx, "Keys", 860.0, keys_ui),
         Dialog::Step { text, unclear } => dialog_ui(ctx, "Go to step", 300.0, |ui| {
             if field_ui(ui, text, "12, +5, −1 or answer", "Step") {
                 answer = Answer::Step(text.clone());
@@ -94,7 +104,7 @@ pub fn dialog_panel_ui(ctx: &Context, dialog: &mut Dialog, commands: &mut Vec<Co
 }
 
 /// A line of text that has the keyboard; true when Enter is pressed.
-fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) -> bool {
+pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) -> bool {
     let field = TextEdit::singleline(text)
         .hint_text(hint)
         .font(theme::mono(13.0))
@@ -122,40 +132,4 @@ fn path_ui(
         text_button(ui, "Browse …", &Command::Browse { save }, commands);
     });
     entered && !text.trim().is_empty()
-}
-
-fn shortcuts_ui(ui: &mut Ui) {
-    let palette = Palette::of(ui);
-    let table = command::table();
-    let most = (ui.ctx().content_rect().height() - 160.0).max(60.0);
-    ScrollArea::vertical()
-        .auto_shrink([false, true])
-        .max_height(most)
-        .min_scrolled_height(most)
-        .show(ui, |ui| {
-            Grid::new("keys")
-                .num_columns(3)
-                .spacing(vec2(24.0, 5.0))
-                .show(ui, |ui| {
-                    let mut line = |keys: String, name: &str, help: &str| {
-                        ui.label(
-                            RichText::new(keys)
-                                .font(theme::mono(12.0))
-                                .color(palette.accent),
-                        );
-                        ui.label(RichText::new(name).color(palette.text));
-                        ui.label(RichText::new(help).color(palette.subdued));
-                        ui.end_row();
-                    };
-                    for entry in table.iter().filter(|entry| !entry.keys.is_empty()) {
-                        let keys: Vec<_> = entry.keys.iter().map(key_text).collect();
-                        line(keys.join("  "), entry.name, entry.help);
-                    }
-                    line(
-                        "1 … 9".to_owned(),
-                        "Look at a head",
-                        "in the order of the list of heads",
-                    );
-                });
-        });
 }

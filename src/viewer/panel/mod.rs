@@ -5,6 +5,8 @@ pub mod address;
 pub mod bottom;
 pub mod centre;
 pub mod dialogs;
+pub mod finder;
+pub mod keys;
 pub mod left;
 pub mod right;
 pub mod scalars;

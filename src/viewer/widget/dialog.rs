@@ -4,13 +4,18 @@ use egui::{Context, Frame, Id, Margin, Modal, RichText, Ui};
 
 use super::super::theme::{self, Palette};
 
+/// The card of a dialog.
+pub fn dialog_frame(ctx: &Context) -> Frame {
+    Frame::window(&ctx.style_of(ctx.theme())).inner_margin(Margin::same(20))
+}
+
 /// Shows a dialog; true when the person wants to leave it.
 pub fn dialog_ui(ctx: &Context, name: &str, width: f32, add: impl FnOnce(&mut Ui)) -> bool {
     let dark = ctx.theme() == egui::Theme::Dark;
     let palette = Palette::for_theme(dark);
     let response = Modal::new(Id::unique(("dialog", name)))
         .backdrop_color(palette.veil)
-        .frame(Frame::window(&ctx.style_of(ctx.theme())).inner_margin(Margin::same(20)))
+        .frame(dialog_frame(ctx))
         .show(ctx, |ui| {
             ui.set_width(width.min(ctx.content_rect().width() - 64.0).max(0.0));
             ui.label(

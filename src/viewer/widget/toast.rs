@@ -84,6 +84,11 @@ impl Toasts {
         self.toasts.clear();
     }
 
+    /// True when there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.toasts.is_empty()
+    }
+
     /// True while a message will leave by itself.
     pub fn waiting(&self) -> bool {
         self.toasts.iter().any(|toast| toast.left.is_finite())

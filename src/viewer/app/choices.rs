@@ -1,0 +1,96 @@
+//! What can be chosen from the list of all commands, and what cannot be done now.
+
+use super::{App, panel};
+use crate::model::Trace;
+use crate::viewer::command::{self, Command};
+use crate::viewer::panel::finder::Choice;
+use crate::viewer::story;
+
+impl App {
+    /// Every command by its name: the table, then the machines and the heads of this moment. `width` is
+    /// that of the window.
+    pub fn choices(&self, width: f32) -> Vec<Choice> {
+        let choice = |command: Command, name: String, help: &str, key: String| Choice {
+            blocked: self.blocked(&command, width),
+            help: help.to_owned(),
+            name,
+            key,
+            command,
+        };
+        let table = command::table().into_iter();
+        // The list itself is not on the list.
+        let table = table.filter(|entry| entry.command != Command::AskCommand);
+        let mut choices: Vec<_> = table
+            .map(|entry| {
+                let keys: Vec<_> = entry.keys.iter().map(command::key_text).collect();
+                let name = entry.name.to_owned();
+                choice(entry.command, name, entry.help, keys.join("  "))
+            })
+            .collect();
+        let machines = self.session.machines.iter().enumerate();
+        choices.extend(machines.map(|(index, machine)| {
+            let name = format!("Machine: {}", machine.title);
+            let help = "an episode of its own size";
+            choice(Command::Machine(index), name, help, String::new())
+        }));
+        let heads = self.trace().map_or(0, |trace| trace.heads.len());
+        choices.extend((0..heads).filter_map(|head| {
+            let recording = &self.session.open.as_ref()?.shown.recording;
+            let name = format!("Look at head {}", story::head_label(recording, head));
+            let key = command::head_key(head).unwrap_or_default();
+            Some(choice(
+                Command::Focus(head),
+                name,
+                "its stages, its numbers",
+                key,
+            ))
+        }));
+        choices
+    }
+
+    fn trace(&self) -> Option<&Trace<f32>> {
+        let open = self.session.open.as_ref()?;
+        Some(&open.shown.recording.trace)
+    }
+
+    /// Why this cannot be done now, if it cannot.
+    fn blocked(&self, command: &Command, width: f32) -> Option<&'static str> {
+        use Command as C;
+        let free = match command {
+            C::AskOpen | C::NextTheme | C::ToggleShortcuts => return None,
+            C::NextSeed | C::Machine(_) => {
+                return self
+                    .session
+                    .machine()
+                    .is_none()
+                    .then_some("no machine is loaded");
+            }
+            C::Escape => {
+                let free = self.selected.is_some() || !self.toasts.is_empty();
+                return (!free).then_some("nothing is open");
+            }
+            _ => self.trace(),
+        };
+        let Some(trace) = free else {
+            return Some("no episode is on screen");
+        };
+        let (heads, step) = (!trace.heads.is_empty(), self.player.step());
+        let why = match command {
+            C::ToggleTouched | C::Fit if !heads => "this machine has no memory",
+            C::Fit if !self.touched_only => "all rows are on screen",
+            C::CopyTable { .. } if !heads && self.card().is_none() => "click a value first",
+            C::NextEvent if self.event(true).is_none() => "nothing changes after this step",
+            C::PreviousEvent if self.event(false).is_none() => "nothing changes before this step",
+            C::NextStep | C::JumpForward | C::LastStep if step + 1 >= self.player.steps() => {
+                "this is the last step"
+            }
+            C::PreviousStep | C::JumpBack | C::FirstStep | C::Restart if step == 0 => {
+                "this is the first step"
+            }
+            C::Focus(head) if *head == self.focus => "it is looked at",
+            C::ToggleNumbers if width < panel::NARROW => "the window is too narrow for it",
+            _ => return None,
+        };
+        Some(why)
+    }
+}

@@ -1,0 +1,249 @@
+//! Every command by its name: typing narrows the list, the arrow keys choose, Enter does it.
+
+use egui::{
+    Align2, Area, Context, Id, Key, Modal, Modifiers, Rect, Response, Role, ScrollArea, Sense, Ui,
+    WidgetInfo, pos2, vec2,
+};
+
+use super::dialogs::field_ui;
+use crate::viewer::command::Command;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::dialog::dialog_frame;
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// What it is called.
+    pub name: String,
+    /// What it does.
+    pub help: String,
+    /// Its key, as people write it, or nothing.
+    pub key: String,
+    /// The command.
+    pub command: Command,
+    /// Why it cannot be done now, if it cannot.
+    pub blocked: Option<&'static str>,
+}
+
+/// What has been typed, and which line of the list is chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    text: String,
+    chosen: usize,
+}
+
+const WIDTH: f32 = 600.0;
+const LINE: f32 = 28.0;
+const PAGE: usize = 8;
+
+/// How far a name is from what was typed: 0 for the very best; `None` when it does not fit.
+fn distance(choice: &Choice, word: &str) -> Option<usize> {
+    let (name, help) = (choice.name.to_lowercase(), choice.help.to_lowercase());
+    if name.starts_with(word) {
+        return Some(0);
+    }
+    if name.split_whitespace().any(|part| part.starts_with(word)) {
+        return Some(1);
+    }
+    if name.contains(word) {
+        return Some(2);
+    }
+    let mut letters = name.chars();
+    if word.chars().all(|typed| letters.any(|c| c == typed)) {
+        return Some(4);
+    }
+    help.contains(word).then_some(3)
+}
+
+/// The lines that fit every word typed, the nearest first.
+pub fn found<'a>(choices: &'a [Choice], typed: &str) -> Vec<&'a Choice> {
+    let typed = typed.to_lowercase();
+    let near = |choice: &'a Choice| {
+        let words = typed.split_whitespace();
+        let distances: Option<Vec<_>> = words.map(|word| distance(choice, word)).collect();
+        Some((distances?.iter().sum::<usize>(), choice))
+    };
+    let mut found: Vec<_> = choices.iter().filter_map(near).collect();
+    found.sort_by_key(|(distance, _)| *distance);
+    found.into_iter().map(|(_, choice)| choice).collect()
+}
+
+/// Shows the list; true when it is to be left. What was chosen is pushed to `commands`.
+pub fn finder_ui(
+    ctx: &Context,
+    search: &mut Search,
+    choices: &[Choice],
+    commands: &mut Vec<Command>,
+) -> bool {
+    let window = ctx.content_rect();
+    let width = WIDTH.min(window.width() - 64.0).max(0.0);
+    let (moved, entered) = take_moves(ctx);
+    let area = Area::new(Id::unique("commands"))
+        .kind(egui::UiKind::Modal)
+        .sense(Sense::hover())
+        .order(egui::Order::Foreground)
+        // It stays where it is while the list gets shorter.
+        .anchor(
+            Align2::CENTER_TOP,
+            vec2(0.0, (window.height() * 0.1).round()),
+        );
+    let palette = Palette::for_theme(ctx.theme() == egui::Theme::Dark);
+    let modal = Modal::new(Id::unique("commands"))
+        .area(area)
+        .backdrop_color(palette.veil)
+        .frame(dialog_frame(ctx).inner_margin(12.0));
+    let shown = modal.show(ctx, |ui| {
+        ui.set_width(width);
+        let before = search.text.clone();
+        field_ui(ui, &mut search.text, "what do you want to do?", "Command");
+        if before != search.text {
+            search.chosen = 0;
+        }
+        ui.add_space(6.0);
+        let found = found(choices, &search.text);
+        let last = found.len().saturating_sub(1);
+        search.chosen = search.chosen.saturating_add_signed(moved).min(last);
+        let most = (window.height() * 0.8 - 120.0).clamp(LINE, 13.0 * LINE);
+        list_ui(ui, most, &found, (search.chosen, moved != 0), entered)
+    });
+    if let Some(command) = &shown.inner {
+        commands.push(command.clone());
+    }
+    shown.should_close() || shown.inner.is_some()
+}
+
+/// How far the arrow keys moved, and whether Enter was pressed.
+fn take_moves(ctx: &Context) -> (isize, bool) {
+    ctx.input_mut(|input| {
+        let mut take = |key| {
+            input
+                .count_and_consume_key(Modifiers::NONE, key)
+                .cast_signed()
+        };
+        let lines = take(Key::ArrowDown) - take(Key::ArrowUp);
+        let pages = take(Key::PageDown) - take(Key::PageUp);
+        (lines + pages * PAGE.cast_signed(), take(Key::Enter) > 0)
+    })
+}
+
+/// The lines; the command of the one that was clicked or entered.
+fn list_ui(
+    ui: &mut Ui,
+    height: f32,
+    found: &[&Choice],
+    (chosen, moved): (usize, bool),
+    entered: bool,
+) -> Option<Command> {
+    let mut done = None;
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .max_height(height)
+        .min_scrolled_height(height)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            if found.is_empty() {
+                let palette = Palette::of(ui);
+                let text = egui::RichText::new("No command fits these words.");
+                ui.label(text.color(palette.subdued));
+            }
+            for (index, choice) in found.iter().enumerate() {
+                let response = line_ui(ui, choice, index == chosen);
+                if index == chosen && moved {
+                    response.scroll_to_me(None);
+                }
+                let wanted = response.clicked() || (index == chosen && entered);
+                if wanted && choice.blocked.is_none() {
+                    done = Some(choice.command.clone());
+                }
+            }
+        });
+    done
+}
+
+fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
+    let size = vec2(ui.available_width(), LINE);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let free = choice.blocked.is_none();
+    response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, free, chosen, &choice.name));
+    let palette = Palette::of(ui);
+    let painter = ui.painter();
+    if chosen || response.hovered() {
+        let fill = if chosen {
+            palette.hovered
+        } else {
+            palette.raised
+        };
+        painter.rect_filled(rect, theme::RADIUS, fill);
+    }
+    let ink = if free {
+        palette.strong
+    } else {
+        palette.subdued
+    };
+    let (left, middle) = (Align2::LEFT_CENTER, rect.center().y);
+    let at = pos2(rect.left() + 10.0, middle);
+    let name = painter.text(at, left, &choice.name, theme::text(13.0), ink);
+    let key = painter.text(
+        pos2(rect.right() - 10.0, middle),
+        Align2::RIGHT_CENTER,
+        &choice.key,
+        theme::mono(12.0),
+        if free {
+            palette.accent
+        } else {
+            palette.subdued
+        },
+    );
+    let words = choice
+        .blocked
+        .map_or_else(|| choice.help.clone(), |why| format!("not now: {why}"));
+    let room = Rect::from_x_y_ranges(name.right() + 12.0..=key.left() - 12.0, rect.y_range());
+    quiet_words(ui, room, &words, palette);
+    response
+}
+
+/// Words in what room is left, cut with dots where there is too little.
+fn quiet_words(ui: &Ui, room: Rect, words: &str, palette: &Palette) {
+    let (font, ink) = (theme::text(11.5), palette.subdued);
+    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), font, ink);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(room.width().max(0.0));
+    let galley = ui.painter().layout_job(job);
+    let at = pos2(room.left(), room.center().y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, ink);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(names: &[&str]) -> Vec<Choice> {
+        let choice = |name: &&str| Choice {
+            name: (*name).to_owned(),
+            help: "inside the step".to_owned(),
+            key: String::new(),
+            command: Command::NextStep,
+            blocked: None,
+        };
+        names.iter().map(choice).collect()
+    }
+
+    fn names(choices: &[Choice], typed: &str) -> Vec<String> {
+        let found = found(choices, typed).into_iter();
+        found.map(|choice| choice.name.clone()).collect()
+    }
+
+    #[test]
+    fn words_find_commands_the_nearest_first() {
+        let choices = choices(&["Go to step", "Save trace", "Next stage", "Stop"]);
+        assert_eq!(
+            names(&choices, ""),
+            ["Go to step", "Save trace", "Next stage", "Stop"]
+        );
+        assert_eq!(names(&choices, "st")[..2], ["Stop", "Go to step"]);
+        assert_eq!(names(&choices, "STAGE next"), ["Next stage"]);
+        // Letters in order are enough, after whole pieces.
+        assert_eq!(names(&choices, "svtr"), ["Save trace"]);
+        assert_eq!(names(&choices, "inside").len(), 4);
+        assert!(names(&choices, "xyz").is_empty());
+    }
+}

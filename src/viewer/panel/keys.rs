@@ -1,0 +1,90 @@
+//! The list of keys: every command that has one, in groups, and what the pointer does.
+
+use egui::text::LayoutJob;
+use egui::{RichText, ScrollArea, TextFormat, Ui, vec2};
+
+use crate::viewer::command::{self, key_text};
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::property::section;
+
+/// Room for the keys of a command.
+const KEYS: f32 = 112.0;
+
+/// What no command is bound to.
+const OTHERS: [(&str, &str, &str); 4] = [
+    (
+        "1 … 9",
+        "Look at a head",
+        "in the order of the list of heads",
+    ),
+    (
+        "Tab  Enter",
+        "Reach and press",
+        "every button; Shift+Tab goes back",
+    ),
+    (
+        "click",
+        "Keep in view",
+        "a value of any picture, with its equation",
+    ),
+    ("drag", "Move in time", "in any picture over time"),
+];
+
+/// The list, in two columns.
+pub fn keys_ui(ui: &mut Ui) {
+    let most = (ui.ctx().content_rect().height() - 110.0).max(60.0);
+    ScrollArea::vertical()
+        .auto_shrink([false, true])
+        .max_height(most)
+        .min_scrolled_height(most)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.columns(2, |columns| {
+                let [left, right] = columns else { return };
+                for (index, group) in command::GROUPS.into_iter().enumerate() {
+                    let column = if index < 2 { &mut *left } else { &mut *right };
+                    group_ui(column, group);
+                }
+                section(left, "Everywhere");
+                for (keys, name, help) in OTHERS {
+                    line_ui(left, keys, name, help);
+                }
+            });
+        });
+}
+
+fn group_ui(ui: &mut Ui, group: &str) {
+    section(ui, group);
+    let table = command::table().into_iter();
+    let entries = table.filter(|entry| command::group(&entry.command) == group);
+    for entry in entries.filter(|entry| !entry.keys.is_empty()) {
+        let keys: Vec<_> = entry.keys.iter().map(key_text).collect();
+        line_ui(ui, &keys.join("  "), entry.name, entry.help);
+    }
+    ui.add_space(8.0);
+}
+
+/// Keys at the left, name and help at the right, in as many lines as they need.
+fn line_ui(ui: &mut Ui, keys: &str, name: &str, help: &str) {
+    let palette = Palette::of(ui);
+    ui.horizontal_top(|ui| {
+        let keys = RichText::new(keys).font(theme::mono(11.5));
+        let keys =
+            egui::Label::new(keys.color(palette.accent)).wrap_mode(egui::TextWrapMode::Extend);
+        ui.allocate_ui(vec2(KEYS, 16.0), |ui| {
+            ui.set_width(KEYS);
+            ui.add(keys);
+        });
+        let mut job = LayoutJob::default();
+        let size = theme::text(12.0);
+        job.append(name, 0.0, TextFormat::simple(size.clone(), palette.text));
+        if !help.is_empty() {
+            job.append(
+                &format!("  {help}"),
+                0.0,
+                TextFormat::simple(size, palette.subdued),
+            );
+        }
+        ui.add(egui::Label::new(job).wrap());
+    });
+}

@@ -1,0 +1,163 @@
+//! The list of all commands, and the list of keys.
+
+use egui::accesskit::{Role, Toggled};
+use egui_kittest::kittest::NodeT;
+use tapescope::viewer::Target;
+
+use super::*;
+
+const WIDTH: f32 = 1440.0;
+
+/// An episode in the middle, with something to undo in every respect.
+fn prepared() -> Harness<'static, App> {
+    let mut harness = paused();
+    for command in [
+        Command::Size(4),
+        Command::Faster,
+        Command::Seek(4),
+        Command::Select(Target::Row(3)),
+        Command::Focus(1),
+    ] {
+        act(&mut harness, command);
+    }
+    harness
+}
+
+/// All that can be seen, heard or copied.
+fn seen(harness: &Harness<'_, App>) -> Vec<String> {
+    let labels = harness.root().children_recursive().map(|node| {
+        let node = node.accesskit_node();
+        format!("{:?} {:?} {:?}", node.label(), node.toggled(), node.value())
+    });
+    let state = harness.state();
+    let player = format!("{:?} {:?}", harness.ctx.theme(), state.player);
+    labels.chain([player]).collect()
+}
+
+/// The lines in which two windows differ.
+fn differences(one: &Harness<'_, App>, other: &Harness<'_, App>) -> Vec<String> {
+    let (one, other) = (seen(one), seen(other));
+    let new = other.iter().filter(|line| !one.contains(line));
+    let gone = one.iter().filter(|line| !other.contains(line));
+    gone.chain(new).cloned().collect()
+}
+
+#[test]
+fn every_command_can_be_done_by_its_name() {
+    let choices = prepared().state().choices(WIDTH);
+    assert!(choices.len() > 30);
+    let before = prepared();
+    for choice in choices {
+        let mut harness = prepared();
+        press_with(&mut harness, Modifiers::COMMAND, Key::K);
+        harness.run_steps(2);
+        harness.get_by_label("Command").type_text(&choice.name);
+        harness.run_steps(2);
+        let name = choice.name.as_str();
+        let line = harness.get_by_role_and_label(Role::ListBoxOption, name);
+        assert_eq!(
+            line.accesskit_node().is_disabled(),
+            choice.blocked.is_some()
+        );
+        line.click();
+        harness.run_steps(4);
+        let mut directly = prepared();
+        act(&mut directly, choice.command.clone());
+        // As many frames as the list took.
+        directly.run_steps(4);
+        if let Some(why) = choice.blocked {
+            let free = [
+                "this is the",
+                "it is looked at",
+                "nothing",
+                "all rows",
+                "the window",
+            ];
+            assert!(
+                free.iter().any(|start| why.starts_with(start)),
+                "{name}: {why}"
+            );
+            let line = harness.query_by_role_and_label(Role::ListBoxOption, name);
+            assert!(line.is_some(), "{name} is not done");
+        } else if choice.command == Command::TogglePlay {
+            assert!(harness.state().player.playing());
+        } else {
+            let differences_to = |other| differences(&harness, other);
+            assert_eq!(differences_to(&directly), [""; 0], "{name}");
+            assert_ne!(differences_to(&before), [""; 0], "{name} changes nothing");
+        }
+    }
+}
+
+#[test]
+fn the_list_of_commands_is_driven_by_keys() {
+    let mut harness = prepared();
+    press_with(&mut harness, Modifiers::COMMAND, Key::P);
+    harness.run_steps(2);
+    harness.get_by_label("Command").type_text("step");
+    harness.run_steps(2);
+    let chosen = |harness: &Harness<'_, App>| {
+        let mut lines = harness.get_all_by_role(Role::ListBoxOption);
+        let chosen = lines.find(|line| line.accesskit_node().toggled() == Some(Toggled::True));
+        chosen.unwrap().accesskit_node().label().unwrap()
+    };
+    assert_eq!(chosen(&harness), "Next step");
+    press(&mut harness, Key::ArrowDown);
+    assert_eq!(chosen(&harness), "Previous step");
+    press(&mut harness, Key::ArrowUp);
+    press(&mut harness, Key::ArrowUp);
+    assert_eq!(chosen(&harness), "Next step");
+    press(&mut harness, Key::Enter);
+    harness.run_steps(2);
+    assert_eq!(step(&harness), 5);
+    assert!(harness.query_by_label("Command").is_none());
+    for (modifiers, close) in [(Modifiers::NONE, Key::Escape), (Modifiers::COMMAND, Key::K)] {
+        press_with(&mut harness, Modifiers::COMMAND, Key::K);
+        harness.get_by_label("Command");
+        press_with(&mut harness, modifiers, close);
+        harness.run_steps(2);
+        assert!(harness.query_by_label("Command").is_none());
+    }
+}
+
+#[test]
+fn what_cannot_be_done_now_says_why() {
+    let mut harness = window_with(Vec2::new(960.0, 600.0), Options::default());
+    press_with(&mut harness, Modifiers::COMMAND, Key::K);
+    harness.run_steps(2);
+    let line = harness.get_by_role_and_label(Role::ListBoxOption, "Next step");
+    assert!(line.accesskit_node().is_disabled());
+    line.click();
+    harness.run_steps(2);
+    harness.get_by_label("Command");
+    let choices = harness.state().choices(960.0);
+    let why = |name: &str| choices.iter().find(|c| c.name == name).unwrap().blocked;
+    assert_eq!(why("Next step"), Some("no episode is on screen"));
+    assert_eq!(why("New episode, next seed"), Some("no machine is loaded"));
+    assert_eq!(why("Open"), None);
+}
+
+#[test]
+fn the_list_of_keys_is_whole_and_fits_the_smallest_window() {
+    let mut harness = window_of(Vec2::new(960.0, 600.0), Arc::default());
+    press(&mut harness, Key::F1);
+    harness.run_steps(3);
+    let labels: Vec<_> = harness.root().children_recursive().collect();
+    for choice in harness.state().choices(960.0) {
+        if choice.key.is_empty() || matches!(choice.command, Command::Focus(_)) {
+            continue;
+        }
+        let line = labels.iter().find(|node| {
+            let label = node.accesskit_node().value();
+            label.is_some_and(|label| {
+                label == choice.name || label.starts_with(&format!("{}  ", choice.name))
+            }) && node.accesskit_node().role() == Role::Label
+        });
+        let rect = line.unwrap_or_else(|| panic!("{}", choice.name)).rect();
+        assert!(
+            rect.bottom() < 600.0 && rect.right() < 960.0,
+            "{}",
+            choice.name
+        );
+    }
+}

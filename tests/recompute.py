@@ -54,20 +54,21 @@ def recompute(path):
     def compare(name, found, recorded):
         worst[name] = max(worst.get(name, 0.0), float(np.abs(found - recorded).max()))
 
-    memory = arrays["memory.initial"]
+    memory, write_first = arrays["memory.initial"], config["order"].startswith("write")
     for t in range(len(arrays["input"])):
-        for head in heads:
-            for stage, values in weighting(arrays, head, t, memory, shifts, epsilon).items():
-                compare(stage, values, arrays[f"{head}.{stage}"][t])
-        kept, added = np.ones_like(memory), np.zeros_like(memory)
+        before, kept, added = memory, np.ones_like(memory), np.zeros_like(memory)
         for head in heads:
             w = arrays[f"{head}.weighting"][t]
-            if head.startswith("read"):
-                compare("read", w @ memory, arrays[f"{head}.read"][t])
-            else:
+            if head.startswith("write"):
                 kept *= 1 - np.outer(w, arrays[f"{head}.erase"][t])
                 added += np.outer(w, arrays[f"{head}.add"][t])
-        memory = memory * kept + added
+        memory = before * kept + added
+        for head in heads:
+            seen = memory if write_first and head.startswith("read") else before
+            for stage, values in weighting(arrays, head, t, seen, shifts, epsilon).items():
+                compare(stage, values, arrays[f"{head}.{stage}"][t])
+            if head.startswith("read"):
+                compare("read", arrays[f"{head}.weighting"][t] @ seen, arrays[f"{head}.read"][t])
         if "memory" in arrays:
             compare("memory", memory, arrays["memory"][t + 1])
     scored = arrays["mask"][:, None] * np.where(

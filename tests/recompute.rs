@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use tapescope::io::trace::{self, Source};
 use tapescope::io::weights;
-use tapescope::model::config::{ControllerKind, ShiftForm};
+use tapescope::model::config::{ControllerKind, Order, ShiftForm};
 use tapescope::model::{ModelConfig, Ntm};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
@@ -58,9 +58,14 @@ fn every_stage_follows_from_what_the_heads_emitted() {
         bits: 3,
         length: 5..=5,
     });
-    for (kind, form) in [
-        (ControllerKind::Lstm, ShiftForm::Scalar),
-        (ControllerKind::Feedforward, ShiftForm::Softmax),
+    for (kind, form, order) in [
+        (ControllerKind::Lstm, ShiftForm::Scalar, Order::ReadFirst),
+        (
+            ControllerKind::Feedforward,
+            ShiftForm::Softmax,
+            Order::ReadFirst,
+        ),
+        (ControllerKind::Lstm, ShiftForm::Softmax, Order::WriteFirst),
     ] {
         let mut config = ModelConfig::new(task.inputs(), task.outputs());
         (
@@ -74,6 +79,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             config.shift_form,
             config.shift_range,
         ) = (kind, form, 2);
+        config.order = order;
         let mut machine = Ntm::new(config, 9);
         machine
             .params
@@ -83,7 +89,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
         let recording = Recording::new(&machine, &task, 1, 0);
         paths.push(export(
             folder.path(),
-            &format!("{kind:?}"),
+            &format!("{kind:?}{form:?}"),
             &machine,
             &recording,
         ));

@@ -34,6 +34,23 @@ fn trained(source: &str) -> Trained {
     }
 }
 
+/// Machines without read heads, without write heads, and without any.
+#[test]
+fn weights_of_every_kind_of_machine_read_back() {
+    for heads in [
+        r#""read": 0, "write": 0"#,
+        r#""read": 0"#,
+        r#""read": 3, "write": 0"#,
+    ] {
+        let trained = trained(&format!(
+            r#"{{"task": {{"kind": "copy", "bits": 2, "length": [1, 3]}},
+                "model": {{"controller": {{"size": 4}}, "heads": {{{heads}}}}}}}"#
+        ));
+        let read = weights::from_bytes(&weights::to_bytes(&trained), "w").unwrap();
+        assert_eq!(read, trained);
+    }
+}
+
 fn error(bytes: &[u8]) -> String {
     weights::from_bytes(bytes, "w.safetensors")
         .unwrap_err()

@@ -1,6 +1,6 @@
 """A PyTorch machine in Tapescope: its state dict as a weights file, and one of its episodes as a trace.
 
-    python from_torch.py weights.safetensors episode.ntmtrace.json
+    python from_torch.py weights.safetensors episode.ntmtrace.json [--write-first]
     tapescope trace copy --weights weights.safetensors --input bits.json --out ours.ntmtrace.json
     tapescope verify episode.ntmtrace.json --tolerance 1e-3
     tapescope diff episode.ntmtrace.json ours.ntmtrace.json --tolerance 1e-3
@@ -23,8 +23,9 @@ from tapescope_io import Recorder, write_weights
 class NTM(nn.Module):
     """LSTM controller; the parameters of all heads from one projection, grouped by kind."""
 
-    def __init__(self, n_in, n_out, hidden=100, n=128, m=20, reads=1, writes=1, mem_init=1e-6):
+    def __init__(self, n_in, n_out, hidden=100, n=128, m=20, reads=1, writes=1, mem_init=1e-6, write_first=False):
         super().__init__()
+        self.write_first = write_first
         self.N, self.M, self.R, self.W, self.H = n, m, reads, writes, reads + writes
         self.in_proj = nn.Linear(n_in, 4 * hidden)
         self.rec_proj = nn.Linear(reads * m + hidden, 4 * hidden, bias=False)  # [r_{t-1}, h_{t-1}]
@@ -49,14 +50,21 @@ class NTM(nn.Module):
             k, s = k.view(self.H, self.M), torch.softmax(s.view(self.H, 3), -1)
             beta, gate, gamma = F.softplus(beta), torch.sigmoid(gate), 1 + F.softplus(gamma)
             e, a = torch.sigmoid(e).view(self.W, self.M), a.view(self.W, self.M)
-            K = k @ M.T / (k.norm(dim=-1, keepdim=True) * M.norm(dim=-1) + 1e-8)
-            wc = torch.softmax(beta[:, None] * K, -1)
-            wg = torch.lerp(w, wc, gate[:, None])
-            ws = s[:, 0:1] * wg.roll(-1, -1) + s[:, 1:2] * wg + s[:, 2:3] * wg.roll(1, -1)
-            w = torch.softmax(gamma[:, None] * torch.log(ws + 1e-16), -1)
-            r = (w[: self.R] @ M).flatten()
-            keep = (1 - w[self.R :, :, None] * e[:, None]).prod(0)
-            M = M * keep + w[self.R :].T @ a
+
+            def address(M):
+                K = k @ M.T / (k.norm(dim=-1, keepdim=True) * M.norm(dim=-1) + 1e-8)
+                wc = torch.softmax(beta[:, None] * K, -1)
+                wg = torch.lerp(w, wc, gate[:, None])
+                ws = s[:, 0:1] * wg.roll(-1, -1) + s[:, 1:2] * wg + s[:, 2:3] * wg.roll(1, -1)
+                return torch.stack((K, wc, wg, ws, torch.softmax(gamma[:, None] * torch.log(ws + 1e-16), -1)))
+
+            stages, before = address(M), M
+            writing = stages[-1, self.R :]
+            M = M * (1 - writing[:, :, None] * e[:, None]).prod(0) + writing.T @ a
+            if self.write_first:  # the read heads address and see what was just written
+                stages = torch.cat((address(M)[:, : self.R], stages[:, self.R :]), 1)
+            K, wc, wg, ws, w = stages
+            r = (w[: self.R] @ (M if self.write_first else before)).flatten()
             y = torch.sigmoid(self.out_proj(torch.cat((h, r))))
             outputs.append(y)
             if recorder:
@@ -72,7 +80,7 @@ class NTM(nn.Module):
         return torch.stack(outputs)
 
 
-def convert(state, reads=1, writes=1):
+def convert(state, reads=1, writes=1, write_first=False):
     """The state dict of such a machine → tensors of a Tapescope weights file, and the `model` of its preset.
 
     PyTorch keeps [outputs, inputs], Tapescope [inputs, outputs]: everything is transposed. The order of
@@ -115,6 +123,7 @@ def convert(state, reads=1, writes=1):
             # No tanh around key and add vector.
             "key_activation": "identity", "add_activation": "identity",
             "initial_weighting": "learned",
+            "order": "write-first" if write_first else "read-first",
             # This machine adds 1e-8 to the product of the norms, Tapescope epsilon to each of their squares.
             # No epsilon makes the two the same; with 0 they differ by less than 1e-4 wherever |k|·|m| is
             # above 1e-4, and among rows that are all alike it makes no difference.
@@ -124,15 +133,15 @@ def convert(state, reads=1, writes=1):
     return tensors, model
 
 
-def main(weights, trace):
+def main(weights, trace, write_first=False):
     torch.manual_seed(1)
     bits, length = 8, 12
-    machine = NTM(bits + 1, bits)
+    machine = NTM(bits + 1, bits, write_first=write_first)
     with torch.no_grad():
         for parameter in machine.parameters():
             parameter.mul_(2.0)  # far enough from zero that every stage has something to do
         machine.w0.normal_(0, 2)  # rows that are all alike would stay so
-    tensors, model = convert(machine.state_dict())
+    tensors, model = convert(machine.state_dict(), write_first=write_first)
     preset = {"name": "from_torch", "task": {"kind": "copy", "bits": bits, "length": [1, 20]}, "model": model}
     write_weights(weights, tensors, preset, command="python " + " ".join(sys.argv))
 
@@ -141,7 +150,7 @@ def main(weights, trace):
     inputs[:length, :bits], inputs[length, bits] = vectors, 1
     w0 = torch.softmax(machine.w0, -1)
     recorder = Recorder("copy", memory=machine.mem0, read0=w0[0], write0=w0[1],
-                        params={"bits": bits, "length": length})
+                        params={"bits": bits, "length": length}, write_first=write_first)
     with torch.no_grad():
         machine(inputs, recorder)
     phases = [("input", 0, length), ("delimiter", length, length + 1), ("answer", length + 1, 2 * length + 1)]
@@ -151,6 +160,7 @@ def main(weights, trace):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    arguments = [argument for argument in sys.argv[1:] if argument != "--write-first"]
+    if len(arguments) != 2:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main(*arguments, write_first="--write-first" in sys.argv)

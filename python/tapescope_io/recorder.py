@@ -8,7 +8,8 @@ SCALARS = ("strength", "gate", "sharpening")
 OF_ROWS = ("similarity", "content", "gated", "shifted", "weighting")
 OF_COLUMNS = ("key", "read", "erase", "add")
 PARTS = ("key", "strength", "gate", "shift", "sharpening", *OF_ROWS, "read", "erase", "add")
-ORDER = "address and read M[t-1]; erase all; add all"
+READ_FIRST = "address and read M[t-1]; erase all; add all"
+WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]"
 
 
 class Recorder:
@@ -27,12 +28,13 @@ class Recorder:
 
     `memory` is the memory before the first step and, of `step`, after it. `shift` has an odd number of
     columns, the middle one of which moves nothing: the first must move the focus back. `epsilon` stands in
-    k·m / (sqrt(|k|² + epsilon) · sqrt(|m|² + epsilon)).
+    k·m / (sqrt(|k|² + epsilon) · sqrt(|m|² + epsilon)). With `write_first` the read heads address and see the
+    memory after the write heads of their step, else the memory before it.
     """
 
-    def __init__(self, task, memory=None, params=None, epsilon=0.0, **initial):
+    def __init__(self, task, memory=None, params=None, epsilon=0.0, write_first=False, **initial):
         self.task = {"name": task, "params": params or {}, "seed": None, "episode": None}
-        self.epsilon = epsilon
+        self.epsilon, self.order = epsilon, WRITE_FIRST if write_first else READ_FIRST
         self.initial = {head: vector(w) for head, w in initial.items()}
         self.initial_memory = None if memory is None else matrix(memory)
         self.rows = {}
@@ -118,7 +120,7 @@ class Recorder:
                     "controller": {"kind": kind, "size": size, "layers": 1},
                     "heads": heads,
                     "shifts": [index - offsets // 2 for index in range(offsets)],
-                    "order": ORDER,
+                    "order": self.order,
                     "similarity": "cosine",
                     "epsilon": self.epsilon,
                 },

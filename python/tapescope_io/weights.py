@@ -28,6 +28,8 @@ def tensor_shapes(preset):
     lstm = controller.get("kind", "lstm") == "lstm"
     c, layers = controller.get("size", 100), controller.get("layers", 1)
     reads, writes = heads.get("read", 1), heads.get("write", 1)
+    if reads + writes == 0:  # the controller alone: what else the preset says of memory and heads counts for nothing
+        memory, heads = {}, {}
     shift = heads.get("shift", {})
     s = 1 if shift.get("form", "softmax") == "scalar" else 2 * shift.get("range", 1) + 1
     x, y = CHANNELS[preset["task"]["kind"]](preset["task"])
@@ -44,7 +46,8 @@ def tensor_shapes(preset):
     for head in range(writes):
         linear(f"write{head}", c, 3 * m + 3 + s)
     linear("output", c + reads * m, y)
-    shapes["initial.read"] = (reads, m)
+    if reads:
+        shapes["initial.read"] = (reads, m)
     if lstm:
         shapes["initial.hidden"] = shapes["initial.cell"] = (layers, c)
     if memory.get("initial") == "learned":

@@ -52,7 +52,7 @@ impl Error {
         Self::Content {
             file: file.to_owned(),
             place: short(&place.into()),
-            problem: problem.into(),
+            problem: harmless(&problem.into()),
         }
     }
 
@@ -94,13 +94,20 @@ impl Error {
     }
 }
 
-/// At most 80 characters of a text that someone else wrote.
+/// At most 80 characters of a text that someone else wrote, none of which acts on a terminal.
 pub(super) fn short(text: &str) -> String {
     const MOST: usize = 80;
+    let text = harmless(text);
     if text.chars().count() <= MOST {
-        return text.to_owned();
+        return text;
     }
     text.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+/// A text with a sign in the place of every control character.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    text.chars().map(shown).collect()
 }
 
 fn prefix(place: &str) -> String {
@@ -136,7 +143,16 @@ pub(super) fn nearest<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{Error, nearest};
+
+    #[test]
+    fn no_message_acts_on_a_terminal() {
+        let error = Error::content("f", "a\u{1b}[2J", "is `\r\u{7f}`");
+        assert_eq!(
+            error.to_string(),
+            "f: `a\u{fffd}[2J`: is `\u{fffd}\u{fffd}`"
+        );
+    }
 
     #[test]
     fn nearest_finds_a_typo_and_nothing_far_away() {

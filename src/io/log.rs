@@ -39,7 +39,11 @@ pub fn read(path: &Path) -> Result<Log, Error> {
     from_text(&file::read_text(path, LIMIT)?, &file::label(path))
 }
 
-fn from_text(text: &str, label: &str) -> Result<Log, Error> {
+/// [`read`] from memory; `label` stands for the file in messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut lines = whole.lines().enumerate();
     let Some((_, header)) = lines.next() else {

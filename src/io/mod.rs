@@ -11,7 +11,7 @@ pub mod bits;
 mod error;
 mod file;
 pub mod history;
-mod log;
+pub mod log;
 pub mod paper;
 pub mod preset;
 pub mod run;

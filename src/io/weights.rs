@@ -115,7 +115,10 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
                 "has {} bytes, another number than its header says: it may be cut off",
                 bytes.len()
             ),
-            error => format!("is not a whole safetensors file: {error}"),
+            error => format!(
+                "is not a whole safetensors file: {}",
+                plain(&error.to_string())
+            ),
         };
         Error::content(label, "", problem)
     };
@@ -254,6 +257,8 @@ pub fn shapes(config: &ModelConfig) -> Vec<(String, [usize; 2])> {
         shapes.push(("initial.hidden".into(), [config.controller.layers, size]));
         shapes.push(("initial.cell".into(), [config.controller.layers, size]));
     }
+    // As in `Params::named`: without read heads there is no `initial.read`.
+    shapes.retain(|(_, [rows, columns])| rows * columns > 0);
     shapes
 }
 
@@ -420,11 +425,12 @@ mod tests {
     #[test]
     fn shapes_are_those_of_the_parameters() {
         let mut config = ModelConfig::new(9, 8);
-        (config.read_heads, config.write_heads) = (2, 3);
         config.controller.layers = 2;
-        for kind in [ControllerKind::Lstm, ControllerKind::Feedforward] {
-            for learned in [false, true] {
+        let kinds = [ControllerKind::Lstm, ControllerKind::Feedforward];
+        for heads in [(2, 3), (0, 1), (2, 0), (0, 0)] {
+            for (kind, learned) in kinds.into_iter().zip([false, true]) {
                 config.controller.kind = kind;
+                (config.read_heads, config.write_heads) = heads;
                 if learned {
                     config.initial_memory = InitialMemory::Learned;
                     config.initial_weighting = InitialWeighting::Learned;

@@ -1,7 +1,7 @@
 //! Back-propagation through an episode, read from the end of its trace.
 
 use super::addressing::{content_backward, interpolate_backward, sharpen_backward, shift_backward};
-use super::config::{ControllerKind, HeadColumns, ModelConfig};
+use super::config::{ControllerKind, HeadColumns, ModelConfig, Order};
 use super::controller::{feedforward, lstm};
 use super::head::{HeadGradient, activate_backward};
 use super::memory::{self, ReadGradient, WriteGradient};
@@ -42,10 +42,19 @@ pub struct Workspace<R = f32> {
     heads: Vec<HeadWorkspace<R>>,
     /// A vector of N values: scratch.
     rows: Vec<R>,
-    /// Of the shape of the memory; empty with a single head of each kind.
+    /// Of the shape of the memory; empty with a single head of each kind that reads first.
     write: Vec<R>,
     /// M_t of the steps around, where the trace keeps only some.
     window: Window<R>,
+    /// M_t of this step; empty where the reads come first.
+    after: After<R>,
+}
+
+/// A memory, and the norms of its rows.
+#[derive(Clone, Debug)]
+struct After<R> {
+    memory: Vec<R>,
+    norms: Vec<R>,
 }
 
 /// The memory between two kept steps, written again from what the heads wrote.
@@ -120,6 +129,11 @@ impl<R: Real> Workspace<R> {
     /// Scratch for machines of this configuration.
     pub fn new(config: &ModelConfig) -> Self {
         let zeros = |len: usize| vec![R::ZERO; len];
+        let (values, is_written_first) = (
+            config.rows * config.columns,
+            config.order == Order::WriteFirst,
+        );
+        let is_pair = (config.read_heads, config.write_heads) == (1, 1) && !is_written_first;
         let (size, layers) = (config.controller.size, config.controller.layers);
         let head = |index| HeadWorkspace {
             columns: config.head_columns(index),
@@ -148,11 +162,11 @@ impl<R: Real> Workspace<R> {
             memory: zeros(config.rows * config.columns),
             heads: (0..config.heads()).map(head).collect(),
             rows: zeros(config.rows),
-            write: zeros(if (config.read_heads, config.write_heads) == (1, 1) {
-                0
-            } else {
-                config.rows * config.columns
-            }),
+            write: zeros(if is_pair { 0 } else { values }),
+            after: After {
+                memory: zeros(if is_written_first { values } else { 0 }),
+                norms: zeros(if is_written_first { config.rows } else { 0 }),
+            },
             window: Window {
                 memory: Series::new(config.rows * config.columns),
                 start: None,
@@ -255,9 +269,16 @@ impl<R: Real> Ntm<R> {
         // Taken out, so that what it lends does not hold the rest of the workspace.
         let mut window = std::mem::take(&mut workspace.window);
         let (before, norms) = window.memory(trace, writers, t, epsilon);
-        self.memory_backward(t, (trace, before), workspace);
-        address_backward(&trace.heads, t, &mut workspace.heads);
-        self.similarity_backward(t, (trace, before, norms), workspace);
+        match self.config.order {
+            Order::ReadFirst => {
+                self.memory_backward(t, (trace, before), workspace);
+                address_backward(&trace.heads, t, &mut workspace.heads);
+                let heads = (&trace.heads[..], &mut workspace.heads[..]);
+                let around = (before, norms, epsilon, &mut workspace.rows[..]);
+                similarity_backward(t, heads, around, &mut workspace.memory);
+            }
+            Order::WriteFirst => self.written_first_backward(t, (trace, before), workspace),
+        }
         workspace.window = window;
         let (heads, d_raw) = (&workspace.heads, workspace.raw.row_mut(t));
         for (head, gradient) in trace.heads.iter().zip(heads) {
@@ -312,30 +333,55 @@ impl<R: Real> Ntm<R> {
         }
     }
 
-    /// Through the cosines of all heads, to their keys and to M_{t−1}.
-    fn similarity_backward(
+    /// [`Order::WriteFirst`]: through reads and the addressing of the read heads to M_t, then through writes
+    /// and the addressing of the write heads to M_{t−1}. M_t is written again; nothing of it was kept.
+    fn written_first_backward(
         &self,
         t: usize,
-        (trace, before, norms): (&Trace<R>, &[R], &[R]),
+        (trace, before): (&Trace<R>, &[R]),
         workspace: &mut Workspace<R>,
     ) {
-        let norms = (norms, R::from_f64(self.config.similarity_epsilon));
-        let (d_memory, scratch) = (&mut workspace.memory, &mut workspace.rows);
-        let pairs = trace.heads.chunks(2).zip(workspace.heads.chunks_mut(2));
-        for pair in pairs {
-            match pair {
-                ([head, other], [gradient, by_other]) => {
-                    let heads = [gradient.of_cosine(head, t), by_other.of_cosine(other, t)];
-                    cosines_backward(heads, before, norms, d_memory, scratch);
-                }
-                (heads, gradients) => {
-                    for (head, gradient) in heads.iter().zip(gradients) {
-                        let heads = [gradient.of_cosine(head, t)];
-                        cosines_backward(heads, before, norms, d_memory, scratch);
-                    }
-                }
-            }
+        let (epsilon, count) = (
+            R::from_f64(self.config.similarity_epsilon),
+            self.config.read_heads,
+        );
+        let Workspace {
+            memory: d_memory,
+            heads,
+            rows,
+            write: scratch,
+            after,
+            read,
+            ..
+        } = workspace;
+        let (readers, writers) = trace.heads.split_at(count);
+        let (by_readers, by_writers) = heads.split_at_mut(count);
+        memory::write(writers, t, before, &mut after.memory);
+        let (columns, norms) = (&after.memory[..], &mut after.norms[..]);
+        for (q, (reader, head)) in readers.iter().zip(&mut *by_readers).enumerate() {
+            let by_read = ReadGradient {
+                weighting: &mut head.effect,
+                read: &read[q * self.config.columns..][..self.config.columns],
+            };
+            memory::read_backward(columns, reader.weighting.row(t), by_read, d_memory);
         }
+        address_backward(readers, t, by_readers);
+        similarity::norms(columns, epsilon, norms);
+        let around = (columns, &*norms, epsilon, &mut rows[..]);
+        similarity_backward(t, (readers, by_readers), around, d_memory);
+        for (q, head) in by_writers.iter_mut().enumerate() {
+            let by_write = WriteGradient {
+                weighting: &mut head.effect,
+                erase: &mut head.parameters.erase,
+                add: &mut head.parameters.add,
+            };
+            memory::write_backward((writers, q, t), before, d_memory, by_write, scratch);
+        }
+        memory::write_backward_memory(writers, t, d_memory);
+        address_backward(writers, t, by_writers);
+        similarity::norms(before, epsilon, norms);
+        let around = (before, &*norms, epsilon, &mut rows[..]);
+        similarity_backward(t, (writers, by_writers), around, d_memory);
     }
 
     /// From what the heads emitted in one step, through the controller, to what it saw.
@@ -447,6 +493,31 @@ impl<R: Real> Ntm<R> {
                 workspace.hidden.iter().flatten(),
             );
             add_all(cell.view_mut().iter_mut(), workspace.cell.iter().flatten());
+        }
+    }
+}
+
+/// Through the cosines of heads, to their keys and to the memory that they address: its columns, the norms of
+/// its rows, epsilon, and scratch for a vector of N values.
+fn similarity_backward<R: Real>(
+    t: usize,
+    (heads, gradients): (&[HeadTrace<R>], &mut [HeadWorkspace<R>]),
+    (columns, norms, epsilon, scratch): (&[R], &[R], R, &mut [R]),
+    d_memory: &mut [R],
+) {
+    let norms = (norms, epsilon);
+    for pair in heads.chunks(2).zip(gradients.chunks_mut(2)) {
+        match pair {
+            ([head, other], [gradient, by_other]) => {
+                let heads = [gradient.of_cosine(head, t), by_other.of_cosine(other, t)];
+                cosines_backward(heads, columns, norms, d_memory, scratch);
+            }
+            (heads, gradients) => {
+                for (head, gradient) in heads.iter().zip(gradients) {
+                    let heads = [gradient.of_cosine(head, t)];
+                    cosines_backward(heads, columns, norms, d_memory, scratch);
+                }
+            }
         }
     }
 }
@@ -667,6 +738,31 @@ mod tests {
     }
 
     #[test]
+    fn reads_that_see_what_was_written() {
+        for (kind, heads) in [
+            (ControllerKind::Lstm, (1, 1)),
+            (ControllerKind::Feedforward, (2, 2)),
+            (ControllerKind::Lstm, (3, 1)),
+            (ControllerKind::Lstm, (0, 1)),
+        ] {
+            let mut config = config(kind, 1, ShiftForm::Softmax);
+            (config.read_heads, config.write_heads) = heads;
+            config.order = Order::WriteFirst;
+            check(config);
+        }
+    }
+
+    #[test]
+    fn heads_of_one_kind_alone() {
+        for heads in [(0, 1), (0, 2), (1, 0), (3, 0)] {
+            let mut config = config(ControllerKind::Lstm, 1, ShiftForm::Softmax);
+            (config.read_heads, config.write_heads) = heads;
+            assert_eq!(config.validate(), Ok(()));
+            check(config);
+        }
+    }
+
+    #[test]
     fn a_machine_without_memory() {
         for layers in [1, 3] {
             let mut config = config(ControllerKind::Lstm, layers, ShiftForm::Softmax);
@@ -680,9 +776,15 @@ mod tests {
 
     #[test]
     fn a_memory_kept_in_part_gives_the_same_bits() {
-        for (write_heads, steps) in [(1, 23), (2, 16), (2, 1)] {
+        for (write_heads, steps, order) in [
+            (1, 23, Order::ReadFirst),
+            (2, 16, Order::ReadFirst),
+            (2, 1, Order::ReadFirst),
+            (2, 23, Order::WriteFirst),
+        ] {
             let mut config = ModelConfig {
                 write_heads,
+                order,
                 ..config(ControllerKind::Lstm, 1, ShiftForm::Softmax)
             };
             config.rows = 40;

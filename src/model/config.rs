@@ -13,13 +13,14 @@ use std::ops::Range;
 /// | `controller.kind` | LSTM | | the network that drives the heads |
 /// | `controller.size` | 100 | 1 ..= 16,384 | units of a layer C |
 /// | `controller.layers` | 1 | 1 ..= 16 | layers |
-/// | `read_heads`, `write_heads` | 1, 1 | 1 ..= 64, or both 0 | number of heads R, W; see [`ModelConfig::without_memory`] |
+/// | `read_heads`, `write_heads` | 1, 1 | 0 ..= 64 | number of heads R, W; both 0: [`ModelConfig::without_memory`] |
 /// | `shift_range` | 1 | 0 ..= 64, 2·range < rows | largest shift k; offsets −k ..= k |
 /// | `shift_form` | softmax | scalar needs `shift_range` ≥ 1 | the two forms of the paper, §3.3.2 |
 /// | `key_activation`, `add_activation` | tanh | | how k and a are bounded |
 /// | `similarity_epsilon` | 1e-6 | ≥ 0, finite in f32 | see [`crate::math::similarity`] |
 /// | `initial_memory` | constant 1e-6 | constant −10^6 ..= 10^6 | M_0 |
 /// | `initial_weighting` | one-hot on row 0 | | w_0 of every head |
+/// | `order` | read first | | which memory the read heads see |
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
     /// Channels of the input.
@@ -50,6 +51,8 @@ pub struct ModelConfig {
     pub initial_memory: InitialMemory,
     /// Every head's weighting before the first step.
     pub initial_weighting: InitialWeighting,
+    /// What happens first in a step.
+    pub order: Order,
 }
 
 /// The controller network.
@@ -108,6 +111,15 @@ pub enum InitialWeighting {
     Learned,
 }
 
+/// The order of events in a step. The paper does not say; implementations differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// All heads address M_{t−1}, and reads see it; then the writes.
+    ReadFirst,
+    /// The write heads address M_{t−1} and write M_t; then the read heads address M_t, and read it.
+    WriteFirst,
+}
+
 /// Where the parameters that one head emits stand in its row of pre-activations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadColumns {
@@ -156,6 +168,7 @@ impl ModelConfig {
             similarity_epsilon: 1e-6,
             initial_memory: InitialMemory::Constant(1e-6),
             initial_weighting: InitialWeighting::OneHot,
+            order: Order::ReadFirst,
         }
     }
 
@@ -172,6 +185,7 @@ impl ModelConfig {
             shift_form: ShiftForm::Softmax,
             initial_memory: InitialMemory::Constant(0.0),
             initial_weighting: InitialWeighting::OneHot,
+            order: Order::ReadFirst,
             ..self
         }
     }
@@ -333,8 +347,8 @@ impl ModelConfig {
         if self.heads() == 0 {
             return Ok(());
         }
-        within("heads.read", self.read_heads, 1, 64)?;
-        within("heads.write", self.write_heads, 1, 64)?;
+        within("heads.read", self.read_heads, 0, 64)?;
+        within("heads.write", self.write_heads, 0, 64)?;
         let range = self.shift_range;
         within("heads.shift.range", range, 0, 64.min((self.rows - 1) / 2))?;
         let moves = self.shift_form == ShiftForm::Softmax || range > 0;

@@ -28,13 +28,18 @@ pub fn read_and_write<R: Real>(
             });
         }
     }
+    read(readers, t, before);
+    write(writers, t, before, after);
+}
+
+/// Equation 2 for all read heads of step `t`.
+pub fn read<R: Real>(readers: &mut [HeadTrace<R>], t: usize, columns: &[R]) {
     for head in readers {
         let weighting = head.weighting.row(t);
         if let Role::Read { read } = &mut head.role {
-            matrix::product_with_vector(rows(before, weighting), weighting, read.row_mut(t));
+            matrix::product_with_vector(rows(columns, weighting), weighting, read.row_mut(t));
         }
     }
-    write(writers, t, before, after);
 }
 
 /// The columns of a memory as the rows of a matrix, one for each of the M columns.

@@ -1,14 +1,17 @@
 //! The machine on one page: an episode forwards, and back through it.
 //!
 //! Conventions, each pinned by a test: every head addresses M_{t−1}; reads see M_{t−1}; then all erases,
-//! then all adds; the output sees h_t and the reads of this step.
+//! then all adds; the output sees h_t and the reads of this step. With [`Order::WriteFirst`] the read heads
+//! address and see M_t.
 
 use ndarray::Array2;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::addressing::{content, interpolate, logarithms, sharpen, shift};
-use super::config::{ConfigError, ControllerKind, InitialMemory, InitialWeighting, ModelConfig};
+use super::config::{
+    ConfigError, ControllerKind, InitialMemory, InitialWeighting, ModelConfig, Order,
+};
 use super::controller::{feedforward, lstm};
 use super::head::activate;
 use super::memory;
@@ -186,15 +189,23 @@ impl<R: Real> Ntm<R> {
         let (before, after) = trace.memory_columns.two_rows(now, next);
         let epsilon = R::from_f64(self.config.similarity_epsilon);
         activate(&self.config, trace.raw.row(t), &mut trace.heads, t);
-        compare(
-            &mut trace.heads,
-            t,
-            before,
-            epsilon,
-            trace.norms.row_mut(norms),
-        );
-        address(&mut trace.heads, t);
-        memory::read_and_write(&mut trace.heads, t, before, after);
+        let (heads, norms) = (&mut trace.heads, trace.norms.row_mut(norms));
+        match self.config.order {
+            Order::ReadFirst => {
+                compare(heads, t, before, epsilon, norms);
+                address(heads, t);
+                memory::read_and_write(heads, t, before, after);
+            }
+            Order::WriteFirst => {
+                let (readers, writers) = heads.split_at_mut(self.config.read_heads);
+                compare(writers, t, before, epsilon, norms);
+                address(writers, t);
+                memory::write(writers, t, before, after);
+                compare(readers, t, after, epsilon, norms);
+                address(readers, t);
+                memory::read(readers, t, after);
+            }
+        }
 
         let features = trace.features.row_mut(t);
         let hidden = trace.layers[self.config.controller.layers - 1]

@@ -2,6 +2,7 @@
 
 use super::trainer::{TAPE_LIMIT, group_size};
 use crate::math::matrix::padded;
+use crate::model::config::Order;
 use crate::model::{ModelConfig, Trace};
 
 /// The largest recording that is held to be looked at, in bytes.
@@ -58,7 +59,10 @@ fn workspace_bytes(config: &ModelConfig, steps: usize) -> u64 {
         + padded(config.outputs);
     let every = Trace::<f32>::memory_every_for(memory, steps, TAPE_LIMIT);
     let again = if every == 1 { 0 } else { every };
-    let memories = 1 + usize::from(config.heads() > 2) + again;
+    let is_pair = (config.read_heads, config.write_heads) == (1, 1);
+    let is_written_first = config.order == Order::WriteFirst;
+    let more = usize::from(!is_pair || is_written_first) + usize::from(is_written_first);
+    let memories = 1 + more + again;
     let vectors = config.heads() * VECTORS_PER_HEAD * config.rows;
     of_f32(
         (memory as u64)

@@ -16,8 +16,8 @@ use crate::io::Error;
 use crate::io::error::short;
 use crate::model::ModelConfig;
 use crate::model::config::{
-    ConfigError, ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, ShiftForm,
-    VectorActivation,
+    ConfigError, ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order,
+    ShiftForm, VectorActivation,
 };
 use crate::task::{AssociativeRecall, Copy, Measure, Ngrams, PrioritySort, RepeatCopy, Task};
 use crate::train::{Clip, OptimizerConfig, TrainingConfig};
@@ -142,6 +142,7 @@ pub(in crate::io) struct HeadsForm {
     pub(in crate::io) add_activation: ActivationForm,
     pub(in crate::io) similarity_epsilon: f64,
     pub(in crate::io) initial_weighting: InitialWeightingForm,
+    pub(in crate::io) order: OrderForm,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -163,6 +164,13 @@ pub(in crate::io) enum ShiftFormForm {
 pub(in crate::io) enum ActivationForm {
     Tanh,
     Identity,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::io) enum OrderForm {
+    ReadFirst,
+    WriteFirst,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -790,6 +798,10 @@ impl ModelForm {
                 InitialWeightingForm::OneHot => InitialWeighting::OneHot,
                 InitialWeightingForm::Learned => InitialWeighting::Learned,
             },
+            order: match self.heads.order {
+                OrderForm::ReadFirst => Order::ReadFirst,
+                OrderForm::WriteFirst => Order::WriteFirst,
+            },
         };
         if config.heads() == 0 {
             config = config.without_memory();
@@ -1019,6 +1031,10 @@ impl From<&ModelConfig> for ModelForm {
                 initial_weighting: match config.initial_weighting {
                     InitialWeighting::OneHot => InitialWeightingForm::OneHot,
                     InitialWeighting::Learned => InitialWeightingForm::Learned,
+                },
+                order: match config.order {
+                    Order::ReadFirst => OrderForm::ReadFirst,
+                    Order::WriteFirst => OrderForm::WriteFirst,
                 },
             },
         }

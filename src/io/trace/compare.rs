@@ -202,6 +202,7 @@ fn sizes(trace: &Imported) -> Vec<(&'static str, String)> {
         ("memory columns", config.columns.to_string()),
         ("heads", heads.join(" ")),
         ("shifts", config.offsets().to_string()),
+        ("first in a step", format!("{:?}", config.order)),
         (
             "controller",
             format!("{:?}", config.controller.kind).to_lowercase(),

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{KEYFRAME, ORDER, SIMILARITY, SIMILARITY_FORMULA, Source, writes_full_memory};
+use super::{
+    KEYFRAME, READ_FIRST, SIMILARITY, SIMILARITY_FORMULA, Source, WRITE_FIRST, writes_full_memory,
+};
 use crate::io::error::short;
 use crate::io::preset::form::{
     ActivationForm, ControllerForm, Ends, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
-    ShiftFields, ShiftFormForm, TaskForm, TaskKind,
+    OrderForm, ShiftFields, ShiftFormForm, TaskForm, TaskKind,
 };
 use crate::model::ModelConfig;
+use crate::model::config::Order;
 use crate::task::{Episode, Measure, Phase, Task};
 use crate::train::Recording;
 
@@ -180,8 +183,8 @@ pub(super) struct ConfigForm {
     controller: ControllerForm,
     pub(super) heads: Vec<String>,
     pub(super) shifts: Vec<i64>,
-    #[serde(skip_deserializing)]
-    order: &'static str,
+    #[serde(default)]
+    order: String,
     #[serde(skip_deserializing)]
     similarity: &'static str,
     #[serde(skip_deserializing)]
@@ -210,7 +213,11 @@ impl MachineForm {
                     .map(|head| config.head_name(head))
                     .collect(),
                 shifts: shifts(config.shift_range).collect(),
-                order: ORDER,
+                order: match config.order {
+                    Order::ReadFirst => READ_FIRST,
+                    Order::WriteFirst => WRITE_FIRST,
+                }
+                .to_owned(),
                 similarity: SIMILARITY,
                 similarity_formula: SIMILARITY_FORMULA,
                 epsilon: form.heads.similarity_epsilon,
@@ -268,6 +275,12 @@ impl ConfigForm {
                 add_activation: self.add_activation.unwrap_or(default.add_activation),
                 similarity_epsilon: self.epsilon,
                 initial_weighting: self.initial_weighting.unwrap_or(default.initial_weighting),
+                // Other words are of someone else, and say nothing that is known.
+                order: if self.order == WRITE_FIRST {
+                    OrderForm::WriteFirst
+                } else {
+                    default.order
+                },
             },
         })
     }

@@ -22,8 +22,10 @@ const VERSION: &str = "1.0";
 const KEYFRAME: usize = 64;
 /// The most values of `memory` that are written without being asked for.
 const SMALL_MEMORY: usize = 1_000_000;
-/// The order of events within a step.
-const ORDER: &str = "address and read M[t-1]; erase all; add all";
+/// The order of events within a step, in words.
+const READ_FIRST: &str = "address and read M[t-1]; erase all; add all";
+const WRITE_FIRST: &str =
+    "write heads address M[t-1]; erase all; add all; read heads address and read M[t]";
 const SIMILARITY: &str = "cosine";
 /// The score of the content stage, with the place of epsilon, which differs between implementations.
 const SIMILARITY_FORMULA: &str = "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))";

@@ -62,6 +62,10 @@ impl<'a> Members<'a> {
     pub(super) fn new(bytes: &'a [u8], limit: u64) -> Result<Self, String> {
         let archive = ZipArchive::new(Cursor::new(bytes));
         let archive = archive.map_err(|error| format!("is not a whole npz file: {error}"))?;
+        // Of two members with one name the archive shows the last alone.
+        if archive.has_duplicate_names() {
+            return Err("has members of the same name; expected every name once".to_owned());
+        }
         Ok(Self {
             archive,
             left: limit,
@@ -78,10 +82,12 @@ impl<'a> Members<'a> {
     pub(super) fn meta(&mut self) -> Result<String, String> {
         let limit = self.left;
         let file = self.archive.by_name(META);
-        let file = file.map_err(|_| format!("is not a trace: it has no member `{META}`"))?;
+        let file = file.map_err(|error| {
+            format!("{error}; expected a member with the description of a trace")
+        })?;
         let mut text = String::new();
         let read = file.take(limit).read_to_string(&mut text);
-        read.map_err(|error| format!("{META}: {error}"))?;
+        read.map_err(|error| format!("{error}; expected a whole member, as JSON"))?;
         self.left -= text.len() as u64;
         Ok(text)
     }
@@ -109,7 +115,7 @@ impl<'a> Members<'a> {
         // Grows with what is there, whatever the header says.
         let mut data = Vec::new();
         let read = file.take(length + 1).read_to_end(&mut data);
-        read.map_err(|error| error.to_string())?;
+        read.map_err(|error| format!("{error}; expected a whole array"))?;
         if data.len() as u64 != length {
             let (count, more) = (data.len() / bytes, data.len() as u64 > length);
             let more = if more { "more than " } else { "" };
@@ -142,7 +148,7 @@ struct Header {
 
 /// Reads the header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }`.
 fn header(file: &mut impl Read) -> Result<Header, String> {
-    let broken = || "is not an npy file".to_owned();
+    let broken = || "is not an npy file; expected one of <f4 or <f8".to_owned();
     let mut start = [0; 8];
     file.read_exact(&mut start).map_err(|_| broken())?;
     if !start.starts_with(&MAGIC[..6]) {

@@ -13,7 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::value::RawValue;
 
 use super::form::{AskedForm, MachineForm, TimeForm, title};
-use super::npz::Members;
+use super::npz::{META, Members};
 use super::{FORMAT, Imported, KEYFRAME};
 use crate::io::error::short;
 use crate::io::preset::form::{Check, plain};
@@ -44,7 +44,9 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
     let fail = |problem: String| Error::content(label, "", problem);
     if bytes.starts_with(b"PK") {
         let mut members = Members::new(&bytes, LIMIT).map_err(fail)?;
-        let meta = members.meta().map_err(fail)?;
+        let meta = members
+            .meta()
+            .map_err(|problem| Error::content(label, META, problem))?;
         return with_arrays(&meta, label, Some(members));
     }
     let bytes = if bytes.starts_with(b"\x1f\x8b") {
@@ -593,6 +595,8 @@ fn head(
     let (n, m) = (config.rows, config.columns);
     let head = config.head_name(index);
     let name = |part: &str| format!("{head}.{part}");
+    // First what must be there, before room is made for what is not.
+    let weighting = arrays.series(&name("weighting"), t, n)?;
     Ok(HeadTrace {
         key: arrays.series_or_nan(&name("key"), t, m)?,
         strength: arrays.take_or_nan(&name("strength"), &[t])?,
@@ -603,7 +607,7 @@ fn head(
         content: arrays.series_or_nan(&name("content"), t, n)?,
         gated: arrays.series_or_nan(&name("gated"), t, n)?,
         shifted: arrays.series_or_nan(&name("shifted"), t, n)?,
-        weighting: arrays.series(&name("weighting"), t, n)?,
+        weighting,
         initial: arrays.take_or_nan(&name("initial"), &[n])?,
         role: if index < config.read_heads {
             Role::Read {

@@ -1,0 +1,310 @@
+//! The readers, what honest files look like, and what must hold whatever is read.
+
+use std::io::Write;
+
+use tapescope::io::trace::{self, Source};
+use tapescope::io::{Error, Experiment, Trained, bits, log, weights};
+use tapescope::model::Ntm;
+use tapescope::task::Task;
+use tapescope::train::Recording;
+
+use super::container;
+use super::mutate::Mutator;
+
+/// The name of every file in messages.
+const LABEL: &str = "some/file";
+/// Longer than this no message is.
+const LONGEST_MESSAGE: usize = 1000;
+
+const MACHINES: [&str; 4] = [
+    r#"{"task": {"kind": "copy", "bits": 1, "length": [2, 2]},
+        "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"size": 3}}}"#,
+    r#"{"task": {"kind": "associative_recall", "bits": 1, "item_length": 1, "items": [2, 3]},
+        "model": {"memory": {"rows": 5, "columns": 2, "initial": "learned"}, "controller": {"size": 2, "layers": 2},
+                  "heads": {"read": 2, "write": 2, "shift": {"form": "scalar", "range": 2}, "initial_weighting": "learned"}}}"#,
+    r#"{"task": {"kind": "ngrams", "context": 1, "length": [66, 66]},
+        "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"kind": "feedforward", "size": 2}}}"#,
+    r#"{"task": {"kind": "priority_sort", "bits": 1, "items": [2, 2]},
+        "model": {"memory": {"rows": 3, "columns": 2}, "controller": {"size": 1}, "heads": {"read": 0, "write": 1}}}"#,
+];
+const PRESETS: [&str; 4] = [
+    include_str!("../../tasks/copy.json"),
+    include_str!("../../tasks/repeat_copy_paper.json"),
+    include_str!("../../tasks/associative_recall.json"),
+    include_str!("../../tasks/priority_sort.json"),
+];
+const BITS: [&str; 4] = [
+    "[[0,1,1],\n[1,0,1],\n[0,0,0]]",
+    r#"{"bits": [[0,1,1],[1,1,1]], "repeats": 3}"#,
+    r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "query": 1}"#,
+    r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "priorities": [0.5, -1, 1e-3]}"#,
+];
+const TASKS: [&str; 4] = [
+    r#"{"task": {"kind": "copy", "bits": 3, "length": [1, 5]}}"#,
+    r#"{"task": {"kind": "repeat_copy", "bits": 3, "length": [1, 5], "repeats": [1, 3]}}"#,
+    r#"{"task": {"kind": "associative_recall", "bits": 3, "item_length": 1, "items": [2, 5]}}"#,
+    r#"{"task": {"kind": "priority_sort", "bits": 3, "items": [1, 5]}}"#,
+];
+
+/// A reader under fire.
+pub struct Target {
+    pub name: &'static str,
+    /// Files as they should be.
+    pub corpus: Vec<Vec<u8>>,
+    /// A file made of one and of another.
+    pub damage: fn(&mut Mutator, &[u8], &[u8]) -> Vec<u8>,
+    /// Reads it. `Err`: the message for the user.
+    pub read: fn(&[u8]) -> Result<(), String>,
+}
+
+/// Every reader of the program.
+pub fn all() -> Vec<Target> {
+    let traces: Vec<Vec<u8>> = traces();
+    vec![
+        Target {
+            name: "trace",
+            corpus: traces.clone(),
+            damage: text,
+            read: read_trace,
+        },
+        Target {
+            name: "gzip",
+            corpus: traces,
+            damage: container::gzip,
+            read: read_trace,
+        },
+        Target {
+            name: "npz",
+            corpus: MACHINES.iter().map(|machine| npz(machine)).collect(),
+            damage: container::zip,
+            read: read_trace,
+        },
+        Target {
+            name: "safetensors",
+            corpus: MACHINES
+                .iter()
+                .map(|machine| safetensors(machine))
+                .collect(),
+            damage: container::safetensors,
+            read: read_weights,
+        },
+        Target {
+            name: "preset",
+            corpus: presets(),
+            damage: text,
+            read: read_preset,
+        },
+        Target {
+            name: "log",
+            corpus: logs(),
+            damage: text,
+            read: read_log,
+        },
+        Target {
+            name: "bits",
+            corpus: BITS.map(|bits| bits.as_bytes().to_vec()).into(),
+            damage: text,
+            read: read_bits,
+        },
+    ]
+}
+
+fn text(mutator: &mut Mutator, file: &[u8], other: &[u8]) -> Vec<u8> {
+    let mut file = file.to_vec();
+    mutator.text(&mut file, other);
+    file
+}
+
+fn record(machine: &str) -> (Ntm<f32>, Recording) {
+    let experiment = Experiment::from_json(machine, "tiny.json", &[]).unwrap();
+    let machine = Ntm::new(experiment.model, 3);
+    let recording = Recording::new(&machine, &experiment.task, 7, 2);
+    (machine, recording)
+}
+
+fn source(machine: &Ntm<f32>) -> Source<'_> {
+    Source {
+        config: &machine.config,
+        sha256: None,
+        full_memory: false,
+    }
+}
+
+/// Traces of ours, and such as other programs write: with little in them, or with the memory in parts.
+fn traces() -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    for text in MACHINES {
+        let (machine, recording) = record(text);
+        let mut bytes = Vec::new();
+        trace::write_to(&mut bytes, &recording, &source(&machine)).unwrap();
+        files.push(bytes);
+    }
+    let mut bare: serde_json::Value = serde_json::from_slice(&files[0]).unwrap();
+    let needed = ["input", "read0.weighting", "write0.weighting"];
+    let arrays = bare["arrays"].as_object_mut().unwrap();
+    arrays.retain(|name, _| needed.contains(&name.as_str()));
+    bare["task"] = serde_json::json!({"name": "omniglot"});
+    files.push(bare.to_string().into_bytes());
+    let mut parts: serde_json::Value = serde_json::from_slice(&files[2]).unwrap();
+    let arrays = parts["arrays"].as_object_mut().unwrap();
+    let full = arrays.remove("memory").unwrap();
+    let frame = |t: usize| full["data"].as_array().unwrap()[3 * t..3 * t + 3].to_vec();
+    let last = serde_json::json!({"shape": [3, 1], "data": frame(66)});
+    let frames = serde_json::json!({"shape": [1, 3, 1], "data": frame(64)});
+    arrays.insert("memory.last".to_owned(), last);
+    arrays.insert("memory.keyframes".to_owned(), frames);
+    files.push(parts.to_string().into_bytes());
+    for file in &files {
+        trace::from_bytes(file.clone(), LABEL).unwrap();
+    }
+    files
+}
+
+fn npz(machine: &str) -> Vec<u8> {
+    let (machine, recording) = record(machine);
+    let mut bytes = Vec::new();
+    trace::write_npz(&mut bytes, &recording, &source(&machine)).unwrap();
+    bytes
+}
+
+fn safetensors(machine: &str) -> Vec<u8> {
+    let experiment = Experiment::from_json(machine, "tiny.json", &[]).unwrap();
+    weights::to_bytes(&Trained {
+        machine: Ntm::new(experiment.model.clone(), 3),
+        experiment,
+        history: Vec::new(),
+        evaluation: None,
+        command: "train".to_owned(),
+    })
+}
+
+fn presets() -> Vec<Vec<u8>> {
+    let whole = PRESETS.iter().map(|preset| {
+        let experiment = Experiment::from_json(preset, "p.json", &[]).unwrap();
+        experiment.to_json().into_bytes()
+    });
+    let typed = PRESETS.iter().chain(&MACHINES);
+    whole
+        .chain(typed.map(|preset| preset.as_bytes().to_vec()))
+        .collect()
+}
+
+fn logs() -> Vec<Vec<u8>> {
+    let log = |preset: &str| {
+        let one_line = preset.replace('\n', " ");
+        let header = format!(
+            r#"{{"format":"ntm-log","version":"1.0","generator":{{}},"command":"x","experiment":{one_line}}}"#
+        );
+        let points = (1..4).map(|point| {
+            format!(
+                r#"{{"sequences":{point}000,"seconds":0.5,"training_bits":"NaN","validation":{{"episodes":2,"bits_per_sequence":3.0,"wrong_bits":1.5,"scored_bits":8,"perfect":0.25}}}}"#
+            )
+        });
+        let lines: Vec<String> = std::iter::once(header).chain(points).collect();
+        let log = lines.join("\n");
+        (log + "\n").into_bytes()
+    };
+    [PRESETS[0], MACHINES[1]].map(log).into()
+}
+
+/// What a message must be, whatever was read.
+fn said(error: &Error) -> Result<(), String> {
+    let message = error.to_string();
+    let shown: String = message.chars().take(300).collect();
+    assert!(message.starts_with(LABEL), "names no file: {shown}");
+    assert!(message.len() < LONGEST_MESSAGE, "is long: {shown}");
+    assert!(
+        !message.contains(char::is_control),
+        "has control characters: {shown:?}"
+    );
+    Err(message)
+}
+
+fn read_trace(file: &[u8]) -> Result<(), String> {
+    let read = match trace::from_bytes(file.to_vec(), LABEL) {
+        Ok(read) => read,
+        Err(error) => return said(&error),
+    };
+    // What was accepted can be worked with, and is written as it was read.
+    let found = trace::diff(&read, &read, 0.0).expect("has the sizes that it has");
+    assert_eq!(found.differing, 0, "is itself: {:?}", found.first);
+    trace::verify(&read, 1e-4);
+    let write = |read: &trace::Imported| {
+        let source = Source {
+            config: &read.config,
+            sha256: read.sha256.as_deref(),
+            full_memory: false,
+        };
+        let mut bytes = Vec::new();
+        trace::write_to(&mut bytes, &read.recording, &source).unwrap();
+        bytes
+    };
+    let written = write(&read);
+    let again = trace::from_bytes(written.clone(), LABEL).expect("reads back");
+    assert!(write(&again) == written, "reads back as the same trace");
+    Ok(())
+}
+
+fn read_weights(file: &[u8]) -> Result<(), String> {
+    let read = match weights::from_bytes(file, LABEL) {
+        Ok(read) => read,
+        Err(error) => return said(&error),
+    };
+    let written = weights::to_bytes(&read);
+    let again = weights::from_bytes(&written, LABEL).expect("reads back");
+    assert!(
+        weights::to_bytes(&again) == written,
+        "reads back as the same machine"
+    );
+    Ok(())
+}
+
+fn read_preset(file: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(file) else {
+        return Err("not text".to_owned());
+    };
+    let read = match Experiment::from_json(text, LABEL, &[]) {
+        Ok(read) => read,
+        Err(error) => return said(&error),
+    };
+    let again = Experiment::from_json(&read.to_json(), LABEL, &[]).expect("reads back");
+    assert!(again == read, "reads back as the same preset");
+    Ok(())
+}
+
+fn read_log(file: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(file) else {
+        return Err("not text".to_owned());
+    };
+    log::from_text(text, LABEL).map_or_else(|error| said(&error), |_| Ok(()))
+}
+
+fn read_bits(file: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(file) else {
+        return Err("not text".to_owned());
+    };
+    let mut last = Err(String::new());
+    for task in TASKS {
+        let task = Experiment::from_json(task, "t.json", &[]).unwrap().task;
+        match bits::from_json(text, LABEL, &task, None) {
+            Ok(read) => {
+                check_episode(&read);
+                last = Ok(());
+            }
+            Err(error) => last = last.or_else(|_| said(&error)),
+        }
+    }
+    last
+}
+
+fn check_episode(read: &bits::ByHand) {
+    // What is too long to be recorded is refused later, by its size.
+    let repeats = read.task.repeats().map_or(1, |repeats| *repeats.end());
+    if repeats > 100 {
+        return;
+    }
+    let episode = read.episode();
+    assert_eq!(episode.steps(), episode.mask.len());
+    assert!(matches!(read.task, Task::Other(_)) || episode.scored_bits() > 0);
+    let _ = std::io::sink().write(&[u8::from(episode.input.is_empty())]);
+}

@@ -132,7 +132,8 @@ impl Player {
         self.whole();
     }
 
-    fn whole(&mut self) {
+    /// Whole steps are looked at from now on.
+    pub fn whole(&mut self) {
         self.stage = Stage::Output;
         self.inside = false;
     }

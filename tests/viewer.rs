@@ -3,6 +3,10 @@
 
 #[path = "viewer/commands.rs"]
 mod commands;
+#[path = "viewer/settings.rs"]
+mod settings;
+#[path = "viewer/start.rs"]
+mod start;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,7 +18,9 @@ use tapescope::model::{ModelConfig, Ntm};
 use tapescope::player::Stage;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::Recording;
-use tapescope::viewer::{App, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options};
+use tapescope::viewer::{
+    App, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options, Settings,
+};
 
 /// Remembers what was saved, and opens what its names promise.
 #[derive(Default)]
@@ -107,6 +113,7 @@ fn options(files: Arc<dyn Files>) -> Options {
         files,
         seed: 1,
         open: None,
+        settings: Settings::default(),
     }
 }
 

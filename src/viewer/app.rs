@@ -1,6 +1,9 @@
 //! The window's state, the one place where commands are applied, and the frame that shows it all.
 
+mod changes;
 mod choices;
+mod guide;
+mod start;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,17 +11,21 @@ use std::time::Duration;
 
 use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCommand};
 
+use self::start::Welcome;
 use super::Options;
 use super::command::{self, Command};
 use super::files::{Machine, NoFiles};
+use super::history::History;
 use super::inspect::{self, Card, Target};
-use super::panel::dialogs::{Answer, Dialog, dialog_panel_ui};
+use super::panel::dialogs::{Answer, Dialog, Known, dialog_panel_ui};
 use super::panel::finder::Search;
 use super::panel::top::Bar;
 use super::panel::{self, Columns, View, bottom, centre, left, right, top};
 use super::session::{Open, Session};
+use super::settings::{Look, Panels, Settings};
 use super::story;
 use super::theme::{self, Palette};
+use super::tour::Tour;
 use super::widget::picture::Textures;
 use super::widget::readout::{Readout, readout_ui};
 use super::widget::toast::{Kind, Toasts};
@@ -40,8 +47,13 @@ pub struct App {
     pub focus: usize,
     /// True while only touched rows are shown.
     pub touched_only: bool,
-    /// True while the right panel is wanted.
-    pub numbers: bool,
+    /// What is remembered between runs.
+    pub settings: Settings,
+    /// What of it is on.
+    worn: Look,
+    history: History,
+    welcome: Welcome,
+    tour: Option<Tour>,
     worker: Worker,
     textures: Textures,
     toasts: Toasts,
@@ -60,6 +72,9 @@ impl App {
     /// The app in a window: records in the background.
     pub fn new(ctx: &Context, options: Options) -> Self {
         theme::apply(ctx);
+        let look = &options.settings.look;
+        ctx.set_theme(look.theme);
+        ctx.set_zoom_factor(f32::from(look.scale) / 100.0);
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
         Self::with_worker(options, worker)
@@ -74,12 +89,17 @@ impl App {
     }
 
     fn with_worker(options: Options, worker: Worker) -> Self {
+        let still = options.settings.look.still;
         let mut app = Self {
             session: Session::new(options.machines, options.seed),
             player: Player::new(0),
             focus: usize::MAX,
             touched_only: true,
-            numbers: true,
+            settings: options.settings,
+            worn: Look::default(),
+            history: History::default(),
+            welcome: Welcome::default(),
+            tour: None,
             worker,
             textures: Textures::default(),
             toasts: Toasts::default(),
@@ -89,7 +109,7 @@ impl App {
             unit: None,
             selected: None,
             title: String::new(),
-            play_when_ready: true,
+            play_when_ready: !still,
             time: None,
         };
         match options.open {
@@ -143,11 +163,21 @@ impl App {
                 self.session.refuse(&wish);
                 self.toasts.add(Kind::Problem, sentence);
             }
-            Outcome::Weights(path, machine) => self.add(&path, *machine),
-            Outcome::Trace(path, open) => self.show_file(&path, *open),
+            Outcome::Weights(path, machine) => {
+                self.add(&path, *machine);
+                self.settings.opened(path);
+            }
+            Outcome::Trace(path, open) => {
+                self.show_file(&path, *open);
+                self.settings.opened(path);
+            }
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Chosen { save, path } => self.chosen(save, path),
+            Outcome::Picture(name, open) => {
+                let picture = open.map(|open| *open);
+                self.welcome.pictures.insert(name, picture);
+            }
             Outcome::Outdated | Outcome::NotChosen => {}
         }
     }
@@ -164,6 +194,7 @@ impl App {
 
     /// A machine from a file.
     fn add(&mut self, path: &Path, machine: Machine) {
+        self.welcome.pictures.remove(&machine.name);
         self.session.add(machine);
         self.record();
         let text = format!("{} is open: weights.", file_name(path));
@@ -185,6 +216,9 @@ impl App {
     }
 
     fn show(&mut self, open: Open) {
+        if std::mem::take(&mut self.welcome.shown) {
+            self.play_when_ready = !self.settings.look.still;
+        }
         self.session.show(open);
         self.opened();
     }
@@ -212,17 +246,36 @@ impl App {
         if std::mem::take(&mut self.play_when_ready) {
             self.player.play();
         }
+        if let Some(tour) = self.tour {
+            tour.prepare(&mut self.player);
+        }
     }
 
     /// Applies commands in order.
     pub fn apply(&mut self, ctx: &Context, commands: Vec<Command>) {
-        for command in commands {
-            match command {
-                Command::NextTheme => next_theme(ctx),
-                Command::CopyTable { numpy } => self.copy(ctx, numpy),
-                command => self.act(command),
-            }
+        let pressed = ctx.input(|input| input.pointer.any_down());
+        if !pressed {
+            self.history.released();
         }
+        for command in commands {
+            let before = self.moment();
+            match command {
+                Command::NextTheme => self.settings.look.theme = next_theme(ctx),
+                Command::CopyTable { numpy } => self.copy(ctx, numpy),
+                Command::CopyText(text) => ctx.copy_text(text),
+                Command::Undo | Command::Redo => {
+                    self.travel(command == Command::Redo);
+                    continue;
+                }
+                command => {
+                    self.act(command.clone());
+                    self.tell_tour(&command);
+                }
+            }
+            self.history.note(before, &self.moment(), pressed);
+        }
+        let look = self.settings.look;
+        look.wear(ctx, &std::mem::replace(&mut self.worn, look));
         self.collect();
     }
 
@@ -254,7 +307,17 @@ impl App {
         match command {
             Command::ToggleTouched => self.touched_only = !self.touched_only,
             Command::Fit => self.touched_only = false,
-            Command::ToggleNumbers => self.numbers = !self.numbers,
+            Command::ToggleLeft
+            | Command::ToggleNumbers
+            | Command::ToggleTimeline
+            | Command::Theme(_)
+            | Command::Colors(_)
+            | Command::Larger
+            | Command::Smaller
+            | Command::NormalSize
+            | Command::Scale(_)
+            | Command::ToggleMotion
+            | Command::ForgetFiles => self.set(&command),
             Command::Focus(head) => self.look_at(head),
             Command::Select(target) => self.selected = Some(target),
             Command::Deselect => self.selected = None,
@@ -262,8 +325,15 @@ impl App {
             Command::Open(path) => self.worker.start(Job::Open(path)),
             Command::Save(path) => self.save(path),
             Command::Browse { save } => self.browse(save),
+            Command::ToggleWelcome => self.toggle_welcome(),
+            Command::StartTour | Command::NextStop | Command::LeaveTour | Command::Greet => {
+                self.guide(&command);
+            }
             Command::AskStep
             | Command::AskCommand
+            | Command::AskSettings
+            | Command::AskAbout
+            | Command::AskMessages
             | Command::AskOpen
             | Command::AskSave
             | Command::ToggleShortcuts
@@ -292,6 +362,7 @@ impl App {
 
     /// Commands that move the play-head.
     fn play(&mut self, command: &Command) {
+        self.welcome.shown &= self.session.open.is_none();
         let event = match command {
             Command::NextEvent => self.event(true),
             Command::PreviousEvent => self.event(false),
@@ -399,9 +470,14 @@ impl App {
                 text: String::new(),
                 unclear: false,
             }),
+            (Command::AskSettings, _) => Some(Dialog::Settings),
+            (Command::AskAbout, _) => Some(Dialog::About),
+            (Command::AskMessages, _) => Some(Dialog::Messages),
             (Command::ToggleShortcuts, None) => Some(Dialog::Shortcuts),
             (Command::Escape, None) => {
-                if self.selected.take().is_none() {
+                if self.welcome.shown {
+                    self.toggle_welcome();
+                } else if self.tour.take().is_none() && self.selected.take().is_none() {
                     self.toasts.clear();
                 }
                 None
@@ -461,6 +537,11 @@ impl App {
         } else if self.toasts.waiting() {
             ctx.request_repaint_after(Duration::from_millis(200));
         }
+        let nothing = self.session.open.is_none() && !self.worker.busy();
+        if nothing && !self.welcome.shown {
+            self.show_welcome();
+            ctx.request_repaint();
+        }
         let title = self.session.title();
         if title != self.title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
@@ -483,6 +564,7 @@ impl App {
         }
         let corner = self.message_corner(ctx.content_rect());
         self.toasts.ui(&ctx, corner, dark, &mut commands);
+        self.guide_ui(&ctx, dark, &mut commands);
         self.dialog_ui(&ctx, &mut commands);
         drop_hint(&ctx, dark);
         self.apply(&ctx, commands);
@@ -494,14 +576,19 @@ impl App {
             Some(Dialog::Commands(_)) => self.choices(ctx.content_rect().width()),
             _ => Vec::new(),
         };
+        let known = Known {
+            choices: &choices,
+            settings: &self.settings,
+            toasts: &self.toasts,
+        };
         if let Some(dialog) = &mut self.dialog {
-            let answer = dialog_panel_ui(ctx, dialog, &choices, commands);
+            let answer = dialog_panel_ui(ctx, dialog, &known, commands);
             self.answer(answer);
         }
     }
 
     fn shows_numbers(&self, width: f32) -> bool {
-        self.numbers && width >= panel::NARROW && self.session.open.is_some()
+        self.settings.panels.numbers && width >= panel::NARROW && self.session.open.is_some()
     }
 
     /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers,
@@ -509,23 +596,33 @@ impl App {
     fn message_corner(&self, window: egui::Rect) -> egui::Pos2 {
         let open = self.session.open.as_ref();
         let heads = open.is_some_and(|open| !open.shown.recording.trace.heads.is_empty());
-        let transport = panel::transport_height(window.height(), heads);
+        let panels = self.settings.panels;
+        let transport = panel::transport_height(window.height(), heads, panels);
+        let transport = if self.welcome.shown { 0.0 } else { transport };
         let bottom = window.bottom() - transport - panel::STATUS - 12.0;
         let numbers = self.shows_numbers(window.width());
-        let right = if numbers || self.session.open.is_none() {
+        let right = if numbers || self.session.open.is_none() || self.welcome.shown {
             window.right() - 12.0
         } else {
-            Columns::new(window.width(), numbers).stages.max - 22.0
+            Columns::new(window.width(), panels.left, numbers)
+                .stages
+                .max
+                - 22.0
         };
         egui::pos2(right, bottom)
     }
 
     fn panels_ui(&mut self, ui: &mut Ui, commands: &mut Vec<Command>) {
-        let palette = Palette::of(ui);
+        let palette = Palette::with_map(ui.visuals().dark_mode, self.settings.look.map);
         let width = ui.ctx().content_rect().width();
         let numbers = self.shows_numbers(width);
+        let shown = Panels {
+            numbers,
+            ..self.settings.panels
+        };
         let bar = Bar {
             numbers,
+            start: self.welcome.shown,
             busy: self.worker.busy(),
         };
         let panel = Frame::new().fill(palette.panel);
@@ -536,11 +633,15 @@ impl App {
             .resizable(false)
             .frame(slim)
             .show(ui, |ui| top::top_ui(ui, &self.session, bar, commands));
+        if self.welcome.shown {
+            self.welcome_ui(ui, commands);
+            return;
+        }
         let Some(open) = self.session.open.clone() else {
-            self.empty_ui(ui, padded, commands);
+            self.empty_ui(ui);
             return;
         };
-        let columns = Columns::new(width, numbers);
+        let columns = Columns::new(width, shown.left, numbers);
         let rows = if self.touched_only {
             open.touched.clone()
         } else {
@@ -565,31 +666,21 @@ impl App {
             unit: &mut unit,
             selected: self.selected,
         };
-        episode_panels_ui(ui, &columns, numbers, (panel, padded, slim), &mut view);
+        episode_panels_ui(ui, &columns, shown, (panel, padded, slim), &mut view);
         (self.row, self.unit) = (row, unit);
         self.readout = readout;
     }
 
     /// Nothing is on screen yet.
-    fn empty_ui(&mut self, ui: &mut Ui, padded: Frame, commands: &mut Vec<Command>) {
+    fn empty_ui(&mut self, ui: &mut Ui) {
         self.readout = None;
-        let width = ui.ctx().content_rect().width();
-        Panel::left("left")
-            .exact_size(panel::left_width(width))
-            .resizable(false)
-            .frame(padded)
-            .show(ui, |ui| left::episode_ui(ui, &self.session, commands));
         let palette = Palette::of(ui);
         CentralPanel::default()
             .frame(Frame::new().fill(palette.background))
             .show(ui, |ui| {
                 ui.centered_and_justified(|ui| {
-                    let text = if self.worker.busy() {
-                        "Recording an episode …"
-                    } else {
-                        "Open a trace or weights with Ctrl+O, or drop a file here."
-                    };
-                    ui.label(egui::RichText::new(text).size(14.0).color(palette.subdued));
+                    let text = egui::RichText::new("Recording an episode …").size(14.0);
+                    ui.label(text.color(palette.subdued));
                 });
             });
     }
@@ -599,7 +690,7 @@ impl App {
 fn episode_panels_ui(
     ui: &mut Ui,
     columns: &Columns,
-    numbers: bool,
+    shown: Panels,
     (panel, padded, slim): (Frame, Frame, Frame),
     view: &mut View<'_>,
 ) {
@@ -609,17 +700,21 @@ fn episode_panels_ui(
         .resizable(false)
         .frame(slim)
         .show(ui, |ui| bottom::status_ui(ui, view));
-    Panel::bottom("transport")
-        .exact_size(panel::transport_height(window.y, view.has_heads()))
-        .resizable(false)
-        .frame(panel)
-        .show(ui, |ui| bottom::transport_ui(ui, columns, view));
-    Panel::left("left")
-        .exact_size(panel::left_width(window.x))
-        .resizable(false)
-        .frame(padded)
-        .show(ui, |ui| left_ui(ui, view));
-    if numbers {
+    if shown.timeline {
+        Panel::bottom("transport")
+            .exact_size(panel::transport_height(window.y, view.has_heads(), shown))
+            .resizable(false)
+            .frame(panel)
+            .show(ui, |ui| bottom::transport_ui(ui, columns, view));
+    }
+    if shown.left {
+        Panel::left("left")
+            .exact_size(panel::left_width(window.x))
+            .resizable(false)
+            .frame(padded)
+            .show(ui, |ui| left_ui(ui, view));
+    }
+    if shown.numbers {
         Panel::right("right")
             .exact_size(panel::RIGHT)
             .resizable(false)
@@ -657,15 +752,15 @@ fn file_name(path: &Path) -> String {
     )
 }
 
-/// As the system has it, dark, light.
-fn next_theme(ctx: &Context) {
+/// As the system has it, dark, light: the one that comes next.
+fn next_theme(ctx: &Context) -> ThemePreference {
     let preference = ctx.options(|options| options.theme_preference);
     let other = if ctx.theme() == egui::Theme::Dark {
         ThemePreference::Light
     } else {
         ThemePreference::Dark
     };
-    let next = match preference {
+    match preference {
         ThemePreference::System => other,
         _ if ctx
             .system_theme()
@@ -674,8 +769,7 @@ fn next_theme(ctx: &Context) {
             ThemePreference::System
         }
         _ => other,
-    };
-    ctx.set_theme(next);
+    }
 }
 
 /// A veil that says what dropping a file would do.
@@ -700,6 +794,16 @@ fn drop_hint(ctx: &Context, dark: bool) {
 }
 
 impl eframe::App for App {
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        for (key, value) in self.settings.lines() {
+            storage.set_string(key, value);
+        }
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        false
+    }
+
     fn ui(&mut self, ui: &mut Ui, _: &mut eframe::Frame) {
         self.frame_ui(ui);
     }
@@ -716,6 +820,7 @@ impl Default for Options {
             files: Arc::new(NoFiles),
             seed: UNSEEN_SEED,
             open: None,
+            settings: Settings::default(),
         }
     }
 }

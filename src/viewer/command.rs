@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
 use super::inspect::Target;
+use super::theme::Map;
 use crate::player::Stage;
 
 /// A wish of the person in front of the window.
@@ -69,8 +70,50 @@ pub enum Command {
     ToggleShortcuts,
     /// Show or hide the numbers.
     ToggleNumbers,
+    /// Show or leave the start page.
+    ToggleWelcome,
+    /// Take the tour, from where it was left.
+    StartTour,
+    /// Go to its next stop.
+    NextStop,
+    /// Leave it.
+    LeaveTour,
+    /// The window has introduced itself.
+    Greet,
+    /// Show or hide the episode.
+    ToggleLeft,
+    /// Show or hide transport and timeline.
+    ToggleTimeline,
     /// Dark, light or as the system has it.
     NextTheme,
+    /// One of them.
+    Theme(egui::ThemePreference),
+    /// Other colours for weightings.
+    Colors(Map),
+    /// Everything larger.
+    Larger,
+    /// Everything smaller.
+    Smaller,
+    /// Everything as large as it was made to be.
+    NormalSize,
+    /// Everything this large, in percent.
+    Scale(u16),
+    /// Nothing glides or starts by itself, or things do.
+    ToggleMotion,
+    /// Forget the files that were opened.
+    ForgetFiles,
+    /// Show the settings.
+    AskSettings,
+    /// Say what this is and whose.
+    AskAbout,
+    /// List what was said so far.
+    AskMessages,
+    /// Copy these words.
+    CopyText(String),
+    /// Take back the last change.
+    Undo,
+    /// Make it again.
+    Redo,
     /// Leave the dialog, or what is kept in view, or dismiss the messages.
     Escape,
     /// Go to a step.
@@ -134,6 +177,10 @@ const fn control(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND, key)
 }
 
+const fn control_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
+}
+
 /// Number keys that choose a head.
 const HEAD_KEYS: [KeyboardShortcut; 9] = [
     key(Key::Num1),
@@ -157,7 +204,7 @@ pub fn table() -> Vec<Entry> {
         entry(Command::PreviousStep, "Previous step", &[key(Key::ArrowLeft)], "one step back"),
         entry(Command::JumpForward, "Ten steps forward", &[shift(Key::ArrowRight)], ""),
         entry(Command::JumpBack, "Ten steps back", &[shift(Key::ArrowLeft)], ""),
-        entry(Command::NextStage, "Next stage", &[key(Key::Period)], "inside the step: controller, content, gate …"),
+        entry(Command::NextStage, "Next stage", &[key(Key::Period)], "controller, content, gate and so on"),
         entry(Command::PreviousStage, "Previous stage", &[key(Key::Comma)], ""),
         entry(Command::FirstStep, "First step", &[key(Key::Home)], ""),
         entry(Command::LastStep, "Last step", &[key(Key::End)], ""),
@@ -170,19 +217,32 @@ pub fn table() -> Vec<Entry> {
         entry(Command::LoopOut, "Loop to here", &[key(Key::O)], ""),
         entry(Command::NextEvent, "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
         entry(Command::PreviousEvent, "Previous event", &[key(Key::PageUp)], ""),
-        entry(Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide the rows that no head touches"),
+        entry(Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide what no head touches"),
         entry(Command::Fit, "Fit all rows", &[key(Key::Z)], ""),
-        entry(Command::Restart, "Restart, same seed", &[key(Key::R)], "the same episode from its first step"),
+        entry(Command::Restart, "Restart, same seed", &[key(Key::R)], "from its first step"),
         entry(Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
-        entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights; dropping a file works too"),
+        entry(Command::ToggleWelcome, "Start page", &[key(Key::W)], "all machines, recent files"),
+        entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
         entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
-        entry(Command::CopyTable { numpy: false }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows of the step"),
-        entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::C)], ""),
-        entry(Command::ToggleNumbers, "Numbers panel", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S)], ""),
+        entry(Command::CopyTable { numpy: false }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
+        entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[control_shift(Key::C)], ""),
+        entry(Command::Undo, "Undo", &[control(Key::Z)], "episode, head, rows, panels"),
+        entry(Command::Redo, "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
+        entry(Command::ToggleLeft, "Episode panel", &[control_shift(Key::B)], ""),
+        entry(Command::ToggleNumbers, "Numbers panel", &[control_shift(Key::S)], ""),
+        entry(Command::ToggleTimeline, "Timeline panel", &[control_shift(Key::T)], ""),
         entry(Command::NextTheme, "Theme", &[], "as the system, dark, light"),
+        entry(Command::Larger, "Larger", &[control(Key::Plus), control(Key::Equals)], ""),
+        entry(Command::Smaller, "Smaller", &[control(Key::Minus)], ""),
+        entry(Command::NormalSize, "Normal size", &[control(Key::Num0)], ""),
+        entry(Command::ToggleMotion, "Reduced motion", &[], "nothing glides or plays by itself"),
+        entry(Command::AskSettings, "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
+        entry(Command::AskMessages, "Messages", &[], "what was said so far, to be copied"),
+        entry(Command::StartTour, "Tour", &[], "nine stops, from where it was left"),
+        entry(Command::AskAbout, "About", &[], "version and licences"),
         entry(Command::AskCommand, "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
         entry(Command::ToggleShortcuts, "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
-        entry(Command::Escape, "Close", &[key(Key::Escape)], "a dialog, then what is kept in view, then messages"),
+        entry(Command::Escape, "Close", &[key(Key::Escape)], "dialog, what is kept in view, messages"),
     ]
 }
 
@@ -218,11 +278,20 @@ pub fn group(command: &Command) -> &'static str {
         | Command::PreviousEvent => 1,
         Command::Restart
         | Command::NextSeed
+        | Command::ToggleWelcome
         | Command::AskOpen
         | Command::AskSave
+        | Command::Undo
+        | Command::Redo
         | Command::CopyTable { .. } => 3,
         Command::AskCommand
+        | Command::ToggleLeft
         | Command::ToggleNumbers
+        | Command::ToggleTimeline
+        | Command::Larger
+        | Command::Smaller
+        | Command::NormalSize
+        | Command::AskSettings
         | Command::NextTheme
         | Command::ToggleShortcuts
         | Command::Escape => 4,
@@ -256,6 +325,9 @@ pub fn key_text(shortcut: &KeyboardShortcut) -> String {
             "OpenBracket" => "[",
             "CloseBracket" => "]",
             "Backslash" => "\\",
+            // Signs that would run into the one before.
+            "+" => "Plus",
+            "-" | "−" => "Minus",
             "PageDown" => "PgDn",
             "PageUp" => "PgUp",
             name => name,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Export, Files, Machine, Opened, OpenedTrace};
 use crate::io::{RunFolder, Trained, trace, weights};
+use crate::model::Ntm;
 
 /// The file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +51,10 @@ impl Files for Disk {
         Ok(format!("The trace is in {}.", path.display()))
     }
 
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
     fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {
         let dialog = rfd::FileDialog::new();
         if save {
@@ -74,7 +79,15 @@ impl From<Trained> for Machine {
     }
 }
 
-/// The machines inside the binary.
+/// The machines inside the binary, and the first of them as it was before it learned anything.
 pub fn shipped() -> Vec<Machine> {
-    weights::shipped().into_iter().map(Machine::from).collect()
+    let mut machines: Vec<_> = weights::shipped().into_iter().map(Machine::from).collect();
+    let untrained = machines.first().map(|first| Machine {
+        name: Machine::UNTRAINED.to_owned(),
+        title: format!("{}, untrained", first.title),
+        task: first.task.clone(),
+        ntm: Ntm::new(first.ntm.config.clone(), 1),
+    });
+    machines.extend(untrained);
+    machines
 }

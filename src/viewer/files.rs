@@ -19,6 +19,16 @@ pub struct Machine {
     pub ntm: Ntm<f32>,
 }
 
+impl Machine {
+    /// The name of the machine that was never trained.
+    pub const UNTRAINED: &str = "untrained";
+
+    /// False for the one with random weights that the others are compared with.
+    pub fn is_trained(&self) -> bool {
+        self.name != Self::UNTRAINED
+    }
+}
+
 /// What came out of a file.
 #[derive(Clone, Debug)]
 pub enum Opened {
@@ -68,6 +78,12 @@ pub trait Files: Send + Sync {
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
     fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String>;
+
+    /// True if there is such a file.
+    fn exists(&self, path: &Path) -> bool {
+        let _ = path;
+        true
+    }
 
     /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called.
     /// Takes as long as the person does. `None`: nothing was chosen, or there is no such dialog.

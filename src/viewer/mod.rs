@@ -7,13 +7,16 @@ mod app;
 pub mod command;
 mod disk;
 mod files;
+mod history;
 mod inspect;
 mod numbers;
 mod panel;
 mod rows;
 mod session;
+mod settings;
 mod story;
 mod theme;
+mod tour;
 mod widget;
 mod worker;
 
@@ -24,7 +27,8 @@ pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use inspect::{Card, Line, Table, Target};
 pub use panel::finder::Choice;
 pub use session::{Session, Wish};
-pub use theme::apply as dress;
+pub use settings::{Look, Panels, Settings};
+pub use theme::{Map, apply as dress};
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -42,6 +46,8 @@ pub struct Options {
     pub seed: u64,
     /// A trace or weights to show instead of the first machine, and the file they came from.
     pub open: Option<(PathBuf, Opened)>,
+    /// What is remembered of earlier runs.
+    pub settings: Settings,
 }
 
 impl std::fmt::Debug for Options {
@@ -97,7 +103,7 @@ impl std::error::Error for Error {}
 /// missing system library: one sentence that also names the commands that need no window.
 pub fn run(file: Option<&Path>) -> Result<(), Error> {
     let open = |path: &Path| Ok((path.to_owned(), Disk.open(path).map_err(Error::File)?));
-    let options = Options::shipped(file.map(open).transpose()?);
+    let mut options = Options::shipped(file.map(open).transpose()?);
     let native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()
             .with_title("Tapescope")
@@ -115,6 +121,7 @@ pub fn run(file: Option<&Path>) -> Result<(), Error> {
     let start = || {
         let app = |context: &eframe::CreationContext<'_>| {
             opened.set(true);
+            options.settings = Settings::read(|key| context.storage?.get_string(key));
             Ok(Box::new(App::new(&context.egui_ctx, options)) as Box<dyn eframe::App>)
         };
         eframe::run_native("tapescope", native, Box::new(app))

@@ -193,6 +193,23 @@ impl Session {
         })
     }
 
+    /// What to record to show what a machine does.
+    pub fn first_request(&self, index: usize) -> Option<Request> {
+        let machine = self.machines.get(index)?.clone();
+        let wish = Wish::of(index, &machine, self.wish.seed);
+        Some(Request {
+            task: wish.task(&machine),
+            wish,
+            machine,
+        })
+    }
+
+    /// The first machine that has something to address memory with.
+    pub fn first_with_heads(&self) -> Option<usize> {
+        let mut machines = self.machines.iter();
+        machines.position(|machine| machine.ntm.config.heads() > 0)
+    }
+
     /// A wish could not be fulfilled: what is asked for is again what is on screen, unless something else
     /// was asked for since.
     pub fn refuse(&mut self, wish: &Wish) {

@@ -13,6 +13,8 @@ pub const PADDING: f32 = 12.0;
 pub const SECTION: f32 = 16.0;
 /// Height of a row of text, a button, a field.
 pub const ROW: f32 = 24.0;
+/// How long something takes to glide into place, in seconds.
+const MOTION: f32 = 0.12;
 /// Corners of buttons and fields.
 pub const RADIUS: u8 = 4;
 /// Corners of cards.
@@ -78,6 +80,45 @@ impl Scale {
     }
 }
 
+/// The colours of a weighting, from none to all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Map {
+    /// Black, purple, orange, white.
+    #[default]
+    Magma,
+    /// Violet, green, yellow.
+    Viridis,
+    /// Blue, gray, yellow: the same to everyone who cannot tell red from green.
+    Cividis,
+    /// As printed in the paper.
+    Gray,
+}
+
+impl Map {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Magma, Self::Viridis, Self::Cividis, Self::Gray];
+
+    /// As people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Magma => "Magma",
+            Self::Viridis => "Viridis",
+            Self::Cividis => "Cividis",
+            Self::Gray => "Gray",
+        }
+    }
+
+    /// From least to most on a dark ground.
+    fn anchors(self) -> &'static [u32] {
+        match self {
+            Self::Magma => &MAGMA,
+            Self::Viridis => &VIRIDIS,
+            Self::Cividis => &CIVIDIS,
+            Self::Gray => &[0x00_0000, 0xff_ffff],
+        }
+    }
+}
+
 impl Palette {
     /// The colours of the theme that is on.
     pub fn of(ui: &egui::Ui) -> &'static Self {
@@ -86,13 +127,19 @@ impl Palette {
 
     /// The colours of the dark or the light theme.
     pub fn for_theme(dark: bool) -> &'static Self {
-        static DARK: OnceLock<Palette> = OnceLock::new();
-        static LIGHT: OnceLock<Palette> = OnceLock::new();
-        if dark {
-            DARK.get_or_init(dark_palette)
-        } else {
-            LIGHT.get_or_init(light_palette)
-        }
+        Self::with_map(dark, Map::default())
+    }
+
+    /// The same with another colour map for weightings.
+    pub fn with_map(dark: bool, map: Map) -> &'static Self {
+        static ALL: [[OnceLock<Palette>; 4]; 2] = [const { [const { OnceLock::new() }; 4] }; 2];
+        ALL[usize::from(dark)][map as usize].get_or_init(|| {
+            if dark {
+                dark_palette(map)
+            } else {
+                light_palette(map)
+            }
+        })
     }
 
     /// The hue of a head: the third cue, after its sign and its label.
@@ -134,7 +181,7 @@ impl Palette {
     }
 }
 
-fn dark_palette() -> Palette {
+fn dark_palette(map: Map) -> Palette {
     let well = hex(0x0b_0c0f);
     let text = hex(0xd7_dae0);
     Palette {
@@ -154,7 +201,7 @@ fn dark_palette() -> Palette {
         veil: Color32::from_black_alpha(150),
         phases: [hex(0x22_262d), hex(0x2d_333c)],
         heads: [0x88_ccee, 0xf0_e442, 0xee_3377, 0xb0_7aff, 0xff_8a5b].map(hex),
-        weighting: bake(&with_ground(&MAGMA, well)),
+        weighting: bake(&with_ground(map.anchors(), well)),
         bits: bake(&[well, mix(well, text, 0.45), text]),
         signed: bake(&[
             hex(0xff_b27a),
@@ -166,11 +213,11 @@ fn dark_palette() -> Palette {
     }
 }
 
-fn light_palette() -> Palette {
+fn light_palette(map: Map) -> Palette {
     let well = Color32::WHITE;
     let text = hex(0x24_272d);
-    let mut magma = MAGMA;
-    magma.reverse();
+    let mut weighting = map.anchors().to_vec();
+    weighting.reverse();
     Palette {
         background: hex(0xf7_f8fa),
         panel: Color32::WHITE,
@@ -187,8 +234,8 @@ fn light_palette() -> Palette {
         non_finite: hex(0xd6_00b0),
         veil: Color32::from_black_alpha(70),
         phases: [hex(0xe9_ecf1), hex(0xdb_e0e8)],
-        heads: [0x33_2288, 0x88_2255, 0x11_7733, 0x99_9933, 0xcc_79a7].map(hex),
-        weighting: bake(&with_ground(&magma, well)),
+        heads: [0x33_2288, 0x88_2255, 0x11_7733, 0x94_942a, 0xc6_6fb0].map(hex),
+        weighting: bake(&with_ground(&weighting, well)),
         bits: bake(&[well, mix(well, text, 0.45), text]),
         signed: bake(&[
             hex(0x9c_4a00),
@@ -207,8 +254,20 @@ const MAGMA: [u32; 17] = [
     0xfc_fdbf,
 ];
 
+/// Matplotlib's viridis (CC0), every ninth part.
+const VIRIDIS: [u32; 10] = [
+    0x44_0154, 0x48_2878, 0x3e_4a89, 0x31_688e, 0x26_828e, 0x1f_9e89, 0x35_b779, 0x6d_cd59,
+    0xb4_de2c, 0xfd_e725,
+];
+
+/// Cividis (Nuñez, Anderton and Renslow 2018, CC0), every ninth part.
+const CIVIDIS: [u32; 10] = [
+    0x00_204d, 0x00_336f, 0x39_486b, 0x57_5c6d, 0x70_7173, 0x8a_8779, 0xa6_9d75, 0xc4_b56c,
+    0xe4_cf5b, 0xff_ea46,
+];
+
 /// A colour map whose zero is the ground, so that empty memory is quiet.
-fn with_ground(map: &[u32; 17], ground: Color32) -> Vec<Color32> {
+fn with_ground(map: &[u32], ground: Color32) -> Vec<Color32> {
     let mut colors: Vec<Color32> = map.iter().map(|&color| hex(color)).collect();
     colors[0] = ground;
     colors
@@ -254,12 +313,19 @@ pub fn heading(size: f32) -> FontId {
 /// Installs fonts, spacing and both themes.
 pub fn apply(ctx: &Context) {
     ctx.set_fonts(fonts());
+    // There are commands for that.
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
     for theme in [Theme::Dark, Theme::Light] {
         ctx.style_mut_of(theme, |style| {
             style.visuals = visuals(theme == Theme::Dark);
             space_out(style);
         });
     }
+}
+
+/// Lets things glide into place, or not.
+pub fn set_motion(ctx: &Context, on: bool) {
+    ctx.all_styles_mut(|style| style.animation_time = if on { MOTION } else { 0.0 });
 }
 
 fn fonts() -> FontDefinitions {
@@ -318,7 +384,7 @@ fn space_out(style: &mut Style) {
     spacing.icon_spacing = 6.0;
     style.interaction.selectable_labels = false;
     style.interaction.tooltip_delay = 0.35;
-    style.animation_time = 0.12;
+    style.animation_time = MOTION;
 }
 
 fn visuals(dark: bool) -> Visuals {
@@ -382,15 +448,16 @@ pub const ICON: Vec2 = vec2(ROW + 4.0, ROW + 4.0);
 mod tests {
     use super::*;
 
+    fn linear(channel: u8) -> f32 {
+        let c = f32::from(channel) / 255.0;
+        if c <= 0.040_45 {
+            c / 12.92
+        } else {
+            ((c + 0.055) / 1.055).powf(2.4)
+        }
+    }
+
     fn luminance(color: Color32) -> f32 {
-        let linear = |channel: u8| {
-            let c = f32::from(channel) / 255.0;
-            if c <= 0.040_45 {
-                c / 12.92
-            } else {
-                ((c + 0.055) / 1.055).powf(2.4)
-            }
-        };
         0.2126 * linear(color.r()) + 0.7152 * linear(color.g()) + 0.0722 * linear(color.b())
     }
 
@@ -403,22 +470,124 @@ mod tests {
     fn text_can_be_read_in_both_themes() {
         for dark in [true, false] {
             let palette = Palette::for_theme(dark);
-            for ground in [palette.background, palette.panel, palette.raised] {
+            let grounds = [
+                palette.background,
+                palette.panel,
+                palette.raised,
+                palette.hovered,
+            ];
+            for ground in grounds {
                 assert!(contrast(palette.text, ground) > 7.0);
-                assert!(contrast(palette.subdued, ground) > 4.5);
-                assert!(contrast(palette.warning, ground) > 4.5);
+                for ink in [palette.subdued, palette.warning, palette.strong] {
+                    assert!(contrast(ink, ground) > 4.5, "dark {dark}");
+                }
+                assert!(contrast(palette.accent, ground) > 4.0, "dark {dark}");
             }
             for ground in [palette.background, palette.well, palette.panel] {
-                assert!(contrast(palette.accent, ground) > 3.0);
+                assert!(contrast(palette.accent, ground) > 4.5, "dark {dark}");
+                assert!(contrast(palette.non_finite, ground) > 3.0);
                 for head in 0..5 {
-                    let least = if head == 3 || head == 4 { 2.5 } else { 3.0 };
+                    let contrast = contrast(palette.head(head), ground);
+                    assert!(contrast > 3.0, "head {head}, dark {dark}: {contrast}");
+                }
+            }
+            for phase in palette.phases {
+                assert!(contrast(palette.text, phase) > 7.0);
+            }
+            assert!(contrast(palette.on_accent, palette.accent) > 4.5);
+        }
+    }
+
+    /// What everyone sees, and those who lack the cones for red, green or blue (Machado, Oliveira and
+    /// Fernandes 2009, complete loss; on linear light).
+    const EYES: [[[f32; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ],
+        [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_820, 0.042_940, 0.968_881],
+        ],
+        [
+            [1.255_528, -0.076_749, -0.178_779],
+            [-0.078_411, 0.930_809, 0.147_602],
+            [0.004_733, 0.691_367, 0.303_900],
+        ],
+    ];
+
+    fn times(matrix: [[f32; 3]; 3], vector: [f32; 3]) -> [f32; 3] {
+        matrix.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
+    }
+
+    /// A colour as it looks to these eyes, in L*a*b*.
+    fn seen(eyes: [[f32; 3]; 3], color: Color32) -> [f32; 3] {
+        const XYZ: [[f32; 3]; 3] = [
+            [0.412_456, 0.357_576, 0.180_437],
+            [0.212_673, 0.715_152, 0.072_175],
+            [0.019_334, 0.119_192, 0.950_304],
+        ];
+        let light = [color.r(), color.g(), color.b()].map(linear);
+        let light = times(eyes, light).map(|share| share.clamp(0.0, 1.0));
+        let [x, y, z] = times(XYZ, light);
+        let [x, y, z] = [x / 0.950_47, y, z / 1.088_83].map(|share: f32| {
+            if share > 0.008_856 {
+                share.cbrt()
+            } else {
+                7.787 * share + 16.0 / 116.0
+            }
+        });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// How different two colours look to whoever can tell them apart least.
+    fn least_difference(a: Color32, b: Color32) -> f32 {
+        let differences = EYES.map(|eyes| {
+            let pairs = seen(eyes, a).into_iter().zip(seen(eyes, b));
+            pairs.map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+        });
+        differences.into_iter().fold(f32::INFINITY, f32::min)
+    }
+
+    #[test]
+    fn everyone_can_tell_heads_and_signs_apart() {
+        for dark in [true, false] {
+            let palette = Palette::for_theme(dark);
+            for a in 0..5 {
+                for b in 0..a {
+                    let difference = least_difference(palette.head(a), palette.head(b));
                     assert!(
-                        contrast(palette.head(head), ground) > least,
-                        "head {head}, dark {dark}"
+                        difference > 25.0,
+                        "heads {a}, {b}, dark {dark}: {difference}"
                     );
                 }
             }
-            assert!(contrast(palette.on_accent, palette.accent) > 4.5);
+            let end = |value: f32| palette.color(Scale::Signed(1.0), value);
+            assert!(least_difference(end(-0.5), end(0.5)) > 60.0);
+        }
+        // Red and green of the same kind do not pass.
+        assert!(least_difference(hex(0xe8_453a), hex(0x6a_a03a)) < 40.0);
+    }
+
+    #[test]
+    fn every_colour_map_grows_from_the_ground() {
+        for dark in [true, false] {
+            for map in Map::ALL {
+                let palette = Palette::with_map(dark, map);
+                assert_eq!(palette.color(Scale::Weighting, 0.0), palette.well);
+                let far = |value: f32| {
+                    let color = palette.color(Scale::Weighting, value);
+                    (luminance(color) - luminance(palette.well)).abs()
+                };
+                for step in 0..20 {
+                    let (before, after) = (step as f32 / 20.0, (step + 1) as f32 / 20.0);
+                    assert!(far(after) >= far(before), "{map:?}, dark {dark}, {after}");
+                }
+                assert!(contrast(palette.color(Scale::Weighting, 1.0), palette.well) > 9.0);
+            }
         }
     }
 

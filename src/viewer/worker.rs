@@ -1,7 +1,7 @@
 //! The threads that record episodes, touch files and ask for them, so that the window never waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,6 +17,8 @@ use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 pub enum Job {
     /// Record an episode.
     Record(Request),
+    /// Record an episode to show what a machine does.
+    Picture(Request),
     /// Read a file.
     Open(PathBuf),
     /// Write the episode.
@@ -58,6 +60,8 @@ pub enum Outcome {
     Refused(Wish, String),
     /// An episode was not recorded, because another one was asked for since.
     Outdated,
+    /// An episode of the machine of this name, if it could be recorded.
+    Picture(String, Option<Box<Open>>),
     /// A file with weights was read.
     Weights(PathBuf, Box<Machine>),
     /// A file with a trace was read.
@@ -232,6 +236,11 @@ impl Worker {
         outcomes
     }
 
+    /// True if there is such a file.
+    pub fn exists(&self, path: &Path) -> bool {
+        self.files.exists(path)
+    }
+
     /// True while a job is under way.
     pub fn busy(&self) -> bool {
         self.waiting > 0
@@ -259,6 +268,13 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
             Ok(shown) => Outcome::Recorded(Box::new(Open::new(shown, Some(request.wish)))),
             Err(sentence) => Outcome::Refused(request.wish, sentence),
         },
+        Job::Picture(request) => {
+            let open = |shown| Box::new(Open::new(shown, None));
+            Outcome::Picture(
+                request.machine.name.clone(),
+                record(&request).ok().map(open),
+            )
+        }
         Job::Open(path) => match files.open(&path) {
             Ok(opened) => Outcome::opened(path, opened),
             Err(sentence) => Outcome::Failed(sentence),
@@ -319,7 +335,6 @@ fn record(request: &Request) -> Result<Shown, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::mpsc::{Receiver, Sender};
     use std::sync::{Mutex, PoisonError};
     use std::time::Duration;

@@ -11,6 +11,8 @@ const WIDTH: f32 = 1440.0;
 /// An episode in the middle, with something to undo in every respect.
 fn prepared() -> Harness<'static, App> {
     let mut harness = paused();
+    // The pointer is out of the way.
+    harness.hover_at(egui::pos2(3.0, 3.0));
     for command in [
         Command::Size(4),
         Command::Faster,
@@ -30,7 +32,8 @@ fn seen(harness: &Harness<'_, App>) -> Vec<String> {
         format!("{:?} {:?} {:?}", node.label(), node.toggled(), node.value())
     });
     let state = harness.state();
-    let player = format!("{:?} {:?}", harness.ctx.theme(), state.player);
+    let look = state.settings.look;
+    let player = format!("{:?} {look:?} {:?}", harness.ctx.theme(), state.player);
     labels.chain([player]).collect()
 }
 
@@ -60,7 +63,9 @@ fn every_command_can_be_done_by_its_name() {
             choice.blocked.is_some()
         );
         line.click();
-        harness.run_steps(4);
+        harness.run_steps(1);
+        harness.hover_at(egui::pos2(3.0, 3.0));
+        harness.run_steps(3);
         let mut directly = prepared();
         act(&mut directly, choice.command.clone());
         // As many frames as the list took.

@@ -4,7 +4,9 @@ use super::{App, panel};
 use crate::model::Trace;
 use crate::viewer::command::{self, Command};
 use crate::viewer::panel::finder::Choice;
+use crate::viewer::settings::{SCALES, THEMES};
 use crate::viewer::story;
+use crate::viewer::theme::Map;
 
 impl App {
     /// Every command by its name: the table, then the machines and the heads of this moment. `width` is
@@ -45,10 +47,23 @@ impl App {
                 key,
             ))
         }));
+        for (name, theme) in THEMES {
+            let name = format!("Theme: {}", name.to_lowercase());
+            choices.push(choice(Command::Theme(theme), name, "", String::new()));
+        }
+        for map in Map::ALL {
+            let name = format!("Colours: {}", map.name());
+            choices.push(choice(
+                Command::Colors(map),
+                name,
+                "of weightings",
+                String::new(),
+            ));
+        }
         choices
     }
 
-    fn trace(&self) -> Option<&Trace<f32>> {
+    pub(super) fn trace(&self) -> Option<&Trace<f32>> {
         let open = self.session.open.as_ref()?;
         Some(&open.shown.recording.trace)
     }
@@ -57,7 +72,23 @@ impl App {
     fn blocked(&self, command: &Command, width: f32) -> Option<&'static str> {
         use Command as C;
         let free = match command {
-            C::AskOpen | C::NextTheme | C::ToggleShortcuts => return None,
+            C::AskOpen
+            | C::NextTheme
+            | C::ToggleShortcuts
+            | C::Smaller
+            | C::Larger
+            | C::NormalSize
+            | C::Theme(_)
+            | C::Colors(_)
+            | C::ToggleMotion
+            | C::AskSettings
+            | C::AskAbout
+            | C::ToggleWelcome
+            | C::AskMessages => return self.blocked_setting(command),
+            C::Undo | C::Redo => {
+                let free = self.history.can(*command == C::Redo);
+                return (!free).then_some("nothing was changed");
+            }
             C::NextSeed | C::Machine(_) => {
                 return self
                     .session
@@ -65,8 +96,14 @@ impl App {
                     .is_none()
                     .then_some("no machine is loaded");
             }
+            C::StartTour => {
+                let none = self.session.first_with_heads().is_none();
+                let here = self.trace().is_some_and(|trace| !trace.heads.is_empty());
+                return (none && !here).then_some("no machine with heads is loaded");
+            }
             C::Escape => {
-                let free = self.selected.is_some() || !self.toasts.is_empty();
+                let open = self.selected.is_some() || self.welcome.shown || self.tour.is_some();
+                let free = open || !self.toasts.is_empty();
                 return (!free).then_some("nothing is open");
             }
             _ => self.trace(),
@@ -92,5 +129,20 @@ impl App {
             _ => return None,
         };
         Some(why)
+    }
+
+    /// The same of how everything looks.
+    fn blocked_setting(&self, command: &Command) -> Option<&'static str> {
+        let look = &self.settings.look;
+        let (least, most) = (SCALES.first()?, SCALES.last()?);
+        let as_is = match command {
+            Command::Larger => look.scale == *most,
+            Command::Smaller => look.scale == *least,
+            Command::NormalSize => look.scale == 100,
+            Command::Theme(theme) => look.theme == *theme,
+            Command::Colors(map) => look.map == *map,
+            _ => false,
+        };
+        as_is.then_some("nothing would change")
     }
 }

@@ -15,6 +15,7 @@ use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
+use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::icon::head_sign;
 use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
@@ -303,6 +304,7 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
     if response.clicked() {
         view.commands.push(Command::SeekStage(column.stage));
     }
+    focus_ring(ui, &response);
     response.on_hover_text(column.equation);
 }
 

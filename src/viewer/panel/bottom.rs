@@ -2,7 +2,7 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
 
-use super::{Columns, TRANSPORT, View, interact, play_head, scalars, scrub};
+use super::{BUTTONS, Columns, TRANSPORT, View, interact, play_head, scalars, scrub};
 use crate::player::{Loop, Stage};
 use crate::viewer::command::{self, Command};
 use crate::viewer::numbers;
@@ -14,14 +14,16 @@ use crate::viewer::widget::readout::Readout;
 
 /// Transport at the left, timeline under the pictures over time, stages and speed at the right.
 pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
-    let whole = ui.max_rect();
+    let mut whole = ui.max_rect();
+    if columns.buttons_beside() {
+        let y = Rangef::new(whole.top(), whole.top() + TRANSPORT);
+        buttons_ui(ui, Rangef::new(12.0, columns.gutter.min + 40.0), y, view);
+    } else {
+        let y = Rangef::new(whole.bottom() - BUTTONS, whole.bottom());
+        buttons_ui(ui, Rangef::new(12.0, whole.right()), y, view);
+        whole.max.y = y.min;
+    }
     let area = whole.with_max_y(whole.top() + TRANSPORT);
-    buttons_ui(
-        ui,
-        Rangef::new(12.0, columns.gutter.min + 40.0),
-        area.y_range(),
-        view,
-    );
     let y = Rangef::new(area.top() + 12.0, area.bottom() - 12.0);
     timeline_ui(ui, columns, y, view);
     if whole.height() > TRANSPORT {
@@ -307,6 +309,7 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
             theme::mono(12.0),
             view.palette.text,
         );
+        focus_ring(ui, &response);
         if response.clicked() {
             view.commands.push(Command::NormalSpeed);
         }

@@ -2,13 +2,18 @@
 
 use egui::{Context, Key, RichText, TextEdit, Ui, vec2};
 
+use super::about::about_ui;
 use super::finder::{Choice, Search, finder_ui};
 use super::keys::keys_ui;
+use super::messages::messages_ui;
+use super::settings::settings_ui;
 use crate::viewer::command::Command;
+use crate::viewer::settings::Settings;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{primary_button, text_button};
 use crate::viewer::widget::dialog::dialog_ui;
 use crate::viewer::widget::property::note;
+use crate::viewer::widget::toast::Toasts;
 
 /// The dialog that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +22,12 @@ pub enum Dialog {
     Commands(Search),
     /// The list of keys.
     Shortcuts,
+    /// How everything looks.
+    Settings,
+    /// What this is, and whose.
+    About,
+    /// What was said so far.
+    Messages,
     /// Which step to go to.
     Step {
         /// What has been typed.
@@ -34,6 +45,17 @@ pub enum Dialog {
         /// The path typed so far.
         text: String,
     },
+}
+
+/// What dialogs show.
+#[derive(Debug)]
+pub struct Known<'a> {
+    /// All commands.
+    pub choices: &'a [Choice],
+    /// How everything looks.
+    pub settings: &'a Settings,
+    /// What was said.
+    pub toasts: &'a Toasts,
 }
 
 /// What the dialog asks of the window.
@@ -55,13 +77,22 @@ pub enum Answer {
 pub fn dialog_panel_ui(
     ctx: &Context,
     dialog: &mut Dialog,
-    choices: &[Choice],
+    known: &Known<'_>,
     commands: &mut Vec<Command>,
 ) -> Answer {
     let mut answer = Answer::None;
     let left = match dialog {
-        Dialog::Commands(search) => finder_ui(ctx, search, choices, commands),
-        Dialog::Shortcuts => dialog_ui(ctx, "Keys", 860.0, keys_ui),
+        Dialog::Commands(search) => finder_ui(ctx, search, known.choices, commands),
+        Dialog::Shortcuts => dialog_ui(ctx, "Keys", 860.0, |ui| {
+            keys_ui(ui, known.settings.stop, commands);
+        }),
+        Dialog::Settings => dialog_ui(ctx, "Settings", 420.0, |ui| {
+            settings_ui(ui, known.settings, commands);
+        }),
+        Dialog::About => dialog_ui(ctx, "About Tapescope", 560.0, about_ui),
+        Dialog::Messages => dialog_ui(ctx, "Messages", 520.0, |ui| {
+            messages_ui(ui, known.toasts, commands);
+        }),
         Dialog::Step { text, unclear } => dialog_ui(ctx, "Go to step", 300.0, |ui| {
             if field_ui(ui, text, "12, +5, −1 or answer", "Step") {
                 answer = Answer::Step(text.clone());

@@ -3,12 +3,14 @@
 use egui::text::LayoutJob;
 use egui::{RichText, ScrollArea, TextFormat, Ui, vec2};
 
-use crate::viewer::command::{self, key_text};
+use crate::viewer::command::{self, Command, key_text};
 use crate::viewer::theme::{self, Palette};
+use crate::viewer::tour::STOPS;
+use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::property::section;
 
-/// Room for the keys of a command.
-const KEYS: f32 = 112.0;
+/// Room for the keys of a command, in the left column and in the right one.
+const KEYS: [f32; 2] = [84.0, 142.0];
 
 /// What no command is bound to.
 const OTHERS: [(&str, &str, &str); 4] = [
@@ -30,9 +32,23 @@ const OTHERS: [(&str, &str, &str); 4] = [
     ("drag", "Move in time", "in any picture over time"),
 ];
 
-/// The list, in two columns.
-pub fn keys_ui(ui: &mut Ui) {
-    let most = (ui.ctx().content_rect().height() - 110.0).max(60.0);
+/// The list, in two columns; under it what else helps. `stop` is where the tour was left.
+pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
+    list_ui(ui);
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let tour = match stop {
+            0 => "Take the tour".to_owned(),
+            stop => format!("Go on with the tour: {} of {}", stop + 1, STOPS.len()),
+        };
+        text_button(ui, &tour, &Command::StartTour, commands);
+        text_button(ui, "Settings", &Command::AskSettings, commands);
+        text_button(ui, "About", &Command::AskAbout, commands);
+    });
+}
+
+fn list_ui(ui: &mut Ui) {
+    let most = (ui.ctx().content_rect().height() - 150.0).max(60.0);
     ScrollArea::vertical()
         .auto_shrink([false, true])
         .max_height(most)
@@ -43,36 +59,36 @@ pub fn keys_ui(ui: &mut Ui) {
                 let [left, right] = columns else { return };
                 for (index, group) in command::GROUPS.into_iter().enumerate() {
                     let column = if index < 2 { &mut *left } else { &mut *right };
-                    group_ui(column, group);
+                    group_ui(column, group, KEYS[usize::from(index >= 2)]);
                 }
                 section(left, "Everywhere");
                 for (keys, name, help) in OTHERS {
-                    line_ui(left, keys, name, help);
+                    line_ui(left, (keys, KEYS[0]), name, help);
                 }
             });
         });
 }
 
-fn group_ui(ui: &mut Ui, group: &str) {
+fn group_ui(ui: &mut Ui, group: &str, width: f32) {
     section(ui, group);
     let table = command::table().into_iter();
     let entries = table.filter(|entry| command::group(&entry.command) == group);
     for entry in entries.filter(|entry| !entry.keys.is_empty()) {
         let keys: Vec<_> = entry.keys.iter().map(key_text).collect();
-        line_ui(ui, &keys.join("  "), entry.name, entry.help);
+        line_ui(ui, (&keys.join("  "), width), entry.name, entry.help);
     }
     ui.add_space(8.0);
 }
 
 /// Keys at the left, name and help at the right, in as many lines as they need.
-fn line_ui(ui: &mut Ui, keys: &str, name: &str, help: &str) {
+fn line_ui(ui: &mut Ui, (keys, width): (&str, f32), name: &str, help: &str) {
     let palette = Palette::of(ui);
     ui.horizontal_top(|ui| {
         let keys = RichText::new(keys).font(theme::mono(11.5));
         let keys =
             egui::Label::new(keys.color(palette.accent)).wrap_mode(egui::TextWrapMode::Extend);
-        ui.allocate_ui(vec2(KEYS, 16.0), |ui| {
-            ui.set_width(KEYS);
+        ui.allocate_ui(vec2(width, 16.0), |ui| {
+            ui.set_width(width);
             ui.add(keys);
         });
         let mut job = LayoutJob::default();

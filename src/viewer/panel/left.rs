@@ -199,6 +199,10 @@ fn trained(ui: &mut Ui, session: &Session) {
     let Some(machine) = session.machine() else {
         return;
     };
+    if !machine.is_trained() {
+        note(ui, "not trained: random weights");
+        return;
+    }
     let (wish, task) = (&session.wish, &machine.task);
     let size = task.size();
     let sizes = if size.start() == size.end() {

@@ -1,18 +1,23 @@
 //! The parts of the window. A panel gets the state to look at and a list to push commands to; it
 //! changes nothing itself.
 
+pub mod about;
 pub mod address;
 pub mod bottom;
 pub mod centre;
 pub mod dialogs;
 pub mod finder;
+pub mod guide;
 pub mod keys;
 pub mod left;
+pub mod messages;
 pub mod right;
 pub mod scalars;
+pub mod settings;
 pub mod time;
 pub mod top;
 pub mod units;
+pub mod welcome;
 
 use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
@@ -20,8 +25,11 @@ use super::command::Command;
 use super::inspect::Target;
 use super::rows::Rows;
 use super::session::{Open, Session};
+use super::settings::Panels;
 use super::theme::Palette;
+use super::widget::button::focus_ring;
 use super::widget::picture::Textures;
+use super::widget::place;
 use super::widget::readout::Readout;
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
@@ -43,13 +51,17 @@ pub const TRANSPORT: f32 = 64.0;
 /// In windows at least this high the numbers of the head have lines of their own under the loss.
 const HIGH: f32 = 760.0;
 
+/// The buttons of the transport have a row of their own where there is no left panel over them.
+pub const BUTTONS: f32 = 36.0;
+
 /// Height of transport and timeline in a window of this height.
-pub fn transport_height(window: f32, heads: bool) -> f32 {
-    if heads && window >= HIGH {
-        TRANSPORT + scalars::HEIGHT
-    } else {
-        TRANSPORT
+pub fn transport_height(window: f32, heads: bool, panels: Panels) -> f32 {
+    if !panels.timeline {
+        return 0.0;
     }
+    let buttons = if panels.left { 0.0 } else { BUTTONS };
+    let scalars = heads && window >= HIGH;
+    TRANSPORT + buttons + if scalars { scalars::HEIGHT } else { 0.0 }
 }
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;
@@ -144,9 +156,9 @@ pub struct Columns {
 
 impl Columns {
     /// The columns for a window of this width.
-    pub fn new(window: f32, numbers: bool) -> Self {
+    pub fn new(window: f32, left: bool, numbers: bool) -> Self {
         let right = if numbers { RIGHT } else { 0.0 };
-        let left = left_width(window) + 12.0;
+        let left = if left { left_width(window) } else { 0.0 } + 12.0;
         let free = (window - right - 12.0 - left - GUTTER - MARKS - 2.0 * BETWEEN).max(30.0);
         let (time_share, stages_share) = if free < 640.0 {
             (0.36, 0.44)
@@ -171,6 +183,11 @@ impl Columns {
             memory,
             marks: Rangef::new(memory.max, memory.max + MARKS),
         }
+    }
+
+    /// True when the buttons of the transport have room beside the timeline.
+    pub fn buttons_beside(&self) -> bool {
+        self.gutter.min > 100.0
     }
 
     /// The place of a step on the time axis.
@@ -200,6 +217,8 @@ pub fn interact(ui: &Ui, rect: Rect, name: &str, description: &str) -> Response 
         format!("{name}: {description}")
     };
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
+    focus_ring(ui, &response);
+    place::mark(ui.ctx(), name, rect);
     response
 }
 

@@ -12,6 +12,7 @@ use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Scale};
+use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::icon::head_sign;
 use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
@@ -385,6 +386,7 @@ fn lane_name(
     let response = ui.interact(rect, ui.scope_id().with(("lane", head)), Sense::click());
     let name = format!("Look at {label}");
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
+    focus_ring(ui, &response);
     if response.clicked() {
         view.commands.push(Command::Focus(head));
     }

@@ -13,6 +13,8 @@ use crate::viewer::widget::icon::Icon;
 pub struct Bar {
     /// True while the panel of numbers is open.
     pub numbers: bool,
+    /// True while the start page is on screen.
+    pub start: bool,
     /// True while an episode is recorded or a file is read.
     pub busy: bool,
 }
@@ -21,6 +23,13 @@ pub struct Bar {
 pub fn top_ui(ui: &mut Ui, session: &Session, bar: Bar, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
+        icon_button(
+            ui,
+            Icon::Cards,
+            &Command::ToggleWelcome,
+            bar.start,
+            commands,
+        );
         ui.label(
             RichText::new("Tapescope")
                 .font(theme::heading(15.0))

@@ -5,6 +5,7 @@ use egui::{Response, Role, Sense, Ui, WidgetInfo};
 use super::super::command::{self, Command};
 use super::super::theme::{self, Palette};
 use super::icon::Icon;
+use super::place;
 
 /// A button that shows an icon and carries a command.
 pub fn icon_button(
@@ -58,6 +59,7 @@ pub fn named_icon_button(
     }
     icon.paint(painter, rect.shrink(4.0), ink);
     focus_ring(ui, &response);
+    place::mark(ui.ctx(), name, rect);
     response
 }
 
@@ -93,4 +95,9 @@ pub fn focus_ring(ui: &Ui, response: &Response) {
             egui::StrokeKind::Outside,
         );
     }
+}
+
+/// One of several, of which one is on.
+pub fn choice_button(ui: &mut Ui, text: &str, on: bool) -> Response {
+    ui.add(egui::Button::selectable(on, text))
 }

@@ -41,6 +41,8 @@ pub enum Icon {
     Read,
     /// A panel at the right.
     Panel,
+    /// Four cards.
+    Cards,
 }
 
 impl Icon {
@@ -105,6 +107,11 @@ impl Icon {
             }
             Self::Write => pen.fill(&[(0.0, -8.0), (8.5, 7.0), (-8.5, 7.0)]),
             Self::Read => pen.lines(&[(-7.5, -6.0), (7.5, -6.0), (0.0, 7.0), (-7.5, -6.0)]),
+            Self::Cards => {
+                for (x, top) in [(-4.0, -7.0), (4.0, -7.0), (-4.0, 1.0), (4.0, 1.0)] {
+                    pen.bar(x, top, 6.0, 6.0);
+                }
+            }
             Self::Panel => {
                 pen.lines(&[
                     (-7.0, -6.0),

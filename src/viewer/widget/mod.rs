@@ -5,6 +5,7 @@ pub mod button;
 pub mod dialog;
 pub mod icon;
 pub mod picture;
+pub mod place;
 pub mod property;
 pub mod readout;
 pub mod toast;

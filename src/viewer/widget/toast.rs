@@ -5,7 +5,7 @@ use egui::{Align2, Area, Context, Id, Order, Pos2, RichText, vec2};
 
 use super::super::command::Command;
 use super::super::theme::{self, Palette};
-use super::button::named_icon_button;
+use super::button::{named_icon_button, text_button};
 use super::icon::Icon;
 
 /// How long good news stays, in seconds.
@@ -14,6 +14,8 @@ const SECONDS: f32 = 4.0;
 const NOTICE_SECONDS: f32 = 12.0;
 /// Older messages give way beyond this number.
 const MOST: usize = 2;
+/// Messages remembered.
+const MOST_SAID: usize = 100;
 /// Width of a message: it fits into the right panel.
 const WIDTH: f32 = 244.0;
 
@@ -40,63 +42,75 @@ pub struct Toast {
 /// All messages on screen.
 #[derive(Clone, Debug, Default)]
 pub struct Toasts {
-    toasts: Vec<Toast>,
+    shown: Vec<Toast>,
+    /// All that was said, oldest first.
+    said: Vec<(Kind, String)>,
     next: u64,
 }
 
 impl Toasts {
     /// Adds a message.
     pub fn add(&mut self, kind: Kind, text: impl Into<String>) {
+        let text = text.into();
         self.next += 1;
-        self.toasts.push(Toast {
+        self.said.push((kind, text.clone()));
+        if self.said.len() > MOST_SAID {
+            self.said.remove(0);
+        }
+        self.shown.push(Toast {
             id: self.next,
             kind,
-            text: text.into(),
+            text,
             left: match kind {
                 Kind::Done => SECONDS,
                 Kind::Notice => NOTICE_SECONDS,
                 Kind::Problem => f32::INFINITY,
             },
         });
-        while self.toasts.len() > MOST {
+        while self.shown.len() > MOST {
             // What went wrong outlives what was done, but the newest is always seen.
-            let older = &self.toasts[..self.toasts.len() - 1];
+            let older = &self.shown[..self.shown.len() - 1];
             let done = older.iter().position(|toast| toast.kind == Kind::Done);
-            self.toasts.remove(done.unwrap_or(0));
+            self.shown.remove(done.unwrap_or(0));
         }
     }
 
     /// Lets time pass.
     pub fn advance(&mut self, seconds: f32) {
-        for toast in &mut self.toasts {
+        for toast in &mut self.shown {
             toast.left -= seconds;
         }
-        self.toasts.retain(|toast| toast.left > 0.0);
+        self.shown.retain(|toast| toast.left > 0.0);
     }
 
     /// Removes a message.
     pub fn dismiss(&mut self, id: u64) {
-        self.toasts.retain(|toast| toast.id != id);
+        self.shown.retain(|toast| toast.id != id);
     }
 
     /// Removes all messages.
     pub fn clear(&mut self) {
-        self.toasts.clear();
+        self.shown.clear();
+    }
+
+    /// All that was said, the newest first.
+    pub fn said(&self) -> impl Iterator<Item = &(Kind, String)> {
+        self.said.iter().rev()
     }
 
     /// True when there is no message.
     pub fn is_empty(&self) -> bool {
-        self.toasts.is_empty()
+        self.shown.is_empty()
     }
 
     /// True while a message will leave by itself.
     pub fn waiting(&self) -> bool {
-        self.toasts.iter().any(|toast| toast.left.is_finite())
+        self.shown.iter().any(|toast| toast.left.is_finite())
     }
 
     /// Shows the messages, the newest at the bottom, their lower right corner at `corner`.
     pub fn ui(&self, ctx: &Context, corner: Pos2, dark: bool, commands: &mut Vec<Command>) {
-        if self.toasts.is_empty() {
+        if self.shown.is_empty() {
             return;
         }
         Area::new(Id::unique("messages"))
@@ -106,7 +120,7 @@ impl Toasts {
             .constrain_to(ctx.content_rect())
             .show(ctx, |ui| {
                 ui.set_max_width(WIDTH);
-                for toast in &self.toasts {
+                for toast in &self.shown {
                     toast.ui(ui, dark, commands);
                     ui.add_space(4.0);
                 }
@@ -114,13 +128,23 @@ impl Toasts {
     }
 }
 
+impl Kind {
+    /// In a word or two.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Done => "Done",
+            Self::Notice => "Note",
+            Self::Problem => "Not done",
+        }
+    }
+}
+
 impl Toast {
     fn ui(&self, ui: &mut egui::Ui, dark: bool, commands: &mut Vec<Command>) {
         let palette = Palette::for_theme(dark);
-        let (mark, ink) = match self.kind {
-            Kind::Done => ("Done", palette.accent),
-            Kind::Notice => ("Note", palette.warning),
-            Kind::Problem => ("Not done", palette.warning),
+        let ink = match self.kind {
+            Kind::Done => palette.accent,
+            Kind::Notice | Kind::Problem => palette.warning,
         };
         let frame = egui::Frame::popup(ui.style()).inner_margin(10.0);
         let shown = frame.show(ui, |ui| {
@@ -128,8 +152,16 @@ impl Toast {
             ui.horizontal_top(|ui| {
                 ui.vertical(|ui| {
                     ui.set_width(WIDTH - 64.0);
-                    ui.label(RichText::new(mark).font(theme::heading(12.0)).color(ink));
+                    ui.label(
+                        RichText::new(self.kind.mark())
+                            .font(theme::heading(12.0))
+                            .color(ink),
+                    );
                     ui.label(RichText::new(&self.text).color(palette.text));
+                    if self.kind == Kind::Problem {
+                        let copy = Command::CopyText(self.text.clone());
+                        text_button(ui, "Copy", &copy, commands);
+                    }
                 });
                 if named_icon_button(ui, Icon::Close, "Dismiss", false, false).clicked() {
                     commands.push(Command::Dismiss(self.id));

@@ -1,0 +1,56 @@
+//! What this is, and whose.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::property::{note, section};
+
+const LICENCES: [(&str, &str); 4] = [
+    ("MIT licence", include_str!("../../../LICENSE-MIT")),
+    (
+        "Apache licence 2.0",
+        include_str!("../../../LICENSE-APACHE"),
+    ),
+    (
+        "Inter",
+        include_str!("../../../assets/fonts/Inter-LICENSE.txt"),
+    ),
+    (
+        "JetBrains Mono",
+        include_str!("../../../assets/fonts/JetBrainsMono-LICENSE.txt"),
+    ),
+];
+
+/// Version, origins and all licences in full.
+pub fn about_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui);
+    let version = concat!("Version ", env!("CARGO_PKG_VERSION"));
+    ui.label(RichText::new(version).color(palette.text));
+    ui.label(
+        "A Neural Turing Machine you can watch think, after Graves, Wayne and Danihelka (2014). \
+         Licensed under MIT or Apache-2.0, at your choice.",
+    );
+    note(
+        ui,
+        "The fonts are Inter and JetBrains Mono, under the SIL Open Font Licence 1.1. The colour maps are \
+         magma and viridis of Matplotlib and cividis of Nuñez, Anderton and Renslow, all CC0. The window is \
+         made with egui and eframe (MIT or Apache-2.0); Cargo.lock names every other crate.",
+    );
+    ui.add_space(8.0);
+    let most = (ui.ctx().content_rect().height() - 290.0).clamp(60.0, 320.0);
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .max_height(most)
+        .min_scrolled_height(most)
+        .show(ui, |ui| {
+            for (name, text) in LICENCES {
+                section(ui, name);
+                ui.label(
+                    RichText::new(text)
+                        .font(theme::mono(10.5))
+                        .color(palette.subdued),
+                );
+                ui.add_space(theme::SECTION);
+            }
+        });
+}

@@ -1,0 +1,92 @@
+//! How everything looks and moves.
+
+use egui::{Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+
+use crate::viewer::command::Command;
+use crate::viewer::settings::{SCALES, Settings, THEMES};
+use crate::viewer::theme::{self, Map, Palette, Scale};
+use crate::viewer::widget::button::{choice_button, focus_ring, text_button};
+use crate::viewer::widget::property::{note, section};
+
+/// All settings; each takes effect at once.
+pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>) {
+    let look = &settings.look;
+    section(ui, "Theme");
+    ui.horizontal(|ui| {
+        for (name, theme) in THEMES {
+            if choice_button(ui, name, look.theme == theme).clicked() {
+                commands.push(Command::Theme(theme));
+            }
+        }
+    });
+    ui.add_space(theme::SECTION - 6.0);
+    section(ui, "Colours of weightings, from 0 to 1");
+    for map in Map::ALL {
+        if map_ui(ui, map, look.map == map).clicked() {
+            commands.push(Command::Colors(map));
+        }
+    }
+    note(
+        ui,
+        "Cividis looks the same to everyone who cannot tell red from green.",
+    );
+    ui.add_space(theme::SECTION - 6.0);
+    section(ui, "Size");
+    ui.horizontal_wrapped(|ui| {
+        for percent in SCALES {
+            let name = format!("{percent} %");
+            if choice_button(ui, &name, look.scale == percent).clicked() {
+                commands.push(Command::Scale(percent));
+            }
+        }
+    });
+    ui.add_space(theme::SECTION - 6.0);
+    section(ui, "Motion");
+    let mut still = look.still;
+    let text = "Reduced: nothing glides or plays by itself";
+    if ui.checkbox(&mut still, text).changed() {
+        commands.push(Command::ToggleMotion);
+    }
+    ui.add_space(theme::SECTION - 6.0);
+    section(ui, "Files");
+    ui.horizontal(|ui| {
+        let files = settings.recent.len();
+        ui.add_enabled_ui(files > 0, |ui| {
+            text_button(ui, "Forget recent files", &Command::ForgetFiles, commands);
+        });
+        note(ui, &format!("{files} remembered"));
+    });
+}
+
+/// A colour map with its name, to choose.
+fn map_ui(ui: &mut Ui, map: Map, on: bool) -> Response {
+    let size = vec2(ui.available_width(), theme::ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let name = map.name();
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, on, name));
+    let own = Palette::of(ui);
+    let shown = Palette::with_map(ui.visuals().dark_mode, map);
+    let painter = ui.painter();
+    if on || response.hovered() {
+        let fill = if on { own.hovered } else { own.raised };
+        painter.rect_filled(rect, theme::RADIUS, fill);
+    }
+    let ink = if on { own.strong } else { own.text };
+    let at = pos2(rect.left() + 8.0, rect.center().y);
+    painter.text(at, egui::Align2::LEFT_CENTER, name, theme::text(13.0), ink);
+    let bar = Rect::from_min_max(
+        pos2(rect.left() + 100.0, rect.top() + 6.0),
+        pos2(rect.right() - 8.0, rect.bottom() - 6.0),
+    );
+    let parts = 64;
+    let width = bar.width() / parts as f32;
+    for part in 0..parts {
+        let left = bar.left() + part as f32 * width;
+        let cell = Rect::from_min_size(pos2(left, bar.top()), vec2(width + 0.5, bar.height()));
+        let share = part as f32 / (parts - 1) as f32;
+        painter.rect_filled(cell, 0.0, shown.color(Scale::Weighting, share));
+    }
+    painter.rect_stroke(bar, 0.0, own.hairline(), egui::StrokeKind::Outside);
+    focus_ring(ui, &response);
+    response
+}

@@ -1,0 +1,270 @@
+//! What is remembered, what can be undone, and what everyone can use.
+
+use egui::ThemePreference;
+use egui_kittest::kittest::NodeT;
+use tapescope::viewer::{Map, Target};
+
+use super::*;
+
+fn with_settings(settings: Settings) -> Harness<'static, App> {
+    let options = Options {
+        settings,
+        ..options(Arc::<Shelf>::default())
+    };
+    window_with(Vec2::new(1440.0, 900.0), options)
+}
+
+/// The settings as the next run would read them.
+fn reread(harness: &Harness<'_, App>) -> Settings {
+    let lines = harness.state().settings.lines();
+    Settings::read(|key| {
+        let line = lines.iter().find(|(name, _)| *name == key)?;
+        Some(line.1.clone())
+    })
+}
+
+#[test]
+fn what_was_set_is_on_in_the_next_run() {
+    let mut harness = paused();
+    press_with(&mut harness, Modifiers::COMMAND, Key::Comma);
+    harness.run_steps(2);
+    for label in [
+        "Light",
+        "Cividis",
+        "115 %",
+        "Reduced: nothing glides or plays by itself",
+    ] {
+        click(&mut harness, label);
+    }
+    assert_eq!(harness.ctx.theme(), Theme::Light);
+    assert!((harness.ctx.zoom_factor() - 1.15).abs() < 1e-6);
+    press(&mut harness, Key::Escape);
+    open(&mut harness, "theirs.ntmtrace.json");
+    let kept = reread(&harness);
+    assert_eq!(kept.look.map, Map::Cividis);
+    assert_eq!(kept.recent, [PathBuf::from("theirs.ntmtrace.json")]);
+    let mut next = with_settings(kept);
+    next.run_steps(5);
+    assert_eq!(next.ctx.theme(), Theme::Light);
+    assert!((next.ctx.zoom_factor() - 1.15).abs() < 1e-6);
+    // Nothing plays by itself.
+    assert!(!next.state().player.playing());
+}
+
+#[test]
+fn the_theme_of_an_earlier_run_can_be_the_system_again() {
+    let mut harness = with_settings(Settings::default());
+    for (command, preference) in [
+        (
+            Command::Theme(ThemePreference::Light),
+            ThemePreference::Light,
+        ),
+        (Command::NextTheme, ThemePreference::Dark),
+        (
+            Command::Theme(ThemePreference::System),
+            ThemePreference::System,
+        ),
+    ] {
+        act(&mut harness, command);
+        assert_eq!(harness.state().settings.look.theme, preference);
+        assert_eq!(
+            harness.ctx.options(|options| options.theme_preference),
+            preference
+        );
+    }
+}
+
+#[test]
+fn keys_make_everything_larger_and_smaller() {
+    let mut harness = paused();
+    for (key, percent) in [
+        (Key::Plus, 115),
+        (Key::Equals, 130),
+        (Key::Minus, 115),
+        (Key::Num0, 100),
+    ] {
+        press_with(&mut harness, Modifiers::COMMAND, key);
+        assert_eq!(harness.state().settings.look.scale, percent, "{key:?}");
+    }
+}
+
+#[test]
+fn panels_fold_away_and_the_transport_stays_whole() {
+    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+        let mut harness = window_of(size, Arc::default());
+        let both = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+        let time = |harness: &Harness<'_, App>| harness.get_by_label("input: over time").rect();
+        let before = time(&harness);
+        press_with(&mut harness, both, Key::B);
+        assert!(harness.query_by_label("New episode").is_none());
+        assert!(time(&harness).width() > before.width() + 20.0);
+        let line = harness.get_by_label_contains("Timeline: ").rect();
+        for button in ["First step", "Next step", "Loop"] {
+            let button = harness.get_by_label(button).rect();
+            assert!(!button.intersects(line), "{button} {line}");
+            assert!(button.bottom() < size.y);
+        }
+        press_with(&mut harness, both, Key::T);
+        assert!(harness.query_by_label("Next step").is_none());
+        assert!(harness.query_by_label_contains("Timeline: ").is_none());
+        // The keys go on working.
+        press(&mut harness, Key::Space);
+        press(&mut harness, Key::End);
+        assert_eq!(step(&harness), 10);
+        press_with(&mut harness, both, Key::S);
+        let panels = reread(&harness).panels;
+        assert!(!panels.left && !panels.timeline && !panels.numbers);
+    }
+}
+
+#[test]
+fn changes_are_undone_and_done_again() {
+    let mut harness = paused();
+    let state = |harness: &Harness<'_, App>| {
+        let state = harness.state();
+        let card = state.card().map(|card| card.title);
+        let steps = state.player.steps();
+        (
+            state.session.wish.clone(),
+            state.focus,
+            state.touched_only,
+            card,
+            steps,
+        )
+    };
+    let mut states = vec![state(&harness)];
+    for command in [
+        Command::Size(3),
+        Command::Machine(1),
+        Command::Repeats(1),
+        Command::NextSeed,
+        Command::MemoryRows(64),
+        Command::Focus(0),
+        Command::ToggleTouched,
+        Command::Select(Target::Row(2)),
+        Command::Deselect,
+    ] {
+        act(&mut harness, command.clone());
+        states.push(state(&harness));
+        let [.., before, after] = &states[..] else {
+            panic!()
+        };
+        assert_ne!(before, after, "{command:?}");
+    }
+    for expected in states.iter().rev().skip(1) {
+        press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+        assert_eq!(state(&harness), *expected);
+    }
+    press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+    assert_eq!(state(&harness), states[0]);
+    let again = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+    for (index, expected) in states.iter().enumerate().skip(1) {
+        let (modifiers, key) = if index % 2 == 0 {
+            (again, Key::Z)
+        } else {
+            (Modifiers::COMMAND, Key::Y)
+        };
+        press_with(&mut harness, modifiers, key);
+        assert_eq!(state(&harness), *expected);
+    }
+}
+
+#[test]
+fn undo_brings_an_opened_trace_back() {
+    let mut harness = paused();
+    open(&mut harness, "theirs.ntmtrace.json");
+    click(&mut harness, "New episode");
+    assert!(harness.query_by_label_contains("as recorded").is_none());
+    press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+    harness.get_by_label("theirs.ntmtrace.json, as recorded");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Y);
+    assert!(harness.query_by_label_contains("as recorded").is_none());
+}
+
+#[test]
+fn a_refused_wish_is_nothing_to_undo() {
+    let mut harness = paused();
+    act(&mut harness, Command::Size(200));
+    act(&mut harness, Command::MemoryRows(1 << 20));
+    let size = |harness: &Harness<'_, App>| harness.state().session.wish.size;
+    assert_eq!(size(&harness), 200);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+    assert_eq!(size(&harness), 5);
+}
+
+#[test]
+fn everything_can_be_reached_by_tab_and_shows_it() {
+    let mut harness = paused();
+    let mut reached = Vec::new();
+    for _ in 0..120 {
+        press(&mut harness, Key::Tab);
+        let nodes = harness.root().children_recursive();
+        let focused = nodes.filter(egui_kittest::Node::is_focused).last();
+        let label = focused.and_then(|node| node.accesskit_node().label());
+        reached.extend(label);
+    }
+    for label in [
+        "Machine",
+        "Open",
+        "Theme",
+        "Play",
+        "Next step",
+        "Timeline",
+        "New episode",
+        "Head W0",
+        "Touched rows only",
+        "memory",
+        "input",
+        "Stage content",
+        "Go to stage shift",
+    ] {
+        let found = reached.iter().any(|reached| reached.starts_with(label));
+        assert!(found, "{label} is not among {reached:?}");
+    }
+    // Enter presses what has the focus; Space stays with playback.
+    harness.get_by_label("Next step").focus();
+    harness.run_steps(1);
+    press(&mut harness, Key::Enter);
+    assert_eq!(step(&harness), 1);
+}
+
+#[test]
+fn what_went_wrong_is_listed_and_can_be_copied() {
+    let mut harness = paused();
+    for name in ["one.json", "two.json", "three.json"] {
+        act(&mut harness, Command::Open(name.into()));
+    }
+    act(&mut harness, Command::Escape);
+    assert!(harness.query_by_label("Not done").is_none());
+    act(&mut harness, Command::AskMessages);
+    for name in ["one", "two", "three"] {
+        harness.get_by_label(&format!("{name}.json does not exist."));
+    }
+    harness.get_by_label("Copy all").click();
+    let mut copied = String::new();
+    for _ in 0..3 {
+        harness.run_steps(1);
+        for command in &harness.output().platform_output.commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                copied.clone_from(text);
+            }
+        }
+    }
+    assert!(copied.starts_with("Not done: three.json does not exist.\nNot done: two.json"));
+}
+
+#[test]
+fn the_licences_are_on_board() {
+    let mut harness = paused();
+    act(&mut harness, Command::AskAbout);
+    for words in [
+        "MIT or Apache-2.0",
+        "SIL Open Font License",
+        "Apache License",
+    ] {
+        assert!(
+            harness.query_all_by_label_contains(words).next().is_some(),
+            "{words}"
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! The start page and the tour.
+
+use super::*;
+
+fn shipped_with(settings: Settings, size: Vec2) -> Harness<'static, App> {
+    let options = Options {
+        settings,
+        ..Options::shipped(None)
+    };
+    window_with(size, options)
+}
+
+fn first_start() -> Settings {
+    Settings::read(|_| None)
+}
+
+#[test]
+fn every_machine_has_a_card_that_opens_it() {
+    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+        let mut harness = shipped_with(Settings::default(), size);
+        press(&mut harness, Key::W);
+        harness.run_steps(3);
+        let titles: Vec<_> = harness
+            .state()
+            .session
+            .machines
+            .iter()
+            .map(|m| m.title.clone())
+            .collect();
+        assert_eq!(titles.len(), 6);
+        for (index, title) in titles.iter().enumerate() {
+            let card = harness.get_by_label(&format!("Show {title}")).rect();
+            assert!(card.left() >= 0.0 && card.right() <= size.x);
+            click(&mut harness, &format!("Show {title}"));
+            let state = harness.state();
+            assert_eq!(state.session.wish.machine, index);
+            assert!(state.player.playing());
+            press(&mut harness, Key::W);
+            harness.run_steps(2);
+        }
+        // Back without choosing.
+        press(&mut harness, Key::Escape);
+        harness.get_by_label("Next step");
+    }
+}
+
+#[test]
+fn the_untrained_machine_does_not_pretend() {
+    let mut harness = shipped_with(Settings::default(), Vec2::new(1440.0, 900.0));
+    act(&mut harness, Command::Machine(5));
+    harness.get_by_label("not trained: random weights");
+    let open = harness.state().session.open.as_ref().unwrap();
+    let score = open.shown.recording.score;
+    assert!(score.wrong * 3 > score.scored, "{score:?}");
+    assert!(harness.query_by_label_contains("trained on").is_none());
+}
+
+#[test]
+fn recent_files_are_opened_again_and_missing_ones_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.ntmtrace.json");
+    let mut harness = paused_with(Arc::new(Disk));
+    act(&mut harness, Command::Save(path.clone()));
+    let gone = folder.path().join("gone.ntmtrace.json");
+    let settings = Settings {
+        recent: vec![gone.clone(), path.clone()],
+        ..Settings::default()
+    };
+    let options = Options {
+        settings,
+        ..options(Arc::new(Disk))
+    };
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    press(&mut harness, Key::W);
+    harness.run_steps(2);
+    click(
+        &mut harness,
+        &format!("{}: no longer there", gone.display()),
+    );
+    assert!(harness.query_by_label("Not done").is_none());
+    click(&mut harness, &path.display().to_string());
+    assert!(
+        harness
+            .state()
+            .session
+            .open
+            .as_ref()
+            .unwrap()
+            .is_of_a_file()
+    );
+    assert_eq!(harness.state().settings.recent[0], path);
+}
+
+#[test]
+fn space_leaves_the_start_page() {
+    let mut harness = paused();
+    press(&mut harness, Key::W);
+    harness.get_by_label("Back to the episode");
+    press(&mut harness, Key::Space);
+    assert!(harness.query_by_label("Back to the episode").is_none());
+    assert!(harness.state().player.playing());
+}
+
+#[test]
+fn the_first_start_plays_and_offers_the_tour_once() {
+    let mut harness = shipped_with(first_start(), Vec2::new(960.0, 600.0));
+    assert!(harness.state().player.playing());
+    click(&mut harness, "Not now");
+    assert!(harness.query_by_label("Take the tour").is_none());
+    assert!(harness.state().settings.greeted);
+}
+
+#[test]
+fn the_tour_waits_at_nine_stops() {
+    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+        let mut harness = shipped_with(first_start(), size);
+        harness.run_steps(30);
+        click(&mut harness, "Take the tour");
+        assert_eq!(
+            (step(&harness), harness.state().player.playing()),
+            (0, false)
+        );
+        let keys: [&[Key]; 9] = [
+            &[Key::Space],
+            &[Key::ArrowRight],
+            &[],
+            &[Key::Period],
+            &[Key::Period],
+            &[Key::Period],
+            &[Key::Period],
+            &[Key::Period, Key::Period, Key::Period],
+            &[Key::Home],
+        ];
+        for (stop, keys) in keys.into_iter().enumerate() {
+            harness.run_steps(3);
+            harness.get_by_label(&format!("{} of 9", stop + 1));
+            let next = if stop == 8 { "Finish" } else { "Next" };
+            assert!(harness.query_by_label(next).is_none(), "stop {stop} waits");
+            for key in keys {
+                press(&mut harness, *key);
+            }
+            if stop == 2 {
+                let picture = harness.get_by_label("weighting of W0: memory rows over time");
+                let place = picture.rect().center();
+                harness.drag_at(place);
+                harness.run_steps(1);
+                harness.drop_at(place);
+            }
+            harness.run_steps(3);
+            let next = harness.get_by_label(next);
+            let rect = next.rect();
+            assert!(rect.right() <= size.x && rect.bottom() <= size.y);
+            next.click();
+            harness.run_steps(2);
+        }
+        assert!(harness.query_by_label("9 of 9").is_none());
+        assert_eq!(harness.state().settings.stop, 0);
+        let player = &harness.state().player;
+        assert_eq!((player.step(), player.stage()), (0, Stage::Controller));
+    }
+}
+
+#[test]
+fn the_tour_is_left_and_gone_on_with() {
+    let mut harness = paused();
+    act(&mut harness, Command::StartTour);
+    for _ in 0..3 {
+        click(&mut harness, "Skip");
+    }
+    harness.get_by_label("4 of 9");
+    press(&mut harness, Key::Escape);
+    assert!(harness.query_by_label("4 of 9").is_none());
+    let lines = harness.state().settings.lines();
+    let kept = Settings::read(|key| {
+        let line = lines.iter().find(|(name, _)| *name == key)?;
+        Some(line.1.clone())
+    });
+    let options = Options {
+        settings: kept,
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut next = window_with(Vec2::new(960.0, 600.0), options);
+    press(&mut next, Key::Questionmark);
+    next.run_steps(2);
+    click(&mut next, "Go on with the tour: 4 of 9");
+    next.get_by_label("4 of 9");
+    click(&mut next, "Leave the tour");
+    assert!(next.query_by_label("4 of 9").is_none());
+}
+
+#[test]
+fn the_tour_needs_a_memory_and_finds_one() {
+    let options = Options {
+        machines: vec![baseline(1, 8), machine("first", 1)],
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    act(&mut harness, Command::StartTour);
+    assert_eq!(harness.state().session.wish.machine, 1);
+    harness.get_by_label("1 of 9");
+}

@@ -42,6 +42,17 @@ impl Files for Shelf {
                     sha256: None,
                 })))
             }
+            Some("partial.json") => {
+                let machine = machine("partial", 4);
+                let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+                recording.absent = vec!["memory".to_owned(), "read0.key".to_owned()];
+                Ok(Opened::Trace(Box::new(OpenedTrace {
+                    title: "partial.json".to_owned(),
+                    recording,
+                    config: None,
+                    sha256: None,
+                })))
+            }
             Some("broken.json") => {
                 let machine = machine("broken", 4);
                 let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
@@ -642,6 +653,193 @@ fn every_size_of_window_can_be_drawn() {
     }
 }
 
+/// A machine with as many read and as many write heads.
+fn many_heads(each: usize) -> Machine {
+    let mut machine = machine("many", 3);
+    let mut config = machine.ntm.config.clone();
+    (config.read_heads, config.write_heads) = (each, each);
+    machine.ntm = Ntm::new(config, 3);
+    machine
+}
+
+#[test]
+fn two_heads_are_expanded_and_all_shown_alike() {
+    let mut harness = window_on(many_heads(2));
+    harness.get_by_label("W0  ADDRESSING");
+    harness.get_by_label_contains("W0 sharpen: ");
+    harness.get_by_label_contains("W0 moves: row ");
+    assert!(harness.query_by_label_contains("R0 sharpen: ").is_none());
+    act(&mut harness, Command::Pin(0));
+    harness.get_by_label_contains("R0 sharpen: ");
+    harness.get_by_label_contains("W0 sharpen: ");
+    harness.get_by_label_contains("W1 now: ");
+    // Looking at the pinned head exchanges the two.
+    press(&mut harness, Key::Num1);
+    assert_eq!(
+        (harness.state().focus, harness.state().pinned),
+        (0, Some(2))
+    );
+    act(&mut harness, Command::Pin(2));
+    assert_eq!(harness.state().pinned, None);
+    press(&mut harness, Key::Num0);
+    harness.get_by_label("FINAL WEIGHTING OF ALL 4 HEADS");
+    assert!(harness.query_by_label_contains("R0 sharpen: ").is_none());
+    for head in ["R0", "R1", "W0", "W1"] {
+        harness.get_by_label_contains(&format!("{head} now: "));
+        harness.get_by_label_contains(&format!("{head} emits β "));
+    }
+    click(&mut harness, "Sign of W1");
+    assert_eq!(
+        (harness.state().focus, harness.state().all_heads),
+        (3, false)
+    );
+}
+
+#[test]
+fn many_heads_are_thumbnails_to_choose_from() {
+    let mut harness = window_on(many_heads(8));
+    let thumbnails = harness.get_all_by_label_contains("thumbnail of ");
+    assert_eq!(thumbnails.count(), 15);
+    click(&mut harness, "thumbnail of R3: memory rows over time");
+    assert_eq!(harness.state().focus, 3);
+    // A second head is not expanded where it could not be read.
+    act(&mut harness, Command::Pin(9));
+    harness.set_size(Vec2::new(700.0, 600.0));
+    harness.run_steps(2);
+    harness.get_by_label("R3  NO ROOM FOR W1 BESIDE IT");
+}
+
+#[test]
+fn whatever_is_clicked_has_a_card() {
+    let mut harness = paused();
+    act(&mut harness, Command::Seek(8));
+    for (picture, title) in [
+        ("W0 key k: at this step", "W0 key k column "),
+        ("W0 erase e: at this step", "W0 erase e column "),
+        ("W0 add a: at this step", "W0 add a column "),
+        ("machine input x: at this step", "input x channel "),
+        ("machine output y: at this step", "output y channel "),
+        ("reads of R0: over time", "R0 read r column "),
+        ("Keep W0 in view", "W0, a write head"),
+    ] {
+        click(&mut harness, picture);
+        let card = harness.state().card().unwrap();
+        assert!(card.title.starts_with(title), "{picture}: {}", card.title);
+        harness.get_by_label(&card.title);
+    }
+    let card = harness.state().card().unwrap();
+    press(&mut harness, Key::ArrowLeft);
+    assert_ne!(harness.state().card().unwrap().lines, card.lines);
+}
+
+#[test]
+fn a_right_click_copies_a_value_a_line_a_column_or_all() {
+    let mut harness = paused();
+    harness
+        .get_by_label("memory: rows down, columns across")
+        .click_secondary();
+    harness.run_steps(3);
+    harness.get_by_label_contains("Copy the value, row ");
+    harness.get_by_label_contains("Copy column ");
+    harness.get_by_label("Copy all 16 × 6 as NumPy").click();
+    let mut copied = None;
+    for _ in 0..3 {
+        harness.run_steps(1);
+        let commands = &harness.output().platform_output.commands;
+        let text = commands.iter().find_map(|command| match command {
+            egui::OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        });
+        copied = copied.or(text);
+    }
+    let copied = copied.unwrap();
+    assert!(copied.starts_with("# row, column 0, column 1"), "{copied}");
+    assert_eq!(copied.lines().count(), 17);
+    harness.get_by_label_contains("copied: all 16 × 6 as NumPy.");
+}
+
+#[test]
+fn a_narrow_window_has_the_numbers_in_a_drawer() {
+    let mut harness = window_of(Vec2::new(960.0, 600.0), Arc::default());
+    let title = "Click a value in any picture to keep it here, with its equation.";
+    assert!(harness.query_by_label(title).is_none());
+    click(&mut harness, "Numbers panel");
+    harness.get_by_label(title);
+    press(&mut harness, Key::Escape);
+    assert!(harness.query_by_label(title).is_none());
+}
+
+#[test]
+fn the_part_to_loop_is_drawn_and_dragged_on_the_ruler() {
+    let mut harness = paused();
+    let ruler = harness
+        .get_by_label("Ruler: phases and steps of the episode")
+        .rect();
+    let at = |step: f32| {
+        let x = ruler.left() + (step + 0.5) / 11.0 * ruler.width();
+        egui::pos2(x, ruler.top() + 8.0)
+    };
+    let drag = |harness: &mut Harness<'_, App>, from: egui::Pos2, to: egui::Pos2| {
+        harness.drag_at(from);
+        harness.run_steps(2);
+        harness.hover_at(to);
+        harness.run_steps(2);
+        harness.drop_at(to);
+        harness.run_steps(2);
+    };
+    drag(&mut harness, at(2.0), at(6.0));
+    assert_eq!(harness.state().player.range(), Some((2, 6)));
+    assert_eq!(step(&harness), 0);
+    let handle = harness.get_by_label("Loop end").rect().center();
+    drag(&mut harness, handle, at(8.0));
+    assert_eq!(harness.state().player.range(), Some((2, 8)));
+    harness.get_by_label("Movement of W0: over time");
+    harness.get_by_label("Movement of R0: over time");
+}
+
+#[test]
+fn the_input_is_edited_by_keys_and_clicks() {
+    let mut harness = paused();
+    let input = |harness: &Harness<'_, App>, step: usize, channel: usize| {
+        let open = harness.state().session.open.as_ref().unwrap();
+        let episode = &open.shown.recording.episode;
+        (
+            episode.input[[step, channel]],
+            episode.target[[step + 6, channel]],
+        )
+    };
+    let before = input(&harness, 2, 1);
+    press(&mut harness, Key::E);
+    for key in [Key::ArrowRight, Key::ArrowRight, Key::ArrowDown] {
+        press(&mut harness, key);
+    }
+    harness.get_by_label_contains("editing the input: step 2, channel 1; ");
+    press(&mut harness, Key::Space);
+    assert!(!harness.state().player.playing());
+    assert_eq!(step(&harness), 2);
+    let after = input(&harness, 2, 1);
+    assert_eq!(after, (1.0 - before.0, 1.0 - before.1));
+    harness.get_by_label("1 bit differs from what the seed draws");
+    // The same weights see the same bits on other rows.
+    act(&mut harness, Command::MemoryRows(64));
+    assert_eq!(input(&harness, 2, 1), after);
+    click(&mut harness, "Bits of the input: a click flips one");
+    harness.get_by_label("Only the bits that the task shows can be changed.");
+    press(&mut harness, Key::Escape);
+    press(&mut harness, Key::ArrowRight);
+    assert!(harness.state().mark.is_none());
+    act(&mut harness, Command::NextSeed);
+    assert!(harness.state().session.wish.flipped.is_empty());
+}
+
+#[test]
+fn what_a_trace_lacks_is_said() {
+    let mut harness = paused();
+    open(&mut harness, "partial.json");
+    harness.get_by_label("2 arrays not recorded; values unknown:");
+    harness.get_by_label("memory, read0.key");
+}
+
 #[test]
 fn a_window_without_machines_says_what_to_do() {
     let mut harness = Harness::builder()
@@ -667,6 +865,58 @@ fn a_large_memory_costs_little_per_frame() {
     harness.run_steps(2);
     let shapes = harness.output().shapes.len();
     assert!(shapes < 3000, "{shapes} shapes");
+    // A step changes what is of the step, not what is over time, and at most as many pixels as there are.
+    let (uploads, bytes) = (harness.state().uploads(), harness.state().uploaded_bytes());
+    press(&mut harness, Key::ArrowRight);
+    let uploads = harness.state().uploads() - uploads;
+    let bytes = harness.state().uploaded_bytes() - bytes;
+    assert!((1..=20).contains(&uploads), "{uploads} uploads");
+    assert!(bytes < 64 << 10, "{bytes} bytes");
+    // Nothing changes, nothing is uploaded.
+    let before = harness.state().uploads();
+    harness.run_steps(3);
+    assert_eq!(harness.state().uploads(), before);
+}
+
+#[test]
+fn some_of_many_rows_scroll_follow_and_are_selected() {
+    let mut harness = paused();
+    let task = harness.state().session.machines[0].task.clone();
+    let mut big = machine("big", 5);
+    big.ntm = small(&task, 4096, 5);
+    harness.state_mut().session.add(big);
+    press_with(&mut harness, Modifiers::SHIFT, Key::R);
+    press(&mut harness, Key::Z);
+    let map = "all rows: drag to move the rows on screen";
+    assert!(harness.query_by_label(map).is_none());
+    press(&mut harness, Key::F);
+    harness.get_by_label(map);
+    assert!(harness.state().zoom.follow);
+    act(&mut harness, Command::ScrollRows(1000.0));
+    assert!(!harness.state().zoom.follow);
+    assert!(harness.state().zoom.first >= 1000);
+    act(&mut harness, Command::CentreRow(2000));
+    let first = harness.state().zoom.first;
+    assert!((1900..2000).contains(&first), "{first}");
+    // The selection walks round the end and is brought on screen.
+    act(
+        &mut harness,
+        Command::Select(tapescope::viewer::Target::Row(4095)),
+    );
+    press(&mut harness, Key::ArrowDown);
+    assert_eq!(harness.state().card().unwrap().title, "W0 row 0");
+    assert_eq!(harness.state().zoom.first, 0);
+    press(&mut harness, Key::ArrowUp);
+    assert_eq!(harness.state().card().unwrap().title, "W0 row 4095");
+    let height = harness.state().zoom.height.unwrap();
+    press(&mut harness, Key::Plus);
+    assert!(harness.state().zoom.height.unwrap() > height);
+    press(&mut harness, Key::N);
+    harness.get_by_label("log scale, 1e−6 to 1");
+    for _ in 0..6 {
+        press(&mut harness, Key::Minus);
+    }
+    assert!(harness.query_by_label(map).is_none());
 }
 
 #[test]

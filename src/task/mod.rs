@@ -14,6 +14,7 @@
 
 mod associative_recall;
 mod copy;
+mod edit;
 mod ngrams;
 mod other;
 mod priority_sort;

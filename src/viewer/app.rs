@@ -2,7 +2,9 @@
 
 mod changes;
 mod choices;
+mod editing;
 mod guide;
+mod rows_on_screen;
 mod start;
 
 use std::path::{Path, PathBuf};
@@ -21,10 +23,11 @@ use super::panel::dialogs::{Answer, Dialog, Known, dialog_panel_ui};
 use super::panel::finder::Search;
 use super::panel::top::Bar;
 use super::panel::{self, Columns, View, bottom, centre, left, right, top};
+use super::rows::Zoom;
 use super::session::{Open, Session};
 use super::settings::{Look, Panels, Settings};
 use super::story;
-use super::theme::{self, Palette};
+use super::theme::{self, Palette, Scale};
 use super::tour::Tour;
 use super::widget::picture::Textures;
 use super::widget::readout::{Readout, readout_ui};
@@ -38,6 +41,10 @@ const LONGEST_FRAME: f32 = 0.25;
 
 /// The window.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the window"
+)]
 pub struct App {
     /// What is open.
     pub session: Session,
@@ -45,8 +52,24 @@ pub struct App {
     pub player: Player,
     /// The head that is looked at.
     pub focus: usize,
+    /// The head pinned beside it.
+    pub pinned: Option<usize>,
+    /// True while all heads are shown alike.
+    pub all_heads: bool,
     /// True while only touched rows are shown.
     pub touched_only: bool,
+    /// True while the right panel lies over the pictures, in a window too narrow for it.
+    pub drawer: bool,
+    /// Which part of the rows is on screen.
+    pub zoom: Zoom,
+    /// True while weightings are shown by their logarithm.
+    pub log_scale: bool,
+    /// Height of the rows on screen in the last frame.
+    room: f32,
+    /// Width of the window in the last frame.
+    width: f32,
+    /// The mark in the input while it is edited: step and channel.
+    pub mark: Option<(usize, usize)>,
     /// What is remembered between runs.
     pub settings: Settings,
     /// What of it is on.
@@ -94,7 +117,15 @@ impl App {
             session: Session::new(options.machines, options.seed),
             player: Player::new(0),
             focus: usize::MAX,
+            pinned: None,
+            all_heads: false,
             touched_only: true,
+            drawer: false,
+            zoom: Zoom::default(),
+            log_scale: false,
+            mark: None,
+            room: 400.0,
+            width: f32::INFINITY,
             settings: options.settings,
             worn: Look::default(),
             history: History::default(),
@@ -136,6 +167,11 @@ impl App {
     pub fn card(&self) -> Option<Card> {
         let open = self.session.open.as_ref()?;
         self.selected?.card(open, self.focus, self.player.step())
+    }
+
+    /// Bytes of textures uploaded so far.
+    pub fn uploaded_bytes(&self) -> usize {
+        self.textures.bytes()
     }
 
     /// Textures uploaded so far.
@@ -234,7 +270,15 @@ impl App {
         } else {
             &Stage::ALL
         };
+        let bits = open.shown.recording.task.bits();
+        let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
+        let mark = self.mark.filter(|_| !open.is_of_a_file());
+        self.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
+        let kept = self.mark.map(|_| self.player.step());
         self.player.load(trace.steps(), stages);
+        // Whoever changes a bit wants to see what it changes here.
+        self.player.seek(kept.unwrap_or(0));
+        self.pinned = self.pinned.filter(|head| *head < trace.heads.len());
         if self.focus >= trace.heads.len() {
             // The write head comes first in the story of an episode.
             let write = trace
@@ -263,6 +307,10 @@ impl App {
                 Command::NextTheme => self.settings.look.theme = next_theme(ctx),
                 Command::CopyTable { numpy } => self.copy(ctx, numpy),
                 Command::CopyText(text) => ctx.copy_text(text),
+                Command::CopyCells { text, said } => {
+                    ctx.copy_text(text);
+                    self.toasts.add(Kind::Done, said);
+                }
                 Command::Undo | Command::Redo => {
                     self.travel(command == Command::Redo);
                     continue;
@@ -306,7 +354,23 @@ impl App {
     fn act(&mut self, command: Command) {
         match command {
             Command::ToggleTouched => self.touched_only = !self.touched_only,
-            Command::Fit => self.touched_only = false,
+            Command::Fit => {
+                self.touched_only = false;
+                self.zoom = Zoom::default();
+            }
+            Command::NextScale => self.log_scale = !self.log_scale,
+            Command::RowsTaller
+            | Command::RowsLower
+            | Command::ToggleFollow
+            | Command::NextRow
+            | Command::PreviousRow
+            | Command::ScrollRows(_)
+            | Command::CentreRow(_) => self.move_rows(&command),
+            Command::ToggleEdit
+            | Command::MoveMark(..)
+            | Command::FlipMarked
+            | Command::Flip(..) => self.edit(&command),
+            Command::ToggleNumbers if self.width < panel::NARROW => self.drawer = !self.drawer,
             Command::ToggleLeft
             | Command::ToggleNumbers
             | Command::ToggleTimeline
@@ -319,6 +383,8 @@ impl App {
             | Command::ToggleMotion
             | Command::ForgetFiles => self.set(&command),
             Command::Focus(head) => self.look_at(head),
+            Command::Pin(head) => self.pin(head),
+            Command::AllHeads => self.all_heads = !self.all_heads,
             Command::Select(target) => self.selected = Some(target),
             Command::Deselect => self.selected = None,
             Command::Dismiss(id) => self.toasts.dismiss(id),
@@ -426,6 +492,10 @@ impl App {
             Command::MemoryRows(rows) => self.session.set_rows(rows),
             _ => {}
         }
+        if !matches!(command, Command::MemoryRows(_)) {
+            // The bits of another episode are others.
+            self.session.wish.flipped.clear();
+        }
         if let Some(sentence) = limit {
             self.toasts.add(Kind::Notice, sentence);
         }
@@ -434,15 +504,27 @@ impl App {
         }
     }
 
+    /// Number of heads of the machine on screen.
+    fn heads(&self) -> usize {
+        let open = self.session.open.as_ref();
+        open.map_or(0, |open| open.shown.recording.trace.heads.len())
+    }
+
     fn look_at(&mut self, head: usize) {
-        let heads = self
-            .session
-            .open
-            .as_ref()
-            .map_or(0, |open| open.shown.recording.trace.heads.len());
-        if head < heads {
-            self.focus = head;
+        if head >= self.heads() {
+            return;
         }
+        if self.pinned == Some(head) {
+            self.pinned = Some(self.focus);
+        }
+        self.focus = head;
+        self.all_heads = false;
+    }
+
+    fn pin(&mut self, head: usize) {
+        let other = head < self.heads() && head != self.focus && self.pinned != Some(head);
+        self.pinned = other.then_some(head);
+        self.all_heads = false;
     }
 
     fn save(&mut self, path: PathBuf) {
@@ -475,7 +557,9 @@ impl App {
             (Command::AskMessages, _) => Some(Dialog::Messages),
             (Command::ToggleShortcuts, None) => Some(Dialog::Shortcuts),
             (Command::Escape, None) => {
-                if self.welcome.shown {
+                if self.width < panel::NARROW && self.drawer {
+                    self.drawer = false;
+                } else if self.welcome.shown {
                     self.toggle_welcome();
                 } else if self.tour.take().is_none() && self.selected.take().is_none() {
                     self.toasts.clear();
@@ -522,7 +606,12 @@ impl App {
         self.player.advance(f64::from(seconds));
         self.toasts.advance(seconds);
         let mut commands = Vec::new();
-        command::take_keys(ctx, self.dialog.is_some(), &mut commands);
+        command::take_keys(
+            ctx,
+            self.dialog.is_some(),
+            self.mark.is_some() && self.dialog.is_none(),
+            &mut commands,
+        );
         let dropped = ctx.input(|input| input.raw.dropped_files.clone());
         let paths = dropped.iter().map(|file| file.path());
         commands.extend(paths.map(|path| Command::Open(path.to_owned())));
@@ -573,7 +662,7 @@ impl App {
 
     fn dialog_ui(&mut self, ctx: &Context, commands: &mut Vec<Command>) {
         let choices = match &self.dialog {
-            Some(Dialog::Commands(_)) => self.choices(ctx.content_rect().width()),
+            Some(Dialog::Commands(_)) => self.choices(),
             _ => Vec::new(),
         };
         let known = Known {
@@ -591,6 +680,17 @@ impl App {
         self.settings.panels.numbers && width >= panel::NARROW && self.session.open.is_some()
     }
 
+    fn columns(&self, width: f32) -> Columns {
+        let pinned = self.pinned.is_some() && !self.all_heads;
+        let (numbers, heads) = (self.shows_numbers(width), self.heads());
+        let left = self.settings.panels.left;
+        if self.part().is_some() {
+            Columns::with_minimap(width, left, numbers, heads, pinned)
+        } else {
+            Columns::new(width, left, numbers, heads, pinned)
+        }
+    }
+
     /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers,
     /// or on the legends where there is none.
     fn message_corner(&self, window: egui::Rect) -> egui::Pos2 {
@@ -604,10 +704,7 @@ impl App {
         let right = if numbers || self.session.open.is_none() || self.welcome.shown {
             window.right() - 12.0
         } else {
-            Columns::new(window.width(), panels.left, numbers)
-                .stages
-                .max
-                - 22.0
+            self.columns(window.width()).stages.max - 22.0
         };
         egui::pos2(right, bottom)
     }
@@ -616,12 +713,14 @@ impl App {
         let palette = Palette::with_map(ui.visuals().dark_mode, self.settings.look.map);
         let width = ui.ctx().content_rect().width();
         let numbers = self.shows_numbers(width);
+        let drawer = self.drawer && width < panel::NARROW;
+        self.width = width;
         let shown = Panels {
             numbers,
             ..self.settings.panels
         };
         let bar = Bar {
-            numbers,
+            numbers: numbers || drawer,
             start: self.welcome.shown,
             busy: self.worker.busy(),
         };
@@ -641,12 +740,8 @@ impl App {
             self.empty_ui(ui);
             return;
         };
-        let columns = Columns::new(width, shown.left, numbers);
-        let rows = if self.touched_only {
-            open.touched.clone()
-        } else {
-            open.all.clone()
-        };
+        let (whole, rows) = self.rows_of(&open, ui.ctx().content_rect().height());
+        let columns = self.columns(width);
         let (mut row, mut unit) = (None, None);
         let mut readout = None;
         let mut view = View {
@@ -654,7 +749,17 @@ impl App {
             open: &open,
             player: &self.player,
             focus: self.focus,
+            pinned: self.pinned,
+            mark: self.mark,
+            follow: self.zoom.follow,
+            all_heads: self.all_heads,
             rows: &rows,
+            whole: &whole,
+            weighting_scale: if self.log_scale {
+                Scale::LogWeighting
+            } else {
+                Scale::Weighting
+            },
             touched_only: self.touched_only,
             palette,
             textures: &mut self.textures,
@@ -667,6 +772,9 @@ impl App {
             selected: self.selected,
         };
         episode_panels_ui(ui, &columns, shown, (panel, padded, slim), &mut view);
+        if drawer {
+            drawer_ui(ui.ctx(), padded, shown, &mut view);
+        }
         (self.row, self.unit) = (row, unit);
         self.readout = readout;
     }
@@ -727,6 +835,26 @@ fn episode_panels_ui(
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
         .show(ui, |ui| centre::centre_ui(ui, columns, view));
+}
+
+/// The panel of numbers over the pictures: for windows too narrow to have it beside them.
+fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
+    let window = ctx.content_rect();
+    let below = panel::transport_height(window.height(), view.has_heads(), shown) + panel::STATUS;
+    let size = egui::vec2(panel::RIGHT, window.height() - panel::TOP - below);
+    let corner = egui::pos2(window.right() - size.x, panel::TOP);
+    egui::Area::new(egui::Id::unique("drawer"))
+        .order(egui::Order::Middle)
+        .fixed_pos(corner)
+        .show(ctx, |ui| {
+            let frame = frame.stroke(view.palette.hairline());
+            frame.show(ui, |ui| {
+                let inside = size - egui::Vec2::splat(2.0 * theme::PADDING + 2.0);
+                ui.set_min_size(inside);
+                ui.set_max_size(inside);
+                egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+            });
+        });
 }
 
 fn left_ui(ui: &mut Ui, view: &mut View<'_>) {

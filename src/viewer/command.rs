@@ -50,10 +50,30 @@ pub enum Command {
     PreviousEvent,
     /// Look at this head.
     Focus(usize),
+    /// Expand this head beside the one looked at, or let go of it.
+    Pin(usize),
+    /// The final weightings of all heads, or one head with its stages.
+    AllHeads,
     /// The touched rows only, or all.
     ToggleTouched,
     /// All rows, fitted to the window.
     Fit,
+    /// Taller rows.
+    RowsTaller,
+    /// Lower rows.
+    RowsLower,
+    /// The rows on screen keep to the head looked at.
+    ToggleFollow,
+    /// Select the next row.
+    NextRow,
+    /// Select the row before.
+    PreviousRow,
+    /// Move the rows on screen by so many.
+    ScrollRows(f32),
+    /// Bring this row, by its place among those shown, to the middle.
+    CentreRow(usize),
+    /// Weightings by their value, or by its logarithm.
+    NextScale,
     /// The same episode again, from its first step.
     Restart,
     /// The episode of the next seed.
@@ -132,6 +152,14 @@ pub enum Command {
     Repeats(usize),
     /// Another seed.
     Seed(u64),
+    /// Change the bits of the input by hand, or stop it.
+    ToggleEdit,
+    /// Move the mark in the input by steps and channels.
+    MoveMark(isize, isize),
+    /// The bit under the mark the other way round.
+    FlipMarked,
+    /// A bit of the input, by step and channel, the other way round.
+    Flip(usize, usize),
     /// Another number of memory rows.
     MemoryRows(usize),
     /// Open this file.
@@ -145,6 +173,13 @@ pub enum Command {
     },
     /// Dismiss this message.
     Dismiss(u64),
+    /// Copy these values.
+    CopyCells {
+        /// The text.
+        text: String,
+        /// What is said about it.
+        said: String,
+    },
     /// Copy what is kept in view, or the rows of the head looked at.
     CopyTable {
         /// As a NumPy array instead of lines with tabs.
@@ -213,14 +248,22 @@ pub fn table() -> Vec<Entry> {
         entry(Command::Faster, "Faster", &[key(Key::CloseBracket)], "twice the speed"),
         entry(Command::NormalSpeed, "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
         entry(Command::ToggleLoop, "Loop", &[key(Key::L)], "off, all, the marked part"),
-        entry(Command::LoopIn, "Loop from here", &[key(Key::I)], "or drag on the ruler with Shift"),
+        entry(Command::LoopIn, "Loop from here", &[key(Key::I)], "or drag over the phases above the pictures"),
         entry(Command::LoopOut, "Loop to here", &[key(Key::O)], ""),
         entry(Command::NextEvent, "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
         entry(Command::PreviousEvent, "Previous event", &[key(Key::PageUp)], ""),
+        entry(Command::AllHeads, "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
         entry(Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide what no head touches"),
         entry(Command::Fit, "Fit all rows", &[key(Key::Z)], ""),
+        entry(Command::RowsTaller, "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
+        entry(Command::RowsLower, "Lower rows", &[key(Key::Minus)], ""),
+        entry(Command::ToggleFollow, "Follow the head", &[key(Key::F)], "it stays on screen"),
+        entry(Command::NextRow, "Next row", &[key(Key::ArrowDown)], "selects it"),
+        entry(Command::PreviousRow, "Previous row", &[key(Key::ArrowUp)], ""),
+        entry(Command::NextScale, "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
         entry(Command::Restart, "Restart, same seed", &[key(Key::R)], "from its first step"),
         entry(Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
+        entry(Command::ToggleEdit, "Edit the input", &[key(Key::E)], "arrows move, Space or a click flips"),
         entry(Command::ToggleWelcome, "Start page", &[key(Key::W)], "all machines, recent files"),
         entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
         entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
@@ -279,6 +322,7 @@ pub fn group(command: &Command) -> &'static str {
         Command::Restart
         | Command::NextSeed
         | Command::ToggleWelcome
+        | Command::ToggleEdit
         | Command::AskOpen
         | Command::AskSave
         | Command::Undo
@@ -317,10 +361,15 @@ pub fn key_text(shortcut: &KeyboardShortcut) -> String {
     text += match shortcut.logical_key {
         Key::ArrowRight => "→",
         Key::ArrowLeft => "←",
+        Key::ArrowUp => "↑",
+        Key::ArrowDown => "↓",
         Key::Escape => "Esc",
         other => match other.symbol_or_name() {
             "Questionmark" => "?",
             "Period" => ".",
+            "Plus" => "+",
+            "Equals" => "=",
+            "Minus" => "−",
             "Comma" => ",",
             "OpenBracket" => "[",
             "CloseBracket" => "]",
@@ -355,7 +404,7 @@ pub fn tooltip(command: &Command) -> String {
 /// Takes the keys of the frame before any widget sees them.
 ///
 /// While text is being typed only Esc counts; while a dialog is open, Esc and the list of keys.
-pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) {
+pub fn take_keys(ctx: &Context, dialog_open: bool, editing: bool, commands: &mut Vec<Command>) {
     let typing = ctx.text_edit_focused();
     // An open menu has Esc to itself.
     let menu_open = egui::Popup::is_any_open(ctx);
@@ -370,6 +419,11 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) 
         .collect();
     let heads = HEAD_KEYS.iter().enumerate();
     entries.extend(heads.map(|(head, key)| (*key, Command::Focus(head))));
+    if editing {
+        // In front of the others: while the input is edited these keys are not those of playback.
+        entries.retain(|(_, command)| !plays(command));
+        entries.extend(edit_keys());
+    }
     // The most modifiers first: Shift+R is not R.
     entries.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
     ctx.input_mut(|input| {
@@ -392,6 +446,27 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, commands: &mut Vec<Command>) 
             }
         }
     });
+}
+
+/// True for what moves the play-head: suspended while the input is edited.
+fn plays(command: &Command) -> bool {
+    matches!(group(command), "Play" | "Move in time")
+        || matches!(
+            command,
+            Command::NextRow | Command::PreviousRow | Command::Escape
+        )
+}
+
+/// The keys while the input is edited.
+fn edit_keys() -> [(KeyboardShortcut, Command); 6] {
+    [
+        (key(Key::ArrowRight), Command::MoveMark(1, 0)),
+        (key(Key::ArrowLeft), Command::MoveMark(-1, 0)),
+        (key(Key::ArrowDown), Command::MoveMark(0, 1)),
+        (key(Key::ArrowUp), Command::MoveMark(0, -1)),
+        (key(Key::Space), Command::FlipMarked),
+        (key(Key::Escape), Command::ToggleEdit),
+    ]
 }
 
 fn modifier_count(modifiers: Modifiers) -> usize {

@@ -107,6 +107,7 @@ mod tests {
                 repeats: 1,
                 seed: 1,
                 rows: 8,
+                flipped: Vec::new(),
             },
             file: None,
             focus: 0,

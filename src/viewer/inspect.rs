@@ -1,6 +1,10 @@
 //! What a person has pointed out, and everything that can be said about it at the current step: the
 //! equations with the numbers of this step, and the table behind them.
 
+pub mod vector;
+
+pub use vector::Vector;
+
 use super::numbers;
 use super::session::Open;
 use super::story;
@@ -24,6 +28,17 @@ pub enum Target {
         layer: usize,
         /// Its place in the layer.
         unit: usize,
+    },
+    /// A head.
+    Head(usize),
+    /// A number of what a head emits or reads, or of what the machine is given or answers.
+    Value {
+        /// The head, where it is one of a head.
+        head: usize,
+        /// Which vector.
+        vector: Vector,
+        /// Its place in the vector.
+        column: usize,
     },
     /// What the whole machine is given and answers in a step.
     Step,
@@ -100,6 +115,12 @@ impl Target {
             Self::Row(row) => row_card(open, focus, row, step),
             Self::Cell { row, column } => cell_card(open, row, column, step),
             Self::Unit { layer, unit } => unit_card(open, layer, unit, step),
+            Self::Head(head) => vector::head_card(&open.shown.recording, head, step),
+            Self::Value {
+                head,
+                vector,
+                column,
+            } => vector::card(&open.shown.recording, head, vector, column, step),
             Self::Step => Some(step_card(open, step)),
         }
     }

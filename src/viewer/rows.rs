@@ -18,6 +18,8 @@ pub struct Rows {
     /// The true numbers of the rows shown, from the top.
     shown: Vec<usize>,
     total: usize,
+    /// True when more rows follow on both sides of what is on screen.
+    cut: bool,
 }
 
 impl Rows {
@@ -33,6 +35,7 @@ impl Rows {
             shown: runs.iter().cloned().flatten().collect(),
             runs,
             total,
+            cut: false,
         }
     }
 
@@ -74,6 +77,36 @@ impl Rows {
             self.runs.rotate_left((widest + 1) % count);
         }
         Self::of(self.runs, self.total)
+    }
+
+    /// `count` of these rows from the `first` one down.
+    pub fn part(&self, first: usize, count: usize) -> Self {
+        let (mut before, mut runs) = (0, Vec::new());
+        for run in &self.runs {
+            let start = first.max(before) - before;
+            let end = (first + count)
+                .min(before + run.len())
+                .saturating_sub(before);
+            if start < end {
+                runs.push(run.start + start..run.start + end);
+            }
+            before += run.len();
+        }
+        Self {
+            cut: true,
+            ..Self::of(runs, self.total)
+        }
+    }
+
+    /// Distinguishes these rows from others of the same episode.
+    pub fn id(&self) -> (Option<usize>, Option<usize>, usize) {
+        let ends = (self.shown.first(), self.shown.last());
+        (ends.0.copied(), ends.1.copied(), self.shown.len())
+    }
+
+    /// The place of a row among those shown.
+    pub fn index_of(&self, row: usize) -> Option<usize> {
+        self.shown.iter().position(|shown| *shown == row)
     }
 
     /// Number of rows shown.
@@ -123,6 +156,9 @@ impl Rows {
 
     /// How many rows are left out between a run and the next one, round the end.
     fn left_out_after(&self, index: usize) -> usize {
+        if self.cut && index + 1 == self.runs.len() {
+            return 0;
+        }
         let next = &self.runs[(index + 1) % self.runs.len()];
         (next.start + self.total - self.runs[index].end) % self.total
     }
@@ -135,6 +171,74 @@ impl Rows {
 
 /// Rows never grow taller than this, in points.
 const MAX_ROW_HEIGHT: f32 = 28.0;
+
+/// Rows lower than this cannot be told apart, in points.
+const LEAST_ROW_HEIGHT: f32 = 6.0;
+/// The height at which following a head begins, in points.
+const FOLLOWED: f32 = 14.0;
+
+/// Which part of the rows is on screen: all of them, or a window of rows of a chosen height.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Zoom {
+    /// The height of a row, in points; none when all rows fit.
+    pub height: Option<f32>,
+    /// The first row on screen, by its place among those shown.
+    pub first: usize,
+    /// True while the window keeps to the head looked at.
+    pub follow: bool,
+}
+
+impl Zoom {
+    /// How many rows are on screen in so much room; none when all of them are.
+    pub fn count(&self, rows: &Rows, room: f32) -> Option<usize> {
+        let count = (room / self.height?) as usize;
+        (count >= 1 && count < rows.shown()).then_some(count)
+    }
+
+    /// Taller rows, or lower ones; as low as all rows fit, all are on screen. The middle stays.
+    pub fn scale(&mut self, factor: f32, rows: &Rows, room: f32) {
+        if self.height.is_none() && factor < 1.0 {
+            return;
+        }
+        let fitted = room / rows.shown().max(1) as f32;
+        let now = self.height.unwrap_or(fitted.max(LEAST_ROW_HEIGHT / factor));
+        let height = (now * factor).min(MAX_ROW_HEIGHT);
+        let middle = self.first + self.count(rows, room).unwrap_or(rows.shown()) / 2;
+        let keeps = height > fitted && height >= LEAST_ROW_HEIGHT * 0.99;
+        self.height = keeps.then_some(height);
+        self.centre(middle, rows, room);
+    }
+
+    /// Brings a row, by its place among those shown, to the middle.
+    pub fn centre(&mut self, index: usize, rows: &Rows, room: f32) {
+        let count = self.count(rows, room).unwrap_or(rows.shown());
+        self.first = index
+            .saturating_sub(count / 2)
+            .min(rows.shown() - count.min(rows.shown()));
+    }
+
+    /// Brings a row into the middle if it has left the middle third.
+    pub fn keep(&mut self, index: usize, rows: &Rows, room: f32) {
+        let third = self.count(rows, room).unwrap_or(rows.shown()) / 3;
+        if !(self.first + third..self.first + 2 * third + 1).contains(&index) {
+            self.centre(index, rows, room);
+        }
+    }
+
+    /// True when all rows are on screen and can be read.
+    pub fn fits(&self, rows: &Rows, room: f32) -> bool {
+        let fitted = room / rows.shown().max(1) as f32;
+        self.count(rows, room).is_none() && fitted >= FOLLOWED
+    }
+
+    /// Begins or ends to follow.
+    pub fn toggle_follow(&mut self, rows: &Rows, room: f32) {
+        self.follow = !self.follow;
+        if self.follow && self.height.is_none() && !self.fits(rows, room) {
+            self.height = Some(FOLLOWED);
+        }
+    }
+}
 
 /// Where the rows stand on screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -203,6 +307,45 @@ mod tests {
         assert!((last.max - first.min).abs() < 1e-3);
         let one = Rows::of([0..21, 60..61], 128).with_the_circle_closed();
         assert_eq!(one.runs, [0..21, 60..61]);
+    }
+
+    #[test]
+    fn a_part_is_cut_at_both_ends() {
+        let rows = Rows::of([2..5, 7..10], 128);
+        let part = rows.part(1, 3);
+        assert_eq!(part.numbers(), [3, 4, 7]);
+        assert_eq!(part.gaps(), 1);
+        assert_eq!(rows.part(4, 2).numbers(), [8, 9]);
+        assert_eq!(rows.part(9, 2).numbers(), [0; 0]);
+        assert_eq!(
+            rows.part(9, 2).place(Rangef::new(0.0, 50.0)).row_at(5.0),
+            None
+        );
+        assert_ne!(rows.part(0, 3).id(), rows.part(1, 3).id());
+    }
+
+    #[test]
+    fn a_head_is_followed_without_jitter() {
+        let rows = Rows::all(4096);
+        let mut zoom = Zoom::default();
+        zoom.toggle_follow(&rows, 420.0);
+        assert_eq!(zoom.count(&rows, 420.0), Some(30));
+        zoom.keep(2000, &rows, 420.0);
+        assert_eq!(zoom.first, 1985);
+        for index in 1996..2004 {
+            zoom.keep(index, &rows, 420.0);
+            assert_eq!(zoom.first, 1985);
+        }
+        zoom.keep(2006, &rows, 420.0);
+        assert_eq!(zoom.first, 1991);
+        zoom.keep(4095, &rows, 420.0);
+        assert_eq!(zoom.first, 4066);
+        for _ in 0..20 {
+            zoom.scale(1.0 / 1.5, &rows, 420.0);
+        }
+        assert_eq!((zoom.height, zoom.count(&rows, 420.0)), (None, None));
+        zoom.scale(1.5, &rows, 420.0);
+        assert!(zoom.height.is_some());
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::files::{Machine, OpenedTrace};
+use super::inspect::vector::expected_shift;
 use super::numbers;
 use super::rows::Rows;
-use super::story::{self, Event};
+use super::story::{self, Event, Stretch};
 use super::theme::Scale;
 use super::worker::{Request, Shown};
 use crate::math::Series;
@@ -34,6 +35,8 @@ pub struct Wish {
     pub seed: u64,
     /// Memory rows.
     pub rows: usize,
+    /// Bits of the input that are the other way round than the seed draws them: step and channel.
+    pub flipped: Vec<(usize, usize)>,
 }
 
 impl Wish {
@@ -48,6 +51,7 @@ impl Wish {
             }),
             seed,
             rows: machine.ntm.config.rows,
+            flipped: Vec::new(),
         };
         let fits = |wish: &Self| {
             let steps = wish.task(machine).longest();
@@ -90,6 +94,8 @@ pub struct Open {
     pub state_scale: Scale,
     /// Where something changes, in order.
     pub events: Arc<Vec<Event>>,
+    /// What every head does over time.
+    pub heads: Arc<Vec<HeadLines>>,
     /// How many recorded values are not finite.
     pub non_finite: usize,
     /// What was asked for; `None` for a trace that was opened.
@@ -117,6 +123,12 @@ impl Open {
             vector_scale: signed(vectors),
             state_scale: signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
             events: Arc::new(story::events(&shown.recording)),
+            heads: Arc::new(
+                heads
+                    .iter()
+                    .map(|head| HeadLines::of(head, trace.steps()))
+                    .collect(),
+            ),
             non_finite: not_finite(&shown.recording),
             wish,
             shown: Arc::new(shown),
@@ -138,6 +150,28 @@ impl Open {
     /// True for a trace that was opened: it is shown as it was recorded.
     pub fn is_of_a_file(&self) -> bool {
         self.shown.machine.is_none()
+    }
+}
+
+/// What a head does over time, worked out from its weightings.
+#[derive(Clone, Debug)]
+pub struct HeadLines {
+    /// By how many rows it moves on average, in every step.
+    pub shift: Vec<f32>,
+    /// How spread out its weighting is, in bits, in every step.
+    pub entropy: Vec<f32>,
+    /// How it moves, stretch by stretch.
+    pub stretches: Vec<Stretch>,
+}
+
+impl HeadLines {
+    fn of(head: &HeadTrace<f32>, steps: usize) -> Self {
+        let entropy = (0..steps).map(|t| story::entropy(head.weighting.row(t)));
+        Self {
+            shift: (0..steps).map(|t| expected_shift(head, t)).collect(),
+            entropy: entropy.collect(),
+            stretches: story::stretches(head, steps),
+        }
     }
 }
 
@@ -166,6 +200,7 @@ impl Session {
                 repeats: 1,
                 seed,
                 rows: 1,
+                flipped: Vec::new(),
             },
             |machine| Wish::of(0, machine, seed),
         );
@@ -239,6 +274,29 @@ impl Session {
         limit("Repeats", repeats, &(1..=MOST_REPEATS))
     }
 
+    /// Asks for another value of a bit of the input; false where it is no bit of a recorded machine.
+    pub fn flip(&mut self, step: usize, channel: usize) -> bool {
+        let Some(open) = self.open.as_ref().filter(|open| !open.is_of_a_file()) else {
+            return false;
+        };
+        let recording = &open.shown.recording;
+        if recording
+            .task
+            .flipped(&recording.episode, step, channel)
+            .is_none()
+        {
+            return false;
+        }
+        let bits = &mut self.wish.flipped;
+        match bits.iter().position(|bit| *bit == (step, channel)) {
+            Some(index) => {
+                bits.remove(index);
+            }
+            None => bits.push((step, channel)),
+        }
+        true
+    }
+
     /// Asks for a number of memory rows, where the machine runs on any.
     pub fn set_rows(&mut self, rows: usize) {
         if self
@@ -281,11 +339,11 @@ impl Session {
         let what = match (&open.shown.file, &open.shown.machine) {
             (Some(file), _) => file.clone(),
             (None, Some(machine)) => format!(
-                "{}, {} {}, seed {}",
+                "{}, {} {}, {}",
                 machine.title,
                 machine.task.measure().name(),
                 open.shown.recording.episode.size,
-                open.shown.recording.origin.map_or(0, |(seed, _)| seed)
+                drawn(&open.shown.recording, "seed ", "bits by hand")
             ),
             (None, None) => task_name(&open.shown.recording.task).to_owned(),
         };
@@ -298,13 +356,19 @@ impl Session {
             || "episode.ntmtrace.json".to_owned(),
             |open| {
                 let recording = &open.shown.recording;
-                let seed = recording.origin.map_or(0, |(seed, _)| seed);
+                let seed = drawn(recording, "seed", "edited");
                 let (task, measure) = (recording.task.name(), recording.task.measure().name());
                 let size = recording.episode.size;
-                format!("{task}-{measure}{size}-seed{seed}.ntmtrace.json")
+                format!("{task}-{measure}{size}-{seed}.ntmtrace.json")
             },
         )
     }
+}
+
+/// Where the bits of an episode come from.
+fn drawn(recording: &Recording, seed: &str, by_hand: &str) -> String {
+    let of_seed = recording.origin.map(|(drawn, _)| format!("{seed}{drawn}"));
+    of_seed.unwrap_or_else(|| by_hand.to_owned())
 }
 
 /// How many values of a recording, of all the arrays that a trace file holds, are not finite.

@@ -409,6 +409,51 @@ pub fn events(recording: &Recording) -> Vec<Event> {
     events
 }
 
+/// A stretch of steps in which a head moves alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its first step.
+    pub start: usize,
+    /// The step after its last.
+    pub end: usize,
+    /// By how many rows the peak moves in every step; nothing while the weight is on many rows.
+    pub by: Option<isize>,
+}
+
+impl Stretch {
+    /// In words: `+1 ×20`, `stays ×3`, `jumps +27`, `many rows ×2`.
+    pub fn words(&self, range: usize) -> String {
+        let count = self.end - self.start;
+        let what = match self.by {
+            None => "many rows".to_owned(),
+            Some(0) => "stays".to_owned(),
+            Some(by) if by.unsigned_abs() > range => format!("jumps {}", signed(by)),
+            Some(by) => signed(by),
+        };
+        match count {
+            1 => what,
+            n => format!("{what} ×{n}"),
+        }
+    }
+}
+
+/// How a head moves through the episode.
+pub fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for step in 0..steps {
+        let by = move_in(head, step);
+        match stretches.last_mut() {
+            Some(last) if last.by == by => last.end = step + 1,
+            _ => stretches.push(Stretch {
+                start: step,
+                end: step + 1,
+                by,
+            }),
+        }
+    }
+    stretches
+}
+
 /// By how many rows the peak of a head moves in a step, the shorter way round.
 fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
     let (from, held) = peak(head.previous_weighting(step))?;

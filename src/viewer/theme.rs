@@ -20,6 +20,9 @@ pub const RADIUS: u8 = 4;
 /// Corners of cards.
 pub const CARD_RADIUS: u8 = 6;
 
+/// Heads with a hue of their own; more than these share hues and differ in their dashes.
+pub const HUES: usize = 5;
+
 /// The colours of one theme.
 #[derive(Debug)]
 pub struct Palette {
@@ -53,7 +56,7 @@ pub struct Palette {
     pub veil: Color32,
     /// Bands of the timeline, alternating.
     pub phases: [Color32; 2],
-    heads: [Color32; 5],
+    heads: [Color32; HUES],
     weighting: [Color32; 256],
     bits: [Color32; 256],
     signed: [Color32; 256],
@@ -64,6 +67,8 @@ pub struct Palette {
 pub enum Scale {
     /// An attention over rows: 0 to 1, one peak on an empty ground.
     Weighting,
+    /// The same by its logarithm, from [`FAINTEST`] to 1: what is next to nothing can be seen.
+    LogWeighting,
     /// Bits and probabilities: 0 to 1; negative values in the negative colour of [`Scale::Signed`].
     Bits,
     /// Signed data, symmetric about zero, to ± this limit.
@@ -75,7 +80,32 @@ impl Scale {
     pub fn ends(self) -> (f32, f32) {
         match self {
             Self::Weighting | Self::Bits => (0.0, 1.0),
+            Self::LogWeighting => (FAINTEST, 1.0),
             Self::Signed(limit) => (-limit, limit),
+        }
+    }
+}
+
+/// The end of the logarithmic scale.
+const FAINTEST: f32 = 1e-6;
+
+impl Scale {
+    /// How long the bar of a weight is, as a share of the full length.
+    pub fn length(self, weight: f32) -> f32 {
+        match self {
+            Self::LogWeighting => {
+                (1.0 - weight.max(FAINTEST).log10() / FAINTEST.log10()).clamp(0.0, 1.0)
+            }
+            _ => weight.abs().min(1.0),
+        }
+    }
+
+    /// The value at this share of the legend.
+    pub fn at(self, share: f32) -> f32 {
+        let (low, high) = self.ends();
+        match self {
+            Self::LogWeighting => FAINTEST.powf(1.0 - share),
+            _ => low + (high - low) * share,
         }
     }
 }
@@ -154,7 +184,9 @@ impl Palette {
         }
         let at = |table: &[Color32; 256], share: f32| table[(share * 255.0).round() as usize];
         match scale {
-            Scale::Weighting => at(&self.weighting, value.clamp(0.0, 1.0)),
+            Scale::Weighting | Scale::LogWeighting => {
+                at(&self.weighting, scale.length(value.max(0.0)))
+            }
             Scale::Bits if value < 0.0 => at(&self.signed, (0.5 + value / 4.0).clamp(0.0, 0.5)),
             Scale::Bits => at(&self.bits, value.min(1.0)),
             Scale::Signed(limit) => {
@@ -596,7 +628,12 @@ mod tests {
         for dark in [true, false] {
             let palette = Palette::for_theme(dark);
             assert_eq!(palette.color(Scale::Weighting, 0.0), palette.well);
-            for scale in [Scale::Weighting, Scale::Bits, Scale::Signed(1.0)] {
+            for scale in [
+                Scale::Weighting,
+                Scale::LogWeighting,
+                Scale::Bits,
+                Scale::Signed(1.0),
+            ] {
                 for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                     assert_eq!(palette.color(scale, value), palette.non_finite);
                 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::files::{Export, Files, Machine, Opened};
 use super::session::{Open, Wish};
-use crate::model::ModelConfig;
+use crate::model::{ModelConfig, Ntm};
 use crate::task::Task;
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
@@ -325,12 +325,26 @@ fn record(request: &Request) -> Result<Shown, String> {
     let other = (rows != own_rows).then(|| own.with_rows(config.rows));
     let other = other.transpose().map_err(|error| error.to_string())?;
     Ok(Shown {
-        recording: Recording::new(other.as_ref().unwrap_or(own), task, wish.seed, 0),
+        recording: play(other.as_ref().unwrap_or(own), task, wish),
         config: Some(config),
         machine: Some(machine.clone()),
         file: None,
         sha256: None,
     })
+}
+
+/// The episode of the seed, or the one with the bits that were changed by hand.
+fn play(machine: &Ntm<f32>, task: &Task, wish: &Wish) -> Recording {
+    if wish.flipped.is_empty() {
+        return Recording::new(machine, task, wish.seed, 0);
+    }
+    let mut episode = task.episode(wish.seed, 0);
+    for &(step, channel) in &wish.flipped {
+        if let Some(other) = task.flipped(&episode, step, channel) {
+            episode = other;
+        }
+    }
+    Recording::of(machine, task, episode)
 }
 
 #[cfg(test)]
@@ -340,7 +354,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::model::Ntm;
     use crate::task::Copy;
 
     /// Opening and choosing take until they are let go.
@@ -398,6 +411,7 @@ mod tests {
             repeats: 1,
             seed,
             rows: 8,
+            flipped: Vec::new(),
         };
         Job::Record(Request {
             machine: Arc::new(machine),

@@ -6,8 +6,6 @@ use tapescope::viewer::Target;
 
 use super::*;
 
-const WIDTH: f32 = 1440.0;
-
 /// An episode in the middle, with something to undo in every respect.
 fn prepared() -> Harness<'static, App> {
     let mut harness = paused();
@@ -47,7 +45,7 @@ fn differences(one: &Harness<'_, App>, other: &Harness<'_, App>) -> Vec<String> 
 
 #[test]
 fn every_command_can_be_done_by_its_name() {
-    let choices = prepared().state().choices(WIDTH);
+    let choices = prepared().state().choices();
     assert!(choices.len() > 30);
     let before = prepared();
     for choice in choices {
@@ -135,7 +133,7 @@ fn what_cannot_be_done_now_says_why() {
     line.click();
     harness.run_steps(2);
     harness.get_by_label("Command");
-    let choices = harness.state().choices(960.0);
+    let choices = harness.state().choices();
     let why = |name: &str| choices.iter().find(|c| c.name == name).unwrap().blocked;
     assert_eq!(why("Next step"), Some("no episode is on screen"));
     assert_eq!(why("New episode, next seed"), Some("no machine is loaded"));
@@ -148,7 +146,7 @@ fn the_list_of_keys_is_whole_and_fits_the_smallest_window() {
     press(&mut harness, Key::F1);
     harness.run_steps(3);
     let labels: Vec<_> = harness.root().children_recursive().collect();
-    for choice in harness.state().choices(960.0) {
+    for choice in harness.state().choices() {
         if choice.key.is_empty() || matches!(choice.command, Command::Focus(_)) {
             continue;
         }

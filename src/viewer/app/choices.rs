@@ -1,19 +1,19 @@
 //! What can be chosen from the list of all commands, and what cannot be done now.
 
-use super::{App, panel};
+use super::App;
 use crate::model::Trace;
 use crate::viewer::command::{self, Command};
 use crate::viewer::panel::finder::Choice;
+use crate::viewer::session::Open;
 use crate::viewer::settings::{SCALES, THEMES};
 use crate::viewer::story;
 use crate::viewer::theme::Map;
 
 impl App {
-    /// Every command by its name: the table, then the machines and the heads of this moment. `width` is
-    /// that of the window.
-    pub fn choices(&self, width: f32) -> Vec<Choice> {
+    /// Every command by its name: the table, then the machines and the heads of this moment.
+    pub fn choices(&self) -> Vec<Choice> {
         let choice = |command: Command, name: String, help: &str, key: String| Choice {
-            blocked: self.blocked(&command, width),
+            blocked: self.blocked(&command),
             help: help.to_owned(),
             name,
             key,
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// Why this cannot be done now, if it cannot.
-    fn blocked(&self, command: &Command, width: f32) -> Option<&'static str> {
+    fn blocked(&self, command: &Command) -> Option<&'static str> {
         use Command as C;
         let free = match command {
             C::AskOpen
@@ -113,8 +113,25 @@ impl App {
         };
         let (heads, step) = (!trace.heads.is_empty(), self.player.step());
         let why = match command {
-            C::ToggleTouched | C::Fit if !heads => "this machine has no memory",
-            C::Fit if !self.touched_only => "all rows are on screen",
+            C::ToggleTouched
+            | C::Fit
+            | C::RowsTaller
+            | C::RowsLower
+            | C::ToggleFollow
+            | C::NextRow
+            | C::PreviousRow
+            | C::NextScale
+            | C::AllHeads
+                if !heads =>
+            {
+                "this machine has no memory"
+            }
+            C::RowsLower if self.part().is_none() => "all rows are on screen",
+            C::ToggleFollow if self.fits() => "all rows are on screen",
+            C::ToggleEdit if self.session.open.as_ref().is_some_and(Open::is_of_a_file) => {
+                "a recorded trace stays as it is"
+            }
+            C::Fit if !self.touched_only && self.part().is_none() => "all rows are on screen",
             C::CopyTable { .. } if !heads && self.card().is_none() => "click a value first",
             C::NextEvent if self.event(true).is_none() => "nothing changes after this step",
             C::PreviousEvent if self.event(false).is_none() => "nothing changes before this step",
@@ -125,7 +142,6 @@ impl App {
                 "this is the first step"
             }
             C::Focus(head) if *head == self.focus => "it is looked at",
-            C::ToggleNumbers if width < panel::NARROW => "the window is too narrow for it",
             _ => return None,
         };
         Some(why)

@@ -324,7 +324,12 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// One line of text: the current step for everyone who reads rather than looks.
 pub fn status_ui(ui: &mut Ui, view: &View<'_>) {
-    let text = story::status(view.recording(), view.player, view.focus);
+    let text = match view.mark {
+        Some((step, channel)) => format!(
+            "editing the input: step {step}, channel {channel}; arrows move, Space flips the bit, Esc leaves; play keys wait"
+        ),
+        None => story::status(view.recording(), view.player, view.focus),
+    };
     ui.horizontal_centered(|ui| {
         let text = RichText::new(text).font(theme::mono(11.5));
         ui.add(egui::Label::new(text.color(view.palette.text)).truncate());

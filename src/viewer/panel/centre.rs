@@ -1,8 +1,11 @@
 //! The data: time at the left, addresses from left to right, everything on two shared axes.
 
-use egui::{Rangef, Ui};
+use egui::{Rangef, Rect, Ui};
 
-use super::{Columns, View, address, play_head, step_pill, time, units};
+use super::{Columns, View, address, minimap, pipeline, play_head, step_pill, time, units};
+use crate::train::Recording;
+use crate::viewer::command::Command;
+use crate::viewer::rows::Axis;
 
 /// Where the pictures stand from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +64,30 @@ impl Bands {
     }
 }
 
+/// Height of the rows in a window of this height.
+pub fn rows_room(window: f32, transport: f32, recording: &Recording) -> f32 {
+    let trace = &recording.trace;
+    let height = window - super::TOP - super::STATUS - transport;
+    let y = Rangef::new(8.0, height - 10.0);
+    let others = trace.heads.len().saturating_sub(1);
+    let bands = Bands::new(y, trace.input.width(), trace.output.width(), others);
+    bands.rows.span().max(0.0)
+}
+
+/// The wheel over the rows moves them, while only some are on screen.
+fn wheel(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
+    let x = Rangef::new(columns.time.min, columns.marks.max);
+    let rect = Rect::from_x_y_ranges(x, bands.rows);
+    if columns.minimap.is_none() || !ui.rect_contains_pointer(rect) {
+        return;
+    }
+    let moved = ui.input(|input| input.smooth_scroll_delta.y);
+    if moved != 0.0 {
+        let rows = -moved / axis.height.max(1.0);
+        view.commands.push(Command::ScrollRows(rows));
+    }
+}
+
 /// All pictures of the episode.
 pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let area = ui.max_rect();
@@ -81,14 +108,26 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         let axis = view.rows.place(bands.rows);
         time::lanes_ui(ui, columns, &bands, &axis, view);
         time::vectors_ui(ui, columns, &bands, view);
-        address::stages_ui(ui, columns, &bands, &axis, view);
+        pipeline::stages_ui(ui, columns, &bands, &axis, view);
         address::memory_ui(ui, columns, &bands, &axis, view);
         address::moment_ui(ui, columns, &bands, &axis, view);
         address::row_cursor(ui, columns, &axis, view);
+        minimap::minimap_ui(ui, columns, bands.rows, view);
+        wheel(ui, columns, &bands, &axis, view);
     } else {
         units::units_ui(ui, columns, &bands, view);
     }
-    let all = Rangef::new(bands.ruler.min + 14.0, y.max + 10.0);
+    let mut all = Rangef::new(bands.ruler.min + 14.0, y.max + 10.0);
+    if view.has_heads() && time::as_thumbnails(others, &bands) {
+        // Thumbnails have a time axis of their own.
+        play_head(
+            ui,
+            columns,
+            Rangef::new(bands.others.max + 4.0, all.max),
+            view,
+        );
+        all.max = bands.others.min - 4.0;
+    }
     play_head(ui, columns, all, view);
     let numbers = f32::midpoint(bands.ruler.min + 17.0, bands.ruler.max);
     step_pill(ui, columns, numbers, view);

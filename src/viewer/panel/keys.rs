@@ -9,15 +9,17 @@ use crate::viewer::tour::STOPS;
 use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::property::section;
 
-/// Room for the keys of a command, in the left column and in the right one.
-const KEYS: [f32; 2] = [84.0, 142.0];
+/// The groups of each column, and the room for the keys of their commands.
+const COLUMNS: [(&[usize], f32); 3] = [(&[0, 2], 84.0), (&[1], 84.0), (&[3, 4], 142.0)];
+/// Windows lower than this have the names alone; what a command does is said under the pointer.
+const LOW: f32 = 700.0;
 
 /// What no command is bound to.
 const OTHERS: [(&str, &str, &str); 4] = [
     (
         "1 … 9",
         "Look at a head",
-        "in the order of the list of heads",
+        "with Shift and a click: beside the other",
     ),
     (
         "Tab  Enter",
@@ -55,15 +57,16 @@ fn list_ui(ui: &mut Ui) {
         .min_scrolled_height(most)
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.columns(2, |columns| {
-                let [left, right] = columns else { return };
-                for (index, group) in command::GROUPS.into_iter().enumerate() {
-                    let column = if index < 2 { &mut *left } else { &mut *right };
-                    group_ui(column, group, KEYS[usize::from(index >= 2)]);
+            ui.columns(3, |columns| {
+                for (ui, (groups, width)) in columns.iter_mut().zip(COLUMNS) {
+                    for &group in groups {
+                        group_ui(ui, command::GROUPS[group], width);
+                    }
                 }
-                section(left, "Everywhere");
+                let ui = &mut columns[1];
+                section(ui, "Everywhere");
                 for (keys, name, help) in OTHERS {
-                    line_ui(left, (keys, KEYS[0]), name, help);
+                    line_ui(ui, (keys, COLUMNS[1].1), name, help);
                 }
             });
         });
@@ -94,13 +97,17 @@ fn line_ui(ui: &mut Ui, (keys, width): (&str, f32), name: &str, help: &str) {
         let mut job = LayoutJob::default();
         let size = theme::text(12.0);
         job.append(name, 0.0, TextFormat::simple(size.clone(), palette.text));
-        if !help.is_empty() {
+        let low = ui.ctx().content_rect().height() < LOW;
+        if !help.is_empty() && !low {
             job.append(
                 &format!("  {help}"),
                 0.0,
                 TextFormat::simple(size, palette.subdued),
             );
         }
-        ui.add(egui::Label::new(job).wrap());
+        let label = ui.add(egui::Label::new(job).wrap());
+        if low && !help.is_empty() {
+            label.on_hover_text(help);
+        }
     });
 }

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{ComboBox, DragValue, Id, Rect, Sense, Ui, pos2, vec2};
+use egui::{ComboBox, DragValue, Id, Rangef, Rect, Sense, Ui, pos2, vec2};
 
-use super::View;
+use super::{View, heads};
 use crate::task::Measure;
 use crate::viewer::command::Command;
 use crate::viewer::numbers;
@@ -55,6 +55,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     seed_ui(ui, wish.seed, commands);
     rows_ui(ui, session, commands);
     trained(ui, session);
+    edit_ui(ui, session, commands);
     new_episode_ui(ui, "The next seed  (Shift+R)", commands);
 }
 
@@ -87,10 +88,52 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     if open.all.total() > 0 {
         fact("Memory", &format!("{} rows", open.all.total()));
     }
+    absent_ui(ui, &recording.absent);
     if let Some(machine) = session.machine() {
         let hint = format!("Record one with {}  (Shift+R)", machine.title);
         new_episode_ui(ui, &hint, commands);
     }
+}
+
+/// The input by hand, and how far it is from what the seed draws.
+fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let size = vec2(ui.available_width(), theme::ROW);
+    let response = ui.add_sized(size, egui::Button::new("Edit input"));
+    if response.clicked() {
+        commands.push(Command::ToggleEdit);
+    }
+    response.on_hover_text("Change bits of the input by hand  (E)");
+    match session.wish.flipped.len() {
+        0 => {}
+        1 => note(ui, "1 bit differs from what the seed draws"),
+        n => note(ui, &format!("{n} bits differ from what the seed draws")),
+    }
+}
+
+/// What a trace does not hold: nothing is drawn of it, and nothing is guessed.
+fn absent_ui(ui: &mut Ui, absent: &[String]) {
+    if absent.is_empty() {
+        return;
+    }
+    let arrays = if absent.len() == 1 { "array" } else { "arrays" };
+    let text = format!("{} {arrays} not recorded; values unknown:", absent.len());
+    ui.label(
+        egui::RichText::new(text)
+            .size(11.5)
+            .color(Palette::of(ui).warning),
+    );
+    let few = absent
+        .iter()
+        .take(4)
+        .map(String::as_str)
+        .collect::<Vec<_>>();
+    let more = match absent.len() {
+        0..=4 => String::new(),
+        n => format!(" and {} more", n - 4),
+    };
+    let list = format!("{}{more}", few.join(", "));
+    let size = egui::RichText::new(&list).font(theme::mono(11.0));
+    ui.label(size).on_hover_text(absent.join("\n"));
 }
 
 fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
@@ -235,7 +278,8 @@ pub fn heads_ui(ui: &mut Ui, view: &mut View<'_>) {
         return;
     }
     section(ui, "Heads");
-    ui.spacing_mut().item_spacing.y = 2.0;
+    let many = view.trace().heads.len() > 8;
+    ui.spacing_mut().item_spacing.y = if many { 0.0 } else { 2.0 };
     for head in 0..view.trace().heads.len() {
         head_ui(ui, head, view);
     }
@@ -262,11 +306,20 @@ fn network_ui(ui: &mut Ui, view: &View<'_>) {
     );
 }
 
+/// Height of a head in the list: many heads move together.
+fn head_row(view: &View<'_>) -> f32 {
+    if view.trace().heads.len() > 8 {
+        18.0
+    } else {
+        theme::ROW + 2.0
+    }
+}
+
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     let label = story::head_label(view.recording(), head);
-    let focused = head == view.focus;
+    let focused = head == view.focus || view.pinned == Some(head);
     let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW + 2.0), Sense::click());
+        ui.allocate_exact_size(vec2(ui.available_width(), head_row(view)), Sense::click());
     let name = format!("Head {label}");
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
     let palette = view.palette;
@@ -281,9 +334,7 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     }
     head_line(ui, rect, head, &label, view);
     focus_ring(ui, &response);
-    if response.clicked() {
-        view.commands.push(Command::Focus(head));
-    }
+    heads::choose(ui, &response, head, view);
     let keys = if head < 9 {
         format!(
             "Look at {label}  ({})\nrow and weight of its peak",
@@ -302,6 +353,8 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
     let (left, middle) = (rect.left() + 8.0, rect.center().y);
     let (write, color) = (trace.is_write(), palette.head(head));
     head_sign(painter, pos2(left + 6.0, middle), 14.0, write, color);
+    let line = Rangef::new(left + 20.0, left + 36.0);
+    heads::dash_ui(ui, line, rect.bottom() - 1.0, head, view);
     let ink = if head == view.focus {
         palette.strong
     } else {
@@ -311,13 +364,10 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
     let (bold, small) = (theme::heading(13.0), theme::text(12.0));
     let align = egui::Align2::LEFT_CENTER;
     painter.text(pos2(left + 20.0, middle), align, label, bold, ink);
-    painter.text(
-        pos2(left + 46.0, middle),
-        align,
-        verb,
-        small,
-        palette.subdued,
-    );
+    if view.trace().heads.len() <= 8 {
+        let at = pos2(left + 46.0, middle);
+        painter.text(at, align, verb, small, palette.subdued);
+    }
     if let Some((row, weight)) = story::peak(trace.weighting.row(view.step())) {
         let text = format!("{row:>4} {}", numbers::fit(weight, 2, 5));
         let at = pos2(rect.right() - 8.0, middle);

@@ -8,12 +8,16 @@ pub mod centre;
 pub mod dialogs;
 pub mod finder;
 pub mod guide;
+pub mod heads;
 pub mod keys;
 pub mod left;
 pub mod messages;
+pub mod minimap;
+pub mod pipeline;
 pub mod right;
 pub mod scalars;
 pub mod settings;
+pub mod sheet;
 pub mod time;
 pub mod top;
 pub mod units;
@@ -26,7 +30,7 @@ use super::inspect::Target;
 use super::rows::Rows;
 use super::session::{Open, Session};
 use super::settings::Panels;
-use super::theme::Palette;
+use super::theme::{Palette, Scale};
 use super::widget::button::focus_ring;
 use super::widget::picture::Textures;
 use super::widget::place;
@@ -76,8 +80,20 @@ pub struct View<'a> {
     pub player: &'a Player,
     /// The head that is looked at.
     pub focus: usize,
+    /// The head pinned beside it.
+    pub pinned: Option<usize>,
+    /// The mark in the input while it is edited: step and channel.
+    pub mark: Option<(usize, usize)>,
+    /// True while all heads are shown alike, by their final weighting.
+    pub all_heads: bool,
     /// The rows on screen.
     pub rows: &'a Rows,
+    /// True while the rows on screen keep to the head looked at.
+    pub follow: bool,
+    /// All rows that scrolling brings on screen.
+    pub whole: &'a Rows,
+    /// What the colours of weightings mean.
+    pub weighting_scale: Scale,
     /// True while only touched rows are asked for.
     pub touched_only: bool,
     /// Colours.
@@ -152,19 +168,27 @@ pub struct Columns {
     pub memory: Rangef,
     /// The signs of the heads beside the memory.
     pub marks: Rangef,
+    /// All rows in little, right of them, while only some are on screen.
+    pub minimap: Option<Rangef>,
 }
 
 impl Columns {
-    /// The columns for a window of this width.
-    pub fn new(window: f32, left: bool, numbers: bool) -> Self {
+    /// The columns for a window of this width, with or without the panels at its sides; `heads` are those
+    /// of the machine, two of them expanded when one is pinned.
+    pub fn new(window: f32, left: bool, numbers: bool, heads: usize, pinned: bool) -> Self {
         let right = if numbers { RIGHT } else { 0.0 };
         let left = if left { left_width(window) } else { 0.0 } + 12.0;
         let free = (window - right - 12.0 - left - GUTTER - MARKS - 2.0 * BETWEEN).max(30.0);
-        let (time_share, stages_share) = if free < 640.0 {
-            (0.36, 0.44)
+        let (mut time_share, mut stages_share) = if free < 640.0 {
+            (0.35, 0.45)
         } else {
-            (0.41, 0.36)
+            (0.38, 0.39)
         };
+        // Every further head is a column.
+        let more = 0.012 * heads.saturating_sub(2).min(8) as f32;
+        let wider = if pinned { 0.16 } else { more };
+        time_share -= wider * 0.7;
+        stages_share += wider;
         let time_start = left + GUTTER;
         let time = Rangef::new(time_start, (time_start + free * time_share).round());
         let stages = Rangef::new(
@@ -182,6 +206,23 @@ impl Columns {
             stages,
             memory,
             marks: Rangef::new(memory.max, memory.max + MARKS),
+            minimap: None,
+        }
+    }
+
+    /// The same with room for all rows in little.
+    pub fn with_minimap(
+        window: f32,
+        left: bool,
+        numbers: bool,
+        heads: usize,
+        pinned: bool,
+    ) -> Self {
+        let columns = Self::new(window - MINIMAP - 4.0, left, numbers, heads, pinned);
+        let start = columns.marks.max;
+        Self {
+            minimap: Some(Rangef::new(start, start + MINIMAP)),
+            ..columns
         }
     }
 
@@ -204,6 +245,8 @@ impl Columns {
     }
 }
 
+/// Width of all rows in little.
+const MINIMAP: f32 = 14.0;
 const GUTTER: f32 = 62.0;
 const MARKS: f32 = 46.0;
 const BETWEEN: f32 = 34.0;

@@ -5,7 +5,7 @@ use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec
 use super::View;
 use crate::model::HeadTrace;
 use crate::viewer::command::Command;
-use crate::viewer::inspect::{self, Target};
+use crate::viewer::inspect::{self, Target, Vector};
 use crate::viewer::numbers;
 use crate::viewer::story;
 use crate::viewer::theme;
@@ -103,7 +103,7 @@ fn equation(ui: &mut Ui, view: &View<'_>, text: &str, reference: &str) {
 }
 
 /// The shift weighting as bars, one for each offset, with its numbers.
-fn shift_ui(ui: &mut Ui, view: &View<'_>, shift: &[f32]) {
+fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
     let range = shift.len() / 2;
     // A wide range has its heaviest offsets listed, in order.
     let mut offsets: Vec<usize> = (0..shift.len()).collect();
@@ -114,7 +114,15 @@ fn shift_ui(ui: &mut Ui, view: &View<'_>, shift: &[f32]) {
     }
     for index in offsets {
         let (rect, response) =
-            ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
+            ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::click());
+        if response.clicked() {
+            let target = Target::Value {
+                head: view.focus,
+                vector: Vector::Shift,
+                column: index,
+            };
+            view.commands.push(Command::Select(target));
+        }
         let by = story::signed(story::offset(index, range));
         let words = format!("shift by {by}: {}", numbers::exact(shift[index]));
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));

@@ -1,18 +1,21 @@
 //! What the head looked at emitted, over time: a line for each number, under the loss.
 
-use egui::{Align2, Pos2, Rangef, Rect, Shape, Stroke, Ui, pos2};
+use egui::{Align2, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 
-use super::{Columns, View, interact, scrub};
+use super::{Columns, View, heads, interact, scrub};
 use crate::model::HeadTrace;
 use crate::viewer::numbers;
+use crate::viewer::session::HeadLines;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::readout::Readout;
 
 /// Height of a line with its room, in points.
-const LANE: f32 = 15.0;
-/// Height of all lines.
-pub const HEIGHT: f32 = 5.0 * LANE + 4.0;
+const LANE: f32 = 16.5;
+/// Height of a ribbon with its room, in points.
+const RIBBON: f32 = 16.0;
+/// Height of all ribbons and lines.
+pub const HEIGHT: f32 = 2.0 * RIBBON + 5.0 * LANE + 6.0;
 
 /// A number per step on a scale that is fixed for the episode.
 struct Scalar {
@@ -22,18 +25,12 @@ struct Scalar {
     scale: (f32, f32),
 }
 
-fn scalars_of(head: &HeadTrace<f32>, steps: usize) -> [Scalar; 5] {
+fn scalars_of(head: &HeadTrace<f32>, lines: &HeadLines, steps: usize) -> [Scalar; 5] {
     let most = |values: &[f32]| {
         let finite = values.iter().copied().filter(|value| value.is_finite());
         numbers::round_up(finite.fold(0.0, f32::max))
     };
     let range = head.shift.width() / 2;
-    let shift = (0..steps).map(|t| {
-        let terms = head.shift.row(t).iter().enumerate();
-        let terms = terms.map(|(index, &s)| s * story::offset(index, range) as f32);
-        terms.sum()
-    });
-    let entropy = (0..steps).map(|t| story::entropy(head.weighting.row(t)));
     let rows = head.initial.len().max(2) as f32;
     let scalar = |symbol, words, values, scale| Scalar {
         symbol,
@@ -51,7 +48,7 @@ fn scalars_of(head: &HeadTrace<f32>, steps: usize) -> [Scalar; 5] {
             (0.0, most(strength)),
         ),
         scalar("g", "gate", head.gate[..steps].to_vec(), (0.0, 1.0)),
-        scalar("s", "expected shift", shift.collect(), (-reach, reach)),
+        scalar("s", "expected shift", lines.shift.clone(), (-reach, reach)),
         scalar(
             "γ",
             "sharpening",
@@ -61,7 +58,7 @@ fn scalars_of(head: &HeadTrace<f32>, steps: usize) -> [Scalar; 5] {
         scalar(
             "H",
             "entropy of w, bits",
-            entropy.collect(),
+            lines.entropy.clone(),
             (0.0, rows.log2()),
         ),
     ]
@@ -70,11 +67,82 @@ fn scalars_of(head: &HeadTrace<f32>, steps: usize) -> [Scalar; 5] {
 /// All lines, from this height down.
 pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>) {
     let Some(head) = view.head() else { return };
+    let heads = &view.trace().heads;
+    let other = |index: &usize| heads[*index].is_write() != head.is_write();
+    let beside = view.pinned.or_else(|| (0..heads.len()).find(other));
+    let told = std::iter::once(view.focus).chain(beside);
+    for (index, head) in told.enumerate() {
+        let top = top + index as f32 * RIBBON;
+        ribbon_ui(
+            ui,
+            columns,
+            Rangef::new(top, top + RIBBON - 3.0),
+            head,
+            view,
+        );
+    }
+    let top = top + 2.0 * RIBBON + 2.0;
     let label = story::head_label(view.recording(), view.focus);
-    for (index, scalar) in scalars_of(head, view.steps()).iter().enumerate() {
+    let scalars = scalars_of(head, &view.open.heads[view.focus], view.steps());
+    for (index, scalar) in scalars.iter().enumerate() {
         let top = top + index as f32 * LANE;
         let y = Rangef::new(top, top + LANE - 3.0);
         scalar_ui(ui, columns, y, &label, scalar, view);
+    }
+}
+
+/// How a head moves, stretch by stretch: `+1 ×20`.
+fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut View<'_>) {
+    let (trace, steps) = (&view.trace().heads[head], view.steps());
+    let (palette, painter, range) = (view.palette, ui.painter().clone(), trace.shift.width() / 2);
+    let open = view.open;
+    let stretches = &open.heads[head].stretches;
+    for (index, stretch) in stretches.iter().enumerate() {
+        let first = columns.step(stretch.start, steps).min;
+        let last = columns.step(stretch.end, steps).min;
+        let rect = Rect::from_x_y_ranges(Rangef::new(first + 0.5, last - 0.5), y);
+        painter.rect_filled(rect, 2.0, palette.phases[index % 2]);
+        let words = stretch.words(range);
+        let galley = painter.layout_no_wrap(words, theme::text(10.0), palette.text);
+        if galley.size().x + 4.0 <= rect.width() {
+            let at = rect.center() - galley.size() / 2.0;
+            painter.galley(at, galley, palette.text);
+        } else if stretch.by.is_some_and(|by| by.unsigned_abs() > range) {
+            // A jump is worth a mark where its words do not fit.
+            let stroke = Stroke::new(2.0, palette.head(head));
+            painter.vline(rect.center().x, y, stroke);
+        }
+    }
+    let label = story::head_label(view.recording(), head);
+    let ink = palette.subdued;
+    let at = pos2(columns.time.min - 8.0, y.center());
+    let name = format!("{label} moves");
+    painter.text(at, Align2::RIGHT_CENTER, name, theme::text(11.0), ink);
+    let now = stretches
+        .iter()
+        .find(|stretch| (stretch.start..stretch.end).contains(&view.step()));
+    let now = now.map_or(String::new(), |stretch| stretch.words(range));
+    let at = pos2(columns.time.max + 8.0, y.center());
+    painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        &now,
+        theme::mono(11.0),
+        palette.text,
+    );
+    let rect = Rect::from_x_y_ranges(columns.time, y);
+    let response = interact(ui, rect, &format!("Movement of {label}"), "over time");
+    scrub(&response, columns, view);
+    if let Some(position) = response.hover_pos() {
+        let step = columns.step_at(position.x, steps);
+        let here = stretches
+            .iter()
+            .find(|stretch| (stretch.start..stretch.end).contains(&step));
+        *view.readout = here.map(|stretch| Readout {
+            place: format!("{label}  steps {} to {}", stretch.start, stretch.end - 1),
+            value: stretch.words(range),
+            meaning: "by how many rows its peak moves in every step".to_owned(),
+        });
     }
 }
 
@@ -108,7 +176,7 @@ fn scalar_ui(
         }
     }
     let stroke = Stroke::new(1.2, palette.head(view.focus));
-    painter.add(Shape::line(points, stroke));
+    painter.extend(heads::dashed(&points, stroke, view.focus));
     let now = scalar.values[view.step()];
     let (middle, ink) = (y.center(), palette.subdued);
     let at = pos2(columns.time.min - 8.0, middle);
@@ -118,7 +186,7 @@ fn scalar_ui(
     let used = painter.text(
         at,
         Align2::LEFT_CENTER,
-        numbers::fit(now, 2, 6),
+        format!("{now:6.2}").replace('-', "−"),
         theme::mono(11.0),
         palette.text,
     );

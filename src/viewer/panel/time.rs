@@ -3,13 +3,14 @@
 use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
 
 use super::centre::Bands;
-use super::{Columns, View, interact, scrub};
+use super::sheet::Sheet;
+use super::{Columns, View, heads, interact, scrub};
 use crate::math::Series;
 use crate::model::{HeadTrace, Role};
 use crate::viewer::command::Command;
-use crate::viewer::inspect::Target;
+use crate::viewer::inspect::{Target, Vector};
 use crate::viewer::numbers;
-use crate::viewer::rows::Axis;
+use crate::viewer::rows::{Axis, Rows};
 use crate::viewer::story;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
@@ -39,14 +40,20 @@ pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) 
     step_numbers(ui, columns, Rangef::new(names.max, y.max), view);
     let rect = Rect::from_x_y_ranges(columns.time, y);
     let response = interact(ui, rect, "Ruler", "phases and steps of the episode");
-    if response.dragged() && ui.input(|input| input.modifiers.shift) {
+    let pressed = ui.input(|input| (input.modifiers.shift, input.pointer.press_origin()));
+    let on_phases = pressed.1.is_some_and(|at| at.y <= names.max);
+    if response.dragged() && (pressed.0 || on_phases) {
         mark_part(&response, columns, view);
-    } else {
+    } else if !on_phases || response.clicked() {
         scrub(&response, columns, view);
     }
+    loop_handles(ui, columns, names, view);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
         let phase = story::phase_at(view.recording(), step);
+        if response.clicked() {
+            view.commands.push(Command::Select(Target::Step));
+        }
         *view.readout = Some(Readout {
             place: format!("step {step}"),
             value: phase.to_owned(),
@@ -62,6 +69,42 @@ fn mark_part(response: &egui::Response, columns: &Columns, view: &mut View<'_>) 
         let at = |x: f32| columns.step_at(x, view.steps());
         let range = Some((at(from.x), at(to.x)));
         view.commands.push(Command::LoopRange(range));
+    }
+}
+
+/// The part to loop on the ruler, with a handle at each end to drag.
+fn loop_handles(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
+    let Some((first, last)) = view.player.range() else {
+        return;
+    };
+    let steps = view.steps();
+    let x = Rangef::new(
+        columns.step(first, steps).min,
+        columns.step(last, steps).max,
+    );
+    let (painter, accent) = (ui.painter(), view.palette.accent);
+    let part = Rect::from_x_y_ranges(x, y);
+    painter.rect_filled(part, 0.0, accent.gamma_multiply(0.25));
+    for (name, edge) in [("Loop start", x.min), ("Loop end", x.max)] {
+        let grip = Rect::from_center_size(pos2(edge, y.center()), egui::vec2(7.0, y.span()));
+        painter.rect_filled(grip, 2.0, accent);
+        painter.vline(
+            edge,
+            y.shrink(5.0),
+            egui::Stroke::new(1.0, view.palette.on_accent),
+        );
+        let id = ui.scope_id().with(name);
+        let response = ui.interact(grip.expand(3.0), id, Sense::drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, name));
+        if let (true, Some(at)) = (response.dragged(), response.interact_pointer_pos()) {
+            let step = columns.step_at(at.x, steps);
+            let range = match name {
+                "Loop start" => (step.min(last), last),
+                _ => (first, step.max(first)),
+            };
+            view.commands.push(Command::LoopRange(Some(range)));
+        }
+        response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
     }
 }
 
@@ -114,6 +157,8 @@ pub fn strips_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
 pub struct TimePicture<'a> {
     /// What it shows.
     pub name: &'a str,
+    /// What a row of it is.
+    pub row: &'a str,
     /// Where it stands.
     pub rect: Rect,
     /// A column per step.
@@ -141,9 +186,15 @@ impl TimePicture<'_> {
         frame(ui, self.rect, view);
         let response = interact(ui, self.rect, self.name, "over time");
         scrub(&response, columns, view);
-        if let Some(position) = pointer(&response)
-            && let Some((step, row)) = self.grid.cell_at(self.rect, position)
-        {
+        let cell = pointer(&response).and_then(|at| self.grid.cell_at(self.rect, at));
+        let sheet = Sheet {
+            name: self.name,
+            lines: ("step", self.grid.columns),
+            columns: (self.row, self.grid.rows),
+            value: self.grid.value,
+        };
+        sheet.menu(&response, cell, view.commands);
+        if let Some((step, row)) = cell {
             *view.readout = Some((self.readout)(step, row));
             if response.clicked() {
                 view.commands.push(Command::Select(target(row)));
@@ -195,6 +246,7 @@ fn strip_ui(
     };
     let picture = TimePicture {
         name,
+        row: "channel",
         rect: Rect::from_x_y_ranges(columns.time, y),
         grid: Grid {
             columns: view.steps(),
@@ -204,8 +256,46 @@ fn strip_ui(
         },
         readout: &readout,
     };
-    picture.ui(ui, columns, view, &|_| Target::Step);
+    let vector = match name {
+        "input" => Vector::Input,
+        "target" => Vector::Target,
+        _ => Vector::Output,
+    };
+    let target = |column| Target::Value {
+        head: 0,
+        vector,
+        column,
+    };
+    picture.ui(ui, columns, view, &target);
+    if name == "input" {
+        edit_ui(ui, columns, y, channels, view);
+    }
     gutter_text(ui, columns, y.center(), name, view);
+}
+
+/// The mark in the input while it is edited; a click on a bit flips it.
+fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut View<'_>) {
+    let Some((step, channel)) = view.mark else {
+        return;
+    };
+    let (steps, height) = (view.steps(), y.span() / channels.max(1) as f32);
+    let top = y.min + channel as f32 * height;
+    let cell = Rect::from_x_y_ranges(columns.step(step, steps), Rangef::new(top, top + height));
+    let (painter, accent) = (ui.painter(), view.palette.accent);
+    let whole = Rect::from_x_y_ranges(columns.time, y);
+    let kind = egui::StrokeKind::Outside;
+    painter.rect_stroke(whole, 0.0, egui::Stroke::new(1.5, accent), kind);
+    painter.rect_stroke(cell, 0.0, egui::Stroke::new(2.0, accent), kind);
+    let id = ui.scope_id().with("edit input");
+    let response = ui.interact(whole, id, Sense::click());
+    let name = "Bits of the input: a click flips one";
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+    if let (true, Some(at)) = (response.clicked(), response.interact_pointer_pos()) {
+        let channel = ((at.y - y.min) / height.max(1.0)) as usize;
+        let step = columns.step_at(at.x, steps);
+        view.commands
+            .push(Command::Flip(step, channel.min(channels - 1)));
+    }
 }
 
 /// A veil over the steps in which nothing is asked.
@@ -268,15 +358,123 @@ pub fn lanes_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view
     if others.is_empty() {
         return;
     }
-    let most = ((bands.others.span() / 30.0) as usize).max(1);
-    let shown = others.len().min(most);
-    let height = bands.others.span() / shown as f32;
-    for (index, &head) in others.iter().take(shown).enumerate() {
+    if as_thumbnails(others.len(), bands) {
+        thumbnails_ui(ui, columns, bands, &others, view);
+        return;
+    }
+    let height = bands.others.span() / others.len() as f32;
+    let shown = others.len();
+    for (index, &head) in others.iter().enumerate() {
         let top = bands.others.min + index as f32 * height;
         let gap = if index + 1 < shown { 5.0 } else { 0.0 };
-        let axis = view.rows.place(Rangef::new(top, top + height - gap));
+        let axis = view.whole.place(Rangef::new(top, top + height - gap));
         lane_ui(ui, columns, &axis, head, false, view);
     }
+}
+
+/// True when there are more heads than lanes that can be read: then each is a thumbnail.
+pub fn as_thumbnails(others: usize, bands: &Bands) -> bool {
+    others as f32 * 30.0 > bands.others.span() && others > 1
+}
+
+/// The weightings of the other heads over time as a grid of small pictures; a click looks at one.
+fn thumbnails_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    bands: &Bands,
+    others: &[usize],
+    view: &mut View<'_>,
+) {
+    let area = Rect::from_x_y_ranges(columns.time, bands.others);
+    let lines = ((area.height() / 46.0) as usize).clamp(1, 4);
+    let across = others.len().div_ceil(lines);
+    let (width, height) = (
+        (area.width() + 6.0) / across as f32,
+        (area.height() + 5.0) / others.len().div_ceil(across) as f32,
+    );
+    for (index, &head) in others.iter().enumerate() {
+        let corner = egui::vec2(
+            (index % across) as f32 * width,
+            (index / across) as f32 * height,
+        );
+        let size = egui::vec2(width - 6.0, height - 5.0);
+        thumbnail_ui(ui, Rect::from_min_size(area.min + corner, size), head, view);
+    }
+    gutter_text(ui, columns, area.top() + 8.0, "other", view);
+    gutter_text(ui, columns, area.top() + 21.0, "heads", view);
+}
+
+fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
+    let (trace, steps) = (&view.trace().heads[head], view.steps());
+    let label = story::head_label(view.recording(), head);
+    let name = Rangef::new(rect.top(), rect.top() + 13.0);
+    let axis = view.whole.place(Rangef::new(name.max, rect.bottom()));
+    let texture = lane_texture(ui, head, rect.size().into(), view.whole, view);
+    picture::paint_rows(ui.painter(), rect.x_range(), &axis, texture, 1.0);
+    let picture = rect.with_min_y(name.max);
+    frame(ui, picture, view);
+    let x = picture.left() + (view.step() as f32 + 0.5) / steps.max(1) as f32 * picture.width();
+    let line = egui::Stroke::new(1.0, view.palette.accent);
+    ui.painter().vline(x, picture.y_range(), line);
+    let color = view.palette.head(head);
+    let (at, middle) = (rect.left() + 5.0, name.center() - 1.0);
+    head_sign(
+        ui.painter(),
+        pos2(at, middle),
+        10.0,
+        trace.is_write(),
+        color,
+    );
+    let (font, ink) = (theme::heading(10.5), view.palette.text);
+    ui.painter().text(
+        pos2(at + 8.0, middle),
+        Align2::LEFT_CENTER,
+        &label,
+        font,
+        ink,
+    );
+    let response = interact(
+        ui,
+        rect,
+        &format!("thumbnail of {label}"),
+        "memory rows over time",
+    );
+    heads::choose(ui, &response, head, view);
+    if response.hovered() {
+        let (stroke, kind) = (
+            egui::Stroke::new(1.5, view.palette.accent),
+            egui::StrokeKind::Outside,
+        );
+        ui.painter().rect_stroke(picture, 0.0, stroke, kind);
+        *view.readout = Some(Readout {
+            place: label,
+            value: String::new(),
+            meaning: "a click looks at this head, with Shift it is pinned".to_owned(),
+        });
+    }
+}
+
+/// The weighting of a head over time.
+fn lane_texture(
+    ui: &Ui,
+    head: usize,
+    size: [f32; 2],
+    shown: &Rows,
+    view: &mut View<'_>,
+) -> egui::TextureId {
+    let weighting = &view.trace().heads[head].weighting;
+    let rows = shown.numbers();
+    let grid = Grid {
+        columns: view.steps(),
+        rows: rows.len(),
+        scale: view.weighting_scale,
+        value: &|t, index| weighting.row(t)[rows[index]],
+    };
+    let log = view.weighting_scale == Scale::LogWeighting;
+    let key = (view.open.serial, shown.id(), log);
+    let slot = format!("lane {head}");
+    view.textures
+        .get(ui.ctx(), &slot, key, size, view.palette, &grid)
 }
 
 fn lane_ui(
@@ -290,31 +488,31 @@ fn lane_ui(
     let recording = view.recording();
     let trace = &recording.trace.heads[head];
     let label = story::head_label(recording, head);
-    let rows = view.rows.numbers();
-    let value = |t: usize, index: usize| trace.weighting.row(t)[rows[index]];
-    let grid = Grid {
-        columns: view.steps(),
-        rows: rows.len(),
-        scale: Scale::Weighting,
-        value: &value,
-    };
     let y = Rangef::new(
         axis.runs.first().map_or(0.0, |(_, place)| place.min),
         axis.runs.last().map_or(0.0, |(_, place)| place.max),
     );
     let name = format!("weighting of {label}");
-    let key = (view.open.serial, head, view.touched_only);
-    let slot = format!("lane {focused} {head}");
     let size = [columns.time.span(), y.span()];
-    let texture = view
-        .textures
-        .get(ui.ctx(), &slot, key, size, view.palette, &grid);
+    let shown = if focused { view.rows } else { view.whole };
+    let texture = lane_texture(ui, head, size, shown, view);
     picture::paint_rows(ui.painter(), columns.time, axis, texture, 1.0);
     gaps(ui, columns.time, axis, focused, view);
     let rect = Rect::from_x_y_ranges(columns.time, Rangef::new(y.min, axis.bottom().max(y.max)));
     frame(ui, rect, view);
     let response = interact(ui, rect, &name, "memory rows over time");
     scrub(&response, columns, view);
+    let cell = pointer(&response).and_then(|at| {
+        let step = columns.step_at(at.x, view.steps());
+        Some((step, axis.row_at(at.y)?))
+    });
+    let sheet = Sheet {
+        name: &name,
+        lines: ("step", view.steps()),
+        columns: ("row", view.rows.total()),
+        value: &|t, row| trace.weighting.row(t)[row],
+    };
+    sheet.menu(&response, cell, view.commands);
     if let Some(position) = pointer(&response)
         && let Some(row) = axis.row_at(position.y)
     {
@@ -331,6 +529,24 @@ fn lane_ui(
         });
     }
     lane_name(ui, columns, rect.y_range(), head, focused, trace, view);
+    if focused && view.weighting_scale == Scale::LogWeighting {
+        log_badge(ui, rect, view);
+    }
+}
+
+/// A scale that is not the plain one says so on the picture.
+fn log_badge(ui: &Ui, rect: Rect, view: &View<'_>) {
+    let (painter, ink) = (ui.painter(), view.palette.warning);
+    let words = "log scale, 1e−6 to 1";
+    let galley = painter.layout_no_wrap(words.to_owned(), theme::text(10.5), ink);
+    let corner = pos2(rect.right() - galley.size().x - 12.0, rect.top() + 5.0);
+    let badge = Rect::from_min_size(corner, galley.size() + egui::vec2(8.0, 2.0));
+    painter.rect_filled(badge, 3.0, view.palette.panel);
+    let kind = egui::StrokeKind::Inside;
+    painter.rect_stroke(badge, 3.0, egui::Stroke::new(1.0, ink), kind);
+    painter.galley(corner + egui::vec2(4.0, 1.0), galley, ink);
+    let response = ui.interact(badge, ui.scope_id().with("log badge"), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, words));
 }
 
 /// The sign and the label of a head in the gutter; a click looks at it.
@@ -452,12 +668,11 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
     if let Some(head) = write
         && let Role::Write { add, .. } = &heads[head].role
     {
-        let label = story::head_label(recording, head);
         vector_ui(
             ui,
             columns,
             bands.adds,
-            ("adds", &label, "add a"),
+            (head, "adds", "add a"),
             add,
             view.open.vector_scale,
             view,
@@ -466,12 +681,11 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
     if let Some(head) = read
         && let Role::Read { read } = &heads[head].role
     {
-        let label = story::head_label(recording, head);
         vector_ui(
             ui,
             columns,
             bands.reads,
-            ("reads", &label, "read r"),
+            (head, "reads", "read r"),
             read,
             view.open.memory_scale,
             view,
@@ -483,11 +697,12 @@ fn vector_ui(
     ui: &mut Ui,
     columns: &Columns,
     y: Rangef,
-    (name, label, meaning): (&str, &str, &str),
+    (head, name, meaning): (usize, &str, &str),
     series: &Series<f32>,
     scale: Scale,
     view: &mut View<'_>,
 ) {
+    let label = &story::head_label(view.recording(), head);
     let value = |t: usize, column: usize| series.row(t)[column];
     let readout = |t: usize, column: usize| Readout {
         place: format!("{label}  step {t}  column {column}"),
@@ -498,6 +713,7 @@ fn vector_ui(
     let picture_name = format!("{name} of {label}");
     let picture = TimePicture {
         name: &picture_name,
+        row: "column",
         rect: Rect::from_x_y_ranges(columns.time, y),
         grid: Grid {
             columns: view.steps(),
@@ -507,7 +723,17 @@ fn vector_ui(
         },
         readout: &readout,
     };
-    picture.ui(ui, columns, view, &|_| Target::Step);
+    let vector = if name == "adds" {
+        Vector::Add
+    } else {
+        Vector::Read
+    };
+    let target = |column| Target::Value {
+        head,
+        vector,
+        column,
+    };
+    picture.ui(ui, columns, view, &target);
     gutter_text(ui, columns, y.center() - 6.0, name, view);
     gutter_text(ui, columns, y.center() + 7.0, label, view);
 }

@@ -5,7 +5,7 @@ use egui::{Align2, Rangef, Rect, Ui, pos2};
 
 use super::centre::Bands;
 use super::time::{TimePicture, frame, pointer};
-use super::{Columns, View, address, interact};
+use super::{Columns, View, address, interact, pipeline};
 use crate::viewer::command::Command;
 use crate::viewer::inspect::{Target, Units};
 use crate::viewer::numbers;
@@ -87,7 +87,7 @@ fn heading(ui: &Ui, x: Rangef, bands: &Bands, view: &View<'_>) {
         view,
     );
     let y = Rangef::new(bands.ruler.min + 18.0, bands.output.max);
-    address::caption(ui, x, y, view);
+    pipeline::caption(ui, x, y, view);
 }
 
 fn strip(symbol: &'static str, words: &'static str, values: &[f32], scale: Scale) -> Strip {
@@ -203,6 +203,7 @@ fn over_time_ui(ui: &mut Ui, columns: &Columns, y: Rangef, lane: &Lane, view: &m
     let name = format!("{} of layer {}", lane.words, lane.layer);
     let picture = TimePicture {
         name: &name,
+        row: "unit",
         rect: Rect::from_x_y_ranges(columns.time, y),
         grid: Grid {
             columns: view.steps(),

@@ -85,6 +85,7 @@ fn part(index: usize, pixels: usize, cells: usize) -> Range<usize> {
 pub struct Textures {
     kept: HashMap<String, (u64, TextureHandle)>,
     uploads: usize,
+    bytes: usize,
 }
 
 impl std::fmt::Debug for Textures {
@@ -118,11 +119,13 @@ impl Textures {
             Some((kept, handle)) => {
                 *kept = version;
                 self.uploads += 1;
+                self.bytes += 4 * fits[0] * fits[1];
                 handle.set(grid.image(most, palette), TextureOptions::NEAREST);
                 handle.id()
             }
             None => {
                 self.uploads += 1;
+                self.bytes += 4 * fits[0] * fits[1];
                 let image = grid.image(most, palette);
                 let handle = ctx.load_texture(name, image, TextureOptions::NEAREST);
                 let id = handle.id();
@@ -130,6 +133,11 @@ impl Textures {
                 id
             }
         }
+    }
+
+    /// How many bytes of images have been handed to the graphics card so far.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many images have been handed to the graphics card so far.

@@ -1,0 +1,105 @@
+//! What a frame of the window costs: the ui and its triangles, without a graphics card.
+//!
+//! `cargo bench --bench frames`, best alone on one core: `chrt -f 50 taskset -c 1 cargo bench --bench frames`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2};
+use tapescope::model::{ModelConfig, Ntm};
+use tapescope::task::{Copy, Task};
+use tapescope::viewer::{App, Command, Machine, NoFiles, Options};
+
+/// Frames measured of each kind.
+const FRAMES: usize = 60;
+
+fn app(rows: usize, columns: usize, length: usize) -> App {
+    let task = Task::Copy(Copy {
+        bits: 8,
+        length: length..=length,
+    });
+    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    (config.rows, config.columns) = (rows, columns);
+    config.controller.size = 32;
+    let machine = Machine {
+        name: "bench".to_owned(),
+        title: "Bench".to_owned(),
+        ntm: Ntm::new(config, 1),
+        task,
+    };
+    App::headless(Options {
+        machines: vec![machine],
+        files: Arc::new(NoFiles),
+        seed: 1,
+        ..Options::default()
+    })
+}
+
+/// One frame: its time in milliseconds, its shapes, and the bytes of the textures that changed.
+fn frame(ctx: &Context, app: &mut App, pointer: Pos2) -> (f64, usize, usize) {
+    let input = RawInput {
+        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, Vec2::new(1440.0, 900.0))),
+        events: vec![Event::PointerMoved(pointer)],
+        max_texture_side: Some(8192),
+        ..RawInput::default()
+    };
+    let start = Instant::now();
+    let output = ctx.run_ui(input, |ui| app.frame_ui(ui));
+    let shapes = output.shapes.len();
+    let triangles = ctx.tessellate(output.shapes, output.pixels_per_point);
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    std::hint::black_box(triangles);
+    let images = output.textures_delta.set.iter();
+    let deltas = images.flat_map(|(_, deltas)| deltas);
+    let bytes = deltas.map(|delta| delta.image.width() * delta.image.height() * 4);
+    (milliseconds, shapes, bytes.sum())
+}
+
+fn report(name: &str, frames: &[(f64, usize, usize)]) {
+    let mut times: Vec<_> = frames.iter().map(|frame| frame.0).collect();
+    times.sort_by(f64::total_cmp);
+    let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
+    let shapes = frames.iter().map(|frame| frame.1).max().unwrap_or(0);
+    let bytes = frames.iter().map(|frame| frame.2).max().unwrap_or(0);
+    println!(
+        "{name:<34} {median:8.2} {worst:8.2} {shapes:8} {:8}",
+        bytes / 1024
+    );
+}
+
+fn measure(rows: usize, columns: usize, length: usize) {
+    let ctx = Context::default();
+    tapescope::viewer::dress(&ctx);
+    let mut app = app(rows, columns, length);
+    let steps = app.player.steps();
+    app.player.pause();
+    let nowhere = pos2(5.0, 5.0);
+    for (kind, command) in [
+        ("all rows", Some(Command::Fit)),
+        ("a window of them", Some(Command::ToggleFollow)),
+    ] {
+        app.apply(&ctx, command.into_iter().collect());
+        for _ in 0..5 {
+            frame(&ctx, &mut app, nowhere);
+        }
+        let name = |what: &str| format!("{rows}×{columns}, {steps} steps, {kind}, {what}");
+        let still = (0..FRAMES).map(|_| frame(&ctx, &mut app, nowhere));
+        report(&name("still"), &still.collect::<Vec<_>>());
+        let moving = (0..FRAMES).map(|index| {
+            app.player.seek(index * steps / FRAMES);
+            frame(&ctx, &mut app, nowhere)
+        });
+        report(&name("moving"), &moving.collect::<Vec<_>>());
+    }
+}
+
+fn main() {
+    println!(
+        "{:<34} {:>8} {:>8} {:>8} {:>8}",
+        "", "median", "worst", "shapes", "upload"
+    );
+    println!("{:<34} {:>8} {:>8} {:>8} {:>8}", "", "ms", "ms", "", "KB");
+    measure(128, 20, 20);
+    measure(1024, 64, 100);
+    measure(4096, 64, 500);
+}

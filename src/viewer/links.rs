@@ -1,0 +1,122 @@
+//! Where the weight of a row goes from one stage of the addressing to the next: the lines between the
+//! columns of the pipeline.
+
+use super::story;
+use crate::model::HeadTrace;
+
+/// Weight below this is not drawn: a line for each row would hide those that matter.
+const LEAST: f32 = 0.02;
+/// Most lines between two columns, the heaviest.
+const MOST: usize = 48;
+
+/// Weight that goes from a row of one column to a row of the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// The row it comes from.
+    pub from: usize,
+    /// The row it goes to.
+    pub to: usize,
+    /// How much, 0 to 1.
+    pub weight: f32,
+    /// By how many rows it moves.
+    pub by: isize,
+}
+
+impl Link {
+    /// True when it goes round the end of the memory: from the last rows to the first, or back.
+    pub fn wraps(&self, rows: usize) -> bool {
+        let to = self.from.cast_signed() + self.by;
+        !(0..rows.cast_signed()).contains(&to)
+    }
+}
+
+/// Every row keeps `share` of its weight.
+pub fn straight(weighting: &[f32], share: f32) -> Vec<Link> {
+    let rows = weighting.iter().enumerate();
+    heaviest(rows.map(|(row, weight)| Link {
+        from: row,
+        to: row,
+        weight: weight * share,
+        by: 0,
+    }))
+}
+
+/// What the shift of a step does with the gated weighting.
+pub fn shifted(head: &HeadTrace<f32>, step: usize) -> Vec<Link> {
+    let (gated, shift) = (head.gated.row(step), head.shift.row(step));
+    let (rows, range) = (gated.len().cast_signed(), shift.len() / 2);
+    let sources = gated.iter().enumerate().filter(|(_, w)| **w >= LEAST);
+    heaviest(sources.flat_map(|(from, weight)| {
+        shift.iter().enumerate().map(move |(index, s)| {
+            let by = story::offset(index, range);
+            let to = (from.cast_signed() + by).rem_euclid(rows);
+            Link {
+                from,
+                to: to.cast_unsigned(),
+                weight: weight * s,
+                by,
+            }
+        })
+    }))
+}
+
+fn heaviest(links: impl Iterator<Item = Link>) -> Vec<Link> {
+    let mut links: Vec<_> = links.filter(|link| link.weight >= LEAST).collect();
+    links.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    links.truncate(MOST);
+    links
+}
+
+/// The heaviest links in words.
+pub fn told(links: &[Link], rows: usize) -> String {
+    let lines = links.iter().take(4).map(|link| {
+        let round = if link.wraps(rows) {
+            ", round the end"
+        } else {
+            ""
+        };
+        let weight = super::numbers::short(link.weight, 4);
+        format!("row {} → row {}: {weight}{round}", link.from, link.to)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ModelConfig, Ntm, Trace};
+
+    fn head() -> HeadTrace<f32> {
+        let mut config = ModelConfig::new(3, 2);
+        config.rows = 8;
+        let mut trace = Trace::new(&config);
+        let machine = Ntm::<f32>::new(config, 1);
+        machine.run(&ndarray::Array2::zeros((1, 3)), &mut trace);
+        trace.heads.swap_remove(0)
+    }
+
+    #[test]
+    fn a_shift_over_the_end_comes_in_at_the_beginning() {
+        let mut head = head();
+        let gated = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.9];
+        head.gated.row_mut(0).copy_from_slice(&gated);
+        head.shift.row_mut(0).copy_from_slice(&[0.0, 0.1, 0.9]);
+        let links = shifted(&head, 0);
+        assert_eq!((links[0].from, links[0].to), (7, 0));
+        assert!(links[0].wraps(8) && (links[0].weight - 0.81).abs() < 1e-6);
+        assert!(
+            links
+                .iter()
+                .any(|link| (link.from, link.to) == (6, 7) && !link.wraps(8))
+        );
+        assert!(told(&links, 8).starts_with("row 7 → row 0: 0.8100, round the end"));
+    }
+
+    #[test]
+    fn what_is_next_to_nothing_has_no_line() {
+        let links = straight(&[0.5, 0.01, 0.3], 0.5);
+        let rows: Vec<_> = links.iter().map(|link| link.from).collect();
+        assert_eq!(rows, [0, 2]);
+        assert!(straight(&vec![0.03; 500], 1.0).len() == MOST);
+    }
+}

@@ -1,0 +1,272 @@
+//! Several heads at once: the final weighting of each as a column, and what each emitted as a line of a
+//! table.
+
+use egui::{Align2, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
+
+use super::address::rows_range;
+use super::pipeline::{Column, Places, as_bars, bars, strip};
+use super::time::{frame, gaps, pointer};
+use super::{View, interact};
+use crate::model::HeadTrace;
+use crate::player::Stage;
+use crate::viewer::command::Command;
+use crate::viewer::numbers;
+use crate::viewer::rows::Axis;
+use crate::viewer::story;
+use crate::viewer::theme;
+use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::icon::head_sign;
+use crate::viewer::widget::readout::Readout;
+
+/// Height of a line of the table, in points.
+const LINE: f32 = 15.0;
+/// The least height of a line that can be read.
+const LEAST_LINE: f32 = 11.5;
+/// Labels need this much room beside each other, in points.
+const LABEL: f32 = 17.0;
+
+/// The final weighting of every head that is not expanded, a column each.
+pub fn final_weightings_ui(ui: &mut Ui, places: &Places, axis: &Axis, view: &mut View<'_>) {
+    let pitch = match places.thin[..] {
+        [(_, first), (_, second), ..] => second.min - first.min,
+        _ => LABEL,
+    };
+    for (index, (head, x)) in places.thin.iter().enumerate() {
+        let top = rows_range(axis).min;
+        // Where columns are thin, every other label stands higher.
+        let up = if pitch < LABEL && index % 2 == 1 {
+            24.0
+        } else {
+            0.0
+        };
+        let at = pos2(x.center(), top - 10.0 - up);
+        column_sign(ui, at, *head, view);
+        final_weighting_ui(ui, *x, axis, *head, view);
+    }
+}
+
+/// The final weighting of a head; a click looks at it, with Shift it is pinned beside the other.
+fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View<'_>) {
+    let label = story::head_label(view.recording(), head);
+    let column = Column {
+        head,
+        symbol: "w",
+        words: "final",
+        parameter: String::new(),
+        stage: Stage::Sharpen,
+        values: view.trace().heads[head].weighting.row(view.step()),
+        signed: false,
+        equation: "the final weighting of this head",
+    };
+    let rect = Rect::from_x_y_ranges(x, rows_range(axis));
+    ui.painter().rect_filled(rect, 0.0, view.palette.well);
+    if as_bars(axis, view) {
+        bars(ui, x, axis, &column, view.palette.head(head), view);
+    } else {
+        let slot = format!("final {head}");
+        strip(ui, x, axis, &column, 1.0, &slot, view);
+    }
+    gaps(ui, x, axis, false, view);
+    frame(ui, rect, view);
+    let response = interact(ui, rect, &format!("{label} now"), column.equation);
+    choose(ui, &response, head, view);
+    if let Some(position) = pointer(&response)
+        && let Some(row) = axis.row_at(position.y)
+    {
+        *view.row = Some(row);
+        *view.readout = Some(Readout {
+            place: format!("{label}  step {}  row {row}  w", view.step()),
+            value: numbers::exact(column.values[row]),
+            meaning: "a click looks at this head, with Shift it is pinned".to_owned(),
+        });
+    }
+}
+
+/// A click looks at a head, with Shift it is pinned.
+pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'_>) {
+    if response.clicked() {
+        let pin = ui.input(|input| input.modifiers.shift);
+        view.commands.push(if pin {
+            Command::Pin(head)
+        } else {
+            Command::Focus(head)
+        });
+    }
+}
+
+/// Sign and label over the thin column of a head; they can be clicked, too.
+fn column_sign(ui: &Ui, at: Pos2, head: usize, view: &mut View<'_>) {
+    let write = view.trace().heads[head].is_write();
+    let (color, painter) = (view.palette.head(head), ui.painter());
+    head_sign(painter, at - vec2(0.0, 13.0), 12.0, write, color);
+    let label = story::head_label(view.recording(), head);
+    let (font, ink) = (theme::heading(10.0), view.palette.subdued);
+    painter.text(at, Align2::CENTER_CENTER, &label, font, ink);
+    dash_ui(
+        ui,
+        Rangef::new(at.x - 5.0, at.x + 5.0),
+        at.y + 6.5,
+        head,
+        view,
+    );
+    let rect = Rect::from_center_size(at - vec2(0.0, 7.0), vec2(16.0, 26.0));
+    let id = ui.scope_id().with(("sign", head));
+    let response = ui.interact(rect, id, Sense::click());
+    let name = format!("Sign of {label}");
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    focus_ring(ui, &response);
+    choose(ui, &response, head, view);
+    response.on_hover_text(format!(
+        "Look at {label}; with Shift, pin it beside the other"
+    ));
+}
+
+/// Of many heads some share a hue: a short line tells them apart by its dashes.
+pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
+    if view.trace().heads.len() > theme::HUES {
+        let stroke = Stroke::new(1.5, view.palette.head(head));
+        let line = [pos2(x.min, y), pos2(x.max, y)];
+        ui.painter().extend(dashed(&line, stroke, head));
+    }
+}
+
+/// A line in the pattern of a head: whole for the first of a hue, then dashed, dotted, dash and dot.
+pub fn dashed(points: &[Pos2], stroke: Stroke, head: usize) -> Vec<Shape> {
+    let pattern: (&[f32], &[f32]) = match head / theme::HUES % 4 {
+        0 => return vec![Shape::line(points.to_vec(), stroke)],
+        1 => (&[4.0], &[2.0]),
+        2 => (&[1.5], &[2.0]),
+        _ => (&[4.0, 1.5], &[2.0, 2.0]),
+    };
+    Shape::dashed_line_with_offset(points, stroke, pattern.0, pattern.1, 0.0)
+}
+
+/// Height of the table of all heads in this much room.
+pub fn table_height(heads: usize, room: f32) -> f32 {
+    (heads + 1) as f32 * (room / (heads + 1) as f32).clamp(LEAST_LINE, LINE)
+}
+
+/// What every head emits at this step: β, g, s, γ, and how spread out its weighting is.
+pub fn table_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
+    let count = view.trace().heads.len();
+    let line = (y.span() / (count + 1) as f32).clamp(LEAST_LINE, LINE);
+    let fits = ((y.span() / line) as usize).saturating_sub(1).min(count);
+    let titles = ["β", "g", "s", "γ", "H bits"].map(str::to_owned);
+    let (font, ink) = (theme::text(10.5), view.palette.subdued);
+    for (cell, title) in cells(x).into_iter().zip(&titles) {
+        let at = pos2(cell.max, y.min + line / 2.0);
+        ui.painter()
+            .text(at, Align2::RIGHT_CENTER, title, font.clone(), ink);
+    }
+    // Where there is no room for all, the head looked at is among those shown.
+    let first = (view.focus + 1).saturating_sub(fits).min(count - fits);
+    for index in 0..fits {
+        let top = y.min + (index + 1) as f32 * line;
+        let rect = Rect::from_x_y_ranges(x, Rangef::new(top, top + line));
+        line_ui(ui, rect, first + index, view);
+    }
+}
+
+/// The right half of every cell of the table; the left of it belongs to the head.
+fn cells(x: Rangef) -> [Rangef; 5] {
+    let start = x.min + 36.0;
+    let each = (x.max - start).max(1.0) / 5.2;
+    let mut left = start;
+    [1.0, 0.8, 1.4, 1.0, 1.0].map(|share| {
+        let cell = Rangef::new(left, left + share * each);
+        left = cell.max;
+        cell
+    })
+}
+
+fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
+    let (trace, t) = (&view.trace().heads[head], view.step());
+    let label = story::head_label(view.recording(), head);
+    let entropy = story::entropy(trace.weighting.row(t));
+    let values = [
+        numbers::fit(trace.strength[t], 2, 5),
+        numbers::cell(trace.gate[t]),
+        String::new(),
+        numbers::fit(trace.sharpening[t], 2, 5),
+        format!("{entropy:5.2}"),
+    ];
+    let response = ui.interact(rect, ui.scope_id().with(("chip", head)), Sense::click());
+    let shift = story::main_shift(trace, t).map_or(String::new(), |(by, _)| story::signed(by));
+    let name = format!(
+        "{label} emits β {}, g {}, shift {shift}, γ {}; entropy {} bits",
+        values[0].trim(),
+        values[1],
+        values[3].trim(),
+        values[4].trim()
+    );
+    let focused = head == view.focus || view.pinned == Some(head);
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
+    let (palette, painter, middle) = (view.palette, ui.painter().clone(), rect.center().y);
+    if focused || response.hovered() {
+        let fill = if focused {
+            palette.hovered
+        } else {
+            palette.raised
+        };
+        painter.rect_filled(rect, 2.0, fill);
+    }
+    let at = pos2(rect.left() + 6.0, middle);
+    head_sign(&painter, at, 11.0, trace.is_write(), palette.head(head));
+    let (font, at) = (theme::heading(10.5), pos2(rect.left() + 14.0, middle));
+    painter.text(at, Align2::LEFT_CENTER, &label, font, palette.text);
+    let x = Rangef::new(rect.left() + 14.0, rect.left() + 28.0);
+    dash_ui(ui, x, rect.bottom() - 1.0, head, view);
+    for (cell, value) in cells(rect.x_range()).into_iter().zip(&values) {
+        let at = pos2(cell.max, middle);
+        painter.text(
+            at,
+            Align2::RIGHT_CENTER,
+            value,
+            theme::mono(10.5),
+            palette.strong,
+        );
+    }
+    let cell = cells(rect.x_range())[2];
+    shift_sign(
+        ui,
+        Rect::from_x_y_ranges(cell, rect.y_range()),
+        head,
+        trace,
+        view,
+    );
+    focus_ring(ui, &response);
+    choose(ui, &response, head, view);
+    response.on_hover_text("A click looks at this head; with Shift it is pinned beside the other");
+}
+
+/// A bar for every offset of the shift, and the heaviest offset in numbers.
+fn shift_sign(ui: &Ui, cell: Rect, head: usize, trace: &HeadTrace<f32>, view: &View<'_>) {
+    let (shift, painter) = (trace.shift.row(view.step()), ui.painter());
+    let text = story::main_shift(trace, view.step());
+    let text = text.map_or(String::new(), |(by, _)| story::signed(by));
+    let at = pos2(cell.right(), cell.center().y);
+    let ink = view.palette.strong;
+    painter.text(at, Align2::RIGHT_CENTER, text, theme::mono(10.5), ink);
+    let width = (4.0 * shift.len() as f32).min(cell.width() - 34.0);
+    let each = width / shift.len().max(1) as f32;
+    let (left, bottom) = (cell.right() - 22.0 - width, cell.bottom() - 2.0);
+    for (index, s) in shift.iter().enumerate() {
+        let share = if s.is_finite() {
+            s.clamp(0.0, 1.0)
+        } else {
+            1.0
+        };
+        let x = left + index as f32 * each;
+        let height = 1.0 + share * (cell.height() - 5.0);
+        let bar = Rect::from_min_max(
+            pos2(x, bottom - height),
+            pos2(x + (each - 1.0).max(0.5), bottom),
+        );
+        let fill = if s.is_finite() {
+            view.palette.head(head)
+        } else {
+            view.palette.non_finite
+        };
+        painter.rect_filled(bar, 0.0, fill);
+    }
+}

@@ -43,6 +43,22 @@ fn tapescope(folder: &std::path::Path, arguments: &[&str]) -> std::process::Outp
 
 #[test]
 #[cfg(unix)]
+fn a_large_trace_is_announced_and_a_small_one_is_not() {
+    let said = |more: &[&str]| {
+        let arguments = [&["trace", "copy", "--out", "/dev/null"], more].concat();
+        let done = tapescope(std::path::Path::new("/"), &arguments);
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stderr).unwrap()
+    };
+    assert_eq!(
+        said(&["--length", "300", "--rows", "512", "--full-memory"]),
+        "warning: the file will have about 113 MB; without --full-memory it is smaller; as .npz it is smaller, and quicker to read\n"
+    );
+    assert_eq!(said(&["--length", "300", "--rows", "512"]), "");
+}
+
+#[test]
+#[cfg(unix)]
 fn a_link_stays_a_link_and_its_file_is_replaced() {
     use std::fs;
     use std::os::unix::fs::symlink;

@@ -161,6 +161,43 @@ proptest::proptest! {
     }
 }
 
+/// What a file is written to, and the largest piece it was given.
+#[derive(Default)]
+struct Pieces {
+    all: u64,
+    largest: usize,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.all += bytes.len() as u64;
+        self.largest = self.largest.max(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_file_leaves_in_small_pieces() {
+    let trained = &weights::shipped()[0];
+    let task = trained.experiment.task.clone().with_size(200);
+    let recording = Recording::new(&trained.machine, &task, 1, 0);
+    let source = source(&trained.machine, "");
+    for is_npz in [false, true] {
+        let mut to = Pieces::default();
+        let written = if is_npz {
+            trace::write_npz(&mut to, &recording, &source)
+        } else {
+            trace::write_to(&mut to, &recording, &source)
+        };
+        written.unwrap();
+        assert!(to.all > 1 << 20 && to.largest < 1 << 17, "{}", to.largest);
+    }
+}
+
 #[test]
 fn estimates_are_right_within_a_factor_of_two() {
     let trained = &weights::shipped()[0];
@@ -443,6 +480,35 @@ fn a_task_of_another_program_opens_with_numbered_channels() {
         let written = again(&read);
         assert!(written.contains(&format!(r#""name":"{name}""#)));
         assert_eq!(again(&trace::from_json(&written, "t").unwrap()), written);
+    }
+}
+
+/// The page for those who write tools says of every array what it is.
+#[test]
+fn every_array_is_on_the_page() {
+    let page = include_str!("../docs/formats.md");
+    for text in ALL {
+        let (machine, recording) = record(text);
+        let value: serde_json::Value = serde_json::from_str(&json(&machine, &recording)).unwrap();
+        for (name, array) in value["arrays"].as_object().unwrap() {
+            let (head, part) = name.split_once('.').unwrap_or(("", name));
+            let is_of_head = head.starts_with("read") || head.starts_with("write");
+            let row = if is_of_head {
+                format!("| `HEAD.{part}` | ")
+            } else {
+                format!("| `{name}` | ")
+            };
+            let row = page.lines().find_map(|line| line.strip_prefix(&row));
+            let dims = array["dims"].as_array().unwrap();
+            let dims: Vec<&str> = dims.iter().map(|axis| axis.as_str().unwrap()).collect();
+            let row = row.unwrap_or_else(|| panic!("{name} has no row"));
+            let dims = dims.join(" ");
+            assert!(
+                row.contains(&dims) || name == "controller.cell",
+                "{name}: {dims}"
+            );
+            assert_eq!(row.split(" | ").count(), 4, "{name}");
+        }
     }
 }
 

@@ -32,11 +32,13 @@ def main(source, target):
     for axis, (title, values, colours, (low, high)) in zip(axes.flat, panels):
         axis.imshow(values.T, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
         axis.set_title(title)
+        axis.yaxis.get_major_locator().set_params(integer=True)
         for _, start, _ in trace.meta["axes"]["t"]["phases"][1:]:
             axis.axvline(start - 0.5, color="tab:orange", linewidth=0.8)
     for axis in axes[-1]:
         axis.set_xlabel("time")
-    axes[2, 0].set_ylabel("location")
+    for row, label in zip(axes, ["channel", "column of the memory", "location"]):
+        row[0].set_ylabel(label)
     figure.savefig(target, dpi=120)
 
 

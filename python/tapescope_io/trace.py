@@ -7,6 +7,7 @@ import math
 import os
 import tempfile
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -178,7 +179,7 @@ def load(path):
     with opened as file:
         try:
             meta = json.load(file)
-        except ValueError as error:
+        except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
             raise FormatError(f"{path}: is not JSON: {error}") from error
     check(path, meta)
     arrays = {}
@@ -192,15 +193,22 @@ def load(path):
 
 
 def _load_npz(path):
-    with np.load(path, allow_pickle=False) as members:
-        if "meta.json" not in members.files:
-            raise FormatError(f"{path}: is not a trace: it has no member `meta.json`")
-        meta = json.loads(members["meta.json"])
-        check(path, meta)
-        names = [name for name in members.files if name != "meta.json"]
-        known = list(meta.get("arrays", {}))
-        names.sort(key=lambda name: known.index(name) if name in known else len(known))
-        return Trace(meta, {name: members[name] for name in names})
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as members:
+            if len(set(members.files)) < len(members.files):
+                raise FormatError(f"{path}: has members of the same name")
+            if "meta.json" not in members.files:
+                raise FormatError(f"{path}: is not a trace: it has no member `meta.json`")
+            meta = json.loads(members["meta.json"])
+            check(path, meta)
+            names = [name for name in members.files if name != "meta.json"]
+            known = list(meta.get("arrays", {}))
+            names.sort(key=lambda name: known.index(name) if name in known else len(known))
+            return Trace(meta, {name: members[name] for name in names})
+    except FormatError:
+        raise
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise FormatError(f"{path}: is not a whole npz file: {error}") from error
 
 
 def check(path, meta):

@@ -96,6 +96,14 @@ class Io(unittest.TestCase):
                 file.write(text)
             with self.assertRaisesRegex(FormatError, "t.json: .*" + said):
                 load(self.path("t.json"))
+        for name in ("t.npz", "t.ntmtrace.json.gz"):
+            self.traced(name)
+            with open(self.path(name), "rb") as file:
+                data = file.read()
+            with open(self.path(name), "wb") as file:
+                file.write(data[:-40])
+            with self.assertRaisesRegex(FormatError, name + ": is not "):
+                load(self.path(name))
         with open(self.path("w"), "wb") as file:
             file.write(b"\xff" * 20)
         with self.assertRaisesRegex(FormatError, "w: is not a safetensors file"):

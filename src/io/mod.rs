@@ -5,7 +5,18 @@
 //! every error names the file, the place inside it, and what is allowed there. Every writer writes beside
 //! its target and renames, so that a file is either whole or absent.
 //!
-//! The formats are described in `docs/formats.md`.
+//! | module | file | to read one from memory |
+//! |---|---|---|
+//! | [`preset`] | an experiment, JSON | [`Experiment::from_json`] |
+//! | [`weights`] | a trained machine, safetensors | [`weights::from_bytes`] |
+//! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
+//! | [`log`] | a training run, JSON lines | [`log::from_text`] |
+//! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
+//! | [`sweep`], [`history`], [`svg`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
+//!
+//! `docs/formats.md` is the page for those who write such files: every key, every array with its symbol,
+//! shape, range and equation. A file may come from anyone: sizes are checked before room is made, and
+//! `tests/fuzz` throws millions of damaged files at every reader of this table.
 
 pub mod bits;
 mod error;

@@ -1,7 +1,38 @@
 //! One episode as JSON (also gzipped) or npz, complete enough to redraw every frame and recompute every stage.
 //!
-//! The format is described in `docs/formats.md`. The writer streams and is deterministic: the same
-//! recording gives the same bytes. The reader shows an imported trace as it was recorded.
+//! The format is described in `docs/formats.md`.
+//!
+//! # Writing
+//!
+//! [`write()`] chooses the form by the end of the file's name; [`write_to`] and [`write_npz`] write to anything.
+//! They stream, and the same recording gives the same bytes. [`estimated_bytes`] says before how large a file
+//! will be. Numbers are the shortest decimals that read back as the same f32. A memory of more than a million
+//! values is left out but for the first, the last and every 64th; what the write heads did rebuilds the others
+//! to the bit.
+//!
+//! # Reading
+//!
+//! [`read`] takes a trace of any program and shows it as it was recorded: nothing is computed again but memories
+//! that the file leaves out. Arrays that are absent are NaN, and named in `recording.absent`. A file cannot make
+//! the program take memory that it has no values for, beyond what a recording may take at all.
+//!
+//! # Comparing
+//!
+//! [`verify`] recomputes every stage from what the heads emitted, [`diff`] compares two traces. Both walk in the
+//! order of the computation, so that the first difference is the cause.
+//!
+//! ```
+//! use tapescope::{io::{trace, weights}, train::Recording};
+//!
+//! let copy = &weights::shipped()[0];
+//! let recording = Recording::new(&copy.machine, &copy.experiment.task, 7, 0);
+//! let source = trace::Source { config: &copy.machine.config, sha256: None, full_memory: false };
+//! let mut file = Vec::new();
+//! trace::write_to(&mut file, &recording, &source)?;
+//! let read = trace::from_bytes(file, "copy.ntmtrace.json")?;
+//! assert_eq!(trace::verify(&read, 0.0).first, None); // to the bit
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod compare;
 mod form;

@@ -13,6 +13,8 @@ const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 const ALIGNMENT: usize = 64;
 /// The largest header that is read, in bytes.
 const HEADER_LIMIT: u64 = 1 << 16;
+/// The largest description of a trace that is read, in bytes: no array is in it.
+const META_LIMIT: u64 = 64 << 20;
 /// Everything but the arrays.
 pub(super) const META: &str = "meta.json";
 
@@ -80,14 +82,19 @@ impl<'a> Members<'a> {
 
     /// The member `meta.json`.
     pub(super) fn meta(&mut self) -> Result<String, String> {
-        let limit = self.left;
         let file = self.archive.by_name(META);
         let file = file.map_err(|error| {
             format!("{error}; expected a member with the description of a trace")
         })?;
         let mut text = String::new();
-        let read = file.take(limit).read_to_string(&mut text);
+        let read = file.take(META_LIMIT + 1).read_to_string(&mut text);
         read.map_err(|error| format!("{error}; expected a whole member, as JSON"))?;
+        if text.len() as u64 > META_LIMIT {
+            let most = META_LIMIT >> 20;
+            return Err(format!(
+                "unpacks to more than {most} MB, the most that is read"
+            ));
+        }
         self.left -= text.len() as u64;
         Ok(text)
     }

@@ -50,18 +50,7 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
         return with_arrays(&meta, label, Some(members));
     }
     let bytes = if bytes.starts_with(b"\x1f\x8b") {
-        let mut whole = Vec::new();
-        let read = MultiGzDecoder::new(bytes.as_slice())
-            .take(LIMIT + 1)
-            .read_to_end(&mut whole);
-        read.map_err(|error| fail(format!("is not a whole gzip file: {error}")))?;
-        if whole.len() as u64 > LIMIT {
-            let most = LIMIT >> 20;
-            return Err(fail(format!(
-                "unpacks to more than {most} MB, the most that is read"
-            )));
-        }
-        whole
+        unpacked(&bytes, LIMIT).map_err(fail)?
     } else {
         bytes
     };
@@ -70,6 +59,22 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
         &text.map_err(|error| fail(format!("is not text: {error}")))?,
         label,
     )
+}
+
+/// What was gzipped, which has at most `limit` bytes.
+fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
+    let mut whole = Vec::new();
+    let read = MultiGzDecoder::new(bytes)
+        .take(limit + 1)
+        .read_to_end(&mut whole);
+    read.map_err(|error| format!("is not a whole gzip file: {error}"))?;
+    if whole.len() as u64 > limit {
+        let most = limit >> 20;
+        return Err(format!(
+            "unpacks to more than {most} MB, the most that is read"
+        ));
+    }
+    Ok(whole)
 }
 
 /// [`read`] from memory; `label` stands for the file in messages.
@@ -708,5 +713,24 @@ fn score(episode: &Episode, trace: &Trace, loss: &[f32]) -> Score {
         bits: loss.iter().map(|&bits| f64::from(bits)).sum(),
         wrong: answered.map(wrong_in).sum(),
         scored: episode.scored_bits(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    #[test]
+    fn a_bomb_is_unpacked_up_to_the_limit() {
+        let mut to = GzEncoder::new(Vec::new(), Compression::default());
+        to.write_all(&vec![b' '; 3 << 20]).unwrap();
+        let bomb = to.finish().unwrap();
+        assert!(bomb.len() < 10_000);
+        assert_eq!(unpacked(&bomb, 3 << 20).unwrap().len(), 3 << 20);
+        let refused = unpacked(&bomb, (3 << 20) - 1).unwrap_err();
+        assert_eq!(refused, "unpacks to more than 2 MB, the most that is read");
     }
 }

@@ -1,7 +1,7 @@
 //! Recording to JSON, streamed, or to npz.
 
 use std::borrow::Cow;
-use std::io::{self, Cursor, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use flate2::Compression;
@@ -41,8 +41,8 @@ pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> 
     write_head(&mut meta, recording, source)?;
     let described: Vec<String> = arrays.iter().map(|array| array.described() + "}").collect();
     write!(meta, "{}\n}}\n}}\n", described.join(",\n"))?;
-    // A zip archive goes back to the head of a member once its size is known; what it goes to may be a pipe.
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    // Sizes stand behind the members: nothing is held back until they are known.
+    let mut archive = ZipWriter::new_stream(to);
     archive.start_file(npz::META, npz::options(meta.len() as u64))?;
     archive.write_all(&meta)?;
     for array in arrays {
@@ -54,7 +54,7 @@ pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> 
             archive.write_all(&line)?;
         }
     }
-    to.write_all(archive.finish()?.get_ref())
+    archive.finish().map(drop).map_err(io::Error::from)
 }
 
 /// Writes a trace. The same recording gives the same bytes.

@@ -516,6 +516,8 @@ mod episode {
             let training = TrainingConfig {
                 optimizer: optimizer::RMS_PROP,
                 final_rate: 1.0,
+                settled_below: 0.0,
+                settled_rate: 0.1,
                 clip: Clip::Elementwise(10.0),
                 batch,
                 sequences: u64::MAX,

@@ -103,6 +103,8 @@ fn train(
             epsilon: 1e-4,
         },
         final_rate: 1.0,
+        settled_below: 0.0,
+        settled_rate: 0.1,
         clip: Clip::Elementwise(10.0),
         batch,
         sequences: u64::MAX,

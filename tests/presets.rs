@@ -404,6 +404,10 @@ fn out_of_range() {
         "my.json: `model.heads.shift.range`: is 64; allowed: 0 to 63"
     );
     assert_eq!(
+        error(r#""training": {"settled_below": -1}"#),
+        "my.json: `training.settled_below`: is -1; allowed: bits per sequence, 0 or more"
+    );
+    assert_eq!(
         error(r#""training": {"final_rate": 1.5}"#),
         "my.json: `training.final_rate`: is 1.5; allowed: 0 to 1"
     );

@@ -958,6 +958,18 @@ fn the_shipped_machines_are_shown() {
 }
 
 #[test]
+fn a_machine_asked_for_by_name_is_shown_first() {
+    let options = Options::shipped(None).with_first("associative_recall");
+    assert_eq!(options.machines[0].name, "associative_recall");
+    assert_eq!(
+        options.machines[1].name, "copy",
+        "the others keep their order"
+    );
+    let harness = window_with(Vec2::new(1440.0, 900.0), options);
+    harness.get_by_label_contains("Associative recall");
+}
+
+#[test]
 fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
     let mut harness = paused();
     act(&mut harness, Command::Size(200));

@@ -61,7 +61,7 @@ fn with_rows(mut machine: Trained, name: &str, rows: Option<usize>) -> anyhow::R
     Ok(machine)
 }
 
-fn no_weights(name: &str) -> Usage {
+pub(super) fn no_weights(name: &str) -> Usage {
     Usage(format!(
         "no trained weights ship for `{name}`; train them with: tapescope train {name}"
     ))

@@ -1,12 +1,11 @@
 //! `tapescope view`: the window.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 const EXAMPLES: &str = "\
 Examples:
   tapescope                                  open on a trained machine
+  tapescope view repeat_copy                 open on the included machine of that name
   tapescope view runs/copy-1/weights.safetensors
   tapescope view copy.ntmtrace.json          show a recorded episode as it is";
 
@@ -14,29 +13,50 @@ Examples:
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct View {
-    /// A weights file (.safetensors), the folder of a run, or a trace (.ntmtrace.json).
-    file: Option<PathBuf>,
+    /// The name of an included machine, a weights file (.safetensors), the folder of a run, or a
+    /// trace (.ntmtrace.json, .ntmtrace.json.gz, .npz).
+    what: Option<String>,
 }
 
 #[cfg(feature = "gui")]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
         use crate::viewer::{self, Error};
-        viewer::run(self.file.as_deref()).map_err(|error| match error {
+        let first = self.what.map(first).transpose()?;
+        viewer::run(first).map_err(|error| match error {
             Error::File(sentence) => super::Usage(sentence).into(),
             window @ Error::Window(_) => window.into(),
         })
     }
 }
 
+/// A file, where there is one of that name or it can only be a path; or else the name of a machine.
+#[cfg(feature = "gui")]
+fn first(what: String) -> anyhow::Result<crate::viewer::First> {
+    use super::machine;
+    use crate::io::{Error, Experiment, preset, weights};
+    use crate::viewer::First;
+    let path = std::path::Path::new(&what);
+    if machine::is_file(path) || path.exists() {
+        return Ok(First::File(what.into()));
+    }
+    if weights::shipped_names().any(|name| name == what) {
+        return Ok(First::Machine(what));
+    }
+    Err(match Experiment::built_in(&what, &[]) {
+        Some(_) => machine::no_weights(&what).into(),
+        None => Error::unknown("preset, weights file or trace", &what, preset::names()).into(),
+    })
+}
+
 #[cfg(not(feature = "gui"))]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let file = self
-            .file
-            .map_or_else(String::new, |file| format!(" for {}", file.display()));
+        let what = self
+            .what
+            .map_or_else(String::new, |what| format!(" for {what}"));
         let problem = format!(
-            "this build has no window{file}; build one with: cargo build --release --features gui"
+            "this build has no window{what}; build one with: cargo build --release --features gui"
         );
         Err(super::Usage(problem).into())
     }

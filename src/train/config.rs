@@ -8,6 +8,8 @@ use crate::model::config::{ConfigError, brief};
 /// |---|---|---|---|
 /// | `optimizer` | RMSProp | | the update rule and its rates |
 /// | `final_rate` | 1.0 | 0 ..= 1 | rate at the end of the run, as a share of the first; falls along half a cosine |
+/// | `settled_below` | 0: never | 0 or more | bits per sequence: a validation below it settles the run |
+/// | `settled_rate` | 0.1 | 0 ..= 1 | rate of a settled run, as a share of what it would be otherwise |
 /// | `clip` | elementwise 10 | > 0 in f32 | what keeps gradients from exploding |
 /// | `batch` | 1 | 1 ..= 4096 | episodes per update; the gradient is their mean |
 /// | `sequences` | 100,000 | 1 ..= 10^12 | episodes in the whole run |
@@ -20,6 +22,11 @@ pub struct TrainingConfig {
     pub optimizer: OptimizerConfig,
     /// Rate at the end of the run, as a share of the rate at its start.
     pub final_rate: f64,
+    /// Bits per sequence. From the first validation below it the run is settled: what the machine has
+    /// learned is kept by smaller steps, which do not throw it out of its minimum again.
+    pub settled_below: f64,
+    /// Rate of a settled run, as a share of the rate it would have otherwise.
+    pub settled_rate: f64,
     /// Gradient clipping.
     pub clip: Clip,
     /// Episodes per update.
@@ -49,10 +56,12 @@ impl TrainingConfig {
             })
         };
         self.optimizer.validate()?;
-        let share = (0.0..=1.0).contains(&self.final_rate);
-        ConfigError::unless(share, "final_rate", brief(self.final_rate), || {
-            "0 to 1".into()
+        share("final_rate", self.final_rate)?;
+        let is_bits = self.settled_below >= 0.0 && self.settled_below.is_finite();
+        ConfigError::unless(is_bits, "settled_below", brief(self.settled_below), || {
+            "bits per sequence, 0 or more".into()
         })?;
+        share("settled_rate", self.settled_rate)?;
         if let Clip::Elementwise(limit) | Clip::GlobalNorm(limit) = self.clip {
             positive("clip.limit", limit)?;
         }
@@ -95,6 +104,12 @@ impl OptimizerConfig {
             }
         }
     }
+}
+
+/// From 0 to 1.
+fn share(field: &'static str, value: f64) -> Result<(), ConfigError> {
+    let is_share = (0.0..=1.0).contains(&value);
+    ConfigError::unless(is_share, field, brief(value), || "0 to 1".into())
 }
 
 /// Above 0 and finite, also as an f32.

@@ -296,11 +296,18 @@ impl Trainer {
         count.div_ceil(size)
     }
 
-    /// Half a cosine from 1 to `final_rate` over the run.
+    /// Half a cosine from 1 to `final_rate` over the run, and less once a validation was good enough.
     fn rate_factor(&self) -> f64 {
         let progress = (self.sequences as f64 / self.config.sequences as f64).min(1.0);
         let last = self.config.final_rate;
-        last + (1.0 - last) * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
+        let factor = last + (1.0 - last) * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos());
+        let below = self.config.settled_below;
+        let settled = |(_, best): &(_, Evaluation)| best.bits_per_sequence < below;
+        if self.best.as_ref().is_some_and(settled) {
+            factor * self.config.settled_rate
+        } else {
+            factor
+        }
     }
 
     fn validate(&mut self) -> HistoryPoint {
@@ -436,6 +443,8 @@ mod tests {
                 epsilon: 1e-8,
             },
             final_rate: 0.1,
+            settled_below: 0.0,
+            settled_rate: 0.1,
             clip: Clip::GlobalNorm(10.0),
             batch,
             sequences,
@@ -458,6 +467,28 @@ mod tests {
             best.bits_per_sequence < 0.1 && best.perfect == 1.0,
             "{best:?}"
         );
+    }
+
+    #[test]
+    fn a_settled_run_takes_smaller_steps() {
+        let mut trainer = small(4, 2000, 1);
+        trainer.config.settled_below = 1e9;
+        let rates: Vec<f64> = std::iter::from_fn(|| {
+            let rate = trainer.rate_factor();
+            trainer.update().ok().filter(|_| !trainer.finished())?;
+            Some(rate)
+        })
+        .collect();
+        let cosine = |update: usize| {
+            let progress = 4.0 * update as f64 / 2000.0;
+            0.1 + 0.9 * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
+        };
+        // The first validation, after 1000 sequences, is below: from then on a tenth.
+        for (update, rate) in rates.iter().enumerate() {
+            let share = if update < 250 { 1.0 } else { 0.1 };
+            assert!((rate - share * cosine(update)).abs() < 1e-12, "{update}");
+        }
+        assert!(rates.len() > 400);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub use theme::{Map, apply as dress};
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the window starts with.
@@ -71,6 +71,22 @@ impl Options {
             ..Self::default()
         }
     }
+
+    /// With the machine of this name before the others.
+    #[must_use]
+    pub fn with_first(mut self, name: &str) -> Self {
+        self.machines.sort_by_key(|machine| machine.name != name);
+        self
+    }
+}
+
+/// What the window shows first, if it is not the first machine inside the binary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum First {
+    /// The machine of this name inside the binary.
+    Machine(String),
+    /// A trace, a weights file or the folder of a run.
+    File(PathBuf),
 }
 
 /// Why there is no window.
@@ -102,9 +118,15 @@ impl std::error::Error for Error {}
 /// # Errors
 /// A file that cannot be opened, before there is a window. No display, a display that does not answer, or a
 /// missing system library: one sentence that also names the commands that need no window.
-pub fn run(file: Option<&Path>) -> Result<(), Error> {
-    let open = |path: &Path| Ok((path.to_owned(), Disk.open(path).map_err(Error::File)?));
-    let mut options = Options::shipped(file.map(open).transpose()?);
+pub fn run(first: Option<First>) -> Result<(), Error> {
+    let mut options = match first {
+        None => Options::shipped(None),
+        Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
+        Some(First::File(path)) => {
+            let opened = Disk.open(&path).map_err(Error::File)?;
+            Options::shipped(Some((path, opened)))
+        }
+    };
     let native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()
             .with_title("Tapescope")

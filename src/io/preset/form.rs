@@ -185,6 +185,8 @@ pub(in crate::io) enum InitialWeightingForm {
 struct TrainingForm {
     optimizer: OptimizerForm,
     final_rate: f64,
+    settled_below: f64,
+    settled_rate: f64,
     clip: ClipForm,
     batch: usize,
     sequences: u64,
@@ -282,6 +284,8 @@ impl Default for TrainingForm {
         Self {
             optimizer: OptimizerForm::of_kind(OptimizerKind::Rmsprop),
             final_rate: 1.0,
+            settled_below: 0.0,
+            settled_rate: 0.1,
             clip: ClipForm {
                 kind: ClipKind::Elementwise,
                 limit: None,
@@ -816,6 +820,8 @@ impl TrainingForm {
         let config = TrainingConfig {
             optimizer: self.optimizer.config(check)?,
             final_rate: self.final_rate,
+            settled_below: self.settled_below,
+            settled_rate: self.settled_rate,
             clip: self.clip.config(check)?,
             batch: self.batch,
             sequences: self.sequences,
@@ -1055,6 +1061,8 @@ impl From<&TrainingConfig> for TrainingForm {
         Self {
             optimizer: OptimizerForm::from(&config.optimizer),
             final_rate: config.final_rate,
+            settled_below: config.settled_below,
+            settled_rate: config.settled_rate,
             clip: match config.clip {
                 Clip::None => ClipForm {
                     kind: ClipKind::None,

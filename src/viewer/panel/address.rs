@@ -427,7 +427,7 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
     let text = |value: f32| numbers::exact((value * 1000.0).round() / 1000.0);
     painter.text(at, Align2::LEFT_BOTTOM, name, theme::text(10.5), ink);
     let ends = if scale == Scale::LogWeighting {
-        "log, 1e−6 to 1".to_owned()
+        "1e−6 … 1".to_owned()
     } else {
         format!("{} to {}", text(low), text(high))
     };

@@ -404,7 +404,7 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
         theme::text(13.0),
         palette.text,
     );
-    let count = format!("{}/{}", view.rows.shown(), view.rows.total());
+    let count = format!("{}/{}", view.whole.shown(), view.rows.total());
     let at = pos2(rect.right(), rect.center().y);
     let (align, font) = (egui::Align2::RIGHT_CENTER, theme::mono(11.0));
     painter.text(at, align, count, font, palette.subdued);

@@ -554,7 +554,10 @@ impl App {
             }),
             (Command::AskSettings, _) => Some(Dialog::Settings),
             (Command::AskAbout, _) => Some(Dialog::About),
-            (Command::AskMessages, _) => Some(Dialog::Messages),
+            (Command::AskMessages, _) => {
+                self.toasts.look_up();
+                Some(Dialog::Messages)
+            }
             (Command::ToggleShortcuts, None) => Some(Dialog::Shortcuts),
             (Command::Escape, None) => {
                 if self.width < panel::NARROW && self.drawer {
@@ -770,6 +773,7 @@ impl App {
             unit_before: self.unit,
             unit: &mut unit,
             selected: self.selected,
+            problems: self.toasts.problems(),
         };
         episode_panels_ui(ui, &columns, shown, (panel, padded, slim), &mut view);
         if drawer {

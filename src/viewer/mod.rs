@@ -132,7 +132,7 @@ pub fn run(first: Option<First>) -> Result<(), Error> {
             .with_title("Tapescope")
             .with_app_id("tapescope")
             .with_inner_size([1440.0, 900.0])
-            .with_min_inner_size([960.0, 600.0])
+            .with_min_inner_size(settings::SMALLEST)
             .with_drag_and_drop(true)
             .with_icon(icon()),
         renderer: eframe::Renderer::Glow,

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use egui::{Context, ThemePreference};
+use egui::{Context, ThemePreference, Vec2, vec2};
 
 use super::theme::{self, Map};
 
 /// Text sizes on offer, in percent.
 pub const SCALES: [u16; 7] = [80, 90, 100, 115, 130, 150, 200];
+/// The smallest window in which everything fits, in points.
+pub const SMALLEST: Vec2 = vec2(960.0, 600.0);
 /// Files remembered.
 const RECENT: usize = 6;
 
@@ -170,13 +172,22 @@ impl Look {
         self.scale = next.copied().unwrap_or(self.scale);
     }
 
+    /// The size asked for, as far as everything still fits into the window.
+    fn zoom(self, ctx: &Context) -> f32 {
+        let wanted = f32::from(self.scale) / 100.0;
+        let window = ctx.content_rect().size() * ctx.zoom_factor();
+        let room = (window / SMALLEST).min_elem().max(1.0);
+        wanted.min((room * 100.0).floor() / 100.0)
+    }
+
     /// Puts it on; `before` is what was on.
     pub fn wear(&self, ctx: &Context, before: &Self) {
         if self.theme != before.theme {
             ctx.set_theme(self.theme);
         }
-        if self.scale != before.scale {
-            ctx.set_zoom_factor(f32::from(self.scale) / 100.0);
+        let zoom = self.zoom(ctx);
+        if (zoom - ctx.zoom_factor()).abs() > 0.015 {
+            ctx.set_zoom_factor(zoom);
         }
         if self.still != before.still {
             theme::set_motion(ctx, !self.still);

@@ -54,7 +54,7 @@ pub const STOPS: [Stop; 9] = [
     },
     Stop {
         title: "What a weighting is",
-        ask: "Memory rows run down, time runs to the right, bright is where this head attends. Click in this picture, on the bright trace.",
+        ask: "Memory rows run down, time runs to the right, the trace is where this head attends. Click in this picture, on the trace.",
         place: Place::Weighting,
     },
     Stop {

@@ -86,6 +86,16 @@ fn keys_make_everything_larger_and_smaller() {
         press_with(&mut harness, Modifiers::COMMAND, key);
         assert_eq!(harness.state().settings.look.scale, percent, "{key:?}");
     }
+    // Never so large that it would not fit.
+    for (size, zoom) in [
+        (Vec2::new(1440.0, 900.0), 1.5),
+        (Vec2::new(960.0, 600.0), 1.0),
+    ] {
+        let mut harness = window_of(size, Arc::default());
+        act(&mut harness, Command::Scale(200));
+        harness.run_steps(3);
+        assert!((harness.ctx.zoom_factor() - zoom).abs() < 1e-3, "{size}");
+    }
 }
 
 #[test]
@@ -239,7 +249,8 @@ fn what_went_wrong_is_listed_and_can_be_copied() {
     }
     act(&mut harness, Command::Escape);
     assert!(harness.query_by_label("Not done").is_none());
-    act(&mut harness, Command::AskMessages);
+    click(&mut harness, "3 problems");
+    assert!(harness.query_by_label("3 problems").is_none());
     for name in ["one", "two", "three"] {
         harness.get_by_label(&format!("{name}.json does not exist."));
     }

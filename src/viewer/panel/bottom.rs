@@ -323,15 +323,27 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 }
 
 /// One line of text: the current step for everyone who reads rather than looks.
-pub fn status_ui(ui: &mut Ui, view: &View<'_>) {
+pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.mark {
         Some((step, channel)) => format!(
             "editing the input: step {step}, channel {channel}; arrows move, Space flips the bit, Esc leaves; play keys wait"
         ),
         None => story::status(view.recording(), view.player, view.focus),
     };
-    ui.horizontal_centered(|ui| {
-        let text = RichText::new(text).font(theme::mono(11.5));
-        ui.add(egui::Label::new(text.color(view.palette.text)).truncate());
+    let layout = egui::Layout::right_to_left(egui::Align::Center);
+    ui.with_layout(layout, |ui| {
+        if view.problems > 0 {
+            let plural = if view.problems == 1 { "" } else { "s" };
+            let words = format!("{} problem{plural}", view.problems);
+            let words = RichText::new(words).size(11.5).color(view.palette.warning);
+            if ui.add(egui::Button::new(words).small()).clicked() {
+                view.commands.push(Command::AskMessages);
+            }
+        }
+        let layout = egui::Layout::left_to_right(egui::Align::Center);
+        ui.with_layout(layout, |ui| {
+            let text = RichText::new(text).font(theme::mono(11.5));
+            ui.add(egui::Label::new(text.color(view.palette.text)).truncate());
+        });
     });
 }

@@ -114,6 +114,8 @@ pub struct View<'a> {
     pub unit: &'a mut Option<(usize, usize)>,
     /// What is kept in view.
     pub selected: Option<Target>,
+    /// How many things went wrong since the messages were last looked up.
+    pub problems: usize,
 }
 
 impl std::fmt::Debug for View<'_> {

@@ -40,13 +40,10 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
             }
         }
     });
+    note(ui, "As large as the window has room for, at most.");
     ui.add_space(theme::SECTION - 6.0);
     section(ui, "Motion");
-    let mut still = look.still;
-    let text = "Reduced: nothing glides or plays by itself";
-    if ui.checkbox(&mut still, text).changed() {
-        commands.push(Command::ToggleMotion);
-    }
+    motion_ui(ui, look.still, commands);
     ui.add_space(theme::SECTION - 6.0);
     section(ui, "Files");
     ui.horizontal(|ui| {
@@ -55,6 +52,19 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
             text_button(ui, "Forget recent files", &Command::ForgetFiles, commands);
         });
         note(ui, &format!("{files} remembered"));
+    });
+}
+
+fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
+    let mut ticked = still;
+    ui.scope(|ui| {
+        // A box that is not ticked has to be seen, too.
+        let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
+        ui.visuals_mut().widgets.inactive.bg_stroke = edge;
+        let text = "Reduced: nothing glides or plays by itself";
+        if ui.checkbox(&mut ticked, text).changed() {
+            commands.push(Command::ToggleMotion);
+        }
     });
 }
 

@@ -142,14 +142,16 @@ fn card_ui(ui: &Ui, rect: Rect, machine: &Machine, start: &Start<'_>, textures: 
     let palette = start.palette;
     let (picture, words) = rect.split_top_bottom_at_y(rect.top() + PICTURE);
     let open = (start.pictures)(machine);
-    match open {
-        Some(open) => picture_ui(ui, picture, machine, open, palette, textures),
-        None => {
-            ui.painter().rect_filled(picture, 2.0, palette.well);
-        }
+    let painter = ui.painter();
+    if let Some(open) = open {
+        picture_ui(ui, picture, machine, open, palette, textures);
+    } else {
+        painter.rect_filled(picture, 2.0, palette.background);
+        let (font, at) = (theme::text(12.0), picture.center());
+        let words = "no picture yet";
+        painter.text(at, Align2::CENTER_CENTER, words, font, palette.subdued);
     }
     let at = words.left_top() + vec2(0.0, 10.0);
-    let painter = ui.painter();
     let title = painter.layout(
         machine.title.clone(),
         theme::heading(13.0),

@@ -45,6 +45,8 @@ pub struct Toasts {
     shown: Vec<Toast>,
     /// All that was said, oldest first.
     said: Vec<(Kind, String)>,
+    /// Problems that nobody has looked up.
+    problems: usize,
     next: u64,
 }
 
@@ -54,6 +56,7 @@ impl Toasts {
         let text = text.into();
         self.next += 1;
         self.said.push((kind, text.clone()));
+        self.problems += usize::from(kind == Kind::Problem);
         if self.said.len() > MOST_SAID {
             self.said.remove(0);
         }
@@ -96,6 +99,16 @@ impl Toasts {
     /// All that was said, the newest first.
     pub fn said(&self) -> impl Iterator<Item = &(Kind, String)> {
         self.said.iter().rev()
+    }
+
+    /// How many things went wrong since the messages were last looked up.
+    pub fn problems(&self) -> usize {
+        self.problems
+    }
+
+    /// The messages are looked up.
+    pub fn look_up(&mut self) {
+        self.problems = 0;
     }
 
     /// True when there is no message.

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use tapescope::model::config::Order;
 use tapescope::model::{ModelConfig, Ntm};
 use tapescope::player::Stage;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
@@ -65,7 +66,8 @@ impl Files for Shelf {
                     sha256: None,
                 })))
             }
-            _ => Err(format!("{} does not exist.", path.display())),
+            Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
+            None => Err("That is no name.".to_owned()),
         }
     }
 
@@ -75,6 +77,27 @@ impl Files for Shelf {
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The trace is in {}.", path.display()))
     }
+}
+
+/// A trace of a machine whose heads the name counts: `0 reads 1 writes`, `1 reads 1 writes, write first`.
+fn other_heads(name: &str) -> Option<Opened> {
+    let (reads, rest) = name.split_once(" reads ")?;
+    let (writes, order) = rest.split_once(" writes")?;
+    let mut config = ModelConfig::new(5, 4);
+    (config.rows, config.columns) = (16, 6);
+    config.read_heads = reads.parse().ok()?;
+    config.write_heads = writes.parse().ok()?;
+    if order == ", write first" {
+        config.order = Order::WriteFirst;
+    }
+    let machine = machine(name, 1);
+    let ntm = Ntm::new(config, 1);
+    Some(Opened::Trace(Box::new(OpenedTrace {
+        title: name.to_owned(),
+        recording: Recording::new(&ntm, &machine.task, 9, 0),
+        config: None,
+        sha256: None,
+    })))
 }
 
 fn small(task: &Task, rows: usize, seed: u64) -> Ntm<f32> {
@@ -423,6 +446,32 @@ fn weights_and_traces_can_be_opened() {
     assert!(shown.machine.is_none());
     assert_eq!(shown.file.as_deref(), Some("theirs.ntmtrace.json"));
     harness.get_by_label("theirs.ntmtrace.json, as recorded");
+}
+
+#[test]
+fn machines_with_other_heads_are_shown_as_recorded() {
+    for name in [
+        "0 reads 2 writes",
+        "3 reads 0 writes",
+        "0 reads 0 writes",
+        "2 reads 1 writes, write first",
+    ] {
+        let mut harness = paused();
+        open(&mut harness, name);
+        harness.get_by_label(&format!("{name}, as recorded"));
+        for key in [
+            Key::Period,
+            Key::ArrowRight,
+            Key::Num1,
+            Key::PageDown,
+            Key::Num2,
+        ] {
+            for _ in 0..3 {
+                press(&mut harness, key);
+            }
+        }
+        harness.get_by_label(&format!("{name}, as recorded"));
+    }
 }
 
 #[test]

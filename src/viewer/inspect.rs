@@ -8,6 +8,7 @@ pub use vector::Vector;
 use super::numbers;
 use super::session::Open;
 use super::story;
+use crate::model::config::Order;
 use crate::model::{HeadTrace, LayerTrace, Role};
 
 /// Something that can be pointed out, and stays pointed out while time moves.
@@ -297,6 +298,9 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
         memory(step),
     )];
     let (mut kept, mut now) = (Vec::new(), vec![n(memory(step))]);
+    let order = open.shown.config.as_ref().map(|config| config.order);
+    // What the read heads see.
+    let seen = memory(step + usize::from(order == Some(Order::WriteFirst)));
     let mut reads = Vec::new();
     for (index, head) in trace.heads.iter().enumerate() {
         let (label, w) = (
@@ -310,7 +314,7 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
                 kept.push(format!("+ {} · {}", n(w), n(a)));
             }
             Role::Read { read } => {
-                let sum = format!("this row gives {} · {}", n(w), n(memory(step)));
+                let sum = format!("this row gives {} · {}", n(w), n(seen));
                 reads.push(line(&format!("r {label}"), sum, read.row(step)[column]));
             }
         }
@@ -469,6 +473,34 @@ fn step_card(open: &Open, step: usize) -> Card {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{ModelConfig, Ntm};
+    use crate::task::{Copy, Task};
+    use crate::train::Recording;
+    use crate::viewer::OpenedTrace;
+
+    #[test]
+    fn a_read_is_of_the_memory_that_its_head_sees() {
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 3..=3,
+        });
+        for (order, later) in [(Order::ReadFirst, 0), (Order::WriteFirst, 1)] {
+            let mut config = ModelConfig::new(task.inputs(), task.outputs());
+            config.order = order;
+            let recording = Recording::new(&Ntm::new(config.clone(), 1), &task, 1, 0);
+            let memory = recording.trace.memory(2 + later)[[0, 1]];
+            let open = Open::of_file(OpenedTrace {
+                title: String::new(),
+                recording,
+                config: Some(config),
+                sha256: None,
+            });
+            let card = cell_card(&open, 0, 1, 2).unwrap();
+            let gives = format!("· {}", n(memory));
+            let read = card.lines.iter().find(|line| line.sum.contains("gives"));
+            assert!(read.unwrap().sum.ends_with(&gives), "{order:?}: {read:?}");
+        }
+    }
 
     #[test]
     fn a_table_is_copied_exactly() {

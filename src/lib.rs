@@ -37,7 +37,8 @@
 //! | [`model`] | the machine, a file per section of the paper | `math` |
 //! | [`task`] | episode generators | |
 //! | [`train`] | loss, optimizers, trainer, evaluation | `math`, `model`, `task` |
-//! | [`io`] | presets, weights, traces: the only module that knows files | all above |
+//! | [`figure`] | figures of an episode: SVG, PNG, GIF | `math`, `model`, `task`, `train` |
+//! | [`io`] | presets, weights, traces: the only module that knows files | all above but `figure` |
 //! | [`player`] | the playback state machine, without a window or a clock | nothing |
 //! | [`cli`] | a file per subcommand | all above |
 //! | `viewer` | the window: the only module that knows egui | all but `cli` |
@@ -59,6 +60,7 @@
 //! ```
 
 pub mod cli;
+pub mod figure;
 pub mod io;
 pub mod math;
 pub mod model;

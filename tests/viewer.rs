@@ -20,7 +20,7 @@ use tapescope::player::Stage;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::Recording;
 use tapescope::viewer::{
-    App, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options, Settings,
+    App, Arrangement, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options, Settings,
 };
 
 /// Remembers what was saved, and opens what its names promise.
@@ -76,6 +76,12 @@ impl Files for Shelf {
         assert!(export.config.is_some() && export.machine.is_some());
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The trace is in {}.", path.display()))
+    }
+
+    fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
+        assert!(!bytes.is_empty());
+        self.saved.lock().unwrap().push(path.to_owned());
+        Ok(format!("The figure is in {}.", path.display()))
     }
 }
 
@@ -1345,4 +1351,82 @@ fn the_numbers_of_a_head_have_lines_over_time() {
     let low = window_of(Vec2::new(960.0, 600.0), Arc::default());
     let line = low.query_by_label_contains("gate, 0 to 1.0");
     assert!(line.is_none());
+}
+
+#[test]
+fn v_shows_the_figure_of_the_paper_and_comes_back() {
+    let mut harness = paused();
+    let panels = [
+        "Inputs: what the machine sees",
+        "Outputs: probability of a 1",
+        "Adds: a of W0",
+        "Reads: r of R0",
+        "Write weightings: w of W0",
+        "Read weightings: w of R0",
+    ];
+    for arrangement in [Arrangement::Paper, Arrangement::PaperDown] {
+        press(&mut harness, Key::V);
+        assert_eq!(harness.state().settings.arrangement, arrangement);
+        for panel in panels {
+            harness.get_by_label(panel);
+        }
+    }
+    press(&mut harness, Key::V);
+    assert_eq!(harness.state().settings.arrangement, Arrangement::Debug);
+    assert!(harness.query_by_label(panels[0]).is_none());
+    harness.get_by_label("input: over time");
+}
+
+#[test]
+fn a_click_in_the_figure_goes_to_its_step() {
+    let mut harness = paused();
+    press(&mut harness, Key::V);
+    click(&mut harness, "Write weightings: w of W0");
+    // In the middle of eleven steps.
+    assert_eq!(step(&harness), 5);
+    let readout = harness.state().readout().unwrap();
+    assert!(readout.place.starts_with("Write weightings  step 5  row "));
+}
+
+#[test]
+fn the_figure_is_saved_as_its_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut harness = paused_with(Arc::new(Disk));
+    let path = |name: &str| folder.path().join(name);
+    for name in ["figure.svg", "figure.png", "figure.gif"] {
+        act(&mut harness, Command::Save(path(name)));
+    }
+    let read = |name: &str| std::fs::read(path(name)).unwrap();
+    assert!(read("figure.svg").starts_with(b"<svg "));
+    assert!(read("figure.png").starts_with(b"\x89PNG"));
+    assert!(read("figure.gif").starts_with(b"GIF89a"));
+    let debug = read("figure.svg");
+    press(&mut harness, Key::V);
+    act(&mut harness, Command::Save(path("figure.svg")));
+    assert_ne!(read("figure.svg"), debug, "what is on screen is saved");
+    assert!(
+        harness
+            .query_by_label_contains("The figure is in")
+            .is_some()
+    );
+}
+
+#[test]
+fn the_keys_for_figures_suggest_a_name() {
+    let (png, svg) = (
+        Modifiers::COMMAND | Modifiers::SHIFT,
+        Modifiers::COMMAND | Modifiers::ALT,
+    );
+    for (modifiers, name) in [
+        (png, "copy-length5-seed1.png"),
+        (svg, "copy-length5-seed1.svg"),
+    ] {
+        let shelf = Arc::<Shelf>::default();
+        let mut harness = paused_with(shelf.clone());
+        press_with(&mut harness, modifiers, Key::E);
+        harness.get_by_label("Save figure");
+        click(&mut harness, "Save file");
+        let saved = shelf.saved.lock().unwrap().clone();
+        assert_eq!(saved, [PathBuf::from(name)]);
+    }
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::table::{Column, Format, Table};
 use super::{Usage, note, threads};
+use crate::figure::curves::{Curve, learning_curves};
 use crate::io::sweep::{Run, Setting, Summary, by_setting, find, to_json};
-use crate::io::{RunFolder, svg, weights};
+use crate::io::{RunFolder, picture, weights};
 use crate::train::{UNSEEN_SEED, evaluate, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
@@ -45,12 +46,13 @@ impl Collect<'_> {
             }
         }
         if let Some(path) = self.svg {
-            let curve = |setting: &Setting| svg::Curve {
+            let curve = |setting: &Setting| Curve {
                 label: setting.label.clone(),
                 points: setting.curve(),
             };
-            let curves: Vec<svg::Curve> = settings.iter().map(curve).collect();
-            svg::write(path, &curves, self.threshold)?;
+            let curves: Vec<Curve> = settings.iter().map(curve).collect();
+            let drawing = learning_curves(&curves, self.threshold, false);
+            picture::write(path, drawing.to_svg().as_bytes())?;
             note(&format!("{}: the learning curves", path.display()));
         }
         if self.format == Format::Json {

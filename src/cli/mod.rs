@@ -2,9 +2,11 @@
 
 mod collect;
 mod compare;
+mod episode;
 mod eval;
 mod machine;
 mod plan;
+mod render;
 mod suite;
 mod sweep;
 mod table;
@@ -32,6 +34,8 @@ Examples:
   tapescope eval copy --lengths 10,20,120    measure, also on sequences longer than in training
   tapescope trace copy --length 20 --out copy.ntmtrace.json
                                              one episode, every stage of every step, as JSON
+  tapescope render copy --length 20 --out figure6.svg
+                                             the same episode as the paper draws it
   tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
 
 Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
@@ -59,6 +63,7 @@ enum Command {
     Train(train::Train),
     Eval(eval::Eval),
     Trace(trace::Trace),
+    Render(render::Render),
     Sweep(sweep::Sweep),
     Verify(compare::Verify),
     Diff(compare::Diff),
@@ -84,6 +89,7 @@ pub fn run() -> ExitCode {
         Command::Train(train) => train.run(&mut out),
         Command::Eval(eval) => eval.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
+        Command::Render(render) => render.run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),
         Command::Verify(verify) => verify.run(&mut out),
         Command::Diff(diff) => diff.run(&mut out),

@@ -21,6 +21,7 @@ use super::history::History;
 use super::inspect::{self, Card, Target};
 use super::panel::dialogs::{Answer, Dialog, Known, dialog_panel_ui};
 use super::panel::finder::Search;
+use super::panel::paper::{Arrangement, paper_ui};
 use super::panel::top::Bar;
 use super::panel::{self, Columns, View, bottom, centre, left, right, top};
 use super::rows::Zoom;
@@ -29,10 +30,12 @@ use super::settings::{Look, Panels, Settings};
 use super::story;
 use super::theme::{self, Palette, Scale};
 use super::tour::Tour;
+use super::widget::figure::Page;
 use super::widget::picture::Textures;
 use super::widget::readout::{Readout, readout_ui};
 use super::widget::toast::{Kind, Toasts};
 use super::worker::{Job, Outcome, Worker};
+use crate::figure::{self, Format};
 use crate::player::{JUMP, NORMAL, Player, Stage};
 use crate::train::UNSEEN_SEED;
 
@@ -77,6 +80,8 @@ pub struct App {
     history: History,
     welcome: Welcome,
     tour: Option<Tour>,
+    theme: egui::Theme,
+    page: Page,
     worker: Worker,
     textures: Textures,
     toasts: Toasts,
@@ -131,6 +136,8 @@ impl App {
             history: History::default(),
             welcome: Welcome::default(),
             tour: None,
+            theme: egui::Theme::Dark,
+            page: Page::default(),
             worker,
             textures: Textures::default(),
             toasts: Toasts::default(),
@@ -382,6 +389,10 @@ impl App {
             | Command::Scale(_)
             | Command::ToggleMotion
             | Command::ForgetFiles => self.set(&command),
+            Command::NextLayout => {
+                let arrangement = &mut self.settings.arrangement;
+                *arrangement = arrangement.next();
+            }
             Command::Focus(head) => self.look_at(head),
             Command::Pin(head) => self.pin(head),
             Command::AllHeads => self.all_heads = !self.all_heads,
@@ -402,6 +413,7 @@ impl App {
             | Command::AskMessages
             | Command::AskOpen
             | Command::AskSave
+            | Command::AskFigure { .. }
             | Command::ToggleShortcuts
             | Command::Escape => self.open_dialog(&command),
             Command::Restart
@@ -528,13 +540,44 @@ impl App {
     }
 
     fn save(&mut self, path: PathBuf) {
-        if let Some(open) = &self.session.open {
-            self.worker.start(Job::Save(path, open.shown.clone()));
+        let Some(open) = &self.session.open else {
+            return;
+        };
+        let shown = open.shown.clone();
+        let dark = self.theme == egui::Theme::Dark;
+        let job = match Format::of(&path) {
+            None => Job::Save(path, shown),
+            Some(format) => {
+                let options = figure::Options {
+                    map: self.settings.look.map,
+                    step: (self.settings.arrangement == Arrangement::Debug)
+                        .then(|| self.player.step()),
+                    ..self
+                        .settings
+                        .arrangement
+                        .options(dark, self.touched_only, self.focus)
+                };
+                Job::Figure(path, format, shown, Box::new(options))
+            }
+        };
+        self.worker.start(job);
+    }
+
+    /// A name for what is to be saved: a trace, or a figure with this end.
+    fn suggestion(&self, end: Option<&str>) -> String {
+        let name = self.session.file_name();
+        match end {
+            None => name,
+            Some(end) => name.replace(".ntmtrace.json", end),
         }
     }
 
     fn browse(&mut self, save: bool) {
-        self.worker.choose(save, self.session.file_name());
+        let suggestion = match &self.dialog {
+            Some(Dialog::Save { text, figure: true }) => text.clone(),
+            _ => self.suggestion(None),
+        };
+        self.worker.choose(save, suggestion);
     }
 
     fn open_dialog(&mut self, command: &Command) {
@@ -546,7 +589,12 @@ impl App {
                 text: String::new(),
             }),
             (Command::AskSave, _) if has_episode => Some(Dialog::Save {
-                text: self.session.file_name(),
+                text: self.suggestion(None),
+                figure: false,
+            }),
+            (Command::AskFigure { svg }, _) if has_episode => Some(Dialog::Save {
+                text: self.suggestion(Some(if *svg { ".svg" } else { ".png" })),
+                figure: true,
             }),
             (Command::AskStep, _) if has_episode => Some(Dialog::Step {
                 text: String::new(),
@@ -644,6 +692,7 @@ impl App {
     /// One frame.
     pub fn frame_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
+        self.theme = ctx.theme();
         self.before_ui(&ctx);
         let mut commands = Vec::new();
         let size = ctx.content_rect().size();
@@ -775,7 +824,9 @@ impl App {
             selected: self.selected,
             problems: self.toasts.problems(),
         };
-        episode_panels_ui(ui, &columns, shown, (panel, padded, slim), &mut view);
+        let frames = (panel, padded, slim);
+        let page = (self.settings.arrangement, &mut self.page);
+        episode_panels_ui(ui, &columns, shown, frames, &mut view, page);
         if drawer {
             drawer_ui(ui.ctx(), padded, shown, &mut view);
         }
@@ -805,6 +856,7 @@ fn episode_panels_ui(
     shown: Panels,
     (panel, padded, slim): (Frame, Frame, Frame),
     view: &mut View<'_>,
+    (arrangement, page): (Arrangement, &mut Page),
 ) {
     let window = ui.ctx().content_rect().size();
     Panel::bottom("status")
@@ -838,7 +890,10 @@ fn episode_panels_ui(
     let palette = view.palette;
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
-        .show(ui, |ui| centre::centre_ui(ui, columns, view));
+        .show(ui, |ui| match arrangement {
+            Arrangement::Debug => centre::centre_ui(ui, columns, view),
+            paper => paper_ui(ui, columns, paper, page, view),
+        });
 }
 
 /// The panel of numbers over the pictures: for windows too narrow to have it beside them.

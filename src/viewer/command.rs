@@ -86,6 +86,13 @@ pub enum Command {
     AskOpen,
     /// Ask for a place to save the trace.
     AskSave,
+    /// Ask for a place to save the figure on screen.
+    AskFigure {
+        /// As SVG instead of PNG.
+        svg: bool,
+    },
+    /// Another arrangement of the pictures.
+    NextLayout,
     /// Show or hide the list of keys.
     ToggleShortcuts,
     /// Show or hide the numbers.
@@ -164,7 +171,7 @@ pub enum Command {
     MemoryRows(usize),
     /// Open this file.
     Open(PathBuf),
-    /// Save the trace here.
+    /// Save the trace here; or the figure on screen, when the name ends as that of a picture.
     Save(PathBuf),
     /// Show the desktop's own dialog.
     Browse {
@@ -252,6 +259,7 @@ pub fn table() -> Vec<Entry> {
         entry(Command::LoopOut, "Loop to here", &[key(Key::O)], ""),
         entry(Command::NextEvent, "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
         entry(Command::PreviousEvent, "Previous event", &[key(Key::PageUp)], ""),
+        entry(Command::NextLayout, "Layout", &[key(Key::V)], "all stages, figure of the paper, row 0 on top"),
         entry(Command::AllHeads, "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
         entry(Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide what no head touches"),
         entry(Command::Fit, "Fit all rows", &[key(Key::Z)], ""),
@@ -267,6 +275,8 @@ pub fn table() -> Vec<Entry> {
         entry(Command::ToggleWelcome, "Start page", &[key(Key::W)], "all machines, recent files"),
         entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
         entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
+        entry(Command::AskFigure { svg: false }, "Save figure as PNG", &[control_shift(Key::E)], "or .gif: every step"),
+        entry(Command::AskFigure { svg: true }, "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
         entry(Command::CopyTable { numpy: false }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
         entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[control_shift(Key::C)], ""),
         entry(Command::Undo, "Undo", &[control(Key::Z)], "episode, head, rows, panels"),
@@ -327,6 +337,7 @@ pub fn group(command: &Command) -> &'static str {
         | Command::AskSave
         | Command::Undo
         | Command::Redo
+        | Command::AskFigure { .. }
         | Command::CopyTable { .. } => 3,
         Command::AskCommand
         | Command::ToggleLeft
@@ -354,6 +365,9 @@ pub fn key_text(shortcut: &KeyboardShortcut) -> String {
     let mut text = String::new();
     if shortcut.modifiers.command || shortcut.modifiers.ctrl {
         text += "Ctrl+";
+    }
+    if shortcut.modifiers.alt {
+        text += "Alt+";
     }
     if shortcut.modifiers.shift {
         text += "Shift+";

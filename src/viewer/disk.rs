@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::files::{Export, Files, Machine, Opened, OpenedTrace};
-use crate::io::{RunFolder, Trained, trace, weights};
+use crate::io::{RunFolder, Trained, picture, trace, weights};
 use crate::model::Ntm;
 
 /// The file system.
@@ -53,6 +53,11 @@ impl Files for Disk {
 
     fn exists(&self, path: &Path) -> bool {
         path.exists()
+    }
+
+    fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
+        picture::write(path, bytes).map_err(|error| error.to_string())?;
+        Ok(format!("The figure is in {}.", path.display()))
     }
 
     fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {

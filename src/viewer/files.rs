@@ -85,6 +85,18 @@ pub trait Files: Send + Sync {
         true
     }
 
+    /// Writes a figure; the sentence that comes back says where it is.
+    ///
+    /// # Errors
+    /// A sentence that names the file and what is wrong with it.
+    fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
+        let _ = bytes;
+        Err(format!(
+            "{} cannot be written: this window was started without access to files.",
+            path.display()
+        ))
+    }
+
     /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called.
     /// Takes as long as the person does. `None`: nothing was chosen, or there is no such dialog.
     fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {

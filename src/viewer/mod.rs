@@ -10,7 +10,6 @@ mod files;
 mod history;
 mod inspect;
 mod links;
-mod numbers;
 mod panel;
 mod rows;
 mod session;
@@ -27,9 +26,12 @@ pub use disk::{Disk, shipped};
 pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use inspect::{Card, Line, Table, Target, Vector};
 pub use panel::finder::Choice;
+pub use panel::paper::Arrangement;
 pub use session::{Session, Wish};
 pub use settings::{Look, Panels, Settings};
 pub use theme::{Map, apply as dress};
+
+use crate::figure::numbers;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use egui::Rangef;
 
+use crate::figure;
 use crate::train::Recording;
 
-/// A row counts as touched when some head puts at least this much weight on it in some step.
-pub const TOUCHED: f32 = 0.01;
 /// Height of the mark that stands for rows left out, in points.
 const GAP: f32 = 15.0;
 
@@ -39,44 +38,12 @@ impl Rows {
         }
     }
 
-    /// The rows that some head touches in some step; every row if that would be none.
+    /// The rows that some head touches in some step, in the order of a walk round the end; every row if that
+    /// would be none.
     pub fn touched(recording: &Recording) -> Self {
         let heads = &recording.trace.heads;
         let total = heads.first().map_or(0, |head| head.initial.len());
-        let mut touched = vec![false; total];
-        let steps = recording.trace.steps();
-        for weighting in heads
-            .iter()
-            .flat_map(|head| (0..steps).map(|t| head.weighting.row(t)))
-        {
-            for (touched, &weight) in touched.iter_mut().zip(weighting) {
-                *touched |= !weight.is_finite() || weight >= TOUCHED;
-            }
-        }
-        let runs: Vec<_> = touched
-            .chunk_by(|a, b| a == b)
-            .scan(0, |start, run| {
-                let range = *start..*start + run.len();
-                *start = range.end;
-                Some((range, run[0]))
-            })
-            .filter_map(|(range, touched)| touched.then_some(range))
-            .collect();
-        if runs.is_empty() {
-            return Self::all(total);
-        }
-        Self::of(runs, total).with_the_circle_closed()
-    }
-
-    /// Row 0 follows the last row: the longest stretch left out goes to the end, so that a head that
-    /// walks round the end is seen to walk on.
-    fn with_the_circle_closed(mut self) -> Self {
-        let runs = 0..self.runs.len();
-        if let Some(widest) = runs.rev().max_by_key(|&run| self.left_out_after(run)) {
-            let count = self.runs.len();
-            self.runs.rotate_left((widest + 1) % count);
-        }
-        Self::of(self.runs, self.total)
+        Self::of(figure::touched(recording), total)
     }
 
     /// `count` of these rows from the `first` one down.
@@ -297,16 +264,13 @@ mod tests {
 
     #[test]
     fn a_walk_round_the_end_is_not_torn_apart() {
-        let rows = Rows::of([0..5, 84..128], 128).with_the_circle_closed();
-        assert_eq!(rows.runs, [84..128, 0..5]);
+        let rows = Rows::of([84..128, 0..5], 128);
         assert_eq!((rows.numbers()[0], rows.numbers()[44]), (84, 0));
         let axis = rows.place(Rangef::new(0.0, 505.0));
         assert_eq!(axis.gaps.len(), 1);
         assert_eq!(axis.gaps[0].0, 79);
         let (last, first) = (axis.place_of(127).unwrap(), axis.place_of(0).unwrap());
         assert!((last.max - first.min).abs() < 1e-3);
-        let one = Rows::of([0..21, 60..61], 128).with_the_circle_closed();
-        assert_eq!(one.runs, [0..21, 60..61]);
     }
 
     #[test]

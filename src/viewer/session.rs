@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::files::{Machine, OpenedTrace};
 use super::inspect::vector::expected_shift;
-use super::numbers;
 use super::rows::Rows;
 use super::story::{self, Event, Stretch};
 use super::theme::Scale;
@@ -119,9 +118,9 @@ impl Open {
             serial: 0,
             touched: Arc::new(Rows::touched(&shown.recording)),
             all: Arc::new(Rows::all(total)),
-            memory_scale: signed(trace.memory_columns.as_slice().iter()),
-            vector_scale: signed(vectors),
-            state_scale: signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
+            memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
+            vector_scale: Scale::signed(vectors),
+            state_scale: Scale::signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
             events: Arc::new(story::events(&shown.recording)),
             heads: Arc::new(
                 heads
@@ -409,12 +408,6 @@ pub fn size_label(task: &Task) -> &'static str {
         Measure::Length => "Length",
         Measure::Items => "Items",
     }
-}
-
-/// A symmetric scale that holds all these values.
-fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Scale {
-    let finite = values.map(|value| value.abs()).filter(|v| v.is_finite());
-    Scale::Signed(numbers::round_up(finite.fold(0.0, f32::max)))
 }
 
 /// A task as people call it.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use egui::{Context, ThemePreference, Vec2, vec2};
 
+use super::panel::paper::Arrangement;
 use super::theme::{self, Map};
 
 /// Text sizes on offer, in percent.
@@ -44,6 +45,8 @@ pub struct Settings {
     pub look: Look,
     /// The panels that are wanted.
     pub panels: Panels,
+    /// How the pictures are arranged.
+    pub arrangement: Arrangement,
     /// Files opened, the last one first.
     pub recent: Vec<PathBuf>,
     /// The stop of the tour to go on from.
@@ -79,6 +82,7 @@ impl Default for Settings {
         Self {
             look: Look::default(),
             panels: Panels::default(),
+            arrangement: Arrangement::default(),
             recent: Vec::new(),
             stop: 0,
             greeted: true,
@@ -113,6 +117,9 @@ impl Settings {
                 numbers: is("numbers").unwrap_or(true),
                 timeline: is("timeline").unwrap_or(true),
             },
+            arrangement: line("layout")
+                .and_then(|name| Arrangement::named(&name))
+                .unwrap_or_default(),
             recent: paths.map(PathBuf::from).take(RECENT).collect(),
             stop: line("tour").and_then(|stop| stop.parse().ok()).unwrap_or(0),
             greeted: is("greeted").unwrap_or(false),
@@ -135,6 +142,7 @@ impl Settings {
             ("left", yes(self.panels.left)),
             ("numbers", yes(self.panels.numbers)),
             ("timeline", yes(self.panels.timeline)),
+            ("layout", self.arrangement.name().to_owned()),
             ("recent", recent.join("\n")),
             ("tour", self.stop.to_string()),
             ("greeted", yes(self.greeted)),
@@ -213,6 +221,7 @@ mod tests {
                 numbers: false,
                 timeline: true,
             },
+            arrangement: Arrangement::Paper,
             stop: 4,
             ..Settings::default()
         };

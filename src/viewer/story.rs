@@ -1,24 +1,15 @@
 //! The current step in words: the status line, the alternative text of the pictures, what tests read.
 
 use super::numbers;
+use crate::figure;
+pub use crate::figure::{entropy, offset};
 use crate::model::HeadTrace;
 use crate::player::{Player, Stage};
 use crate::train::Recording;
 
 /// `R0`, `R1`, …, `W0`, …: the label of a head on screen.
 pub fn head_label(recording: &Recording, head: usize) -> String {
-    let heads = &recording.trace.heads;
-    let before = |write: bool| {
-        heads[..head]
-            .iter()
-            .filter(|head| head.is_write() == write)
-            .count()
-    };
-    match heads.get(head) {
-        Some(trace) if trace.is_write() => format!("W{}", before(true)),
-        Some(_) => format!("R{}", before(false)),
-        None => String::new(),
-    }
+    figure::head_label(&recording.trace, head)
 }
 
 /// The name of the phase at a step.
@@ -41,22 +32,11 @@ pub fn peak(weighting: &[f32]) -> Option<(usize, f32)> {
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// How spread out a weighting is, in bits: 0 when all of it is on one row.
-pub fn entropy(weighting: &[f32]) -> f32 {
-    let terms = weighting.iter().filter(|w| **w > 0.0 || w.is_nan());
-    terms.map(|w| -w * w.log2()).sum()
-}
-
 /// Where the shift of a step mostly moves the focus, and with how much weight.
 pub fn main_shift(head: &HeadTrace<f32>, step: usize) -> Option<(isize, f32)> {
     let shift = head.shift.row(step);
     let range = shift.len() / 2;
     peak(shift).map(|(index, mass)| (offset(index, range), mass))
-}
-
-/// The rows by which entry `index` of a shift weighting of this range moves the focus.
-pub fn offset(index: usize, range: usize) -> isize {
-    index.cast_signed() - range.cast_signed()
 }
 
 /// A shift with its sign: −1, 0, +1.

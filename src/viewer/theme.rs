@@ -1,7 +1,10 @@
-//! Every colour, font and distance on screen. No other file of the viewer names a colour.
+//! Every colour, font and distance on screen. No other file of the viewer names a colour;
+//! those of the data and of figures come from [`crate::figure`].
 
 use std::sync::OnceLock;
 
+use crate::figure::Colours;
+pub use crate::figure::{HUES, Map, Scale};
 use egui::{
     Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow,
     Stroke, Style, TextStyle, Theme, Vec2, Visuals, vec2,
@@ -19,9 +22,6 @@ const MOTION: f32 = 0.12;
 pub const RADIUS: u8 = 4;
 /// Corners of cards.
 pub const CARD_RADIUS: u8 = 6;
-
-/// Heads with a hue of their own; more than these share hues and differ in their dashes.
-pub const HUES: usize = 5;
 
 /// The colours of one theme.
 #[derive(Debug)]
@@ -56,97 +56,8 @@ pub struct Palette {
     pub veil: Color32,
     /// Bands of the timeline, alternating.
     pub phases: [Color32; 2],
-    heads: [Color32; HUES],
-    weighting: [Color32; 256],
-    bits: [Color32; 256],
-    signed: [Color32; 256],
-}
-
-/// What a value's colour means.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scale {
-    /// An attention over rows: 0 to 1, one peak on an empty ground.
-    Weighting,
-    /// The same by its logarithm, from [`FAINTEST`] to 1: what is next to nothing can be seen.
-    LogWeighting,
-    /// Bits and probabilities: 0 to 1; negative values in the negative colour of [`Scale::Signed`].
-    Bits,
-    /// Signed data, symmetric about zero, to ± this limit.
-    Signed(f32),
-}
-
-impl Scale {
-    /// The values at the two ends of the legend.
-    pub fn ends(self) -> (f32, f32) {
-        match self {
-            Self::Weighting | Self::Bits => (0.0, 1.0),
-            Self::LogWeighting => (FAINTEST, 1.0),
-            Self::Signed(limit) => (-limit, limit),
-        }
-    }
-}
-
-/// The end of the logarithmic scale.
-const FAINTEST: f32 = 1e-6;
-
-impl Scale {
-    /// How long the bar of a weight is, as a share of the full length.
-    pub fn length(self, weight: f32) -> f32 {
-        match self {
-            Self::LogWeighting => {
-                (1.0 - weight.max(FAINTEST).log10() / FAINTEST.log10()).clamp(0.0, 1.0)
-            }
-            _ => weight.abs().min(1.0),
-        }
-    }
-
-    /// The value at this share of the legend.
-    pub fn at(self, share: f32) -> f32 {
-        let (low, high) = self.ends();
-        match self {
-            Self::LogWeighting => FAINTEST.powf(1.0 - share),
-            _ => low + (high - low) * share,
-        }
-    }
-}
-
-/// The colours of a weighting, from none to all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Map {
-    /// Black, purple, orange, white.
-    #[default]
-    Magma,
-    /// Violet, green, yellow.
-    Viridis,
-    /// Blue, gray, yellow: the same to everyone who cannot tell red from green.
-    Cividis,
-    /// As printed in the paper.
-    Gray,
-}
-
-impl Map {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Magma, Self::Viridis, Self::Cividis, Self::Gray];
-
-    /// As people call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Magma => "Magma",
-            Self::Viridis => "Viridis",
-            Self::Cividis => "Cividis",
-            Self::Gray => "Gray",
-        }
-    }
-
-    /// From least to most on a dark ground.
-    fn anchors(self) -> &'static [u32] {
-        match self {
-            Self::Magma => &MAGMA,
-            Self::Viridis => &VIRIDIS,
-            Self::Cividis => &CIVIDIS,
-            Self::Gray => &[0x00_0000, 0xff_ffff],
-        }
-    }
+    /// The colours of values and of figures.
+    pub data: &'static Colours,
 }
 
 impl Palette {
@@ -174,26 +85,12 @@ impl Palette {
 
     /// The hue of a head: the third cue, after its sign and its label.
     pub fn head(&self, index: usize) -> Color32 {
-        self.heads[index % self.heads.len()]
+        color(self.data.head(index))
     }
 
     /// The colour of a value.
     pub fn color(&self, scale: Scale, value: f32) -> Color32 {
-        if !value.is_finite() {
-            return self.non_finite;
-        }
-        let at = |table: &[Color32; 256], share: f32| table[(share * 255.0).round() as usize];
-        match scale {
-            Scale::Weighting | Scale::LogWeighting => {
-                at(&self.weighting, scale.length(value.max(0.0)))
-            }
-            Scale::Bits if value < 0.0 => at(&self.signed, (0.5 + value / 4.0).clamp(0.0, 0.5)),
-            Scale::Bits => at(&self.bits, value.min(1.0)),
-            Scale::Signed(limit) => {
-                let share = if limit > 0.0 { value / limit } else { 0.0 };
-                at(&self.signed, f32::midpoint(share.clamp(-1.0, 1.0), 1.0))
-            }
-        }
+        color(self.data.of(scale, value))
     }
 
     /// Text that can be read on a cell of this colour.
@@ -214,107 +111,44 @@ impl Palette {
 }
 
 fn dark_palette(map: Map) -> Palette {
-    let well = hex(0x0b_0c0f);
-    let text = hex(0xd7_dae0);
-    Palette {
-        background: hex(0x10_1215),
-        panel: hex(0x16_181c),
-        raised: hex(0x1e_2126),
-        hovered: hex(0x2a_2e35),
-        well,
-        line: hex(0x2a_2e35),
-        text,
-        subdued: hex(0x9a_a0aa),
-        strong: Color32::WHITE,
-        accent: hex(0x4c_9be8),
-        on_accent: hex(0x0b_1220),
-        warning: hex(0xf0_a35e),
-        non_finite: hex(0xff_00d4),
-        veil: Color32::from_black_alpha(150),
-        phases: [hex(0x22_262d), hex(0x2d_333c)],
-        heads: [0x88_ccee, 0xf0_e442, 0xee_3377, 0xb0_7aff, 0xff_8a5b].map(hex),
-        weighting: bake(&with_ground(map.anchors(), well)),
-        bits: bake(&[well, mix(well, text, 0.45), text]),
-        signed: bake(&[
-            hex(0xff_b27a),
-            hex(0xe8_853a),
-            hex(0x14_161a),
-            hex(0x3e_9be0),
-            hex(0x8c_c8f5),
-        ]),
-    }
+    let own = (hex(0x2a_2e35), hex(0x0b_1220), 150);
+    palette(Colours::with_map(true, map), own, [0x22_262d, 0x2d_333c])
 }
 
 fn light_palette(map: Map) -> Palette {
-    let well = Color32::WHITE;
-    let text = hex(0x24_272d);
-    let mut weighting = map.anchors().to_vec();
-    weighting.reverse();
+    let own = (hex(0xe2_e5ea), Color32::WHITE, 70);
+    palette(Colours::with_map(false, map), own, [0xe9_ecf1, 0xdb_e0e8])
+}
+
+/// What the window has in common with its figures, and what only the window has.
+fn palette(
+    data: &'static Colours,
+    (hovered, on_accent, veil): (Color32, Color32, u8),
+    phases: [u32; 2],
+) -> Palette {
     Palette {
-        background: hex(0xf7_f8fa),
-        panel: Color32::WHITE,
-        raised: hex(0xf0_f2f5),
-        hovered: hex(0xe2_e5ea),
-        well,
-        line: hex(0xd9_dde3),
-        text,
-        subdued: hex(0x5b_616b),
-        strong: hex(0x0b_0d11),
-        accent: hex(0x1a_6fc4),
-        on_accent: Color32::WHITE,
-        warning: hex(0xa8_4b00),
-        non_finite: hex(0xd6_00b0),
-        veil: Color32::from_black_alpha(70),
-        phases: [hex(0xe9_ecf1), hex(0xdb_e0e8)],
-        heads: [0x33_2288, 0x88_2255, 0x11_7733, 0x94_942a, 0xc6_6fb0].map(hex),
-        weighting: bake(&with_ground(&weighting, well)),
-        bits: bake(&[well, mix(well, text, 0.45), text]),
-        signed: bake(&[
-            hex(0x9c_4a00),
-            hex(0xc9_660f),
-            hex(0xf4_f5f6),
-            hex(0x08_77bd),
-            hex(0x04_5488),
-        ]),
+        background: color(data.background),
+        panel: color(data.panel),
+        raised: color(data.raised),
+        hovered,
+        well: color(data.well),
+        line: color(data.line),
+        text: color(data.text),
+        subdued: color(data.subdued),
+        strong: color(data.strong),
+        accent: color(data.accent),
+        on_accent,
+        warning: color(data.warning),
+        non_finite: color(data.non_finite),
+        veil: Color32::from_black_alpha(veil),
+        phases: phases.map(hex),
+        data,
     }
 }
 
-/// Matplotlib's magma (CC0), every sixteenth entry.
-const MAGMA: [u32; 17] = [
-    0x00_0004, 0x0a_0822, 0x1d_1147, 0x36_106b, 0x51_127c, 0x6a_1c81, 0x83_2681, 0x9c_2e7f,
-    0xb7_3779, 0xcf_4070, 0xe5_5064, 0xf4_695c, 0xfb_8761, 0xfe_a571, 0xfe_c287, 0xfd_e0a1,
-    0xfc_fdbf,
-];
-
-/// Matplotlib's viridis (CC0), every ninth part.
-const VIRIDIS: [u32; 10] = [
-    0x44_0154, 0x48_2878, 0x3e_4a89, 0x31_688e, 0x26_828e, 0x1f_9e89, 0x35_b779, 0x6d_cd59,
-    0xb4_de2c, 0xfd_e725,
-];
-
-/// Cividis (Nuñez, Anderton and Renslow 2018, CC0), every ninth part.
-const CIVIDIS: [u32; 10] = [
-    0x00_204d, 0x00_336f, 0x39_486b, 0x57_5c6d, 0x70_7173, 0x8a_8779, 0xa6_9d75, 0xc4_b56c,
-    0xe4_cf5b, 0xff_ea46,
-];
-
-/// A colour map whose zero is the ground, so that empty memory is quiet.
-fn with_ground(map: &[u32], ground: Color32) -> Vec<Color32> {
-    let mut colors: Vec<Color32> = map.iter().map(|&color| hex(color)).collect();
-    colors[0] = ground;
-    colors
-}
-
-fn bake(anchors: &[Color32]) -> [Color32; 256] {
-    std::array::from_fn(|index| {
-        let place = index as f32 / 255.0 * (anchors.len() - 1) as f32;
-        let below = (place.floor() as usize).min(anchors.len() - 2);
-        mix(anchors[below], anchors[below + 1], place - below as f32)
-    })
-}
-
-fn mix(from: Color32, to: Color32, share: f32) -> Color32 {
-    from.lerp_to_gamma(to, share)
+/// A colour of a figure.
+pub fn color([r, g, b]: [u8; 3]) -> Color32 {
+    Color32::from_rgb(r, g, b)
 }
 
 fn hex(color: u32) -> Color32 {
@@ -621,36 +455,5 @@ mod tests {
                 assert!(contrast(palette.color(Scale::Weighting, 1.0), palette.well) > 9.0);
             }
         }
-    }
-
-    #[test]
-    fn zero_is_the_ground_and_a_nan_is_never_zero() {
-        for dark in [true, false] {
-            let palette = Palette::for_theme(dark);
-            assert_eq!(palette.color(Scale::Weighting, 0.0), palette.well);
-            for scale in [
-                Scale::Weighting,
-                Scale::LogWeighting,
-                Scale::Bits,
-                Scale::Signed(1.0),
-            ] {
-                for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-                    assert_eq!(palette.color(scale, value), palette.non_finite);
-                }
-                assert_ne!(palette.color(scale, 0.0), palette.non_finite);
-            }
-        }
-    }
-
-    #[test]
-    fn values_beyond_the_scale_take_its_ends() {
-        let palette = Palette::for_theme(true);
-        let scale = Scale::Signed(2.0);
-        assert_eq!(palette.color(scale, 9.0), palette.color(scale, 2.0));
-        assert_eq!(palette.color(scale, -9.0), palette.color(scale, -2.0));
-        assert_ne!(
-            palette.color(Scale::Bits, -1.0),
-            palette.color(Scale::Bits, 0.0)
-        );
     }
 }

@@ -8,9 +8,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::files::{Export, Files, Machine, Opened};
 use super::session::{Open, Wish};
+use crate::figure::{self, Figure, Format};
 use crate::model::{ModelConfig, Ntm};
 use crate::task::Task;
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
+
+/// How long an animation shows each step, in hundredths of a second: as at normal speed.
+const GIF_DELAY: u16 = 25;
 
 /// Something to do that may take a while.
 #[derive(Clone, Debug)]
@@ -23,6 +27,8 @@ pub enum Job {
     Open(PathBuf),
     /// Write the episode.
     Save(PathBuf, Arc<Shown>),
+    /// Write a figure of the episode.
+    Figure(PathBuf, Format, Arc<Shown>, Box<figure::Options>),
 }
 
 /// Which episode to record, and with what: the first one of the run with the seed of the wish.
@@ -279,6 +285,15 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
             Ok(opened) => Outcome::opened(path, opened),
             Err(sentence) => Outcome::Failed(sentence),
         },
+        Job::Figure(path, format, shown, options) => {
+            let scale = if format == Format::Gif { 1.0 } else { 2.0 };
+            let figure = Figure::new(&shown.recording, *options);
+            let bytes = figure.to_bytes(format, scale, GIF_DELAY);
+            match files.save_figure(&path, &bytes) {
+                Ok(sentence) => Outcome::Saved(sentence),
+                Err(sentence) => Outcome::Failed(sentence),
+            }
+        }
         Job::Save(path, shown) => {
             let export = Export {
                 recording: &shown.recording,

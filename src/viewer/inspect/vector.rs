@@ -1,6 +1,7 @@
 //! What is said about a head, and about one number of what a head emits or the machine is given and answers.
 
 use super::{Card, Line, Table, line, n, names};
+pub use crate::figure::expected_shift;
 use crate::model::{HeadTrace, Role};
 use crate::train::Recording;
 
@@ -277,14 +278,6 @@ pub fn head_card(recording: &Recording, index: usize, step: usize) -> Option<Car
             rows: over_time.collect(),
         },
     })
-}
-
-/// By how many rows a head moves in a step on average.
-pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
-    let range = head.shift.width() / 2;
-    let terms = head.shift.row(step).iter().enumerate();
-    let terms = terms.map(|(index, &s)| s * story::offset(index, range) as f32);
-    terms.sum()
 }
 
 /// The first line of a card, for the pointer.

@@ -40,10 +40,12 @@ pub enum Dialog {
         /// The path typed so far.
         text: String,
     },
-    /// Where to save the trace.
+    /// Where to save the trace or the figure.
     Save {
         /// The path typed so far.
         text: String,
+        /// True for the figure on screen.
+        figure: bool,
     },
 }
 
@@ -117,10 +119,14 @@ pub fn dialog_panel_ui(
                 answer = Answer::Open(text.clone());
             }
         }),
-        Dialog::Save { text } => dialog_ui(ctx, "Save trace", 520.0, |ui| {
+        Dialog::Save { text, figure } => dialog_ui(ctx, save_title(*figure), 520.0, |ui| {
             note(
                 ui,
-                "The episode on screen with every stage of every step, as JSON (.ntmtrace.json). An existing file is replaced.",
+                if *figure {
+                    "The pictures in the centre: .svg, .png, or .gif with every step. An existing file is replaced."
+                } else {
+                    "The episode on screen with every stage of every step, as JSON (.ntmtrace.json). An existing file is replaced."
+                },
             );
             ui.add_space(4.0);
             if path_ui(ui, text, "Save file", true, commands) {
@@ -132,6 +138,10 @@ pub fn dialog_panel_ui(
         answer = Answer::Leave;
     }
     answer
+}
+
+fn save_title(figure: bool) -> &'static str {
+    if figure { "Save figure" } else { "Save trace" }
 }
 
 /// A line of text that has the keyboard; true when Enter is pressed.

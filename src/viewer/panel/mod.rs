@@ -13,6 +13,7 @@ pub mod keys;
 pub mod left;
 pub mod messages;
 pub mod minimap;
+pub mod paper;
 pub mod pipeline;
 pub mod right;
 pub mod scalars;

@@ -3,9 +3,8 @@
 use egui::{Align2, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 
 use super::{Columns, View, heads, interact, scrub};
-use crate::model::HeadTrace;
+use crate::figure::{self, Scalar};
 use crate::viewer::numbers;
-use crate::viewer::session::HeadLines;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::readout::Readout;
@@ -16,53 +15,6 @@ const LANE: f32 = 16.5;
 const RIBBON: f32 = 16.0;
 /// Height of all ribbons and lines.
 pub const HEIGHT: f32 = 2.0 * RIBBON + 5.0 * LANE + 6.0;
-
-/// A number per step on a scale that is fixed for the episode.
-struct Scalar {
-    symbol: &'static str,
-    words: &'static str,
-    values: Vec<f32>,
-    scale: (f32, f32),
-}
-
-fn scalars_of(head: &HeadTrace<f32>, lines: &HeadLines, steps: usize) -> [Scalar; 5] {
-    let most = |values: &[f32]| {
-        let finite = values.iter().copied().filter(|value| value.is_finite());
-        numbers::round_up(finite.fold(0.0, f32::max))
-    };
-    let range = head.shift.width() / 2;
-    let rows = head.initial.len().max(2) as f32;
-    let scalar = |symbol, words, values, scale| Scalar {
-        symbol,
-        words,
-        values,
-        scale,
-    };
-    let (strength, sharpening) = (&head.strength[..steps], &head.sharpening[..steps]);
-    let reach = (range as f32).max(1.0);
-    [
-        scalar(
-            "β",
-            "key strength",
-            strength.to_vec(),
-            (0.0, most(strength)),
-        ),
-        scalar("g", "gate", head.gate[..steps].to_vec(), (0.0, 1.0)),
-        scalar("s", "expected shift", lines.shift.clone(), (-reach, reach)),
-        scalar(
-            "γ",
-            "sharpening",
-            sharpening.to_vec(),
-            (1.0, most(sharpening).max(2.0)),
-        ),
-        scalar(
-            "H",
-            "entropy of w, bits",
-            lines.entropy.clone(),
-            (0.0, rows.log2()),
-        ),
-    ]
-}
 
 /// All lines, from this height down.
 pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>) {
@@ -83,7 +35,9 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     }
     let top = top + 2.0 * RIBBON + 2.0;
     let label = story::head_label(view.recording(), view.focus);
-    let scalars = scalars_of(head, &view.open.heads[view.focus], view.steps());
+    let lines = &view.open.heads[view.focus];
+    let (shift, entropy) = (lines.shift.clone(), lines.entropy.clone());
+    let scalars = figure::scalars(head, shift, entropy);
     for (index, scalar) in scalars.iter().enumerate() {
         let top = top + index as f32 * LANE;
         let y = Rangef::new(top, top + LANE - 3.0);

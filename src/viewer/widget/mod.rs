@@ -3,6 +3,7 @@
 
 pub mod button;
 pub mod dialog;
+pub mod figure;
 pub mod icon;
 pub mod picture;
 pub mod place;

@@ -1,36 +1,25 @@
-//! Learning curves as a picture: bits per sequence over sequences, a line per setting (the median of its
+//! Learning curves as a figure: bits per sequence over sequences, a line per setting (the median of its
 //! runs) in a band (from the best run to the worst).
-//!
-//! Plain SVG 1.1 with a light background of its own, so that it reads on a dark page too.
 
-use std::fmt::Write;
-use std::path::Path;
-
-use super::error::short;
-use super::{Error, file};
+use super::drawing::Style;
+use super::{Area, Colours, Drawing, Mark, Rgb};
 use crate::train::{Spread, thin};
 
-const WIDTH: f64 = 760.0;
-const LEFT: f64 = 76.0;
-const RIGHT: f64 = WIDTH - 24.0;
-const TOP: f64 = 24.0;
-const BOTTOM: f64 = 384.0;
+const WIDTH: f32 = 760.0;
+const LEFT: f32 = 76.0;
+const RIGHT: f32 = WIDTH - 24.0;
+const TOP: f32 = 24.0;
+const BOTTOM: f32 = 384.0;
 /// Height of a line of the legend.
-const LINE: f64 = 20.0;
+const LINE: f32 = 20.0;
+/// The most letters of a name in the legend.
+const MOST_LETTERS: usize = 80;
 /// The most points of a line: more than that are finer than pixels.
 const MOST_POINTS: usize = 600;
 /// From this ratio between the largest and the smallest value on the axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
 /// The most decades of a logarithmic axis.
 const MOST_DECADES: i32 = 6;
-
-const PAPER: &str = "#fcfcfa";
-const INK: &str = "#202326";
-const GRID: &str = "#dddfdc";
-/// Okabe and Ito's colours, which people with any colour vision can tell apart; after them come dashes.
-const COLOURS: [&str; 7] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5b5f63",
-];
 
 /// The learning curve of a setting, with the name it has in the legend.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,39 +30,28 @@ pub struct Curve {
     pub points: Vec<Spread>,
 }
 
-/// Writes the picture; the threshold in bits per sequence is a dashed line, where it is in the picture.
-///
-/// # Errors
-/// The file cannot be written.
-pub fn write(path: &Path, curves: &[Curve], threshold: f64) -> Result<(), Error> {
-    let picture = picture(curves, threshold);
-    file::write_atomically(path, |to| to.write_all(picture.as_bytes()))
-}
-
-/// The picture as text.
-pub fn picture(curves: &[Curve], threshold: f64) -> String {
-    let plot = Plot::around(curves);
-    let height = BOTTOM + 64.0 + LINE * curves.len() as f64;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
-         font-family=\"sans-serif\" font-size=\"13\" fill=\"{INK}\">\n\
-         <title>Learning curves: bits per sequence over sequences</title>\n\
-         <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"6\" fill=\"{PAPER}\"/>\n"
-    );
-    plot.axes(&mut svg);
+/// The figure; the threshold in bits per sequence is a dashed line, where it is in the picture.
+pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Drawing {
+    let colours = Colours::for_theme(dark);
+    let height = BOTTOM + 64.0 + LINE * curves.len() as f32;
+    let title = "Learning curves: bits per sequence over sequences".to_owned();
+    let mut drawing = Drawing::new(WIDTH, height, colours.panel, title);
+    let plot = Plot::around(curves, colours);
+    plot.axes(&mut drawing);
     for (index, curve) in curves.iter().enumerate() {
-        plot.band(&mut svg, index, curve);
+        plot.band(&mut drawing, index, curve);
     }
-    plot.threshold(&mut svg, threshold);
+    plot.threshold(&mut drawing, threshold);
     for (index, curve) in curves.iter().enumerate() {
-        plot.line(&mut svg, index, curve);
-        legend(&mut svg, index, &curve.label);
+        plot.line(&mut drawing, index, curve);
+        plot.legend(&mut drawing, index, &curve.label);
     }
-    svg + "</svg>\n"
+    drawing
 }
 
 /// Where numbers lie in the picture.
-struct Plot {
+struct Plot<'a> {
+    colours: &'a Colours,
     sequences: f64,
     lowest: f64,
     highest: f64,
@@ -81,8 +59,8 @@ struct Plot {
     ticks: Vec<f64>,
 }
 
-impl Plot {
-    fn around(curves: &[Curve]) -> Self {
+impl<'a> Plot<'a> {
+    fn around(curves: &[Curve], colours: &'a Colours) -> Self {
         let points = || curves.iter().flat_map(|curve| &curve.points);
         let sequences = points().map(|point| point.sequences).max().unwrap_or(0);
         let values = points().flat_map(|point| [point.lowest, point.median, point.highest]);
@@ -102,6 +80,7 @@ impl Plot {
             even_ticks(from, highest)
         };
         Self {
+            colours,
             sequences: sequences.max(1) as f64,
             lowest: ticks[0],
             highest: ticks[ticks.len() - 1],
@@ -110,143 +89,123 @@ impl Plot {
         }
     }
 
-    fn x(&self, sequences: f64) -> f64 {
-        LEFT + (RIGHT - LEFT) * sequences / self.sequences
+    fn x(&self, sequences: f64) -> f32 {
+        LEFT + (RIGHT - LEFT) * (sequences / self.sequences) as f32
     }
 
     /// Values beyond the axis lie on its end.
-    fn y(&self, bits: f64) -> f64 {
+    fn y(&self, bits: f64) -> f32 {
         let bits = bits.clamp(self.lowest, self.highest);
         let share = if self.is_log {
             (bits / self.lowest).ln() / (self.highest / self.lowest).ln()
         } else {
             (bits - self.lowest) / (self.highest - self.lowest)
         };
-        BOTTOM - (BOTTOM - TOP) * share
+        BOTTOM - (BOTTOM - TOP) * share as f32
     }
 
-    fn axes(&self, svg: &mut String) {
+    fn axes(&self, drawing: &mut Drawing) {
+        let text = Style::new(12.0, self.colours.text);
         for &tick in &self.ticks {
             let y = self.y(tick);
-            let (label, text) = (number(tick), y + 4.5);
-            push(
-                svg,
-                &format!(
-                    "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"{GRID}\"/>\
-                     <text x=\"{:.1}\" y=\"{text:.1}\" text-anchor=\"end\">{label}</text>",
-                    LEFT - 8.0
-                ),
-            );
+            drawing.line(&[[LEFT, y], [RIGHT, y]], self.colours.line, 1.0);
+            drawing.text(number(tick), [LEFT - 8.0, y], text.end());
         }
         let ticks = even_ticks(0.0, self.sequences);
         for tick in ticks.into_iter().filter(|tick| *tick <= self.sequences) {
             let x = self.x(tick);
-            let (label, end) = (number(tick), BOTTOM + 5.0);
-            push(
-                svg,
-                &format!(
-                    "<path d=\"M{x:.1} {BOTTOM}V{end}\" stroke=\"{INK}\"/>\
-                     <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
-                    BOTTOM + 20.0
-                ),
-            );
+            drawing.line(&[[x, BOTTOM], [x, BOTTOM + 5.0]], self.colours.subdued, 1.0);
+            drawing.text(number(tick), [x, BOTTOM + 16.0], text.middle());
         }
+        let ends = [[LEFT, TOP], [LEFT, BOTTOM], [RIGHT, BOTTOM]];
+        drawing.line(&ends, self.colours.subdued, 1.0);
         let scale = if self.is_log { ", logarithmic" } else { "" };
-        let middle = f64::midpoint(TOP, BOTTOM);
-        push(
-            svg,
-            &format!(
-                "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"{INK}\"/>\n\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">sequences</text>\n\
-                 <text transform=\"translate(18 {middle:.1}) rotate(-90)\" text-anchor=\"middle\">bits per sequence{scale}</text>",
-                f64::midpoint(LEFT, RIGHT),
-                BOTTOM + 42.0
-            ),
-        );
+        let area = Area {
+            left: LEFT,
+            top: TOP,
+            right: RIGHT,
+            bottom: BOTTOM,
+        };
+        drawing.text("sequences", [area.middle(), BOTTOM + 38.0], text.middle());
+        let label = format!("bits per sequence{scale}");
+        drawing.text(label, [14.0, area.centre()], text.upwards());
     }
 
-    fn band(&self, svg: &mut String, index: usize, curve: &Curve) {
+    fn band(&self, drawing: &mut Drawing, index: usize, curve: &Curve) {
         let points = thin(&curve.points, MOST_POINTS);
         if points.len() < 2 {
             return;
         }
-        let at = |point: &Spread, bits: f64| {
-            format!("{:.1} {:.1}", self.x(point.sequences as f64), self.y(bits))
-        };
+        let at = |point: &Spread, bits: f64| [self.x(point.sequences as f64), self.y(bits)];
         let upper = points.iter().map(|point| at(point, point.highest));
         let lower = points.iter().rev().map(|point| at(point, point.lowest));
-        let path: Vec<String> = upper.chain(lower).collect();
-        let colour = COLOURS[index % COLOURS.len()];
-        push(
-            svg,
-            &format!(
-                "<path d=\"M{}Z\" fill=\"{colour}\" fill-opacity=\"0.16\" stroke=\"none\"/>",
-                path.join("L")
-            ),
-        );
+        drawing.marks.push(Mark::Shape {
+            points: upper.chain(lower).collect(),
+            fill: self.ink(index),
+            opacity: 0.16,
+        });
     }
 
-    fn line(&self, svg: &mut String, index: usize, curve: &Curve) {
-        let mut path = String::new();
-        let mut is_on = false;
-        for point in thin(&curve.points, MOST_POINTS) {
-            // Where the median is not finite the line has a gap.
-            if point.median.is_finite() {
-                let (x, y) = (self.x(point.sequences as f64), self.y(point.median));
-                let _ = write!(path, "{}{x:.1} {y:.1}", if is_on { 'L' } else { 'M' });
+    fn line(&self, drawing: &mut Drawing, index: usize, curve: &Curve) {
+        let points = thin(&curve.points, MOST_POINTS);
+        // Where the median is not finite the line has a gap.
+        for run in points.chunk_by(|a, b| a.median.is_finite() == b.median.is_finite()) {
+            let finite = run.iter().filter(|point| point.median.is_finite());
+            let points: Vec<_> = finite
+                .map(|point| [self.x(point.sequences as f64), self.y(point.median)])
+                .collect();
+            if !points.is_empty() {
+                self.stroke(drawing, index, points);
             }
-            is_on = point.median.is_finite();
-        }
-        if !path.is_empty() {
-            push(svg, &format!("<path d=\"{path}\" {}/>", stroke(index)));
         }
     }
 
-    fn threshold(&self, svg: &mut String, threshold: f64) {
+    fn threshold(&self, drawing: &mut Drawing, threshold: f64) {
         if threshold < self.lowest || threshold > self.highest {
             return;
         }
         let y = self.y(threshold);
-        push(
-            svg,
-            &format!(
-                "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"{INK}\" stroke-dasharray=\"2 4\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"11\">threshold {threshold}</text>",
-                RIGHT - 4.0,
-                y - 4.0
-            ),
-        );
+        drawing.marks.push(Mark::Line {
+            points: vec![[LEFT, y], [RIGHT, y]],
+            ink: self.colours.text,
+            width: 1.0,
+            dash: Some(2.0),
+        });
+        let text = format!("threshold {threshold}");
+        let style = Style::new(11.0, self.colours.text).end();
+        drawing.text(text, [RIGHT - 4.0, y - 8.0], style);
+    }
+
+    fn legend(&self, drawing: &mut Drawing, index: usize, label: &str) {
+        let y = BOTTOM + 66.0 + LINE * index as f32;
+        self.stroke(drawing, index, vec![[LEFT, y], [LEFT + 28.0, y]]);
+        let style = Style::new(12.0, self.colours.text);
+        drawing.text(shortened(label), [LEFT + 36.0, y], style);
+    }
+
+    /// A line of a setting: as many hues as heads have, then with dashes.
+    fn stroke(&self, drawing: &mut Drawing, index: usize, points: Vec<[f32; 2]>) {
+        let round = index / self.colours.heads.len();
+        drawing.marks.push(Mark::Line {
+            points,
+            ink: self.ink(index),
+            width: 2.0,
+            dash: (round > 0).then(|| 10.0 / round.min(5) as f32),
+        });
+    }
+
+    fn ink(&self, index: usize) -> Rgb {
+        self.colours.head(index)
     }
 }
 
-fn push(svg: &mut String, line: &str) {
-    svg.push_str(line);
-    svg.push('\n');
-}
-
-fn stroke(index: usize) -> String {
-    let colour = COLOURS[index % COLOURS.len()];
-    let dashes = match index / COLOURS.len() {
-        0 => String::new(),
-        round => format!(" stroke-dasharray=\"{} 4\"", 10 / round.min(5)),
-    };
-    format!(
-        "fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-linejoin=\"round\" stroke-linecap=\"round\"{dashes}"
-    )
-}
-
-fn legend(svg: &mut String, index: usize, label: &str) {
-    let y = BOTTOM + 66.0 + LINE * index as f64;
-    let (end, text) = (LEFT + 28.0, LEFT + 36.0);
-    push(
-        svg,
-        &format!(
-            "<path d=\"M{LEFT} {y:.1}H{end}\" {}/><text x=\"{text}\" y=\"{:.1}\">{}</text>",
-            stroke(index),
-            y + 4.5,
-            escape(&short(label))
-        ),
-    );
+/// A name that fits on a line.
+fn shortened(label: &str) -> String {
+    if label.chars().count() <= MOST_LETTERS {
+        return label.to_owned();
+    }
+    let kept = label.chars().take(MOST_LETTERS - 1);
+    kept.chain(['…']).collect()
 }
 
 /// Round numbers from at most `from` to at least `to`, about six of them.
@@ -288,23 +247,6 @@ fn number(value: f64) -> String {
     text
 }
 
-/// Text that is safe between tags.
-fn escape(text: &str) -> String {
-    let mut safe = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            // XML has no place for control characters.
-            c if c.is_control() => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,7 +277,7 @@ mod tests {
             ),
             curve("other", &[(1000, [70.0, f64::INFINITY, f64::INFINITY])]),
         ];
-        let svg = picture(&curves, 0.1);
+        let svg = learning_curves(&curves, 0.1, false).to_svg();
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         assert!(svg.contains("bits per sequence, logarithmic"));
         assert!(svg.contains("a &lt; b &amp; c"));
@@ -347,13 +289,11 @@ mod tests {
 
     #[test]
     fn a_curve_far_above_zero_gets_the_whole_height() {
-        let svg = picture(
-            &[curve(
-                "n",
-                &[(10, [150.0, 160.0, 199.0]), (20, [134.0, 135.0, 136.0])],
-            )],
-            0.1,
-        );
+        let curves = [curve(
+            "n",
+            &[(10, [150.0, 160.0, 199.0]), (20, [134.0, 135.0, 136.0])],
+        )];
+        let svg = learning_curves(&curves, 0.1, false).to_svg();
         assert!(!svg.contains("logarithmic") && !svg.contains("threshold"));
         assert!(svg.contains(">120<") && svg.contains(">200<"), "{svg}");
     }
@@ -365,7 +305,7 @@ mod tests {
             vec![curve("none", &[])],
             vec![curve("zero", &[(1, [0.0; 3])])],
         ] {
-            let svg = picture(&curves, 0.1);
+            let svg = learning_curves(&curves, 0.1, false).to_svg();
             assert!(svg.contains("sequences") && !svg.contains("NaN"), "{svg}");
         }
     }

@@ -1,0 +1,326 @@
+//! The colours of the data and of the page they stand on, for figures and for the window alike.
+
+use std::sync::OnceLock;
+
+/// Heads with a hue of their own; more than these share hues and differ in their dashes.
+pub const HUES: usize = 5;
+
+/// Red, green, blue.
+pub type Rgb = [u8; 3];
+
+/// The colours of the dark or the light theme that figures need.
+#[derive(Debug)]
+pub struct Colours {
+    /// True for the dark theme.
+    pub is_dark: bool,
+    /// Behind the pictures.
+    pub background: Rgb,
+    /// Panels of the window; the paper of a figure.
+    pub panel: Rgb,
+    /// Where a picture leaves something out.
+    pub raised: Rgb,
+    /// Zero in every picture.
+    pub well: Rgb,
+    /// Separators and axes.
+    pub line: Rgb,
+    /// Text.
+    pub text: Rgb,
+    /// Labels and units.
+    pub subdued: Rgb,
+    /// Headings.
+    pub strong: Rgb,
+    /// The play-head.
+    pub accent: Rgb,
+    /// What went wrong: a mark beside words, never alone.
+    pub warning: Rgb,
+    /// A value that is not a number, or infinite.
+    pub non_finite: Rgb,
+    /// The hues of the heads.
+    pub heads: [Rgb; HUES],
+    weighting: [Rgb; 256],
+    bits: [Rgb; 256],
+    signed: [Rgb; 256],
+}
+
+/// The colours of a weighting, from none to all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Map {
+    /// Black, purple, orange, white.
+    #[default]
+    Magma,
+    /// Violet, green, yellow.
+    Viridis,
+    /// Blue, gray, yellow: the same to everyone who cannot tell red from green.
+    Cividis,
+    /// As printed in the paper.
+    Gray,
+}
+
+impl Map {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Magma, Self::Viridis, Self::Cividis, Self::Gray];
+
+    /// As people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Magma => "Magma",
+            Self::Viridis => "Viridis",
+            Self::Cividis => "Cividis",
+            Self::Gray => "Gray",
+        }
+    }
+
+    /// From least to most on a dark ground.
+    fn anchors(self) -> &'static [u32] {
+        match self {
+            Self::Magma => &MAGMA,
+            Self::Viridis => &VIRIDIS,
+            Self::Cividis => &CIVIDIS,
+            Self::Gray => &[0x00_0000, 0xff_ffff],
+        }
+    }
+}
+
+/// What a value's colour means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scale {
+    /// An attention over rows: 0 to 1, one peak on an empty ground.
+    Weighting,
+    /// The same by its logarithm, from 1e-6 to 1: what is next to nothing can be seen.
+    LogWeighting,
+    /// Bits and probabilities: 0 to 1; negative values in the negative colour of [`Scale::Signed`].
+    Bits,
+    /// As the paper prints weightings and bits, in both themes: 0 is black, 1 is white; negative values as
+    /// in [`Scale::Bits`].
+    Gray,
+    /// Signed data, symmetric about zero, to ± this limit.
+    Signed(f32),
+}
+
+/// The end of the logarithmic scale.
+const FAINTEST: f32 = 1e-6;
+
+impl Scale {
+    /// A symmetric scale, rounded up, that holds all these values.
+    pub fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Self {
+        let finite = values.map(|value| value.abs()).filter(|v| v.is_finite());
+        Self::Signed(super::numbers::round_up(finite.fold(0.0, f32::max)))
+    }
+
+    /// The values at the two ends of the legend.
+    pub fn ends(self) -> (f32, f32) {
+        match self {
+            Self::Weighting | Self::Bits | Self::Gray => (0.0, 1.0),
+            Self::LogWeighting => (FAINTEST, 1.0),
+            Self::Signed(limit) => (-limit, limit),
+        }
+    }
+
+    /// How long the bar of a weight is, as a share of the full length.
+    pub fn length(self, weight: f32) -> f32 {
+        match self {
+            Self::LogWeighting => {
+                (1.0 - weight.max(FAINTEST).log10() / FAINTEST.log10()).clamp(0.0, 1.0)
+            }
+            _ => weight.abs().min(1.0),
+        }
+    }
+
+    /// The value at this share of the legend.
+    pub fn at(self, share: f32) -> f32 {
+        let (low, high) = self.ends();
+        match self {
+            Self::LogWeighting => FAINTEST.powf(1.0 - share),
+            _ => low + (high - low) * share,
+        }
+    }
+}
+
+impl Colours {
+    /// The colours of the dark or the light theme.
+    pub fn for_theme(dark: bool) -> &'static Self {
+        Self::with_map(dark, Map::default())
+    }
+
+    /// The same with another colour map for weightings.
+    pub fn with_map(dark: bool, map: Map) -> &'static Self {
+        static ALL: [[OnceLock<Colours>; 4]; 2] = [const { [const { OnceLock::new() }; 4] }; 2];
+        ALL[usize::from(dark)][map as usize].get_or_init(|| {
+            if dark {
+                dark_colours(map)
+            } else {
+                light_colours(map)
+            }
+        })
+    }
+
+    /// The hue of a head: the third cue, after its sign and its label.
+    pub fn head(&self, index: usize) -> Rgb {
+        self.heads[index % self.heads.len()]
+    }
+
+    /// The colour of a value.
+    pub fn of(&self, scale: Scale, value: f32) -> Rgb {
+        if !value.is_finite() {
+            return self.non_finite;
+        }
+        let at = |table: &[Rgb; 256], share: f32| table[(share * 255.0).round() as usize];
+        match scale {
+            Scale::Weighting | Scale::LogWeighting => {
+                at(&self.weighting, scale.length(value.max(0.0)))
+            }
+            Scale::Bits | Scale::Gray if value < 0.0 => {
+                at(&self.signed, (0.5 + value / 4.0).clamp(0.0, 0.5))
+            }
+            Scale::Bits => at(&self.bits, value.min(1.0)),
+            Scale::Gray => [(value.min(1.0) * 255.0).round() as u8; 3],
+            Scale::Signed(limit) => {
+                let share = if limit > 0.0 { value / limit } else { 0.0 };
+                at(&self.signed, f32::midpoint(share.clamp(-1.0, 1.0), 1.0))
+            }
+        }
+    }
+}
+
+fn dark_colours(map: Map) -> Colours {
+    let well = hex(0x0b_0c0f);
+    let text = hex(0xd7_dae0);
+    Colours {
+        is_dark: true,
+        background: hex(0x10_1215),
+        panel: hex(0x16_181c),
+        raised: hex(0x1e_2126),
+        well,
+        line: hex(0x2a_2e35),
+        text,
+        subdued: hex(0x9a_a0aa),
+        strong: hex(0xff_ffff),
+        accent: hex(0x4c_9be8),
+        warning: hex(0xf0_a35e),
+        non_finite: hex(0xff_00d4),
+        heads: [0x88_ccee, 0xf0_e442, 0xee_3377, 0xb0_7aff, 0xff_8a5b].map(hex),
+        weighting: bake(&with_ground(map.anchors(), well)),
+        bits: bake(&[well, mix(well, text, 0.45), text]),
+        signed: bake(&[
+            hex(0xff_b27a),
+            hex(0xe8_853a),
+            hex(0x14_161a),
+            hex(0x3e_9be0),
+            hex(0x8c_c8f5),
+        ]),
+    }
+}
+
+fn light_colours(map: Map) -> Colours {
+    let well = hex(0xff_ffff);
+    let text = hex(0x24_272d);
+    let mut weighting = map.anchors().to_vec();
+    weighting.reverse();
+    Colours {
+        is_dark: false,
+        background: hex(0xf7_f8fa),
+        panel: hex(0xff_ffff),
+        raised: hex(0xf0_f2f5),
+        well,
+        line: hex(0xd9_dde3),
+        text,
+        subdued: hex(0x5b_616b),
+        strong: hex(0x0b_0d11),
+        accent: hex(0x1a_6fc4),
+        warning: hex(0xa8_4b00),
+        non_finite: hex(0xd6_00b0),
+        heads: [0x33_2288, 0x88_2255, 0x11_7733, 0x94_942a, 0xc6_6fb0].map(hex),
+        weighting: bake(&with_ground(&weighting, well)),
+        bits: bake(&[well, mix(well, text, 0.45), text]),
+        signed: bake(&[
+            hex(0x9c_4a00),
+            hex(0xc9_660f),
+            hex(0xf4_f5f6),
+            hex(0x08_77bd),
+            hex(0x04_5488),
+        ]),
+    }
+}
+
+/// Matplotlib's magma (CC0), every sixteenth entry.
+const MAGMA: [u32; 17] = [
+    0x00_0004, 0x0a_0822, 0x1d_1147, 0x36_106b, 0x51_127c, 0x6a_1c81, 0x83_2681, 0x9c_2e7f,
+    0xb7_3779, 0xcf_4070, 0xe5_5064, 0xf4_695c, 0xfb_8761, 0xfe_a571, 0xfe_c287, 0xfd_e0a1,
+    0xfc_fdbf,
+];
+
+/// Matplotlib's viridis (CC0), every ninth part.
+const VIRIDIS: [u32; 10] = [
+    0x44_0154, 0x48_2878, 0x3e_4a89, 0x31_688e, 0x26_828e, 0x1f_9e89, 0x35_b779, 0x6d_cd59,
+    0xb4_de2c, 0xfd_e725,
+];
+
+/// Cividis (Nuñez, Anderton and Renslow 2018, CC0), every ninth part.
+const CIVIDIS: [u32; 10] = [
+    0x00_204d, 0x00_336f, 0x39_486b, 0x57_5c6d, 0x70_7173, 0x8a_8779, 0xa6_9d75, 0xc4_b56c,
+    0xe4_cf5b, 0xff_ea46,
+];
+
+/// A colour map whose zero is the ground, so that empty memory is quiet.
+fn with_ground(map: &[u32], ground: Rgb) -> Vec<Rgb> {
+    let mut colours: Vec<Rgb> = map.iter().map(|&colour| hex(colour)).collect();
+    colours[0] = ground;
+    colours
+}
+
+fn bake(anchors: &[Rgb]) -> [Rgb; 256] {
+    std::array::from_fn(|index| {
+        let place = index as f32 / 255.0 * (anchors.len() - 1) as f32;
+        let below = (place.floor() as usize).min(anchors.len() - 2);
+        mix(anchors[below], anchors[below + 1], place - below as f32)
+    })
+}
+
+/// A colour between two.
+pub fn mix(from: Rgb, to: Rgb, share: f32) -> Rgb {
+    std::array::from_fn(|channel| {
+        let (from, to) = (f32::from(from[channel]), f32::from(to[channel]));
+        (from + (to - from) * share).round() as u8
+    })
+}
+
+const fn hex(colour: u32) -> Rgb {
+    let [_, r, g, b] = colour.to_be_bytes();
+    [r, g, b]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_is_the_ground_and_a_nan_is_never_zero() {
+        for dark in [true, false] {
+            let colours = Colours::for_theme(dark);
+            assert_eq!(colours.of(Scale::Weighting, 0.0), colours.well);
+            for scale in [
+                Scale::Weighting,
+                Scale::LogWeighting,
+                Scale::Bits,
+                Scale::Gray,
+                Scale::Signed(1.0),
+            ] {
+                for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                    assert_eq!(colours.of(scale, value), colours.non_finite);
+                }
+                assert_ne!(colours.of(scale, 0.0), colours.non_finite);
+            }
+        }
+    }
+
+    #[test]
+    fn values_beyond_the_scale_take_its_ends() {
+        let colours = Colours::for_theme(true);
+        let scale = Scale::Signed(2.0);
+        assert_eq!(colours.of(scale, 9.0), colours.of(scale, 2.0));
+        assert_eq!(colours.of(scale, -9.0), colours.of(scale, -2.0));
+        assert_ne!(colours.of(Scale::Bits, -1.0), colours.of(Scale::Bits, 0.0));
+        assert_eq!(colours.of(Scale::Gray, 7.0), [255; 3]);
+        assert_eq!(colours.of(Scale::Gray, 0.0), [0; 3]);
+    }
+}

@@ -1,0 +1,1006 @@
+//! The figures of an episode: which pictures, and where they stand on the page.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
+use super::raster::{Frames, to_gif};
+use super::{
+    Area, Colours, Drawing, Map, Scale, entropy, expected_shift, head_label, numbers, scalars,
+    touched,
+};
+use crate::math::Series;
+use crate::model::{HeadTrace, Role};
+use crate::train::Recording;
+
+/// Room at the left of every picture: row numbers and the name of the axis.
+const LEFT: f32 = 52.0;
+/// Room below a picture whose columns are numbered.
+const AXIS: f32 = 34.0;
+/// Room below any other.
+const BELOW: f32 = 8.0;
+/// Around the page.
+const MARGIN: f32 = 12.0;
+/// Between two pictures side by side.
+const BETWEEN: f32 = 22.0;
+/// The least height of the data of a picture.
+const LEAST: f32 = 12.0;
+/// The least width of a page for each picture side by side.
+const LEAST_WIDTH: f32 = 240.0;
+
+/// One picture of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// What the machine sees.
+    Input,
+    /// What it should answer.
+    Target,
+    /// What it answers.
+    Output,
+    /// How far its answer is off, where one is asked for.
+    Error,
+    /// What every write head adds to the memory.
+    Adds,
+    /// What every write head erases.
+    Erases,
+    /// What every read head reads.
+    Reads,
+    /// Where every head looks.
+    Weightings,
+    /// The memory after a step.
+    Memory,
+    /// The stages of the addressing of a head in a step.
+    Stages,
+    /// What a head emits: β, g, expected shift, γ; and how spread out its weighting is.
+    Scalars,
+    /// The hidden state of the controller.
+    Hidden,
+    /// The cells of an LSTM.
+    Cells,
+}
+
+impl Picture {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, Self); 13] = [
+        ("input", Self::Input),
+        ("target", Self::Target),
+        ("output", Self::Output),
+        ("error", Self::Error),
+        ("adds", Self::Adds),
+        ("erases", Self::Erases),
+        ("reads", Self::Reads),
+        ("weightings", Self::Weightings),
+        ("memory", Self::Memory),
+        ("stages", Self::Stages),
+        ("scalars", Self::Scalars),
+        ("hidden", Self::Hidden),
+        ("cells", Self::Cells),
+    ];
+
+    /// True for what is shown of one step, not over time.
+    fn is_of_a_step(self) -> bool {
+        matches!(self, Self::Memory | Self::Stages)
+    }
+}
+
+/// What a figure is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Axes and text as vectors.
+    Svg,
+    /// Pixels.
+    Png,
+    /// Every step of the episode, one after the other.
+    Gif,
+}
+
+impl Format {
+    /// By the end of a file's name.
+    pub fn of(path: &Path) -> Option<Self> {
+        let end = path.extension()?.to_string_lossy().to_lowercase();
+        match end.as_str() {
+            "svg" => Some(Self::Svg),
+            "png" => Some(Self::Png),
+            "gif" => Some(Self::Gif),
+            _ => None,
+        }
+    }
+}
+
+/// Which pictures, and how they are arranged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Figure 6 of the paper: inputs, adds and write weightings at the left; outputs, reads and read
+    /// weightings at the right.
+    Paper,
+    /// Everything, as in the window.
+    Debug,
+    /// These pictures, one below the other.
+    Pictures(Vec<Picture>),
+}
+
+/// Where row 0 is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orientation {
+    /// At the bottom: locations run upwards.
+    Paper,
+    /// At the top, as in the window.
+    Screen,
+}
+
+/// Which memory rows are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsShown {
+    /// Those that some head touches.
+    Touched,
+    /// All of them.
+    All,
+}
+
+/// How a figure is to look.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Which pictures.
+    pub layout: Layout,
+    /// Light on dark.
+    pub dark: bool,
+    /// The colours of weightings; those of the paper are always gray.
+    pub map: Map,
+    /// Width and height of the page; what suits the layout, where not given.
+    pub size: Option<(f32, f32)>,
+    /// The step to be marked, and shown where a picture shows one step; the last one, where not given.
+    pub step: Option<usize>,
+    /// Which rows.
+    pub rows: RowsShown,
+    /// Which heads; all where empty. The first one of each kind is the one a picture of one head shows.
+    pub heads: Vec<usize>,
+    /// Where row 0 is.
+    pub orientation: Orientation,
+    /// Pixels per unit of the page that an image may use.
+    pub density: f32,
+}
+
+impl Options {
+    /// What suits a layout.
+    pub fn new(layout: Layout) -> Self {
+        let orientation = match layout {
+            Layout::Paper => Orientation::Paper,
+            _ => Orientation::Screen,
+        };
+        Self {
+            layout,
+            dark: false,
+            map: Map::default(),
+            size: None,
+            step: None,
+            rows: RowsShown::Touched,
+            heads: Vec::new(),
+            orientation,
+            density: 2.0,
+        }
+    }
+}
+
+/// An episode, ready to be drawn.
+#[derive(Clone, Debug)]
+pub struct Figure<'a> {
+    recording: &'a Recording,
+    options: Options,
+    rows: Vec<Range<usize>>,
+    total: usize,
+    memory_scale: Scale,
+    vector_scale: Scale,
+    state_scale: Scale,
+}
+
+/// Pictures side by side, each one a stack.
+struct Band {
+    /// Share of the width, and what stands there from the top.
+    stacks: Vec<(f32, Vec<Panel>)>,
+    /// True where the lowest pictures have their columns numbered.
+    axis: bool,
+}
+
+impl Band {
+    fn natural(&self) -> f32 {
+        let heights = self.stacks.iter().map(|(_, stack)| {
+            let heights = stack.iter().map(|panel| panel.natural);
+            heights.sum::<f32>()
+        });
+        heights.fold(0.0, f32::max)
+    }
+
+    /// What is no data in the stack with most of it.
+    fn overhead(&self) -> f32 {
+        let stacks = self.stacks.iter();
+        let heights = stacks.map(|(_, stack)| stack_overhead(stack, self.head(stack), self.axis));
+        heights.fold(0.0, f32::max)
+    }
+
+    /// Height above the first data: the same for all stacks, so that rows are aligned.
+    fn head(&self, stack: &[Panel]) -> f32 {
+        let single = self.stacks.iter().all(|(_, stack)| stack.len() == 1);
+        let own = stack.first().map_or(0.0, Panel::head);
+        if !single {
+            return own;
+        }
+        let heads = self.stacks.iter().map(|(_, stack)| stack[0].head());
+        heads.fold(own, f32::max)
+    }
+
+    /// By how much its data may be stretched at least, so that every picture keeps some height.
+    fn least_stretch(&self) -> f32 {
+        let stacks = self.stacks.iter();
+        let least = stacks.map(|(_, stack)| {
+            let naturals = stack.iter().map(|panel| panel.natural);
+            let (sum, low) = (
+                naturals.clone().sum::<f32>(),
+                naturals.fold(f32::MAX, f32::min),
+            );
+            LEAST * sum / (low * self.natural())
+        });
+        least.fold(0.0, f32::max)
+    }
+}
+
+fn stack_overhead(stack: &[Panel], head: f32, axis: bool) -> f32 {
+    let heads = stack.iter().skip(1).map(Panel::head).sum::<f32>();
+    let between = stack.len().saturating_sub(1) as f32 * BELOW;
+    head + heads + between + if axis { AXIS } else { BELOW }
+}
+
+impl<'a> Figure<'a> {
+    /// A figure of this episode.
+    pub fn new(recording: &'a Recording, options: Options) -> Self {
+        let trace = &recording.trace;
+        let total = trace.heads.first().map_or(0, |head| head.initial.len());
+        let vectors = trace.heads.iter().flat_map(|head| {
+            let add = match &head.role {
+                Role::Write { add, .. } => add.as_slice(),
+                Role::Read { .. } => &[],
+            };
+            head.key.as_slice().iter().chain(add)
+        });
+        let layers = trace.layers.iter();
+        Self {
+            rows: match options.rows {
+                RowsShown::Touched => touched(recording),
+                RowsShown::All => std::iter::once(0..total).collect(),
+            },
+            total,
+            memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
+            vector_scale: Scale::signed(vectors),
+            state_scale: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
+            recording,
+            options,
+        }
+    }
+
+    /// The same figure with another step marked.
+    pub fn at_step(mut self, step: usize) -> Self {
+        self.options.step = Some(step);
+        self
+    }
+
+    /// The figure as a file; `scale` pixels per unit of the page, and each frame of a GIF for `delay`
+    /// hundredths of a second.
+    pub fn to_bytes(&self, format: Format, scale: f32, delay: u16) -> Vec<u8> {
+        match format {
+            Format::Svg => self.draw().to_svg().into_bytes(),
+            Format::Png => self.draw().to_png(scale),
+            Format::Gif => to_gif(&Frames {
+                count: self.recording.trace.steps(),
+                draw: &|step| self.clone().at_step(step).draw(),
+                delay,
+                scale,
+            }),
+        }
+    }
+
+    /// True when there is nothing to draw: the episode has none of these pictures.
+    pub fn is_empty(&self) -> bool {
+        self.bands().is_empty()
+    }
+
+    /// The smallest page.
+    pub fn least_size(&self) -> (f32, f32) {
+        let bands = self.bands();
+        let stacks = bands.iter().map(|band| band.stacks.len()).max();
+        let width = LEAST_WIDTH * stacks.unwrap_or(1) as f32;
+        let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+        let natural = bands.iter().map(Band::natural).sum::<f32>();
+        let stretch = bands.iter().map(Band::least_stretch).fold(0.0, f32::max);
+        (width, (overhead + natural * stretch).ceil())
+    }
+
+    /// The page, at the size that was asked for, or at one that suits what is on it.
+    pub fn draw(&self) -> Drawing {
+        let bands = self.bands();
+        let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+        let natural = bands.iter().map(Band::natural).sum::<f32>();
+        let (least_width, least_height) = self.least_size();
+        let (width, height) = match self.options.size {
+            Some((width, height)) => (width.max(least_width), height.max(least_height)),
+            None => (self.natural_width(), (overhead + natural).ceil()),
+        };
+        let page = self.page();
+        let ground = page.colours.panel;
+        let mut drawing = Drawing::new(width, height, ground, self.title());
+        let stretch = (height - overhead) / natural.max(1.0);
+        let mut top = MARGIN;
+        for band in bands {
+            let height = band.overhead() + band.natural() * stretch;
+            draw_band(&mut drawing, band, top, height, &page);
+            top += height;
+        }
+        drawing
+    }
+
+    fn natural_width(&self) -> f32 {
+        match &self.options.layout {
+            Layout::Paper => 1040.0,
+            Layout::Debug => 1440.0,
+            Layout::Pictures(pictures) if pictures.iter().all(|p| p.is_of_a_step()) => 620.0,
+            Layout::Pictures(_) => 760.0,
+        }
+    }
+
+    fn page(&self) -> Page<'static> {
+        Page {
+            colours: Colours::with_map(self.options.dark, self.options.map),
+            step: self
+                .options
+                .step
+                .or((self.options.layout == Layout::Debug).then(|| self.step())),
+            density: self.options.density,
+            as_paper: self.is_paper(),
+        }
+    }
+
+    fn is_paper(&self) -> bool {
+        self.options.layout == Layout::Paper
+    }
+
+    /// What the figure shows, in one line.
+    fn title(&self) -> String {
+        let recording = self.recording;
+        let (task, measure) = (recording.task.name(), recording.task.measure().name());
+        let size = recording.episode.size;
+        let origin = match recording.origin {
+            Some((seed, 0)) => format!(", seed {seed}"),
+            Some((seed, episode)) => format!(", seed {seed}, episode {episode}"),
+            None => String::new(),
+        };
+        let score = recording.score;
+        let (bits, wrong, scored) = (score.bits, score.wrong, score.scored);
+        format!("{task}, {measure} {size}{origin}: {bits:.3} bits, {wrong} of {scored} bits wrong")
+    }
+
+    /// The step that pictures of one step show.
+    fn step(&self) -> usize {
+        let last = self.recording.trace.steps().saturating_sub(1);
+        self.options.step.unwrap_or(last).min(last)
+    }
+
+    fn bands(&self) -> Vec<Band> {
+        let mut bands = match &self.options.layout {
+            Layout::Paper => self.paper(),
+            Layout::Debug => self.debug(),
+            Layout::Pictures(pictures) => {
+                let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
+                stacked(panels.collect())
+            }
+        };
+        for band in &mut bands {
+            band.stacks.retain(|(_, stack)| !stack.is_empty());
+        }
+        bands.retain(|band| !band.stacks.is_empty());
+        bands
+    }
+
+    fn paper(&self) -> Vec<Band> {
+        let one = |pictures: Vec<Panel>| (0.5, pictures.into_iter().take(1).collect());
+        let head = |write: bool| self.head_of_kind(write);
+        let vectors = |write: bool, picture| head(write).map(|head| self.vectors(picture, head));
+        let weighting = |write| head(write).map(|head| self.weighting(head));
+        let list = |panel: Option<Panel>| one(panel.into_iter().collect());
+        let band = |left, right, axis| Band {
+            stacks: vec![left, right],
+            axis,
+        };
+        let has_heads = !self.recording.trace.heads.is_empty();
+        vec![
+            band(
+                one(self.panels(Picture::Input)),
+                one(self.panels(Picture::Output)),
+                !has_heads,
+            ),
+            band(
+                list(vectors(true, Picture::Adds)),
+                list(vectors(false, Picture::Reads)),
+                false,
+            ),
+            band(list(weighting(true)), list(weighting(false)), true),
+        ]
+    }
+
+    fn debug(&self) -> Vec<Band> {
+        let all = |pictures: &[Picture]| {
+            let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
+            panels.collect::<Vec<_>>()
+        };
+        let strips = [
+            Picture::Input,
+            Picture::Target,
+            Picture::Output,
+            Picture::Error,
+        ];
+        let Some(focus) = self.focus() else {
+            return stacked(all(
+                &[&strips[..], &[Picture::Cells, Picture::Hidden]].concat()
+            ));
+        };
+        let mut others: Vec<usize> = self.heads().filter(|&head| head != focus).collect();
+        others.truncate(6);
+        let others = others.into_iter().map(|head| self.weighting(head));
+        vec![
+            Band {
+                stacks: vec![(0.42, all(&strips)), (0.58, all(&[Picture::Scalars]))],
+                axis: true,
+            },
+            Band {
+                stacks: vec![
+                    (0.42, vec![self.weighting(focus)]),
+                    (0.34, all(&[Picture::Stages])),
+                    (0.24, all(&[Picture::Memory])),
+                ],
+                axis: true,
+            },
+            Band {
+                stacks: vec![
+                    (0.42, all(&[Picture::Adds, Picture::Reads])),
+                    (0.58, others.collect()),
+                ],
+                axis: true,
+            },
+        ]
+    }
+
+    /// The heads that were asked for.
+    fn heads(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = 0..self.recording.trace.heads.len();
+        let asked = &self.options.heads;
+        all.filter(move |head| asked.is_empty() || asked.contains(head))
+    }
+
+    /// The first of the heads asked for that writes, or reads; the first such head of all, if none is.
+    fn head_of_kind(&self, write: bool) -> Option<usize> {
+        let heads = &self.recording.trace.heads;
+        let is_right = |head: &usize| heads[*head].is_write() == write;
+        let asked = self.options.heads.iter().copied();
+        asked.chain(0..heads.len()).find(is_right)
+    }
+
+    /// The head whose stages are shown: the first one asked for, or the first one that writes.
+    fn focus(&self) -> Option<usize> {
+        let asked = self.options.heads.first().copied();
+        asked
+            .or_else(|| self.head_of_kind(true))
+            .or_else(|| self.heads().next())
+    }
+
+    fn heads_of_kind(&self, write: bool) -> impl Iterator<Item = usize> + '_ {
+        let heads = &self.recording.trace.heads;
+        self.heads()
+            .filter(move |&head| heads[head].is_write() == write)
+    }
+
+    fn panels(&self, picture: Picture) -> Vec<Panel> {
+        let focus = self.focus();
+        match picture {
+            Picture::Input | Picture::Target | Picture::Output | Picture::Error => {
+                vec![self.strip(picture)]
+            }
+            Picture::Adds | Picture::Erases => {
+                let heads = self.heads_of_kind(true);
+                heads.map(|head| self.vectors(picture, head)).collect()
+            }
+            Picture::Reads => {
+                let heads = self.heads_of_kind(false);
+                heads.map(|head| self.vectors(picture, head)).collect()
+            }
+            Picture::Weightings => self.heads().map(|head| self.weighting(head)).collect(),
+            Picture::Memory => focus.map(|_| self.memory()).into_iter().collect(),
+            Picture::Stages => focus.map(|head| self.stages(head)).into_iter().collect(),
+            Picture::Scalars => focus.map(|head| self.lanes(head)).into_iter().collect(),
+            Picture::Hidden | Picture::Cells => self.states(picture),
+        }
+    }
+
+    fn strip(&self, picture: Picture) -> Panel {
+        let Recording { trace, episode, .. } = self.recording;
+        let steps = trace.steps();
+        let scale = if self.is_paper() {
+            Scale::Gray
+        } else {
+            Scale::Bits
+        };
+        let (inputs, outputs) = (trace.input.width(), trace.output.width());
+        let target = |t: usize, channel: usize| episode.target[[t, channel]];
+        let output = |t: usize, channel: usize| trace.output.row(t)[channel];
+        let mut skipped = Vec::new();
+        let cells = match picture {
+            Picture::Input => Cells::new(steps, inputs, scale, |t, c| trace.input.row(t)[c]),
+            Picture::Target => Cells::new(steps, outputs, scale, target),
+            Picture::Output => Cells::new(steps, outputs, scale, output),
+            _ => {
+                skipped = episode.mask.iter().map(|mask| *mask <= 0.0).collect();
+                let error = |t, channel| (target(t, channel) - output(t, channel)).abs();
+                Cells::new(steps, outputs, scale, error)
+            }
+        };
+        let (name, note) = match picture {
+            Picture::Input => ("Inputs", "what the machine sees"),
+            Picture::Target => ("Targets", "what it should answer"),
+            Picture::Output => ("Outputs", "probability of a 1"),
+            _ => ("Error", "|target − output|, where an answer is asked for"),
+        };
+        let rows = cells.rows;
+        Panel {
+            name: name.to_owned(),
+            note: note.to_owned(),
+            content: Content::Cells(Cells { skipped, ..cells }),
+            across: Across::Steps(steps),
+            down: Down::all("channel", rows),
+            natural: (rows as f32 * 7.0).clamp(14.0, 110.0),
+        }
+    }
+
+    fn label(&self, head: usize) -> String {
+        head_label(&self.recording.trace, head)
+    }
+
+    fn vectors(&self, picture: Picture, head: usize) -> Panel {
+        let trace = &self.recording.trace;
+        let (name, symbol, series, scale) = match (&trace.heads[head].role, picture) {
+            (Role::Write { erase, .. }, Picture::Erases) => ("Erases", "e", erase, Scale::Bits),
+            (Role::Write { add, .. }, _) => ("Adds", "a", add, self.vector_scale),
+            (Role::Read { read }, _) => ("Reads", "r", read, self.memory_scale),
+        };
+        let note = format!("{symbol} of {}", self.label(head));
+        self.over_time(name.to_owned(), note, series, scale, "column")
+    }
+
+    fn over_time(
+        &self,
+        name: String,
+        note: String,
+        series: &Series<f32>,
+        scale: Scale,
+        label: &'static str,
+    ) -> Panel {
+        let steps = self.recording.trace.steps();
+        let width = series.width();
+        Panel {
+            name,
+            note,
+            content: Content::Cells(Cells::new(steps, width, scale, |t, c| series.row(t)[c])),
+            across: Across::Steps(steps),
+            down: Down::all(label, width),
+            natural: (width as f32 * 5.0).clamp(30.0, 120.0),
+        }
+    }
+
+    /// The row axis.
+    fn down(&self) -> Down {
+        Down {
+            label: "row",
+            runs: self.rows.clone(),
+            total: self.total,
+            upwards: self.options.orientation == Orientation::Paper,
+        }
+    }
+
+    fn weighting(&self, head: usize) -> Panel {
+        let trace = &self.recording.trace;
+        let (steps, head_trace) = (trace.steps(), &trace.heads[head]);
+        let scale = if self.is_paper() {
+            Scale::Gray
+        } else {
+            Scale::Weighting
+        };
+        let (name, verb) = if head_trace.is_write() {
+            ("Write weightings", "where it writes")
+        } else {
+            ("Read weightings", "where it reads")
+        };
+        let label = self.label(head);
+        let note = if self.is_paper() {
+            format!("w of {label}")
+        } else {
+            format!("w of {label}: {verb}")
+        };
+        let weighting = &head_trace.weighting;
+        Panel {
+            name: name.to_owned(),
+            note,
+            content: Content::Cells(Cells::new(steps, self.total, scale, |t, row| {
+                weighting.row(t)[row]
+            })),
+            across: Across::Steps(steps),
+            down: self.down(),
+            natural: 190.0,
+        }
+    }
+
+    fn memory(&self) -> Panel {
+        let step = self.step();
+        let memory = self.recording.trace.memory(step + 1);
+        let (rows, columns) = memory.dim();
+        let cells = Cells::new(columns, rows, self.memory_scale, |c, row| memory[[row, c]]);
+        Panel {
+            name: "Memory".to_owned(),
+            note: format!("after step {step}"),
+            content: Content::Cells(cells),
+            across: Across::Columns(columns),
+            down: self.down(),
+            natural: 240.0,
+        }
+    }
+
+    fn stages(&self, head: usize) -> Panel {
+        let step = self.step();
+        let trace = &self.recording.trace.heads[head];
+        Panel {
+            name: format!("Addressing of {}", self.label(head)),
+            note: format!("at step {step}"),
+            content: Content::Bars(bars(trace, step), head),
+            across: Across::Values,
+            down: self.down(),
+            natural: 240.0,
+        }
+    }
+
+    fn lanes(&self, head: usize) -> Panel {
+        let steps = self.recording.trace.steps();
+        let trace = &self.recording.trace.heads[head];
+        let shift = (0..steps).map(|step| expected_shift(trace, step));
+        let spread = (0..steps).map(|step| entropy(trace.weighting.row(step)));
+        let lanes = scalars(trace, shift.collect(), spread.collect());
+        Panel {
+            name: format!("What {} emits", self.label(head)),
+            note: String::new(),
+            content: Content::Lanes(lanes.to_vec(), head),
+            across: Across::Steps(steps),
+            down: Down::all("", 0),
+            natural: 240.0,
+        }
+    }
+
+    fn states(&self, picture: Picture) -> Vec<Panel> {
+        let layers = &self.recording.trace.layers;
+        let panels = layers.iter().enumerate().filter_map(|(index, layer)| {
+            let (name, series, scale) = match picture {
+                Picture::Cells => ("Cells", &layer.cell, self.state_scale),
+                _ => ("Hidden state", &layer.hidden, Scale::Signed(1.0)),
+            };
+            let note = format!("layer {index}");
+            let panel = self.over_time(name.to_owned(), note, series, scale, "unit");
+            (series.width() > 0).then_some(panel)
+        });
+        panels.collect()
+    }
+}
+
+/// The stages of the addressing: w of the step before, cosine, w^c, w^g, w̃, w.
+fn bars(head: &HeadTrace<f32>, step: usize) -> Vec<Bars> {
+    let short = |value: f32| numbers::short(value, 2);
+    let shift = expected_shift(head, step);
+    let bars = |symbol, words: String, values: &[f32], low: f32| Bars {
+        symbol,
+        words,
+        values: values.to_vec(),
+        ends: (low, 1.0),
+    };
+    let (strength, gate) = (head.strength[step], head.gate[step]);
+    let sharpening = head.sharpening[step];
+    vec![
+        bars(
+            "wₜ₋₁",
+            "before".to_owned(),
+            head.previous_weighting(step),
+            0.0,
+        ),
+        bars("cos", "key k".to_owned(), head.similarity.row(step), -1.0),
+        bars(
+            "wᶜ",
+            format!("β {}", short(strength)),
+            head.content.row(step),
+            0.0,
+        ),
+        bars(
+            "wᵍ",
+            format!("g {}", short(gate)),
+            head.gated.row(step),
+            0.0,
+        ),
+        bars(
+            "w\u{303}",
+            format!("s {}", short(shift)),
+            head.shifted.row(step),
+            0.0,
+        ),
+        bars(
+            "w",
+            format!("γ {}", short(sharpening)),
+            head.weighting.row(step),
+            0.0,
+        ),
+    ]
+}
+
+/// One below the other; the columns are numbered where the next picture has others.
+fn stacked(panels: Vec<Panel>) -> Vec<Band> {
+    let across: Vec<Across> = panels.iter().map(|panel| panel.across).collect();
+    let bands = panels.into_iter().enumerate().map(|(index, panel)| Band {
+        axis: across.get(index + 1) != Some(&across[index]),
+        stacks: vec![(1.0, vec![panel])],
+    });
+    bands.collect()
+}
+
+fn draw_band(drawing: &mut Drawing, band: Band, top: f32, height: f32, page: &Page<'_>) {
+    let shares: f32 = band.stacks.iter().map(|(share, _)| share).sum();
+    // With the gap behind every stack: equal shares of two bands are equally wide.
+    let free = drawing.width - 2.0 * MARGIN + BETWEEN;
+    let mut left = MARGIN;
+    let heads: Vec<f32> = band.stacks.iter().map(|(_, s)| band.head(s)).collect();
+    for ((share, stack), head) in band.stacks.into_iter().zip(heads) {
+        let width = free * share / shares - BETWEEN;
+        let area = Area::new(left + LEFT, top, width - LEFT, height);
+        draw_stack(drawing, stack, head, band.axis, &area, page);
+        left += width + BETWEEN;
+    }
+}
+
+fn draw_stack(
+    drawing: &mut Drawing,
+    stack: Vec<Panel>,
+    head: f32,
+    axis: bool,
+    area: &Area,
+    page: &Page<'_>,
+) {
+    let free = area.height() - stack_overhead(&stack, head, axis);
+    let natural: f32 = stack.iter().map(|panel| panel.natural).sum();
+    let (count, mut top) = (stack.len(), area.top);
+    for (index, panel) in stack.into_iter().enumerate() {
+        top += if index == 0 { head } else { panel.head() };
+        let height = free * panel.natural / natural;
+        let is_last = index + 1 == count;
+        let place = Area::new(area.left, top.round(), area.width(), height.round());
+        panel.draw(drawing, place, is_last && axis, page);
+        top += height + BELOW;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Image, Mark, head_named};
+    use crate::model::{ModelConfig, Ntm};
+    use crate::task::{Copy, Task};
+
+    /// An untrained machine with two heads of each kind.
+    fn recording() -> Recording {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 4..=4,
+        });
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (12, 5, 4);
+        (config.read_heads, config.write_heads) = (2, 2);
+        Recording::new(&Ntm::new(config, 3), &task, 7, 0)
+    }
+
+    fn images(drawing: &Drawing) -> Vec<(&Area, &Image)> {
+        let marks = drawing.marks.iter();
+        let images = marks.filter_map(|mark| match mark {
+            Mark::Image { area, image } if image.rows > 1 => Some((area, image)),
+            _ => None,
+        });
+        images.collect()
+    }
+
+    fn options(layout: Layout) -> Options {
+        Options {
+            rows: RowsShown::All,
+            ..Options::new(layout)
+        }
+    }
+
+    #[test]
+    fn pixels_are_the_values_through_the_colour_map() {
+        let recording = recording();
+        let weighting = &recording.trace.heads[2].weighting;
+        for (orientation, dark) in [(Orientation::Screen, true), (Orientation::Paper, false)] {
+            let options = Options {
+                orientation,
+                dark,
+                heads: vec![2],
+                ..options(Layout::Pictures(vec![Picture::Weightings]))
+            };
+            let figure = Figure::new(&recording, options);
+            let drawing = figure.draw();
+            let images = images(&drawing);
+            assert_eq!(images.len(), 1);
+            let (area, image) = images[0];
+            assert_eq!((image.columns, image.rows), (9, 12));
+            let png = drawing.to_image(1.0);
+            for t in 0..9 {
+                for row in 0..12 {
+                    let value = weighting.row(t)[row];
+                    let colour = Colours::for_theme(dark).of(Scale::Weighting, value);
+                    let y = match orientation {
+                        Orientation::Screen => row,
+                        Orientation::Paper => 11 - row,
+                    };
+                    assert_eq!(image.pixels[y * 9 + t], colour);
+                    // And so on the page, in the middle of the cell.
+                    let share = |index: usize, count: f32| (index as f32 + 0.5) / count;
+                    let across = area.left + share(t, 9.0) * area.width();
+                    let down = area.top + share(y, 12.0) * area.height();
+                    let place = down as usize * png.columns + across as usize;
+                    assert_eq!(png.pixels[place], colour);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_layout_of_the_paper_has_two_columns_and_three_rows() {
+        let recording = recording();
+        let drawing = Figure::new(&recording, options(Layout::Paper)).draw();
+        let names: Vec<_> = drawing.places.iter().map(|p| p.name.as_str()).collect();
+        let expected = [
+            "Inputs",
+            "Outputs",
+            "Adds",
+            "Reads",
+            "Write weightings",
+            "Read weightings",
+        ];
+        assert_eq!(names, expected);
+        for pair in drawing.places.chunks(2) {
+            let (left, right) = (pair[0].area, pair[1].area);
+            assert_eq!((left.top, left.bottom), (right.top, right.bottom));
+            assert!(left.right < right.left);
+        }
+        let grey = images(&drawing)[4].1.pixels.iter();
+        assert!(grey.clone().all(|[r, g, b]| r == g && g == b));
+    }
+
+    #[test]
+    fn what_is_pointed_at_is_found() {
+        let recording = recording();
+        let drawing = Figure::new(&recording, options(Layout::Paper)).draw();
+        let place = &drawing.places[4];
+        let weighting = &recording.trace.heads[2].weighting;
+        let area = place.area;
+        let cell = [area.width() / 9.0, area.height() / 12.0];
+        // Row 0 is at the bottom.
+        let found = place.cell_at(area.left + 2.5 * cell[0], area.bottom - 3.5 * cell[1]);
+        assert_eq!(found, Some((2, 3, weighting.row(2)[3])));
+        assert_eq!(place.cell_at(area.left - 1.0, area.top + 1.0), None);
+        assert_eq!(place.cell_at(area.left + 1.0, area.bottom + 1.0), None);
+    }
+
+    #[test]
+    fn heads_are_chosen_by_label() {
+        let recording = recording();
+        let trace = &recording.trace;
+        assert_eq!(head_named(trace, "w1"), Some(3));
+        assert_eq!(head_named(trace, "W2"), None);
+        let svg = |heads: Vec<usize>| {
+            let options = Options {
+                heads,
+                ..options(Layout::Paper)
+            };
+            Figure::new(&recording, options).draw().to_svg()
+        };
+        assert!(svg(vec![]).contains("w of W0") && svg(vec![]).contains("w of R0"));
+        assert!(svg(vec![3, 1]).contains("w of W1") && svg(vec![3, 1]).contains("w of R1"));
+    }
+
+    #[test]
+    fn every_picture_of_every_layout_is_xml_and_stays_on_its_page() {
+        let recording = recording();
+        let all = Picture::NAMES.map(|(_, picture)| picture);
+        let layouts = all.map(|picture| Layout::Pictures(vec![picture]));
+        for layout in layouts.into_iter().chain([
+            Layout::Paper,
+            Layout::Debug,
+            Layout::Pictures(all.to_vec()),
+        ]) {
+            let figure = Figure::new(&recording, options(layout.clone()));
+            assert!(!figure.is_empty(), "{layout:?}");
+            let drawing = figure.draw();
+            let svg = drawing.to_svg();
+            let tree = resvg::usvg::roxmltree::Document::parse(&svg);
+            assert!(tree.is_ok(), "{layout:?}");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+            assert_eq!(svg, figure.draw().to_svg(), "the same bytes");
+            for place in &drawing.places {
+                let Area {
+                    left,
+                    top,
+                    right,
+                    bottom,
+                } = place.area;
+                let inside = left > 0.0 && top > 0.0 && right < drawing.width;
+                assert!(inside && bottom < drawing.height, "{place:?}");
+                assert!(right > left && bottom >= top + LEAST - 1.0, "{place:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_page_has_room_for_everything() {
+        let recording = recording();
+        for layout in [Layout::Paper, Layout::Debug] {
+            let mut options = options(layout);
+            let (width, height) = Figure::new(&recording, options.clone()).least_size();
+            options.size = Some((width, height));
+            let drawing = Figure::new(&recording, options).draw();
+            assert_eq!((drawing.width, drawing.height), (width, height));
+            let heights = drawing.places.iter().map(|place| place.area.height());
+            assert!(heights.fold(f32::MAX, f32::min) >= LEAST - 1.0);
+        }
+    }
+
+    #[test]
+    fn a_machine_without_heads_has_a_figure_too() {
+        let mut recording = recording();
+        recording.trace.heads.clear();
+        let names = |layout| {
+            let drawing = Figure::new(&recording, Options::new(layout)).draw();
+            let names = drawing.places.into_iter().map(|place| place.name);
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(Layout::Paper), ["Inputs", "Outputs"]);
+        assert_eq!(names(Layout::Debug).last().unwrap(), "Hidden state");
+        let none = Layout::Pictures(vec![Picture::Weightings]);
+        assert!(Figure::new(&recording, Options::new(none)).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_finite_is_named() {
+        let mut recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Output]);
+        let svg = |recording: &Recording| {
+            let figure = Figure::new(recording, Options::new(layout.clone()));
+            figure.draw().to_svg()
+        };
+        assert!(!svg(&recording).contains("not finite"));
+        recording.trace.output.row_mut(3)[1] = f32::NAN;
+        assert!(svg(&recording).contains("not finite"));
+    }
+
+    #[test]
+    fn an_animation_has_a_frame_for_every_step() {
+        let recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Output, Picture::Memory]);
+        let figure = Figure::new(&recording, Options::new(layout));
+        let bytes = figure.to_bytes(Format::Gif, 0.5, 20);
+        let again = figure.to_bytes(Format::Gif, 0.5, 20);
+        assert_eq!(bytes, again, "the same bytes");
+        let mut decoder = gif::Decoder::new(bytes.as_slice()).unwrap();
+        assert!(decoder.global_palette().is_some());
+        let mut delays = Vec::new();
+        while let Some(frame) = decoder.read_next_frame().unwrap() {
+            assert!(frame.palette.is_none(), "one table for all");
+            delays.push(frame.delay);
+        }
+        assert_eq!(delays, [20, 20, 20, 20, 20, 20, 20, 20, 120]);
+    }
+}

@@ -1,0 +1,23 @@
+//! Figures: pictures of an episode and learning curves, with axes and legends, for papers and slides.
+//!
+//! An episode becomes a [`Drawing`]: rectangles, lines, text and images on a page, nothing else. The same
+//! drawing is written as SVG ([`Drawing::to_svg`]), as PNG ([`Drawing::to_png`]), is one frame of an
+//! animation, or is painted in the window. Nothing here knows files, nor the window; the same
+//! recording gives the same bytes.
+
+mod colour;
+pub mod curves;
+mod drawing;
+mod episode;
+mod heads;
+pub mod numbers;
+mod panel;
+mod raster;
+mod rows;
+mod svg;
+
+pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
+pub use drawing::{Anchor, Area, Drawing, Image, Mark, Place, Weight};
+pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
+pub use heads::{Scalar, entropy, expected_shift, head_label, head_named, offset, scalars};
+pub use rows::{TOUCHED, touched};

@@ -1,0 +1,625 @@
+//! One picture with its name, its axes and its legend.
+
+use std::ops::Range;
+
+use super::drawing::{Style, width_of};
+use super::rows::left_out_after;
+use super::{Area, Colours, Drawing, Image, Place, Scalar, Scale, numbers};
+
+/// Height of the line with the name and the legend.
+const HEAD: f32 = 22.0;
+/// Height of the names of the stages below it.
+const NAMES: f32 = 30.0;
+/// Height of the mark that stands for rows left out.
+const GAP: f32 = 14.0;
+/// Rows at least this tall are drawn as bars.
+const BAR_ROW: f32 = 3.0;
+/// Length of a tick.
+const TICK: f32 = 4.0;
+/// Height of the caption of a lane.
+const CAPTION: f32 = 19.0;
+/// Between two of several small pictures side by side.
+const BETWEEN: f32 = 12.0;
+const SMALL: f32 = 10.0;
+const TEXT: f32 = 11.0;
+
+/// A picture before it has a place.
+#[derive(Debug)]
+pub(super) struct Panel {
+    pub(super) name: String,
+    pub(super) note: String,
+    pub(super) content: Content,
+    pub(super) across: Across,
+    pub(super) down: Down,
+    /// The height it likes to have.
+    pub(super) natural: f32,
+}
+
+/// What runs from left to right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Across {
+    /// The steps of the episode.
+    Steps(usize),
+    /// The columns of the memory.
+    Columns(usize),
+    /// Values, with an axis of their own.
+    Values,
+}
+
+/// What runs from top to bottom.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Down {
+    pub(super) label: &'static str,
+    /// What is shown, as runs.
+    pub(super) runs: Vec<Range<usize>>,
+    /// How much there is.
+    pub(super) total: usize,
+    /// True when the first one is at the bottom.
+    pub(super) upwards: bool,
+}
+
+impl Down {
+    /// All of so many.
+    pub(super) fn all(label: &'static str, total: usize) -> Self {
+        Self {
+            label,
+            runs: std::iter::once(0..total).collect(),
+            total,
+            upwards: false,
+        }
+    }
+
+    /// The runs and the gaps between them, from the top to the bottom of an area.
+    fn place(&self, area: &Area) -> Placed {
+        let shown: usize = self.runs.iter().map(Range::len).sum();
+        let left_out = |index| left_out_after(&self.runs, index, self.total);
+        let mut parts: Vec<(Range<usize>, usize)> = Vec::new();
+        for (index, run) in self.runs.iter().enumerate() {
+            parts.push((run.clone(), left_out(index)));
+        }
+        let gaps = parts.iter().filter(|(_, left_out)| *left_out > 0).count() as f32;
+        let shown = shown.max(1) as f32;
+        let full = (area.height() - gaps * GAP) / shown;
+        // With hardly any room the rows matter more than the marks between them.
+        let (gap, height) = if full >= 2.0 {
+            (GAP, full)
+        } else {
+            (0.0, area.height() / shown)
+        };
+        let mut placed = Placed {
+            runs: Vec::new(),
+            gaps: Vec::new(),
+            height,
+            upwards: self.upwards,
+        };
+        let mut y = 0.0;
+        let span = |from: f32, to: f32| {
+            if self.upwards {
+                [area.bottom - to, area.bottom - from]
+            } else {
+                [area.top + from, area.top + to]
+            }
+        };
+        for (run, left_out) in parts {
+            let end = y + run.len() as f32 * height;
+            placed.runs.push((run, span(y, end)));
+            y = end;
+            if left_out > 0 && gap > 0.0 {
+                placed.gaps.push((left_out, span(y, y + gap)));
+                y += gap;
+            }
+        }
+        placed
+    }
+}
+
+/// Where the rows are.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    runs: Vec<(Range<usize>, [f32; 2])>,
+    gaps: Vec<(usize, [f32; 2])>,
+    height: f32,
+    upwards: bool,
+}
+
+impl Placed {
+    /// The row at this height of the page.
+    pub(super) fn row_at(&self, y: f32) -> Option<usize> {
+        let is_here = |(_, [top, bottom]): &&(Range<usize>, [f32; 2])| (*top..*bottom).contains(&y);
+        let (rows, [top, _]) = self.runs.iter().find(is_here)?;
+        let index = (((y - top) / self.height) as usize).min(rows.len().checked_sub(1)?);
+        Some(if self.upwards {
+            rows.end - 1 - index
+        } else {
+            rows.start + index
+        })
+    }
+
+    /// The rows of a run from the top, with their upper and lower edges.
+    fn rows(&self, run: usize) -> impl Iterator<Item = (usize, f32, f32)> + '_ {
+        let (rows, [top, _]) = &self.runs[run];
+        (0..rows.len()).map(move |index| {
+            let row = if self.upwards {
+                rows.end - 1 - index
+            } else {
+                rows.start + index
+            };
+            let top = top + index as f32 * self.height;
+            (row, top, top + self.height)
+        })
+    }
+}
+
+/// What a picture shows.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// A colour per value.
+    Cells(Cells),
+    /// A bar per row, several columns of them.
+    Bars(Vec<Bars>, usize),
+    /// A line per number, for the head of this index.
+    Lanes(Vec<Scalar>, usize),
+}
+
+/// Values in columns and rows.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    /// Row after row.
+    pub(super) values: Vec<f32>,
+    pub(super) scale: Scale,
+    /// Columns in which nothing is shown.
+    pub(super) skipped: Vec<bool>,
+}
+
+impl Cells {
+    /// From the value of (column, row).
+    pub(super) fn new(
+        columns: usize,
+        rows: usize,
+        scale: Scale,
+        value: impl Fn(usize, usize) -> f32,
+    ) -> Self {
+        let value = &value;
+        let values = (0..rows).flat_map(|row| (0..columns).map(move |column| value(column, row)));
+        Self {
+            columns,
+            rows,
+            values: values.collect(),
+            scale,
+            skipped: Vec::new(),
+        }
+    }
+
+    /// These rows, one pixel for each value or, where several share one, for the one furthest from zero:
+    /// a single 1 must survive 4096 rows.
+    fn image(&self, rows: &[usize], most: [usize; 2], colours: &Colours) -> Image {
+        let (width, height) = (
+            self.columns.min(most[0]).max(1),
+            rows.len().min(most[1]).max(1),
+        );
+        let mut pixels = Vec::with_capacity(width * height);
+        for y in 0..height {
+            for x in 0..width {
+                let columns = part(x, width, self.columns);
+                if columns.clone().all(|c| self.skipped.get(c) == Some(&true)) {
+                    pixels.push(colours.raised);
+                    continue;
+                }
+                let rows = &rows[part(y, height, rows.len())];
+                let cells = rows.iter().flat_map(|row| {
+                    columns
+                        .clone()
+                        .map(move |column| row * self.columns + column)
+                });
+                let value = cells.map(|index| self.values[index]).reduce(further);
+                pixels.push(value.map_or(colours.well, |v| colours.of(self.scale, v)));
+            }
+        }
+        Image {
+            columns: width,
+            rows: height,
+            pixels,
+        }
+    }
+}
+
+/// The cells that fall on pixel `index` of `pixels`.
+pub(super) fn part(index: usize, pixels: usize, cells: usize) -> Range<usize> {
+    let at = |index: usize| index * cells / pixels;
+    at(index)..at(index + 1).max(at(index) + 1).min(cells)
+}
+
+/// Of two values the one further from zero; what is not finite is further than anything.
+fn further(best: f32, next: f32) -> f32 {
+    if best.is_finite() && (next.abs() > best.abs() || !next.is_finite()) {
+        next
+    } else {
+        best
+    }
+}
+
+/// A bar per row.
+#[derive(Debug)]
+pub(super) struct Bars {
+    pub(super) symbol: &'static str,
+    /// What it comes from, such as a gate and its value.
+    pub(super) words: String,
+    /// Of every row of the memory.
+    pub(super) values: Vec<f32>,
+    pub(super) ends: (f32, f32),
+}
+
+/// What all pictures of a page have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page<'a> {
+    pub(super) colours: &'a Colours,
+    /// The step to be marked.
+    pub(super) step: Option<usize>,
+    /// Pixels per unit that an image may use.
+    pub(super) density: f32,
+    /// True where axes are named as the paper does.
+    pub(super) as_paper: bool,
+}
+
+impl Panel {
+    /// Height of what stands above the data.
+    pub(super) fn head(&self) -> f32 {
+        match self.content {
+            Content::Bars(..) => HEAD + NAMES,
+            _ => HEAD,
+        }
+    }
+
+    /// Draws everything; the data fills `area`.
+    pub(super) fn draw(self, drawing: &mut Drawing, area: Area, axis: bool, page: &Page<'_>) {
+        let steps = match self.across {
+            Across::Steps(steps) => Some(steps),
+            _ => None,
+        };
+        let placed = self.down.place(&area);
+        match &self.content {
+            Content::Cells(cells) => draw_cells(drawing, cells, &area, &placed, page),
+            Content::Bars(bars, head) => draw_all_bars(drawing, bars, *head, &area, &placed, page),
+            Content::Lanes(lanes, head) => draw_lanes(drawing, lanes, *head, &area, page),
+        }
+        if !matches!(self.content, Content::Lanes(..)) {
+            self.rows_axis(drawing, &area, &placed, page);
+        }
+        if let (Some(step), Some(steps)) = (page.step, steps) {
+            play_head(drawing, &area, step, steps, page);
+        }
+        self.title(drawing, &area, page);
+        if axis {
+            self.columns_axis(drawing, &area, page);
+        }
+        drawing.places.push(Place {
+            name: self.name,
+            note: self.note,
+            area,
+            steps,
+            row_name: self.down.label,
+            placed,
+            cells: match self.content {
+                Content::Cells(cells) => Some(cells),
+                _ => None,
+            },
+        });
+    }
+
+    fn title(&self, drawing: &mut Drawing, area: &Area, page: &Page<'_>) {
+        let y = area.top - self.head() + 11.0;
+        let style = Style::new(12.0, page.colours.text).bold();
+        drawing.text(self.name.as_str(), [area.left, y], style);
+        let mut right = area.right;
+        if let Content::Cells(cells) = &self.content {
+            if cells.values.iter().any(|value| !value.is_finite()) {
+                right = not_finite(drawing, [right, y], page);
+            }
+            let scale = cells.scale;
+            let name = area.left + width_of(&self.name, 12.5) + 8.0;
+            let bar = (right - name - 74.0).clamp(24.0, 88.0);
+            right = legend(drawing, [right, y], bar, scale, page);
+        }
+        let left = area.left + width_of(&self.name, 12.5) + 8.0;
+        if left + width_of(&self.note, TEXT) + 8.0 < right {
+            let style = Style::new(TEXT, page.colours.subdued);
+            drawing.text(self.note.as_str(), [left, y], style);
+        }
+    }
+
+    fn rows_axis(&self, drawing: &mut Drawing, area: &Area, placed: &Placed, page: &Page<'_>) {
+        let colours = page.colours;
+        let every = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384]
+            .into_iter()
+            .find(|&every| every as f32 * placed.height >= 13.0)
+            .unwrap_or(65536);
+        let style = Style::new(SMALL, colours.subdued).end();
+        for run in 0..placed.runs.len() {
+            for (row, top, bottom) in placed.rows(run).filter(|(row, ..)| row % every == 0) {
+                let y = f32::midpoint(top, bottom);
+                drawing.line(
+                    &[[area.left - TICK, y], [area.left, y]],
+                    colours.subdued,
+                    1.0,
+                );
+                drawing.text(row.to_string(), [area.left - TICK - 3.0, y], style);
+            }
+        }
+        for (rows, [top, bottom]) in &placed.gaps {
+            let band = Area {
+                top: *top,
+                bottom: *bottom,
+                ..*area
+            };
+            drawing.rect(band, colours.raised);
+            let text = match rows {
+                1 => "1 untouched row".to_owned(),
+                rows => format!("{rows} untouched rows"),
+            };
+            if width_of(&text, SMALL) + 4.0 < area.width() {
+                let style = Style::new(SMALL, colours.subdued).middle();
+                drawing.text(text, [area.middle(), band.centre()], style);
+            }
+        }
+        let label = match (page.as_paper || placed.upwards, self.down.label) {
+            (true, "row") if placed.upwards => "location →",
+            (true, "row") => "← location",
+            (_, label) => label,
+        };
+        if width_of(label, TEXT) < area.height() {
+            let style = Style::new(TEXT, colours.subdued).upwards();
+            drawing.text(label, [area.left - 40.0, area.centre()], style);
+        }
+    }
+
+    fn columns_axis(&self, drawing: &mut Drawing, area: &Area, page: &Page<'_>) {
+        let (count, label) = match self.across {
+            Across::Steps(steps) if page.as_paper => (steps, "time step →"),
+            Across::Steps(steps) => (steps, "step"),
+            Across::Columns(columns) => (columns, "column"),
+            Across::Values => return,
+        };
+        let colours = page.colours;
+        let width = area.width() / count.max(1) as f32;
+        let every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
+            .into_iter()
+            .find(|&every| every as f32 * width >= 26.0)
+            .unwrap_or(10_000);
+        let style = Style::new(SMALL, colours.subdued).middle();
+        for index in (0..count).step_by(every) {
+            let x = area.left + (index as f32 + 0.5) * width;
+            let y = area.bottom;
+            drawing.line(&[[x, y], [x, y + TICK]], colours.subdued, 1.0);
+            drawing.text(index.to_string(), [x, y + 11.0], style);
+        }
+        let style = Style::new(TEXT, colours.subdued).middle();
+        drawing.text(label, [area.middle(), area.bottom + 24.0], style);
+    }
+}
+
+fn draw_cells(drawing: &mut Drawing, cells: &Cells, area: &Area, placed: &Placed, page: &Page<'_>) {
+    let pixels = |length: f32| (length * page.density).ceil().max(1.0) as usize;
+    for run in 0..placed.runs.len() {
+        let [top, bottom] = placed.runs[run].1;
+        let part = Area {
+            top,
+            bottom,
+            ..*area
+        };
+        let rows: Vec<usize> = placed.rows(run).map(|(row, ..)| row).collect();
+        let most = [pixels(part.width()), pixels(part.height())];
+        let image = cells.image(&rows, most, page.colours);
+        drawing.marks.push(super::Mark::Image { area: part, image });
+    }
+    drawing.frame(*area, page.colours.line);
+}
+
+fn draw_all_bars(
+    drawing: &mut Drawing,
+    bars: &[Bars],
+    head: usize,
+    area: &Area,
+    placed: &Placed,
+    page: &Page<'_>,
+) {
+    let count = bars.len().max(1) as f32;
+    let width = (area.width() - (count - 1.0) * BETWEEN) / count;
+    for (index, column) in bars.iter().enumerate() {
+        let left = area.left + index as f32 * (width + BETWEEN);
+        let part = Area {
+            left,
+            right: left + width,
+            ..*area
+        };
+        draw_bars(drawing, column, head, &part, placed, page);
+        let style = Style::new(SMALL, page.colours.subdued);
+        let (low, high) = column.ends;
+        let y = area.bottom + 11.0;
+        drawing.text(numbers::exact(low), [part.left, y], style);
+        drawing.text(numbers::exact(high), [part.right, y], style.end());
+        let style = Style::new(13.0, page.colours.text).middle();
+        drawing.text(
+            column.symbol,
+            [part.middle(), area.top - NAMES + 4.0],
+            style,
+        );
+        let style = Style::new(SMALL, page.colours.subdued).middle();
+        drawing.text(
+            column.words.as_str(),
+            [part.middle(), area.top - 10.0],
+            style,
+        );
+    }
+}
+
+fn draw_bars(
+    drawing: &mut Drawing,
+    bars: &Bars,
+    head: usize,
+    area: &Area,
+    placed: &Placed,
+    page: &Page<'_>,
+) {
+    let colours = page.colours;
+    let (low, high) = bars.ends;
+    drawing.rect(*area, colours.well);
+    if placed.height < BAR_ROW {
+        let scale = if low < 0.0 {
+            Scale::Signed(high)
+        } else {
+            Scale::Weighting
+        };
+        let cells = Cells::new(1, bars.values.len(), scale, |_, row| bars.values[row]);
+        draw_cells(drawing, &cells, area, placed, page);
+        return;
+    }
+    let x = |value: f32| {
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        area.left + share * area.width()
+    };
+    for run in 0..placed.runs.len() {
+        for (row, top, bottom) in placed.rows(run) {
+            let value = bars.values[row];
+            let (left, right, fill) = if value.is_finite() {
+                let (zero, end) = (x(0.0), x(value));
+                (zero.min(end), zero.max(end), colours.head(head))
+            } else {
+                (area.left, area.right, colours.non_finite)
+            };
+            let bar = Area {
+                left,
+                right,
+                top: top + 0.5,
+                bottom: bottom - 0.5,
+            };
+            if bar.width() >= 0.05 {
+                drawing.rect(bar, fill);
+            }
+        }
+    }
+    if low < 0.0 {
+        let zero = x(0.0);
+        drawing.line(&[[zero, area.top], [zero, area.bottom]], colours.line, 1.0);
+    }
+    drawing.frame(*area, colours.line);
+}
+
+fn draw_lanes(drawing: &mut Drawing, lanes: &[Scalar], head: usize, area: &Area, page: &Page<'_>) {
+    let colours = page.colours;
+    let height = area.height() / lanes.len().max(1) as f32;
+    for (index, lane) in lanes.iter().enumerate() {
+        let top = area.top + index as f32 * height;
+        let plot = Area {
+            top: top + CAPTION,
+            bottom: top + height,
+            ..*area
+        };
+        drawing.rect(plot, colours.well);
+        draw_lane(drawing, lane, head, &plot, colours);
+        drawing.frame(plot, colours.line);
+        let (low, high) = lane.scale;
+        let style = Style::new(9.0, colours.subdued).end();
+        let x = area.left - 5.0;
+        drawing.text(end_text(high), [x, plot.top + 4.0], style);
+        drawing.text(end_text(low), [x, plot.bottom - 4.0], style);
+        let name = format!("{}  {}", lane.symbol, lane.words);
+        let style = Style::new(TEXT, colours.text);
+        drawing.text(name, [area.left, top + 10.0], style);
+    }
+}
+
+fn draw_lane(drawing: &mut Drawing, lane: &Scalar, head: usize, plot: &Area, colours: &Colours) {
+    let (low, high) = lane.scale;
+    let width = plot.width() / lane.values.len().max(1) as f32;
+    let y = |value: f32| {
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        plot.bottom - share * plot.height()
+    };
+    if low < 0.0 {
+        let zero = y(0.0);
+        drawing.line(&[[plot.left, zero], [plot.right, zero]], colours.line, 1.0);
+    }
+    let mut points = Vec::with_capacity(2 * lane.values.len());
+    for (step, &value) in lane.values.iter().enumerate() {
+        let left = plot.left + step as f32 * width;
+        if value.is_finite() {
+            points.extend([[left, y(value)], [left + width, y(value)]]);
+        } else {
+            let gap = Area {
+                left,
+                right: left + width,
+                ..*plot
+            };
+            drawing.rect(gap, colours.non_finite);
+        }
+    }
+    if points.len() > 1 {
+        drawing.line(&points, colours.head(head), 1.4);
+    }
+}
+
+/// The current step, its edges in the accent colour.
+fn play_head(drawing: &mut Drawing, area: &Area, step: usize, steps: usize, page: &Page<'_>) {
+    let width = area.width() / steps.max(1) as f32;
+    let left = area.left + step as f32 * width;
+    let edges = if width >= 4.0 {
+        vec![left, left + width]
+    } else {
+        vec![left + width / 2.0]
+    };
+    for x in edges {
+        let ends = [[x, area.top - 2.0], [x, area.bottom + 2.0]];
+        drawing.line(&ends, page.colours.accent, 1.0);
+    }
+}
+
+/// A bar of the colours of a scale with the values of its ends, before `right`; returns where it begins.
+fn legend(
+    drawing: &mut Drawing,
+    [right, y]: [f32; 2],
+    width: f32,
+    scale: Scale,
+    page: &Page<'_>,
+) -> f32 {
+    let colours = page.colours;
+    let (low, high) = scale.ends();
+    let style = Style::new(SMALL, colours.subdued);
+    drawing.text(end_text(high), [right, y], style.end());
+    let right = right - width_of(&end_text(high), SMALL) - 5.0;
+    let area = Area::new(right - width, y - 4.0, width, 8.0);
+    let count = (width * page.density) as usize;
+    let share = |index: usize| index as f32 / (count.max(2) - 1) as f32;
+    let pixels = (0..count.max(2)).map(|i| colours.of(scale, low + (high - low) * share(i)));
+    let pixels: Vec<_> = pixels.collect();
+    let image = Image {
+        columns: pixels.len(),
+        rows: 1,
+        pixels,
+    };
+    drawing.marks.push(super::Mark::Image { area, image });
+    drawing.frame(area, colours.line);
+    let left = area.left - 5.0;
+    drawing.text(end_text(low), [left, y], style.end());
+    left - width_of(&end_text(low), SMALL) - 4.0
+}
+
+/// What the colour of what is no number means, before `right`; returns where it begins.
+fn not_finite(drawing: &mut Drawing, [right, y]: [f32; 2], page: &Page<'_>) -> f32 {
+    let words = "not finite";
+    let style = Style::new(SMALL, page.colours.subdued).end();
+    drawing.text(words, [right, y], style);
+    let left = right - width_of(words, SMALL) - 14.0;
+    drawing.rect(Area::new(left, y - 4.0, 8.0, 8.0), page.colours.non_finite);
+    left - 10.0
+}
+
+/// A value at the end of a scale.
+fn end_text(value: f32) -> String {
+    let text = numbers::short(value, 2);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}

@@ -1,0 +1,167 @@
+//! A drawing as SVG 1.1: axes and text are vectors, every picture is one embedded PNG.
+
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::raster::png;
+use super::{Anchor, Area, Drawing, Image, Mark, Rgb, Weight};
+
+impl Drawing {
+    /// The page as SVG.
+    pub fn to_svg(&self) -> String {
+        let (width, height) = (short(self.width), short(self.height));
+        let title = escape(&self.title);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" \
+             viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+             font-family=\"Inter, 'Helvetica Neue', Arial, sans-serif\" font-weight=\"500\">\n\
+             <title>{title}</title>\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
+            hex(self.ground)
+        );
+        for mark in &self.marks {
+            svg.push_str(&element(mark));
+            svg.push('\n');
+        }
+        svg + "</svg>\n"
+    }
+}
+
+fn element(mark: &Mark) -> String {
+    match mark {
+        Mark::Rect { area, fill } => format!("<rect {} fill=\"{}\"/>", place(area), hex(*fill)),
+        Mark::Line {
+            points,
+            ink,
+            width,
+            dash,
+        } => {
+            let dash = dash.map_or_else(String::new, |length| {
+                format!(" stroke-dasharray=\"{} 4\"", short(length))
+            });
+            format!(
+                "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}/>",
+                path(points),
+                hex(*ink),
+                short(*width)
+            )
+        }
+        Mark::Shape {
+            points,
+            fill,
+            opacity,
+        } => {
+            let opacity = if *opacity < 1.0 {
+                format!(" fill-opacity=\"{}\"", short(*opacity))
+            } else {
+                String::new()
+            };
+            format!(
+                "<path d=\"{}Z\" fill=\"{}\"{opacity}/>",
+                path(points),
+                hex(*fill)
+            )
+        }
+        text @ Mark::Text { .. } => text_element(text),
+        Mark::Image { area, image } => image_element(area, image),
+    }
+}
+
+fn text_element(mark: &Mark) -> String {
+    let Mark::Text {
+        text,
+        at: [x, y],
+        size,
+        ink,
+        anchor,
+        weight,
+        upwards,
+    } = mark
+    else {
+        return String::new();
+    };
+    // From the middle of the capitals down to the line they stand on.
+    let drop = 0.36 * size;
+    let place = if *upwards {
+        format!(
+            "transform=\"translate({} {}) rotate(-90)\"",
+            short(x + drop),
+            short(*y)
+        )
+    } else {
+        format!("x=\"{}\" y=\"{}\"", short(*x), short(y + drop))
+    };
+    let anchor = match anchor {
+        Anchor::Start => "",
+        Anchor::Middle => " text-anchor=\"middle\"",
+        Anchor::End => " text-anchor=\"end\"",
+    };
+    let weight = match weight {
+        Weight::Medium => "",
+        Weight::Bold => " font-weight=\"600\"",
+    };
+    format!(
+        "<text {place} font-size=\"{}\" fill=\"{}\"{anchor}{weight}>{}</text>",
+        short(*size),
+        hex(*ink),
+        escape(text)
+    )
+}
+
+fn image_element(area: &Area, image: &Image) -> String {
+    format!(
+        "<image {} preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" \
+         xlink:href=\"data:image/png;base64,{}\"/>",
+        place(area),
+        STANDARD.encode(png(image, None))
+    )
+}
+
+fn place(area: &Area) -> String {
+    format!(
+        "x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+        short(area.left),
+        short(area.top),
+        short(area.width()),
+        short(area.height())
+    )
+}
+
+fn path(points: &[[f32; 2]]) -> String {
+    let mut path = String::new();
+    for (index, [x, y]) in points.iter().enumerate() {
+        let letter = if index == 0 { 'M' } else { 'L' };
+        let _ = write!(path, "{letter}{} {}", short(*x), short(*y));
+    }
+    path
+}
+
+/// At most two digits after the point.
+fn short(value: f32) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
+}
+
+fn hex([r, g, b]: Rgb) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Text that is safe between tags.
+fn escape(text: &str) -> String {
+    let mut safe = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            // XML has no place for control characters.
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

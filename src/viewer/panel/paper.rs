@@ -1,0 +1,132 @@
+//! The figure of the paper in the place of the pictures: what is on screen is what is exported.
+
+use egui::{Rangef, Ui};
+
+use super::time::pointer;
+use super::{Columns, View, interact, play_head, scrub};
+use crate::figure::{Figure, Layout, Options, Orientation, RowsShown};
+use crate::viewer::command::Command;
+use crate::viewer::inspect::Target;
+use crate::viewer::numbers;
+use crate::viewer::widget::figure::{Page, rect};
+use crate::viewer::widget::readout::Readout;
+
+/// How the pictures of the episode are arranged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Arrangement {
+    /// Every stage of the step, beside everything over time.
+    #[default]
+    Debug,
+    /// Figure 6 of the paper, locations upwards.
+    Paper,
+    /// The same with row 0 at the top.
+    PaperDown,
+}
+
+impl Arrangement {
+    /// The one after this.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Debug => Self::Paper,
+            Self::Paper => Self::PaperDown,
+            Self::PaperDown => Self::Debug,
+        }
+    }
+
+    /// As it is remembered.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Paper => "paper",
+            Self::PaperDown => "paper, row 0 at the top",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [Self::Debug, Self::Paper, Self::PaperDown];
+        all.into_iter().find(|one| one.name() == name)
+    }
+
+    /// How a figure of this arrangement looks.
+    pub fn options(self, dark: bool, touched_only: bool, focus: usize) -> Options {
+        let layout = match self {
+            Self::Debug => Layout::Debug,
+            Self::Paper | Self::PaperDown => Layout::Paper,
+        };
+        Options {
+            dark,
+            heads: vec![focus],
+            rows: if touched_only {
+                RowsShown::Touched
+            } else {
+                RowsShown::All
+            },
+            orientation: if self == Self::Paper {
+                Orientation::Paper
+            } else {
+                Orientation::Screen
+            },
+            ..Options::new(layout)
+        }
+    }
+}
+
+/// The figure, with the play-head through it.
+pub fn paper_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    arrangement: Arrangement,
+    page: &mut Page,
+    view: &mut View<'_>,
+) {
+    let area = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
+    let (size, dark) = (area.size().round(), ui.visuals().dark_mode);
+    let density = ui.ctx().pixels_per_point();
+    let options = Options {
+        size: Some((size.x, size.y)),
+        density,
+        ..arrangement.options(dark, view.touched_only, view.focus)
+    };
+    let version = (
+        view.open.serial,
+        arrangement,
+        (dark, view.touched_only, view.focus),
+        [size.x, size.y, density].map(f32::to_bits),
+    );
+    let recording = view.recording();
+    page.draw(ui.ctx(), version, || Figure::new(recording, options).draw());
+    page.paint(ui.painter(), area.min);
+    let places = page.drawing().map_or(&[][..], |drawing| &drawing.places);
+    for place in places {
+        let place_on_screen = rect(&place.area, area.min);
+        let columns = Columns {
+            time: place_on_screen.x_range(),
+            ..*columns
+        };
+        let y = place_on_screen.y_range();
+        let (from, to) = (y.min - 2.0, y.max + 2.0);
+        play_head(ui, &columns, Rangef::new(from, to), view);
+        let response = interact(ui, place_on_screen, &place.name, &place.note);
+        scrub(&response, &columns, view);
+        let Some(position) = pointer(&response) else {
+            continue;
+        };
+        let at = position - area.min;
+        let Some((step, row, value)) = place.cell_at(at.x, at.y) else {
+            continue;
+        };
+        let row_name = place.row_name;
+        *view.readout = Some(Readout {
+            place: format!("{}  step {step}  {row_name} {row}", place.name),
+            value: numbers::exact(value),
+            meaning: place.note.clone(),
+        });
+        if row_name == "row" {
+            *view.row = Some(row);
+            if response.clicked() {
+                view.commands.push(Command::Select(Target::Row(row)));
+            }
+        }
+    }
+}

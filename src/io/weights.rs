@@ -36,8 +36,8 @@ macro_rules! shipped {
 }
 
 /// The weights inside the binary: name and file.
-const SHIPPED: [(&str, &[u8]); 6] = shipped! {
-    "copy" "copy_feedforward" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
+const SHIPPED: [(&str, &[u8]); 7] = shipped! {
+    "copy" "copy_feedforward" "copy_lstm" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
 };
 
 /// A machine with its weights and where they come from.

@@ -51,8 +51,16 @@ fn own_traces_hold_to_the_bit() {
         let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         let found = trace::verify(&imported(&trained.machine, &recording), EXACT);
         assert_eq!((found.largest, found.first), (0.0, None));
-        let (t, n, m) = (recording.episode.steps() as u64, 128, 20);
-        assert_eq!(found.values, t * (2 * 5 * n + m + n * m));
+        let config = &trained.machine.config;
+        let [t, n, m, heads, reads] = [
+            recording.episode.steps(),
+            config.rows,
+            config.columns,
+            config.heads(),
+            config.read_heads,
+        ]
+        .map(|count| count as u64);
+        assert_eq!(found.values, t * (heads * 5 * n + reads * m + n * m));
     }
 }
 

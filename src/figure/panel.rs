@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::drawing::{Style, width_of};
+use super::pool::{further, part};
 use super::rows::left_out_after;
 use super::{Area, Colours, Drawing, Image, Place, Scalar, Scale, numbers};
 
@@ -222,21 +223,6 @@ impl Cells {
             rows: height,
             pixels,
         }
-    }
-}
-
-/// The cells that fall on pixel `index` of `pixels`.
-pub(super) fn part(index: usize, pixels: usize, cells: usize) -> Range<usize> {
-    let at = |index: usize| index * cells / pixels;
-    at(index)..at(index + 1).max(at(index) + 1).min(cells)
-}
-
-/// Of two values the one further from zero; what is not finite is further than anything.
-fn further(best: f32, next: f32) -> f32 {
-    if best.is_finite() && (next.abs() > best.abs() || !next.is_finite()) {
-        next
-    } else {
-        best
     }
 }
 

@@ -12,6 +12,7 @@ use egui::{
 
 use super::super::rows::Axis;
 use super::super::theme::{self, Palette, Scale};
+use crate::figure::{further, part};
 
 /// Numbers in columns and rows, and what their colours mean.
 #[derive(Clone, Copy)]
@@ -63,21 +64,8 @@ impl Grid<'_> {
         let cells = rows.flat_map(|row| columns.clone().map(move |column| (column, row)));
         cells
             .map(|(column, row)| (self.value)(column, row))
-            .reduce(|best, next| {
-                let further = next.abs() > best.abs() || !next.is_finite();
-                if further && best.is_finite() {
-                    next
-                } else {
-                    best
-                }
-            })
+            .reduce(further)
     }
-}
-
-/// The cells that fall on pixel `index` of `pixels`.
-fn part(index: usize, pixels: usize, cells: usize) -> Range<usize> {
-    let at = |index: usize| index * cells / pixels;
-    at(index)..at(index + 1).max(at(index) + 1).min(cells)
 }
 
 /// The textures of all pictures.

@@ -2,10 +2,10 @@
 //!
 //! A plain state machine. It has no window, no clock of its own and no idea what is being played: the
 //! owner says how long an episode is and how much time has passed. An episode of T steps has steps
-//! 0 to T − 1; every step is walked through in [`Stage::ALL`].
+//! 0 to T − 1; every step is walked through in the stages of its machine, [`Stage::ALL`] as a rule.
 
 /// The parts of one step, in the order in which the machine works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// The controller has seen the input and the last reads, and emits the parameters of the heads.
     Controller,
@@ -23,12 +23,20 @@ pub enum Stage {
     Erase,
     /// The write heads add.
     Add,
+    /// [`Stage::Content`] of read heads that address what was written in this step.
+    ReadContent,
+    /// [`Stage::Gate`] of such read heads.
+    ReadGate,
+    /// [`Stage::Shift`] of such read heads.
+    ReadShift,
+    /// [`Stage::Sharpen`] of such read heads.
+    ReadSharpen,
     /// The answer of the step.
     Output,
 }
 
 impl Stage {
-    /// Every stage, in order.
+    /// Those of a machine that reads, then writes, in order.
     pub const ALL: [Self; 9] = [
         Self::Controller,
         Self::Content,
@@ -38,6 +46,23 @@ impl Stage {
         Self::Read,
         Self::Erase,
         Self::Add,
+        Self::Output,
+    ];
+
+    /// Those of a machine that writes, then addresses what it has written, and reads.
+    pub const WRITE_FIRST: [Self; 13] = [
+        Self::Controller,
+        Self::Content,
+        Self::Gate,
+        Self::Shift,
+        Self::Sharpen,
+        Self::Erase,
+        Self::Add,
+        Self::ReadContent,
+        Self::ReadGate,
+        Self::ReadShift,
+        Self::ReadSharpen,
+        Self::Read,
         Self::Output,
     ];
 
@@ -55,13 +80,30 @@ impl Stage {
             Self::Read => "read",
             Self::Erase => "erase",
             Self::Add => "add",
+            Self::ReadContent => "read content",
+            Self::ReadGate => "read gate",
+            Self::ReadShift => "read shift",
+            Self::ReadSharpen => "read sharpen",
             Self::Output => "output",
         }
     }
 
-    /// Position in [`Stage::ALL`].
-    pub fn index(self) -> usize {
-        self as usize
+    /// The stage in which a read head does the same, where it looks at what was written in this step.
+    pub fn after_writing(self) -> Self {
+        match self {
+            Self::Content => Self::ReadContent,
+            Self::Gate => Self::ReadGate,
+            Self::Shift => Self::ReadShift,
+            Self::Sharpen => Self::ReadSharpen,
+            other => other,
+        }
+    }
+
+    /// The same stage, whichever heads are in it.
+    pub fn of_any_head(self) -> Self {
+        let twins = Self::ALL.into_iter();
+        let mut twins = twins.filter(|stage| stage.after_writing() == self);
+        twins.next().unwrap_or(self)
     }
 }
 
@@ -160,7 +202,16 @@ impl Player {
 
     /// How many stages of a step have been reached, the current one included.
     pub fn stage_number(&self) -> usize {
-        self.stages.partition_point(|&stage| stage <= self.stage)
+        self.place(self.stage).map_or(0, |place| place + 1)
+    }
+
+    fn place(&self, stage: Stage) -> Option<usize> {
+        self.stages.iter().position(|&other| other == stage)
+    }
+
+    /// True when this stage of the step has happened.
+    pub fn reached(&self, stage: Stage) -> bool {
+        self.place(stage) <= self.place(self.stage)
     }
 
     /// True while whole steps are looked at, false from the moment a stage is asked for until steps
@@ -334,8 +385,11 @@ impl Player {
         self.elapsed = 0.0;
     }
 
-    /// Goes to a stage of the current step.
+    /// Goes to a stage of the current step, if the machine has it.
     pub fn seek_stage(&mut self, stage: Stage) {
+        if self.place(stage).is_none() {
+            return;
+        }
         self.stage = stage;
         self.inside = true;
         self.elapsed = 0.0;
@@ -367,8 +421,10 @@ impl Player {
 
     /// The stage before; before the first, the last stage of the step before.
     pub fn previous_stage(&mut self) {
-        let before = self.stages.partition_point(|&stage| stage < self.stage);
-        match before.checked_sub(1) {
+        match self
+            .place(self.stage)
+            .and_then(|place| place.checked_sub(1))
+        {
             Some(index) => self.seek_stage(self.stages[index]),
             None if self.step > 0 => {
                 self.seek(self.step - 1);
@@ -480,6 +536,29 @@ mod tests {
         assert_eq!((player.step(), player.stage()), (1, Stage::Output));
         player.previous_stage();
         assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
+    }
+
+    #[test]
+    fn a_machine_that_writes_first_addresses_twice() {
+        let mut player = Player::new(0);
+        player.load(2, &Stage::WRITE_FIRST);
+        player.seek_stage(Stage::Add);
+        assert!(player.reached(Stage::Erase) && player.reached(Stage::Sharpen));
+        assert!(!player.reached(Stage::ReadContent) && !player.reached(Stage::Read));
+        player.next_stage();
+        assert_eq!(player.stage(), Stage::ReadContent);
+        assert_eq!(player.stage_number(), 8);
+        player.seek_stage(Stage::Read);
+        player.next_stage();
+        player.next_stage();
+        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
+        for stage in Stage::ALL {
+            assert_eq!(stage.after_writing().of_any_head(), stage);
+            assert!(Stage::WRITE_FIRST.contains(&stage.after_writing()));
+        }
+        player.load(2, &Stage::ALL);
+        player.seek_stage(Stage::ReadContent);
+        assert_eq!(player.stage(), Stage::Output);
     }
 
     #[test]

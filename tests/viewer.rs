@@ -3,6 +3,8 @@
 
 #[path = "viewer/commands.rs"]
 mod commands;
+#[path = "viewer/order.rs"]
+mod order;
 #[path = "viewer/settings.rs"]
 mod settings;
 #[path = "viewer/start.rs"]
@@ -97,11 +99,11 @@ fn other_heads(name: &str) -> Option<Opened> {
         config.order = Order::WriteFirst;
     }
     let machine = machine(name, 1);
-    let ntm = Ntm::new(config, 1);
+    let ntm = Ntm::new(config.clone(), 1);
     Some(Opened::Trace(Box::new(OpenedTrace {
         title: name.to_owned(),
         recording: Recording::new(&ntm, &machine.task, 9, 0),
-        config: None,
+        config: Some(config),
         sha256: None,
     })))
 }

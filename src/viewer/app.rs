@@ -36,7 +36,7 @@ use super::widget::readout::{Readout, readout_ui};
 use super::widget::toast::{Kind, Toasts};
 use super::worker::{Job, Outcome, Worker};
 use crate::figure::{self, Format};
-use crate::player::{JUMP, NORMAL, Player, Stage};
+use crate::player::{JUMP, NORMAL, Player};
 use crate::train::UNSEEN_SEED;
 
 /// Longest time that one frame may stand for, in seconds: a window that was away does not leap.
@@ -166,7 +166,7 @@ impl App {
     /// The line at the bottom: the current step in words.
     pub fn status(&self) -> String {
         self.session.open.as_ref().map_or_else(String::new, |open| {
-            story::status(&open.shown.recording, &self.player, self.focus)
+            story::status(open, &self.player, self.focus)
         })
     }
 
@@ -272,11 +272,7 @@ impl App {
             return;
         };
         let trace = &open.shown.recording.trace;
-        let stages: &[Stage] = if trace.heads.is_empty() {
-            &Stage::WITHOUT_HEADS
-        } else {
-            &Stage::ALL
-        };
+        let stages = open.stages();
         let bits = open.shown.recording.task.bits();
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
         let mark = self.mark.filter(|_| !open.is_of_a_file());

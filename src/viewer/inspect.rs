@@ -8,7 +8,6 @@ pub use vector::Vector;
 use super::numbers;
 use super::session::Open;
 use super::story;
-use crate::model::config::Order;
 use crate::model::{HeadTrace, LayerTrace, Role};
 
 /// Something that can be pointed out, and stays pointed out while time moves.
@@ -121,7 +120,7 @@ impl Target {
                 head,
                 vector,
                 column,
-            } => vector::card(&open.shown.recording, head, vector, column, step),
+            } => vector::card(open, head, vector, column, step),
             Self::Step => Some(step_card(open, step)),
         }
     }
@@ -298,9 +297,8 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
         memory(step),
     )];
     let (mut kept, mut now) = (Vec::new(), vec![n(memory(step))]);
-    let order = open.shown.config.as_ref().map(|config| config.order);
     // What the read heads see.
-    let seen = memory(step + usize::from(order == Some(Order::WriteFirst)));
+    let seen = memory(step + usize::from(open.writes_first()));
     let mut reads = Vec::new();
     for (index, head) in trace.heads.iter().enumerate() {
         let (label, w) = (
@@ -473,6 +471,7 @@ fn step_card(open: &Open, step: usize) -> Card {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::config::Order;
     use crate::model::{ModelConfig, Ntm};
     use crate::task::{Copy, Task};
     use crate::train::Recording;

@@ -10,7 +10,9 @@ use super::story::{self, Event, Stretch};
 use super::theme::Scale;
 use super::worker::{Request, Shown};
 use crate::math::Series;
+use crate::model::config::Order;
 use crate::model::{HeadTrace, Role};
+use crate::player::Stage;
 use crate::task::{Measure, Task};
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
@@ -144,6 +146,41 @@ impl Open {
             sha256: trace.sha256,
         };
         Self::new(shown, None)
+    }
+
+    /// True when the read heads see what was written in the same step.
+    pub fn writes_first(&self) -> bool {
+        let config = self.shown.config.as_ref();
+        config.is_some_and(|config| config.order == Order::WriteFirst)
+    }
+
+    /// What a step consists of, in the order in which this machine works.
+    pub fn stages(&self) -> &'static [Stage] {
+        if self.shown.recording.trace.heads.is_empty() {
+            &Stage::WITHOUT_HEADS
+        } else if self.writes_first() {
+            &Stage::WRITE_FIRST
+        } else {
+            &Stage::ALL
+        }
+    }
+
+    /// When this machine does for this head what others do in `stage`.
+    pub fn stage_of(&self, head: usize, stage: Stage) -> Stage {
+        let reads = |head: &HeadTrace<f32>| !head.is_write();
+        if self.writes_first()
+            && self
+                .shown
+                .recording
+                .trace
+                .heads
+                .get(head)
+                .is_some_and(reads)
+        {
+            stage.after_writing()
+        } else {
+            stage
+        }
     }
 
     /// True for a trace that was opened: it is shown as it was recorded.

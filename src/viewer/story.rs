@@ -1,6 +1,7 @@
 //! The current step in words: the status line, the alternative text of the pictures, what tests read.
 
 use super::numbers;
+use super::session::Open;
 use crate::figure;
 pub use crate::figure::{entropy, offset};
 use crate::model::HeadTrace;
@@ -49,7 +50,8 @@ pub fn signed(shift: isize) -> String {
 }
 
 /// One line: where the episode stands and what the heads do there.
-pub fn status(recording: &Recording, player: &Player, focus: usize) -> String {
+pub fn status(open: &Open, player: &Player, focus: usize) -> String {
+    let recording = &open.shown.recording;
     let (step, stage) = (player.step(), player.stage());
     let steps = recording.trace.steps();
     if step >= steps {
@@ -74,12 +76,21 @@ pub fn status(recording: &Recording, player: &Player, focus: usize) -> String {
         ));
     }
     let heads = recording.trace.heads.len();
-    let told = (0..heads).filter(|&head| head == focus || heads <= 4);
+    let told = in_order(open).into_iter();
+    let told = told.filter(|&head| head == focus || heads <= 4);
     let parts: Vec<_> = std::iter::once(place.join(", "))
         .chain(told.filter_map(|head| deed(recording, step, head)))
         .chain((heads == 0).then(|| state(recording, step)))
         .collect();
     parts.join("; ")
+}
+
+/// The heads in the order in which they get at the memory.
+fn in_order(open: &Open) -> Vec<usize> {
+    let heads = &open.shown.recording.trace.heads;
+    let first = |write: bool| (0..heads.len()).filter(move |&head| heads[head].is_write() == write);
+    let writes_first = open.writes_first();
+    first(writes_first).chain(first(!writes_first)).collect()
 }
 
 /// The most excited unit of every layer of a machine without heads.
@@ -162,15 +173,20 @@ fn deed(recording: &Recording, step: usize, index: usize) -> Option<String> {
     ))
 }
 
-/// What the heads do in a step, the one looked at with its reasons.
-pub fn whole_step(recording: &Recording, step: usize, focus: usize) -> String {
-    let heads = recording.trace.heads.len();
-    if heads == 0 {
+/// What the heads do in a step, the one looked at with its reasons: that one first, unless others write
+/// what it then reads.
+pub fn whole_step(open: &Open, step: usize, focus: usize) -> String {
+    let recording = &open.shown.recording;
+    if recording.trace.heads.is_empty() {
         return without_heads(recording, step);
     }
-    let others = (0..heads).filter(|&head| head != focus).take(2);
-    let told = std::iter::once(focus).chain(others);
-    let sentences = told.filter_map(|index| {
+    let order = in_order(open);
+    let others = order.iter().copied().filter(|&head| head != focus).take(2);
+    let mut told: Vec<_> = std::iter::once(focus).chain(others).collect();
+    if open.writes_first() {
+        told.sort_by_key(|head| order.iter().position(|other| other == head));
+    }
+    let sentences = told.into_iter().filter_map(|index| {
         let head = recording.trace.heads.get(index)?;
         let label = head_label(recording, index);
         let what = doing(recording, step, head)?;
@@ -266,14 +282,40 @@ fn percent(share: f32) -> String {
 }
 
 /// What happens in a stage, in one or two sentences, for the head looked at.
-pub fn caption(recording: &Recording, step: usize, stage: Stage, focus: usize) -> String {
-    let Some(head) = recording.trace.heads.get(focus) else {
-        return match stage {
-            Stage::Controller => "The network sees the input and its own last state.".to_owned(),
-            _ => output_caption(recording, step),
-        };
-    };
-    let label = head_label(recording, focus);
+pub fn caption(open: &Open, step: usize, stage: Stage, focus: usize) -> String {
+    let recording = &open.shown.recording;
+    match stage {
+        Stage::Controller if recording.trace.heads.is_empty() => {
+            "The network sees the input and its own last state.".to_owned()
+        }
+        Stage::Read => each_head(recording, step, false, "reads row"),
+        Stage::Erase => each_head(recording, step, true, "erases from row"),
+        Stage::Add => each_head(recording, step, true, "adds to row"),
+        Stage::Output => output_caption(recording, step),
+        stage => {
+            let heads = 0..recording.trace.heads.len();
+            let mut heads = std::iter::once(focus).chain(heads);
+            let acts = |&head: &usize| open.stage_of(head, stage.of_any_head()) == stage;
+            // What the other heads do comes at another time.
+            let told = heads.find(acts).and_then(|head| {
+                let words = of_head(recording, step, stage.of_any_head(), head)?;
+                let apart = open.writes_first() && stage != Stage::Controller;
+                let label = head_label(recording, head);
+                Some(if apart {
+                    format!("{label}: {words}")
+                } else {
+                    words
+                })
+            });
+            told.unwrap_or_default()
+        }
+    }
+}
+
+/// The same of one head, while it is told what to do and addresses the memory.
+fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Option<String> {
+    let label = head_label(recording, head);
+    let head = recording.trace.heads.get(head)?;
     let n = |value: f32| numbers::short(value, 2);
     let (beta, gate, gamma) = (
         n(head.strength[step]),
@@ -285,7 +327,7 @@ pub fn caption(recording: &Recording, step: usize, stage: Stage, focus: usize) -
             format!("{} on row {row}", n(weight))
         })
     };
-    match stage {
+    Some(match stage {
         Stage::Controller => format!(
             "The controller sees the input and the last reads. It tells {label}: key k, β {beta}, g {}, γ {gamma}.",
             n(gate)
@@ -300,7 +342,8 @@ pub fn caption(recording: &Recording, step: usize, stage: Stage, focus: usize) -
             n(1.0 - gate),
             at(head.gated.row(step))
         ),
-        Stage::Shift => main_shift(head, step).map_or_else(String::new, |(by, mass)| {
+        Stage::Shift => {
+            let (by, mass) = main_shift(head, step)?;
             let moves = match by {
                 0 => "The focus stays".to_owned(),
                 by => format!("The focus moves by {}", signed(by)),
@@ -310,16 +353,12 @@ pub fn caption(recording: &Recording, step: usize, stage: Stage, focus: usize) -
                 n(mass),
                 at(head.shifted.row(step))
             )
-        }),
-        Stage::Sharpen => format!(
+        }
+        _ => format!(
             "γ {gamma} gathers the weight: {}.",
             at(head.weighting.row(step))
         ),
-        Stage::Read => each_head(recording, step, false, "reads row"),
-        Stage::Erase => each_head(recording, step, true, "erases from row"),
-        Stage::Add => each_head(recording, step, true, "adds to row"),
-        Stage::Output => output_caption(recording, step),
-    }
+    })
 }
 
 fn each_head(recording: &Recording, step: usize, write: bool, verb: &str) -> String {

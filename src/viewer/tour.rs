@@ -79,7 +79,7 @@ pub const STOPS: [Stop; 9] = [
     },
     Stop {
         title: "Erase and add",
-        ask: "Now heads read; then a write head erases the rows it attends to, and adds a vector to them. Press . until add, and watch the memory.",
+        ask: "Now the heads read, and a write head erases the rows it attends to and adds a vector to them. Press . until add, and watch the memory.",
         place: Place::Memory,
     },
     Stop {
@@ -136,7 +136,7 @@ impl Tour {
 
     /// True when this command, now applied, was what the stop asks for.
     pub fn is_met_by(self, command: &Command, player: &Player) -> bool {
-        let stage = |wanted: Stage| !player.whole_steps() && player.stage() >= wanted;
+        let stage = |wanted: Stage| !player.whole_steps() && player.reached(wanted);
         match self.stop {
             0 => player.playing(),
             1 => matches!(

@@ -87,7 +87,7 @@ impl App {
             8 => "The initial memory: every episode starts from it, and nothing written before is left. \
                   Only training changes what lasts, the weights."
                 .to_owned(),
-            _ => story::caption(recording, step, self.player.stage(), focus),
+            _ => story::caption(open, step, self.player.stage(), focus),
         }
     }
 

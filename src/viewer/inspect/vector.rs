@@ -5,6 +5,7 @@ pub use crate::figure::expected_shift;
 use crate::model::{HeadTrace, Role};
 use crate::train::Recording;
 
+use crate::viewer::session::Open;
 use crate::viewer::story;
 
 /// A vector that the machine has one of in every step.
@@ -64,13 +65,8 @@ pub fn values(recording: &Recording, head: usize, vector: Vector, step: usize) -
 }
 
 /// One number of a vector.
-pub fn card(
-    recording: &Recording,
-    head: usize,
-    vector: Vector,
-    column: usize,
-    step: usize,
-) -> Option<Card> {
+pub fn card(open: &Open, head: usize, vector: Vector, column: usize, step: usize) -> Option<Card> {
+    let recording = &open.shown.recording;
     let value = *values(recording, head, vector, step)?.get(column)?;
     let (symbol, word) = words(vector);
     let mut lines = Vec::new();
@@ -81,7 +77,10 @@ pub fn card(
         }
         _ => {
             let trace = recording.trace.heads.get(head)?;
-            lines.extend(of_head(recording, trace, vector, column, step, value)?);
+            // The memory that this head sees.
+            let seen = step + usize::from(open.writes_first() && !trace.is_write());
+            let memory = recording.trace.memory_columns.row(seen);
+            lines.extend(of_head((trace, memory), vector, column, step, value)?);
             let label = story::head_label(recording, head);
             match vector {
                 Vector::Shift => {
@@ -138,15 +137,13 @@ fn of_machine(
 }
 
 fn of_head(
-    recording: &Recording,
-    head: &HeadTrace<f32>,
+    (head, memory): (&HeadTrace<f32>, &[f32]),
     vector: Vector,
     column: usize,
     step: usize,
     value: f32,
 ) -> Option<Vec<Line>> {
     let weighting = head.weighting.row(step);
-    let memory = recording.trace.memory_columns.row(step);
     let rows = weighting.len();
     let at = |row: usize| memory[column * rows + row];
     let (symbol, _) = words(vector);
@@ -290,26 +287,40 @@ pub fn told(card: &Card) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::config::Order;
     use crate::model::{ModelConfig, Ntm};
     use crate::task::{Copy, Task};
+    use crate::viewer::OpenedTrace;
 
-    fn recording() -> Recording {
+    fn opened(order: Order) -> Open {
         let task = Task::Copy(Copy {
             bits: 2,
             length: 3..=3,
         });
         let mut config = ModelConfig::new(task.inputs(), task.outputs());
-        (config.rows, config.columns) = (6, 3);
-        Recording::new(&Ntm::new(config, 1), &task, 1, 0)
+        (config.rows, config.columns, config.order) = (6, 3, order);
+        let recording = Recording::new(&Ntm::new(config.clone(), 1), &task, 1, 0);
+        Open::of_file(OpenedTrace {
+            title: String::new(),
+            recording,
+            config: Some(config),
+            sha256: None,
+        })
     }
 
     #[test]
     fn what_is_read_is_the_sum_that_is_shown() {
-        let recording = recording();
+        for order in [Order::ReadFirst, Order::WriteFirst] {
+            read_is_the_sum(&opened(order));
+        }
+    }
+
+    fn read_is_the_sum(open: &Open) {
+        let recording = &open.shown.recording;
         let head = (0..2)
             .find(|&head| !recording.trace.heads[head].is_write())
             .unwrap();
-        let card = card(&recording, head, Vector::Read, 1, 4).unwrap();
+        let card = card(open, head, Vector::Read, 1, 4).unwrap();
         let value: f32 = card.lines[0].value.replace('−', "-").parse().unwrap();
         let numbers = |text: &str| {
             let text = text.replace('−', "-");
@@ -332,7 +343,8 @@ mod tests {
 
     #[test]
     fn every_vector_has_a_card_and_none_that_is_not_there() {
-        let recording = recording();
+        let open = opened(Order::ReadFirst);
+        let recording = &open.shown.recording;
         let write = (0..2)
             .find(|&head| recording.trace.heads[head].is_write())
             .unwrap();
@@ -345,15 +357,12 @@ mod tests {
             Vector::Output,
             Vector::Target,
         ] {
-            assert!(
-                card(&recording, write, vector, 0, 2).is_some(),
-                "{vector:?}"
-            );
-            assert!(card(&recording, write, vector, 99, 2).is_none());
+            assert!(card(&open, write, vector, 0, 2).is_some(), "{vector:?}");
+            assert!(card(&open, write, vector, 99, 2).is_none());
         }
-        assert!(card(&recording, write, Vector::Read, 0, 2).is_none());
-        assert!(card(&recording, write, Vector::Key, 0, 99).is_none());
-        let card = head_card(&recording, write, 2).unwrap();
+        assert!(card(&open, write, Vector::Read, 0, 2).is_none());
+        assert!(card(&open, write, Vector::Key, 0, 99).is_none());
+        let card = head_card(recording, write, 2).unwrap();
         assert_eq!(card.table.columns.len(), card.table.rows[0].len());
     }
 }

@@ -40,11 +40,12 @@ pub fn rows_range(axis: &Axis) -> Rangef {
 /// Which memory is on screen at this stage, as a symbol and in words.
 fn memory_shown(view: &View<'_>) -> (String, &'static str) {
     let t = view.step();
-    match view.player.stage() {
-        Stage::Erase => (format!("M of step {t}"), "after erasing"),
-        Stage::Add | Stage::Output => (format!("M of step {t}"), "after writing"),
-        _ if t == 0 => ("initial M".to_owned(), "as the heads find it"),
-        _ => (format!("M of step {}", t - 1), "as the heads find it"),
+    let reached = |stage| view.player.reached(stage);
+    match t.checked_sub(1) {
+        _ if reached(Stage::Add) => (format!("M of step {t}"), "after writing"),
+        _ if reached(Stage::Erase) => (format!("M of step {t}"), "after erasing"),
+        Some(before) => (format!("M of step {before}"), "as the heads find it"),
+        None => ("initial M".to_owned(), "as the heads find it"),
     }
 }
 
@@ -102,19 +103,18 @@ fn memory_value(view: &View<'_>, row: usize, column: usize) -> f32 {
     let trace = view.trace();
     let t = view.step();
     let at = column * view.rows.total() + row;
-    match view.player.stage() {
-        Stage::Add | Stage::Output => trace.memory_columns.row(t + 1)[at],
-        Stage::Erase => {
-            let keep = trace.heads.iter().filter_map(|head| match &head.role {
-                Role::Write { erase, .. } => {
-                    Some(1.0 - head.weighting.row(t)[row] * erase.row(t)[column])
-                }
-                Role::Read { .. } => None,
-            });
-            trace.memory_columns.row(t)[at] * keep.product::<f32>()
-        }
-        _ => trace.memory_columns.row(t)[at],
+    if view.player.reached(Stage::Add) {
+        return trace.memory_columns.row(t + 1)[at];
     }
+    let before = trace.memory_columns.row(t)[at];
+    if !view.player.reached(Stage::Erase) {
+        return before;
+    }
+    let keep = trace.heads.iter().filter_map(|head| match &head.role {
+        Role::Write { erase, .. } => Some(1.0 - head.weighting.row(t)[row] * erase.row(t)[column]),
+        Role::Read { .. } => None,
+    });
+    before * keep.product::<f32>()
 }
 
 /// The memory matrix, with the signs of the heads beside it.
@@ -122,11 +122,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
     memory_heading(ui, columns, bands, view);
     let rows = view.rows.numbers();
     let width = view.trace().memory_columns.width() / view.rows.total().max(1);
-    let after = match view.player.stage() {
-        Stage::Erase => 1,
-        Stage::Add | Stage::Output => 2,
-        _ => 0,
-    };
+    let after = [Stage::Erase, Stage::Add].map(|stage| view.player.reached(stage));
     let version = (view.open.serial, view.step(), after, view.rows.id());
     let scale = view.open.memory_scale;
     let size = [columns.memory.span(), rows_range(axis).span()];

@@ -214,8 +214,7 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let width = (x.span() - speed - 20.0).max(60.0);
     let stages = view.player.stages();
     let each = width / stages.len() as f32;
-    let current = view.player.stage();
-    let whole = view.player.whole_steps();
+    let (current, whole) = (view.player.stage(), view.player.whole_steps());
     let top = y.center() - 4.0;
     for (index, &stage) in stages.iter().enumerate() {
         let left = x.min + index as f32 * each;
@@ -260,7 +259,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, stage: Stage, view: &mut View<'_>) {
     let bar = Rect::from_min_size(corner, vec2(x.span() - 2.0, 8.0));
     let fill = if selected {
         view.palette.accent
-    } else if stage < current || whole {
+    } else if view.player.reached(stage) || whole {
         view.palette.accent.gamma_multiply(0.45)
     } else if response.hovered() {
         view.palette.subdued
@@ -273,7 +272,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, stage: Stage, view: &mut View<'_>) {
         view.commands.push(Command::SeekStage(stage));
     }
     let (name, stages) = (stage.name(), view.player.stages());
-    let number = stages.partition_point(|&other| other <= stage);
+    let number = stages.iter().take_while(|other| **other != stage).count() + 1;
     let count = stages.len();
     response.on_hover_text(format!("{name}: stage {number} of {count}  (. and ,)"));
 }
@@ -328,7 +327,7 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
         Some((step, channel)) => format!(
             "editing the input: step {step}, channel {channel}; arrows move, Space flips the bit, Esc leaves; play keys wait"
         ),
-        None => story::status(view.recording(), view.player, view.focus),
+        None => story::status(view.open, view.player, view.focus),
     };
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.with_layout(layout, |ui| {

@@ -53,7 +53,7 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
         symbol: "w",
         words: "final",
         parameter: String::new(),
-        stage: Stage::Sharpen,
+        stage: view.open.stage_of(head, Stage::Sharpen),
         values: view.trace().heads[head].weighting.row(view.step()),
         signed: false,
         equation: "the final weighting of this head",

@@ -124,6 +124,7 @@ fn columns_of<'a>(index: usize, view: &View<'a>) -> Option<[Column<'a>; 6]> {
     let values = inspect::stages(head, step);
     Some(std::array::from_fn(|column| {
         let (symbol, words, stage, equation) = COLUMNS[column];
+        let stage = view.open.stage_of(index, stage);
         Column {
             head: index,
             symbol,
@@ -277,8 +278,9 @@ fn links_ui(ui: &Ui, x: &[Rangef; 6], axis: &Axis, head: usize, view: &mut View<
         ),
     ];
     for (gap, stage, links) in &drawn {
+        let stage = view.open.stage_of(head, *stage);
         for link in links {
-            link_ui(ui, between(*gap), axis, (head, *stage), link, view);
+            link_ui(ui, between(*gap), axis, (head, stage), link, view);
         }
     }
     let rect = Rect::from_x_y_ranges(between(3), rows_range(axis));
@@ -312,7 +314,7 @@ fn link_ui(
         return;
     };
     let (from, to) = (pos2(x.min, from.center()), pos2(x.max, to.center()));
-    let fade = if stage <= view.player.stage() {
+    let fade = if view.player.reached(stage) {
         1.0
     } else {
         TO_COME
@@ -393,7 +395,7 @@ pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
     let (title, text) = if view.player.whole_steps() {
         (
             format!("step {step}  {}", story::phase_at(view.recording(), step)),
-            story::whole_step(view.recording(), step, view.focus),
+            story::whole_step(view.open, step, view.focus),
         )
     } else {
         (
@@ -403,7 +405,7 @@ pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
                 view.player.stages().len(),
                 stage.name()
             ),
-            story::caption(view.recording(), step, stage, view.focus),
+            story::caption(view.open, step, stage, view.focus),
         )
     };
     let (left, mut top) = (x.min, y.min);
@@ -432,7 +434,7 @@ pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
 /// Name, symbol and parameter over a column.
 fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view: &mut View<'_>) {
     let bottom = bands.rows.min - 8.0;
-    let done = column.stage <= view.player.stage();
+    let done = view.player.reached(column.stage);
     let current = column.stage == view.player.stage();
     let fade = if done { 1.0 } else { 0.45 };
     let painter = ui.painter().clone();
@@ -456,7 +458,7 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
     let number = theme::mono(if x.span() < 46.0 { 10.0 } else { 11.0 });
     // Where there is little room the number matters, its symbol is in the equation.
     let parameter = match column.parameter.split_once(' ') {
-        Some((by, _)) if narrow && column.stage == Stage::Shift => by,
+        Some((by, _)) if narrow && column.words == "shift" => by,
         Some((_, number)) if narrow => number,
         _ => &column.parameter,
     };
@@ -521,7 +523,7 @@ fn foot(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &View<'_>) {
 }
 
 fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mut View<'_>) {
-    let opacity = if column.stage <= view.player.stage() {
+    let opacity = if view.player.reached(column.stage) {
         1.0
     } else {
         TO_COME

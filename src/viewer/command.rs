@@ -279,7 +279,7 @@ pub fn table() -> Vec<Entry> {
         entry(Command::AskFigure { svg: true }, "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
         entry(Command::CopyTable { numpy: false }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
         entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[control_shift(Key::C)], ""),
-        entry(Command::Undo, "Undo", &[control(Key::Z)], "episode, head, rows, panels"),
+        entry(Command::Undo, "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
         entry(Command::Redo, "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
         entry(Command::ToggleLeft, "Episode panel", &[control_shift(Key::B)], ""),
         entry(Command::ToggleNumbers, "Numbers panel", &[control_shift(Key::S)], ""),

@@ -1,11 +1,14 @@
-//! Undo and redo of what a person has changed: what is asked for and what is looked at. Time is not part
-//! of it: to go back in time there is the timeline.
+//! Undo and redo of what a person has changed: what is asked for, what is looked at and how it looks. Time
+//! is not part of it, nor speed and loop: to go back in time there is the timeline. Nor are places that are
+//! merely visited, the start page, a dialog, rows scrolled to.
 
 use std::sync::Arc;
 
 use super::inspect::Target;
+use super::panel::paper::Arrangement;
+use super::rows::Zoom;
 use super::session::{Open, Wish};
-use super::settings::Panels;
+use super::settings::{Look, Panels};
 
 /// Changes remembered.
 const MOST: usize = 200;
@@ -17,14 +20,33 @@ pub struct Moment {
     pub wish: Wish,
     /// The trace from a file, when one was on screen.
     pub file: Option<Open>,
+    /// What was looked at, and how.
+    pub sight: Sight,
+}
+
+/// What is looked at, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sight {
     /// The head looked at.
     pub focus: usize,
-    /// True while only touched rows were shown.
+    /// The head pinned beside it.
+    pub pinned: Option<usize>,
+    /// True while all heads are shown alike.
+    pub all_heads: bool,
+    /// True while only touched rows are shown.
     pub touched_only: bool,
-    /// What was kept in view.
+    /// True while weightings are shown by their logarithm.
+    pub log_scale: bool,
+    /// How tall the rows are and whether they follow the head; the first one is always 0.
+    pub zoom: Zoom,
+    /// What is kept in view.
     pub selected: Option<Target>,
     /// The panels.
     pub panels: Panels,
+    /// How the pictures are arranged.
+    pub arrangement: Arrangement,
+    /// Theme, colours, size, motion.
+    pub look: Look,
 }
 
 impl PartialEq for Moment {
@@ -33,11 +55,7 @@ impl PartialEq for Moment {
             (Some(a), Some(b)) => Arc::ptr_eq(&a.shown, &b.shown),
             (a, b) => a.is_none() && b.is_none(),
         };
-        file && self.wish == other.wish
-            && self.focus == other.focus
-            && self.touched_only == other.touched_only
-            && self.selected == other.selected
-            && self.panels == other.panels
+        file && self.wish == other.wish && self.sight == other.sight
     }
 }
 
@@ -110,10 +128,18 @@ mod tests {
                 flipped: Vec::new(),
             },
             file: None,
-            focus: 0,
-            touched_only: true,
-            selected: None,
-            panels: Panels::default(),
+            sight: Sight {
+                focus: 0,
+                pinned: None,
+                all_heads: false,
+                touched_only: true,
+                log_scale: false,
+                zoom: Zoom::default(),
+                selected: None,
+                panels: Panels::default(),
+                arrangement: Arrangement::default(),
+                look: Look::default(),
+            },
         }
     }
 

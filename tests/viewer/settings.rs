@@ -183,6 +183,69 @@ fn changes_are_undone_and_done_again() {
 }
 
 #[test]
+fn every_kind_of_change_is_undone() {
+    let mut harness = paused();
+    act(&mut harness, Command::Theme(ThemePreference::Dark));
+    let state = |harness: &Harness<'_, App>| {
+        let state = harness.state();
+        let heads = (state.focus, state.pinned, state.all_heads);
+        let rows = (state.touched_only, state.zoom.height, state.zoom.follow);
+        let settings = (
+            state.settings.look,
+            state.settings.panels,
+            state.settings.arrangement,
+        );
+        let card = state.card().map(|card| card.title);
+        let theme = harness.ctx.options(|options| options.theme_preference);
+        let flipped = state.session.wish.flipped.clone();
+        (
+            heads,
+            rows,
+            settings,
+            card,
+            state.log_scale,
+            theme,
+            flipped,
+            harness.ctx.zoom_factor().to_bits(),
+        )
+    };
+    for command in [
+        Command::Pin(0),
+        Command::AllHeads,
+        Command::NextScale,
+        Command::RowsTaller,
+        Command::ToggleFollow,
+        Command::NextRow,
+        Command::NextLayout,
+        Command::NextTheme,
+        Command::Colors(Map::Gray),
+        Command::Larger,
+        Command::ToggleMotion,
+        Command::ToggleNumbers,
+        Command::ToggleEdit,
+        Command::Flip(1, 2),
+    ] {
+        let before = state(&harness);
+        act(&mut harness, command.clone());
+        let after = state(&harness);
+        if command == Command::ToggleEdit {
+            assert_eq!(before, after, "editing alone changes nothing");
+            continue;
+        }
+        assert_ne!(before, after, "{command:?}");
+        press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+        assert_eq!(state(&harness), before, "{command:?} is undone");
+        press_with(&mut harness, Modifiers::COMMAND, Key::Y);
+        assert_eq!(state(&harness), after, "{command:?} is done again");
+    }
+    // Time is not undone.
+    act(&mut harness, Command::Seek(5));
+    press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+    assert_eq!(step(&harness), 5);
+    assert!(harness.state().session.wish.flipped.is_empty());
+}
+
+#[test]
 fn undo_brings_an_opened_trace_back() {
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");

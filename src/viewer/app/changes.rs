@@ -2,7 +2,8 @@
 
 use super::App;
 use crate::viewer::command::Command;
-use crate::viewer::history::Moment;
+use crate::viewer::history::{Moment, Sight};
+use crate::viewer::rows::Zoom;
 
 impl App {
     /// Commands that change what is remembered between runs.
@@ -30,10 +31,44 @@ impl App {
         Moment {
             wish: self.session.wish.clone(),
             file: open.filter(|open| open.is_of_a_file()).cloned(),
+            sight: self.sight(),
+        }
+    }
+
+    fn sight(&self) -> Sight {
+        Sight {
             focus: self.focus,
+            pinned: self.pinned,
+            all_heads: self.all_heads,
             touched_only: self.touched_only,
+            log_scale: self.log_scale,
+            zoom: Zoom {
+                first: 0,
+                ..self.zoom
+            },
             selected: self.selected,
             panels: self.settings.panels,
+            arrangement: self.settings.arrangement,
+            look: self.settings.look,
+        }
+    }
+
+    fn look_as(&mut self, sight: &Sight) {
+        (self.focus, self.pinned) = (sight.focus, sight.pinned);
+        self.all_heads = sight.all_heads;
+        self.touched_only = sight.touched_only;
+        self.log_scale = sight.log_scale;
+        self.selected = sight.selected;
+        self.settings.panels = sight.panels;
+        self.settings.arrangement = sight.arrangement;
+        self.settings.look = sight.look;
+        let all_before = self.zoom.height.is_none();
+        self.zoom = Zoom {
+            first: self.zoom.first,
+            ..sight.zoom
+        };
+        if all_before {
+            self.open_window();
         }
     }
 
@@ -43,10 +78,7 @@ impl App {
         let Some(moment) = self.history.travel(now.clone(), redo) else {
             return;
         };
-        self.focus = moment.focus;
-        self.touched_only = moment.touched_only;
-        self.selected = moment.selected;
-        self.settings.panels = moment.panels;
+        self.look_as(&moment.sight);
         let other_wish = moment.wish != now.wish;
         self.session.wish = moment.wish;
         match moment.file {

@@ -72,8 +72,8 @@ impl App {
             return;
         }
         match *command {
-            Command::RowsTaller => self.scale_rows(&open, &rows, FACTOR),
-            Command::RowsLower => self.scale_rows(&open, &rows, 1.0 / FACTOR),
+            Command::RowsTaller => self.scale_rows(&rows, FACTOR),
+            Command::RowsLower => self.scale_rows(&rows, 1.0 / FACTOR),
             Command::ToggleFollow => self.zoom.toggle_follow(&rows, room),
             Command::NextRow => self.select_row(&open, &rows, 1),
             Command::PreviousRow => self.select_row(&open, &rows, rows.shown() - 1),
@@ -90,12 +90,22 @@ impl App {
         }
     }
 
-    fn scale_rows(&mut self, open: &Open, rows: &Rows, factor: f32) {
+    fn scale_rows(&mut self, rows: &Rows, factor: f32) {
         let began = self.zoom.height.is_none();
         self.zoom.scale(factor, rows, self.room);
-        // The window opens where the head is.
-        if let (true, Some(index)) = (began, self.peak(open, rows)) {
-            self.zoom.centre(index, rows, self.room);
+        if began {
+            self.open_window();
+        }
+    }
+
+    /// A window of rows opens where the head looked at is.
+    pub(super) fn open_window(&mut self) {
+        let Some(open) = &self.session.open else {
+            return;
+        };
+        let rows = self.whole(open);
+        if let Some(index) = self.peak(open, &rows) {
+            self.zoom.centre(index, &rows, self.room);
         }
     }
 

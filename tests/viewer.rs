@@ -5,6 +5,10 @@
 mod commands;
 #[path = "viewer/order.rs"]
 mod order;
+#[path = "viewer/raster.rs"]
+mod raster;
+#[path = "viewer/screens.rs"]
+mod screens;
 #[path = "viewer/settings.rs"]
 mod settings;
 #[path = "viewer/start.rs"]
@@ -15,12 +19,12 @@ use std::sync::{Arc, Mutex};
 
 use egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use tapescope::model::config::Order;
-use tapescope::model::{ModelConfig, Ntm};
+use tapescope::model::{ModelConfig, Ntm, Role};
 use tapescope::player::Stage;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
-use tapescope::train::Recording;
+use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::{
     App, Arrangement, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options, Settings,
 };
@@ -56,6 +60,7 @@ impl Files for Shelf {
                     sha256: None,
                 })))
             }
+            Some("weightings.json") => Ok(Opened::Trace(Box::new(weightings_only()))),
             Some("broken.json") => {
                 let machine = machine("broken", 4);
                 let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
@@ -84,6 +89,44 @@ impl Files for Shelf {
         assert!(!bytes.is_empty());
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The figure is in {}.", path.display()))
+    }
+}
+
+/// What another program recorded of a machine: its weightings, what it saw and what it said.
+fn weightings_only() -> OpenedTrace {
+    let machine = machine("weightings", 4);
+    let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+    let trace = &mut recording.trace;
+    trace.memory_columns.as_mut_slice().fill(ABSENT);
+    for head in &mut trace.heads {
+        for series in [
+            &mut head.key,
+            &mut head.shift,
+            &mut head.similarity,
+            &mut head.content,
+            &mut head.gated,
+            &mut head.shifted,
+        ] {
+            series.as_mut_slice().fill(ABSENT);
+        }
+        for list in [&mut head.strength, &mut head.gate, &mut head.sharpening] {
+            list.fill(ABSENT);
+        }
+        match &mut head.role {
+            Role::Read { read } => read.as_mut_slice().fill(ABSENT),
+            Role::Write { erase, add } => {
+                erase.as_mut_slice().fill(ABSENT);
+                add.as_mut_slice().fill(ABSENT);
+            }
+        }
+    }
+    recording.loss.fill(ABSENT);
+    recording.absent = vec!["memory".to_owned(), "read0.key".to_owned()];
+    OpenedTrace {
+        title: "weightings.json".to_owned(),
+        recording,
+        config: None,
+        sha256: None,
     }
 }
 
@@ -1428,4 +1471,40 @@ fn the_keys_for_figures_suggest_a_name() {
         let saved = shelf.saved.lock().unwrap().clone();
         assert_eq!(saved, [PathBuf::from(name)]);
     }
+}
+
+#[test]
+fn what_was_not_recorded_is_said_and_not_guessed() {
+    let mut harness = paused();
+    open(&mut harness, "weightings.json");
+    act(&mut harness, Command::LastStep);
+    harness.run_steps(3);
+    let state = harness.state();
+    assert_eq!(state.session.open.as_ref().unwrap().non_finite, 0);
+    assert!(
+        state.status().contains("W0 writes at"),
+        "{}",
+        state.status()
+    );
+    assert!(!state.status().contains("shift"), "{}", state.status());
+    for words in [
+        "cross-entropy not recorded",
+        "2 arrays not recorded; values unknown:",
+    ] {
+        harness.get_by_label(words);
+    }
+    for name in ["NaN", "not finite", "next to nothing"] {
+        let found = harness.root().children_recursive().any(|node| {
+            let node = node.accesskit_node();
+            [node.label(), node.value()]
+                .iter()
+                .flatten()
+                .any(|text| text.contains(name))
+        });
+        assert!(!found, "{name}");
+    }
+    let picture = harness.get_by_label_contains("memory: rows down").rect();
+    harness.hover_at(picture.center());
+    harness.run_steps(2);
+    assert_eq!(harness.state().readout().unwrap().value, "not recorded");
 }

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use crate::train::is_absent;
+
 /// Heads with a hue of their own; more than these share hues and differ in their dashes.
 pub const HUES: usize = 5;
 
@@ -161,6 +163,9 @@ impl Colours {
 
     /// The colour of a value.
     pub fn of(&self, scale: Scale, value: f32) -> Rgb {
+        if is_absent(value) {
+            return self.raised;
+        }
         if !value.is_finite() {
             return self.non_finite;
         }

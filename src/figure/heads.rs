@@ -2,6 +2,7 @@
 
 use super::numbers;
 use crate::model::{HeadTrace, Trace};
+use crate::train::{ABSENT, is_absent};
 
 /// `R0`, `R1`, …, `W0`, …: the label of a head.
 pub fn head_label(trace: &Trace<f32>, head: usize) -> String {
@@ -27,6 +28,9 @@ pub fn head_named(trace: &Trace<f32>, label: &str) -> Option<usize> {
 
 /// How spread out a weighting is, in bits: 0 when all of it is on one row.
 pub fn entropy(weighting: &[f32]) -> f32 {
+    if weighting.first().copied().is_some_and(is_absent) {
+        return ABSENT;
+    }
     let terms = weighting.iter().filter(|w| **w > 0.0 || w.is_nan());
     terms.map(|w| -w * w.log2()).sum()
 }

@@ -1,7 +1,12 @@
 //! Numbers as text: exact where they are read, of constant width where they change.
 
+use crate::train::is_absent;
+
 /// The shortest decimal that reads back as the same `f32`; scientific below 1e-4 and from 1e7.
 pub fn exact(value: f32) -> String {
+    if is_absent(value) {
+        return "not recorded".to_owned();
+    }
     if value.is_nan() {
         return "not a number".to_owned();
     }
@@ -25,6 +30,9 @@ pub fn fixed(value: f32) -> String {
 /// `decimals` digits after the point, right-aligned in `width` characters; scientific where a small
 /// value would read as zero or a large one would not fit.
 pub fn fit(value: f32, decimals: usize, width: usize) -> String {
+    if is_absent(value) {
+        return format!("{:>width$}", "–");
+    }
     if value.is_nan() {
         return format!("{:>width$}", "NaN");
     }
@@ -41,6 +49,15 @@ pub fn fit(value: f32, decimals: usize, width: usize) -> String {
     format!("{:>width$}", digits.replace('-', "−"))
 }
 
+/// `decimals` digits after the point, right-aligned in `width` characters: a small value reads as zero.
+pub fn plain(value: f32, decimals: usize, width: usize) -> String {
+    if value.is_finite() {
+        let digits = format!("{value:.decimals$}").replace('-', "−");
+        return format!("{digits:>width$}");
+    }
+    fit(value, decimals, width)
+}
+
 /// At most `decimals` digits after the point, as short as it goes: for sentences, not for columns.
 pub fn short(value: f32, decimals: usize) -> String {
     fit(value, decimals, 9).trim_start().to_owned()
@@ -48,6 +65,9 @@ pub fn short(value: f32, decimals: usize) -> String {
 
 /// A number in the cell of a picture: two digits, no leading zero.
 pub fn cell(value: f32) -> String {
+    if is_absent(value) {
+        return "–".to_owned();
+    }
     if !value.is_finite() {
         return "×".to_owned();
     }

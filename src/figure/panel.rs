@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::drawing::{Style, width_of};
 use super::pool::{further, part};
 use super::rows::left_out_after;
-use super::{Area, Colours, Drawing, Image, Place, Scalar, Scale, numbers};
+use super::{Area, Colours, Drawing, Image, Place, Rgb, Scalar, Scale, numbers};
+use crate::train::is_absent;
 
 /// Height of the line with the name and the legend.
 const HEAD: f32 = 22.0;
@@ -300,8 +301,14 @@ impl Panel {
         drawing.text(self.name.as_str(), [area.left, y], style);
         let mut right = area.right;
         if let Content::Cells(cells) = &self.content {
-            if cells.values.iter().any(|value| !value.is_finite()) {
-                right = not_finite(drawing, [right, y], page);
+            let is_broken = |value: &f32| !value.is_finite() && !is_absent(*value);
+            if cells.values.iter().any(is_broken) {
+                let fill = page.colours.non_finite;
+                right = no_value(drawing, [right, y], "not finite", fill, page);
+            }
+            if cells.values.iter().copied().any(is_absent) {
+                let fill = page.colours.raised;
+                right = no_value(drawing, [right, y], "not recorded", fill, page);
             }
             let scale = cells.scale;
             let name = area.left + width_of(&self.name, 12.5) + 8.0;
@@ -468,6 +475,9 @@ fn draw_bars(
     for run in 0..placed.runs.len() {
         for (row, top, bottom) in placed.rows(run) {
             let value = bars.values[row];
+            if is_absent(value) {
+                continue;
+            }
             let (left, right, fill) = if value.is_finite() {
                 let (zero, end) = (x(0.0), x(value));
                 (zero.min(end), zero.max(end), colours.head(head))
@@ -532,7 +542,7 @@ fn draw_lane(drawing: &mut Drawing, lane: &Scalar, head: usize, plot: &Area, col
         let left = plot.left + step as f32 * width;
         if value.is_finite() {
             points.extend([[left, y(value)], [left + width, y(value)]]);
-        } else {
+        } else if !is_absent(value) {
             let gap = Area {
                 left,
                 right: left + width,
@@ -591,13 +601,18 @@ fn legend(
     left - width_of(&end_text(low), SMALL) - 4.0
 }
 
-/// What the colour of what is no number means, before `right`; returns where it begins.
-fn not_finite(drawing: &mut Drawing, [right, y]: [f32; 2], page: &Page<'_>) -> f32 {
-    let words = "not finite";
+/// What a colour outside the scale means, before `right`; returns where it begins.
+fn no_value(
+    drawing: &mut Drawing,
+    [right, y]: [f32; 2],
+    words: &str,
+    fill: Rgb,
+    page: &Page<'_>,
+) -> f32 {
     let style = Style::new(SMALL, page.colours.subdued).end();
     drawing.text(words, [right, y], style);
     let left = right - width_of(words, SMALL) - 14.0;
-    drawing.rect(Area::new(left, y - 4.0, 8.0, 8.0), page.colours.non_finite);
+    drawing.rect(Area::new(left, y - 4.0, 8.0, 8.0), fill);
     left - 10.0
 }
 

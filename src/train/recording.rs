@@ -4,6 +4,15 @@ use super::loss::{Score, score};
 use crate::model::{Ntm, Trace};
 use crate::task::{Episode, Task};
 
+/// Stands in a recording for a value that nobody recorded: a NaN with bits of its own, which no computation
+/// makes.
+pub const ABSENT: f32 = f32::from_bits(0x7fc0_ab5e);
+
+/// True for [`ABSENT`] only, not for a NaN that was recorded.
+pub fn is_absent(value: f32) -> bool {
+    value.to_bits() == ABSENT.to_bits()
+}
+
 /// A recorded episode: the unit that the viewer plays and the exporter writes.
 #[derive(Clone, Debug)]
 pub struct Recording {
@@ -19,8 +28,8 @@ pub struct Recording {
     pub loss: Vec<f32>,
     /// The sums over the episode.
     pub score: Score,
-    /// Arrays of the trace format that nobody recorded, by name: their values here are NaN, and nothing is
-    /// known of them. Empty for an episode of this program.
+    /// Arrays of the trace format that nobody recorded, by name: their values here are [`ABSENT`], and
+    /// nothing is known of them. Empty for an episode of this program.
     pub absent: Vec<String>,
 }
 

@@ -696,7 +696,8 @@ impl App {
             self.panels_ui(ui, &mut commands);
         }
         let dark = ui.visuals().dark_mode;
-        if let (Some(readout), None) = (&self.readout, &self.dialog) {
+        let covered = self.dialog.is_some() || egui::Popup::is_any_open(&ctx);
+        if let (Some(readout), false) = (&self.readout, covered) {
             readout_ui(&ctx, readout, dark);
         }
         let corner = self.message_corner(ctx.content_rect());

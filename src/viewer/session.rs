@@ -14,7 +14,7 @@ use crate::model::config::Order;
 use crate::model::{HeadTrace, Role};
 use crate::player::Stage;
 use crate::task::{Measure, Task};
-use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
+use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
 pub const LONGEST: usize = 2000;
@@ -423,7 +423,8 @@ fn not_finite(recording: &Recording) -> usize {
         .chain(&episode.target);
     let heads = trace.heads.iter().flat_map(HeadTrace::values);
     let values = values.chain(lists).copied().chain(heads);
-    values.filter(|value| !value.is_finite()).count()
+    let broken = |value: &f32| !value.is_finite() && !is_absent(*value);
+    values.filter(broken).count()
 }
 
 /// Why a number was not taken as it was typed.

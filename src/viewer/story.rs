@@ -6,7 +6,7 @@ use crate::figure;
 pub use crate::figure::{entropy, offset};
 use crate::model::HeadTrace;
 use crate::player::{Player, Stage};
-use crate::train::Recording;
+use crate::train::{Recording, is_absent};
 
 /// `R0`, `R1`, …, `W0`, …: the label of a head on screen.
 pub fn head_label(recording: &Recording, head: usize) -> String {
@@ -166,11 +166,9 @@ fn deed(recording: &Recording, step: usize, index: usize) -> Option<String> {
     let verb = if head.is_write() { "writes" } else { "reads" };
     let (row, weight) = peak(head.weighting.row(step))?;
     let weight = numbers::short(weight, 2);
-    let (shift, _) = main_shift(head, step)?;
-    let shift = signed(shift);
-    Some(format!(
-        "{label} {verb} at {row}, weight {weight}, shift {shift}"
-    ))
+    let shift =
+        main_shift(head, step).map_or(String::new(), |(by, _)| format!(", shift {}", signed(by)));
+    Some(format!("{label} {verb} at {row}, weight {weight}{shift}"))
 }
 
 /// What the heads do in a step, the one looked at with its reasons: that one first, unless others write
@@ -207,6 +205,9 @@ const HARDLY: f32 = 0.05;
 
 fn doing(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> Option<String> {
     let weighting = head.weighting.row(step);
+    if is_absent(weighting[0]) {
+        return None;
+    }
     if weighting.iter().any(|weight| !weight.is_finite()) {
         return Some("has weights that are not finite".to_owned());
     }
@@ -228,6 +229,9 @@ fn doing(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> Option<St
         recording.trace.memory_columns.row(step + 1),
     );
     let of_row = (row..before.len()).step_by(rows);
+    if is_absent(after[row]) || is_absent(before[row]) {
+        return Some(format!("writes at row {row}"));
+    }
     let change = of_row.map(|at| (after[at] - before[at]).abs());
     Some(if change.fold(0.0, f32::max) < HARDLY {
         format!("stands on row {row} and changes next to nothing")
@@ -316,6 +320,9 @@ pub fn caption(open: &Open, step: usize, stage: Stage, focus: usize) -> String {
 fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Option<String> {
     let label = head_label(recording, head);
     let head = recording.trace.heads.get(head)?;
+    if is_absent(made_in(head, step, stage)) {
+        return Some(format!("What {label} did in this stage was not recorded."));
+    }
     let n = |value: f32| numbers::short(value, 2);
     let (beta, gate, gamma) = (
         n(head.strength[step]),
@@ -359,6 +366,18 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
             at(head.weighting.row(step))
         ),
     })
+}
+
+/// A value that a head makes in this stage; any number where it makes none.
+fn made_in(head: &HeadTrace<f32>, step: usize, stage: Stage) -> f32 {
+    match stage.of_any_head() {
+        Stage::Controller => head.strength[step],
+        Stage::Content => head.content.row(step)[0],
+        Stage::Gate => head.gated.row(step)[0],
+        Stage::Shift => head.shifted.row(step)[0],
+        Stage::Sharpen => head.weighting.row(step)[0],
+        _ => 0.0,
+    }
 }
 
 fn each_head(recording: &Recording, step: usize, write: bool, verb: &str) -> String {
@@ -521,6 +540,15 @@ pub fn verdict(recording: &Recording) -> String {
         n => format!("{n} bits wrong"),
     };
     format!("{wrong} of {}", score.scored)
+}
+
+/// How much of the answer was unexpected.
+pub fn loss(recording: &Recording) -> String {
+    if recording.loss.first().copied().is_some_and(is_absent) {
+        return "cross-entropy not recorded".to_owned();
+    }
+    let bits = numbers::short(recording.score.bits as f32, 3);
+    format!("cross-entropy {bits} bits")
 }
 
 /// The step that a person means by `text`: a number, `+5`, `-1`, or the start of a phase.

@@ -1,7 +1,6 @@
 //! The list of all commands, and the list of keys.
 
 use egui::accesskit::{Role, Toggled};
-use egui_kittest::kittest::NodeT;
 use tapescope::viewer::Target;
 
 use super::*;

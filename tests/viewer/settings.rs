@@ -1,7 +1,6 @@
 //! What is remembered, what can be undone, and what everyone can use.
 
 use egui::ThemePreference;
-use egui_kittest::kittest::NodeT;
 use tapescope::viewer::{Map, Target};
 
 use super::*;

@@ -13,7 +13,7 @@
 //! # Reading
 //!
 //! [`read`] takes a trace of any program and shows it as it was recorded: nothing is computed again but memories
-//! that the file leaves out. Arrays that are absent are NaN, and named in `recording.absent`. A file cannot make
+//! that the file leaves out. The values of arrays that are absent are [`crate::train::ABSENT`], a NaN, and the arrays are named in `recording.absent`. A file cannot make
 //! the program take memory that it has no values for, beyond what a recording may take at all.
 //!
 //! # Comparing

@@ -22,7 +22,7 @@ use crate::math::Series;
 use crate::model::config::ControllerKind;
 use crate::model::{self, HeadTrace, LayerTrace, ModelConfig, Role, Trace};
 use crate::task::{Episode, Other, Phase, Task};
-use crate::train::{LARGEST_RECORDING, Recording, Score, recording_bytes};
+use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, recording_bytes};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 2 << 30;
@@ -264,8 +264,8 @@ impl Arrays<'_> {
         Some(form.shape)
     }
 
-    /// An array, or NaN for each of its values where it is not in the file.
-    fn take_or_nan(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
+    /// An array, or [`ABSENT`] for each of its values where it is not in the file.
+    fn take_or_absent(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
         if self.has(name) {
             return self.take(name, expected);
         }
@@ -274,7 +274,7 @@ impl Arrays<'_> {
             return self.fail(name, problem);
         }
         self.absent.push(name.to_owned());
-        Ok(vec![f32::NAN; expected.iter().product()])
+        Ok(vec![ABSENT; expected.iter().product()])
     }
 
     fn take(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
@@ -372,7 +372,7 @@ impl Arrays<'_> {
         steps: usize,
         width: usize,
     ) -> Result<Series<f32>, Error> {
-        let values = self.take_or_nan(name, &[steps, width])?;
+        let values = self.take_or_absent(name, &[steps, width])?;
         Ok(series(steps, width, &values))
     }
 
@@ -443,7 +443,7 @@ fn build(
     let t = form.axes.t.size;
     arrays.bytes = recording_bytes(&config, t);
     let episode = episode(&form.task, &form.axes.t, &mut arrays, &config)?;
-    let loss = arrays.take_or_nan("loss", &[t])?;
+    let loss = arrays.take_or_absent("loss", &[t])?;
     let is_recorded = memories(&arrays);
     let trace = trace(&mut arrays, &config, t, &episode)?;
     let score = score(&episode, &trace, &loss);
@@ -516,7 +516,7 @@ fn episode(
     let shown = phases.first().map_or(0, |phase| phase.end - phase.start);
     Ok(Episode {
         input: matrix(arrays.take("input", &[t, config.inputs])?, t),
-        target: matrix(arrays.take_or_nan("target", &[t, config.outputs])?, t),
+        target: matrix(arrays.take_or_absent("target", &[t, config.outputs])?, t),
         // Where nothing is known of what is scored, nothing is.
         mask: if arrays.has("mask") {
             arrays.take("mask", &[t])?
@@ -568,9 +568,9 @@ fn layers(arrays: &mut Arrays, config: &ModelConfig, t: usize) -> Result<Vec<Lay
     } else {
         vec![t, count, c]
     };
-    let hidden = arrays.take_or_nan("controller.hidden", &shape)?;
+    let hidden = arrays.take_or_absent("controller.hidden", &shape)?;
     let cell = if lstm {
-        arrays.take_or_nan("controller.cell", &shape)?
+        arrays.take_or_absent("controller.cell", &shape)?
     } else {
         Vec::new()
     };
@@ -604,16 +604,16 @@ fn head(
     let weighting = arrays.series(&name("weighting"), t, n)?;
     Ok(HeadTrace {
         key: arrays.series_or_nan(&name("key"), t, m)?,
-        strength: arrays.take_or_nan(&name("strength"), &[t])?,
-        gate: arrays.take_or_nan(&name("gate"), &[t])?,
+        strength: arrays.take_or_absent(&name("strength"), &[t])?,
+        gate: arrays.take_or_absent(&name("gate"), &[t])?,
         shift: arrays.series_or_nan(&name("shift"), t, config.offsets())?,
-        sharpening: arrays.take_or_nan(&name("sharpening"), &[t])?,
+        sharpening: arrays.take_or_absent(&name("sharpening"), &[t])?,
         similarity: arrays.series_or_nan(&name("similarity"), t, n)?,
         content: arrays.series_or_nan(&name("content"), t, n)?,
         gated: arrays.series_or_nan(&name("gated"), t, n)?,
         shifted: arrays.series_or_nan(&name("shifted"), t, n)?,
         weighting,
-        initial: arrays.take_or_nan(&name("initial"), &[n])?,
+        initial: arrays.take_or_absent(&name("initial"), &[n])?,
         role: if index < config.read_heads {
             Role::Read {
                 read: arrays.series_or_nan(&name("read"), t, m)?,
@@ -628,7 +628,7 @@ fn head(
 }
 
 /// The memory of every step: as written, or rebuilt from what the write heads did, with the recorded memories in
-/// their places; NaN where neither is possible.
+/// their places; absent where neither is possible.
 fn memory(
     arrays: &mut Arrays,
     config: &ModelConfig,
@@ -655,7 +655,7 @@ fn memory(
         );
         return arrays.fail("memory", problem);
     }
-    let initial = arrays.take_or_nan("memory.initial", &[n, m])?;
+    let initial = arrays.take_or_absent("memory.initial", &[n, m])?;
     let last = optional(arrays, "memory.last", &[n, m])?;
     let frames = t.saturating_sub(1) / KEYFRAME;
     let keyframes = optional(arrays, "memory.keyframes", &[frames, n, m])?;
@@ -680,7 +680,7 @@ fn memory(
             _ if is_rebuilt => {
                 model::memory::write(&heads[config.read_heads..], step - 1, before, after);
             }
-            _ => after.fill(f32::NAN),
+            _ => after.fill(ABSENT),
         }
     }
     if !is_rebuilt {

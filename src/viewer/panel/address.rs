@@ -7,7 +7,7 @@ use super::centre::Bands;
 use super::heads;
 use super::pipeline::as_bars;
 use super::sheet::Sheet;
-use super::time::{frame, gaps, pointer};
+use super::time::{frame, gaps, pointer, veil};
 use super::{Columns, View, interact};
 use crate::model::Role;
 use crate::player::Stage;
@@ -17,6 +17,7 @@ use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
+use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::icon::head_sign;
 use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
@@ -62,14 +63,16 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
         font,
         view.palette.subdued,
     );
-    let at = pos2(used.right() + 8.0, top);
-    painter.text(
-        at,
-        Align2::LEFT_CENTER,
-        memory,
-        theme::mono(11.0),
-        view.palette.text,
-    );
+    let galley = painter.layout_no_wrap(memory, theme::mono(11.0), view.palette.text);
+    // Where both do not fit beside each other, which memory it is goes to the line below.
+    let fits = used.right() + 8.0 + galley.size().x <= columns.marks.max;
+    let corner = if fits {
+        pos2(used.right() + 8.0, top - galley.size().y / 2.0)
+    } else {
+        pos2(left, top + 16.0 - galley.size().y / 2.0)
+    };
+    painter.galley(corner, galley, view.palette.text);
+    let words = if fits { words } else { "" };
     let at = pos2(left, top + 16.0);
     painter.text(
         at,
@@ -140,6 +143,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
     gaps(ui, columns.memory, axis, false, view);
     let rect = Rect::from_x_y_ranges(columns.memory, rows_range(axis));
     frame(ui, rect, view);
+    veil(ui, rect, memory_value(view, 0, 0), view);
     let response = interact(ui, rect, "memory", "rows down, columns across");
     let cell = pointer(&response).and_then(|at| {
         let share = (at.x - rect.left()) / rect.width().max(1.0);
@@ -285,7 +289,7 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         }
         top += between;
     }
-    let strips = if as_bars(axis, view) { 6.0 } else { 18.0 };
+    let strips = if as_bars(axis, view) { 6.0 } else { 20.0 };
     let room = Rangef::new(top + 4.0, bottom);
     below_stages(ui, columns, Rangef::new(start + strips, bottom), room, view);
 }
@@ -304,11 +308,12 @@ fn below_stages(
     let table = Rangef::new(y.min, (y.min + height).min(y.max));
     heads::table_ui(ui, x, table, view);
     let left = Rangef::new(table.max + 10.0, y.max);
-    if left.span() >= LEGENDS {
-        legends(ui, x, left, 2, view);
-    } else {
-        legends(ui, columns.memory, below_vectors, 1, view);
+    for (x, y, across) in [(x, left, 2), (columns.memory, below_vectors, 1)] {
+        if legends(ui, x, y, across, view) {
+            return;
+        }
     }
+    legends_on_demand(ui, pos2(columns.memory.min, y.max), view);
 }
 
 /// A vector of the moment.
@@ -348,6 +353,7 @@ fn vector_now(
         .get(ui.ctx(), &slot, version, size, view.palette, &grid);
     picture::paint(ui.painter(), rect, texture);
     frame(ui, rect, view);
+    veil(ui, rect, values.first().copied().unwrap_or(0.0), view);
     let at = pos2(rect.left() - 8.0, y.center());
     let ink = view.palette.subdued;
     ui.painter()
@@ -383,11 +389,9 @@ fn vector_now(
     }
 }
 
-/// Height of the legends in two columns, in points.
-const LEGENDS: f32 = 58.0;
-
-/// What the colours mean, so many legends beside each other.
-fn legends(ui: &mut Ui, x: Rangef, y: Rangef, across: usize, view: &View<'_>) {
+/// What the colours mean, so many legends beside each other; false where there is no room for them.
+fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &View<'_>) -> bool {
+    const FOOTNOTE: f32 = 14.0;
     let entries = [
         ("weighting", view.weighting_scale),
         ("bit, erase", Scale::Bits),
@@ -396,22 +400,53 @@ fn legends(ui: &mut Ui, x: Rangef, y: Rangef, across: usize, view: &View<'_>) {
     ];
     let lines = entries.len().div_ceil(across);
     let width = (x.span() + 16.0) / across as f32 - 16.0;
-    let each = ((y.span() - 14.0) / lines as f32).min(32.0);
-    if each < 20.0 || width < 60.0 {
-        return;
+    let with_footnote = (y.span() - FOOTNOTE) / lines as f32;
+    let each = if with_footnote >= 22.0 {
+        with_footnote.min(32.0)
+    } else {
+        y.span() / lines as f32
+    };
+    if each < 22.0 || width < 60.0 {
+        return false;
     }
     for (index, (name, scale)) in entries.into_iter().enumerate() {
         let left = x.min + (index % across) as f32 * (width + 16.0);
         let at = pos2(left, y.min + 12.0 + (index / across) as f32 * each);
         legend(ui, at, width, name, scale, view);
     }
-    let at = pos2(x.min, y.min + 8.0 + lines as f32 * each);
-    let words = if across > 1 {
-        "± scales: largest value, fixed for this episode"
-    } else {
-        "± fixed for this episode"
+    if with_footnote >= 22.0 {
+        let at = pos2(x.min, y.min + 8.0 + lines as f32 * each);
+        let words = if across > 1 {
+            "± scales: largest value, fixed for this episode"
+        } else {
+            "± fixed for this episode"
+        };
+        quiet_text(ui, at, Align2::LEFT_CENTER, words, theme::text(10.0), view);
+    }
+    true
+}
+
+/// A word that shows the legends when it is pointed at or clicked, its lower left corner here.
+fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &View<'_>) {
+    let rect = Rect::from_min_max(at - vec2(0.0, 16.0), at + vec2(70.0, 0.0));
+    let response = ui.interact(rect, ui.scope_id().with("legends"), Sense::click());
+    let name = "What the colours mean";
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+    let (font, ink) = (theme::text(10.5), view.palette.accent);
+    ui.painter().text(
+        rect.left_center(),
+        Align2::LEFT_CENTER,
+        "colours …",
+        font,
+        ink,
+    );
+    focus_ring(ui, &response);
+    let show = |ui: &mut Ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(300.0, 78.0), Sense::hover());
+        legends(ui, rect.x_range(), rect.y_range(), 2, view);
     };
-    quiet_text(ui, at, Align2::LEFT_CENTER, words, theme::text(10.0), view);
+    egui::Popup::from_toggle_button_response(&response).show(show);
+    response.on_hover_ui(show);
 }
 
 /// What the colours of one scale mean.
@@ -422,10 +457,10 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
     let ink = view.palette.subdued;
     let text = |value: f32| numbers::exact((value * 1000.0).round() / 1000.0);
     painter.text(at, Align2::LEFT_BOTTOM, name, theme::text(10.5), ink);
-    let ends = if scale == Scale::LogWeighting {
-        "1e−6 … 1".to_owned()
-    } else {
-        format!("{} to {}", text(low), text(high))
+    let ends = match scale {
+        Scale::LogWeighting => "1e−6 … 1".to_owned(),
+        Scale::Signed(_) => format!("±{}", text(high)),
+        _ => format!("{} to {}", text(low), text(high)),
     };
     let right = pos2(at.x + width, at.y);
     painter.text(right, Align2::RIGHT_BOTTOM, ends, font, ink);

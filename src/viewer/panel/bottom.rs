@@ -2,8 +2,10 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
 
+use super::time::veil;
 use super::{BUTTONS, Columns, TRANSPORT, View, interact, play_head, scalars, scrub};
 use crate::player::{Loop, Stage};
+use crate::train::is_absent;
 use crate::viewer::command::{self, Command};
 use crate::viewer::numbers;
 use crate::viewer::story;
@@ -88,6 +90,8 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     loop_part(ui, columns, y, view);
     event_ticks(ui, columns, y, view);
     let most = loss_bars(ui, columns, y, view);
+    let loss = view.recording().loss.first().copied();
+    veil(ui, rect.with_min_y(y.min + 14.0), loss.unwrap_or(0.0), view);
     painter.rect_stroke(
         rect,
         3.0,
@@ -183,7 +187,7 @@ fn loss_bars(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) -> f32 {
         .max(1.0) as usize;
     let worst = |losses: &[f32]| {
         losses.iter().copied().fold(0.0, |worst: f32, loss| {
-            if loss.is_finite() {
+            if loss.is_finite() || is_absent(loss) {
                 worst.max(loss)
             } else {
                 f32::INFINITY

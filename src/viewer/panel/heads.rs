@@ -5,10 +5,11 @@ use egui::{Align2, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use super::address::rows_range;
 use super::pipeline::{Column, Places, as_bars, bars, strip};
-use super::time::{frame, gaps, pointer};
+use super::time::{frame, gaps, pointer, veil};
 use super::{View, interact};
 use crate::model::HeadTrace;
 use crate::player::Stage;
+use crate::train::is_absent;
 use crate::viewer::command::Command;
 use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
@@ -68,6 +69,7 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
     }
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
+    veil(ui, rect, column.values[0], view);
     let response = interact(ui, rect, &format!("{label} now"), column.equation);
     choose(ui, &response, head, view);
     if let Some(position) = pointer(&response)
@@ -188,7 +190,7 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         numbers::cell(trace.gate[t]),
         String::new(),
         numbers::fit(trace.sharpening[t], 2, 5),
-        format!("{entropy:5.2}"),
+        numbers::plain(entropy, 2, 5),
     ];
     let response = ui.interact(rect, ui.scope_id().with(("chip", head)), Sense::click());
     let shift = story::main_shift(trace, t).map_or(String::new(), |(by, _)| story::signed(by));
@@ -251,6 +253,9 @@ fn shift_sign(ui: &Ui, cell: Rect, head: usize, trace: &HeadTrace<f32>, view: &V
     let each = width / shift.len().max(1) as f32;
     let (left, bottom) = (cell.right() - 22.0 - width, cell.bottom() - 2.0);
     for (index, s) in shift.iter().enumerate() {
+        if is_absent(*s) {
+            continue;
+        }
         let share = if s.is_finite() {
             s.clamp(0.0, 1.0)
         } else {

@@ -421,13 +421,7 @@ pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     let recording = view.recording();
     let palette = view.palette;
     ui.label(egui::RichText::new(story::verdict(recording)).color(palette.text));
-    note(
-        ui,
-        &format!(
-            "cross-entropy {} bits",
-            numbers::short(recording.score.bits as f32, 3)
-        ),
-    );
+    note(ui, &story::loss(recording));
     if view.open.non_finite > 0 {
         let text = story::not_finite(view.open.non_finite);
         ui.label(egui::RichText::new(text).color(palette.warning));

@@ -250,7 +250,7 @@ impl Columns {
 
 /// Width of all rows in little.
 const MINIMAP: f32 = 14.0;
-const GUTTER: f32 = 62.0;
+const GUTTER: f32 = 68.0;
 const MARKS: f32 = 46.0;
 const BETWEEN: f32 = 34.0;
 

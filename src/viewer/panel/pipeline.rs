@@ -8,10 +8,11 @@ use super::address::{quiet_text, rows_range};
 use super::centre::Bands;
 use super::heads;
 use super::sheet::Sheet;
-use super::time::{frame, gaps, pointer};
+use super::time::{frame, gaps, pointer, veil};
 use super::{Columns, View, interact};
 use crate::model::HeadTrace;
 use crate::player::Stage;
+use crate::train::is_absent;
 use crate::viewer::command::Command;
 use crate::viewer::inspect::{self, Target};
 use crate::viewer::links::{self, Link};
@@ -40,6 +41,8 @@ const MOST_BARS: usize = 200;
 const GAPS: [f32; 5] = [4.0, 8.0, 10.0, 16.0, 8.0];
 /// A head whose columns would be thinner than this is not expanded beside another, in points.
 const THINNEST: f32 = 15.0;
+/// Columns this wide have their names over them, in points.
+const LEGIBLE: f32 = 26.0;
 /// Room between two expanded heads, in points.
 const APART: f32 = 18.0;
 
@@ -228,7 +231,7 @@ pub fn stages_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         quiet_text(ui, at, Align2::RIGHT_TOP, "max", theme::text(9.5), view);
     }
     if !as_bars(axis, view) {
-        let at = pos2(columns.stages.min, rows_range(axis).max + FOOT + 2.0);
+        let at = pos2(columns.stages.min, rows_range(axis).max + FOOT + 4.0);
         let words = "colour strips: too many rows for bars";
         quiet_text(ui, at, Align2::LEFT_TOP, words, theme::text(10.5), view);
     }
@@ -463,13 +466,14 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
         _ => &column.parameter,
     };
     line(0.0, parameter, number, view.palette.strong);
-    line(16.0, column.symbol, theme::text(14.0), view.palette.text);
-    line(
-        35.0,
-        column.words,
-        theme::text((x.span() * 0.3).clamp(8.0, 11.0)),
-        words,
-    );
+    // Beside a pinned head there is no room for words: the symbol says it.
+    let legible = x.span() >= LEGIBLE;
+    let symbol = theme::text(if legible { 14.0 } else { 11.5 });
+    line(16.0, column.symbol, symbol, view.palette.text);
+    if legible {
+        let font = theme::text((x.span() * 0.3).clamp(8.0, 11.0));
+        line(35.0, column.words, font, words);
+    }
     let rect = Rect::from_x_y_ranges(x, Rangef::new(bottom - COLUMN_HEAD, bottom));
     let response = ui.interact(
         rect,
@@ -539,6 +543,7 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
     }
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
+    veil(ui, rect, column.values[0], view);
     foot(ui, x, axis, column, view);
     let label = story::head_label(view.recording(), column.head);
     let name = format!("{label} {}", column.words);
@@ -620,6 +625,9 @@ pub fn bars(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, color: Color32
             continue;
         };
         let value = column.values[row];
+        if is_absent(value) {
+            continue;
+        }
         let gap = if axis.height >= 6.0 { 1.0 } else { 0.0 };
         let y = Rangef::new(place.min + gap / 2.0, place.max - gap / 2.0);
         if !value.is_finite() {
@@ -664,10 +672,14 @@ fn cell_number(
     } else {
         view.palette.subdued
     };
-    let at = pos2(x.max - 3.0, place.center());
-    let text = numbers::cell(value);
-    ui.painter()
-        .text(at, Align2::RIGHT_CENTER, text, theme::mono(9.5), ink);
+    // A bar that can go both ways leaves the other side free.
+    let (side, align) = if signed && value > 0.0 {
+        (x.min + 2.0, Align2::LEFT_CENTER)
+    } else {
+        (x.max - 3.0, Align2::RIGHT_CENTER)
+    };
+    let (at, text) = (pos2(side, place.center()), numbers::cell(value));
+    ui.painter().text(at, align, text, theme::mono(9.5), ink);
 }
 
 /// A strip of colour: for rows too thin for bars. `slot` is the name of its picture.

@@ -4,6 +4,7 @@ use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec
 
 use super::View;
 use crate::model::HeadTrace;
+use crate::train::is_absent;
 use crate::viewer::command::Command;
 use crate::viewer::inspect::{self, Target, Vector};
 use crate::viewer::numbers;
@@ -268,6 +269,10 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         copy_ui(ui, "all rows", view);
     }
     ui.add_space(4.0);
+    if is_absent(weighting[0]) {
+        number(ui, "H", "entropy, bits", "not recorded");
+        return;
+    }
     if weighting.iter().any(|weight| !weight.is_finite()) {
         number(ui, "H", "entropy, bits", "not finite");
         ui.add_space(4.0);

@@ -2,8 +2,10 @@
 
 use egui::{Align2, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 
+use super::time::veil;
 use super::{Columns, View, heads, interact, scrub};
 use crate::figure::{self, Scalar};
+use crate::train::is_absent;
 use crate::viewer::numbers;
 use crate::viewer::story;
 use crate::viewer::theme;
@@ -124,11 +126,12 @@ fn scalar_ui(
         let x = columns.step(step, scalar.values.len());
         if value.is_finite() {
             points.extend([pos2(x.min, height(value)), pos2(x.max, height(value))]);
-        } else {
+        } else if !is_absent(value) {
             let gap = Rect::from_x_y_ranges(x, y);
             painter.rect_filled(gap, 0.0, palette.non_finite);
         }
     }
+    veil(ui, rect, scalar.values[0], view);
     let stroke = Stroke::new(1.2, palette.head(view.focus));
     painter.extend(heads::dashed(&points, stroke, view.focus));
     let now = scalar.values[view.step()];
@@ -140,7 +143,7 @@ fn scalar_ui(
     let used = painter.text(
         at,
         Align2::LEFT_CENTER,
-        format!("{now:6.2}").replace('-', "−"),
+        numbers::plain(now, 2, 6),
         theme::mono(11.0),
         palette.text,
     );

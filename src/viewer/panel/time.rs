@@ -7,6 +7,7 @@ use super::sheet::Sheet;
 use super::{Columns, View, heads, interact, scrub};
 use crate::math::Series;
 use crate::model::{HeadTrace, Role};
+use crate::train::is_absent;
 use crate::viewer::command::Command;
 use crate::viewer::inspect::{Target, Vector};
 use crate::viewer::numbers;
@@ -184,6 +185,7 @@ impl TimePicture<'_> {
             .get(ui.ctx(), self.name, serial, size, palette, &self.grid);
         picture::paint(ui.painter(), self.rect, texture);
         frame(ui, self.rect, view);
+        veil(ui, self.rect, (self.grid.value)(0, 0), view);
         let response = interact(ui, self.rect, self.name, "over time");
         scrub(&response, columns, view);
         let cell = pointer(&response).and_then(|at| self.grid.cell_at(self.rect, at));
@@ -218,6 +220,31 @@ pub fn pointer(response: &egui::Response) -> Option<egui::Pos2> {
 pub fn frame(ui: &Ui, rect: Rect, view: &View<'_>) {
     let (stroke, kind) = (view.palette.hairline(), egui::StrokeKind::Outside);
     ui.painter().rect_stroke(rect, 0.0, stroke, kind);
+}
+
+/// Room between the hatches over what was not recorded, in points.
+const APART: f32 = 7.0;
+
+/// Covers a picture whose first value was not recorded: nothing is known of what it would show.
+pub fn veil(ui: &Ui, rect: Rect, first: f32, view: &View<'_>) {
+    if !is_absent(first) {
+        return;
+    }
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    painter.rect_filled(rect, 0.0, view.palette.panel);
+    let lines = ((rect.width() + rect.height()) / APART) as usize;
+    for line in 0..=lines {
+        let x = rect.left() + line as f32 * APART;
+        let ends = [pos2(x, rect.top()), pos2(x - rect.height(), rect.bottom())];
+        painter.line_segment(ends, view.palette.hairline());
+    }
+    let (font, ink) = (theme::text(10.5), view.palette.subdued);
+    let galley = painter.layout_no_wrap("not recorded".to_owned(), font, ink);
+    let plate = Rect::from_center_size(rect.center(), galley.size()).expand2(egui::vec2(5.0, 0.0));
+    if rect.width() > plate.width() && rect.height() >= 11.0 {
+        painter.rect_filled(plate, 2.0, view.palette.panel);
+        painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
+    }
 }
 
 fn strip_ui(
@@ -413,6 +440,7 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     picture::paint_rows(ui.painter(), rect.x_range(), &axis, texture, 1.0);
     let picture = rect.with_min_y(name.max);
     frame(ui, picture, view);
+    veil(ui, picture, trace.weighting.row(0)[0], view);
     let x = picture.left() + (view.step() as f32 + 0.5) / steps.max(1) as f32 * picture.width();
     let line = egui::Stroke::new(1.0, view.palette.accent);
     ui.painter().vline(x, picture.y_range(), line);
@@ -500,6 +528,7 @@ fn lane_ui(
     gaps(ui, columns.time, axis, focused, view);
     let rect = Rect::from_x_y_ranges(columns.time, Rangef::new(y.min, axis.bottom().max(y.max)));
     frame(ui, rect, view);
+    veil(ui, rect, trace.weighting.row(0)[0], view);
     let response = interact(ui, rect, &name, "memory rows over time");
     scrub(&response, columns, view);
     let cell = pointer(&response).and_then(|at| {

@@ -4,7 +4,7 @@
 use egui::{Align2, Rangef, Rect, Ui, pos2};
 
 use super::centre::Bands;
-use super::time::{TimePicture, frame, pointer};
+use super::time::{TimePicture, frame, pointer, veil};
 use super::{Columns, View, address, interact, pipeline};
 use crate::viewer::command::Command;
 use crate::viewer::inspect::{Target, Units};
@@ -276,6 +276,7 @@ fn strip_ui(
         .get(ui.ctx(), &slot, version, size, view.palette, &grid);
     picture::paint(ui.painter(), rect, texture);
     frame(ui, rect, view);
+    veil(ui, rect, strip.values.first().copied().unwrap_or(0.0), view);
     if symbols {
         let at = pos2(rect.center().x, rect.top() - 2.0);
         let room = rect.width() > 84.0;

@@ -33,7 +33,10 @@ impl std::fmt::Debug for Start<'_> {
 
 /// Most of the window that the page takes, in points.
 const WIDTH: f32 = 1080.0;
+/// Height of a card with two lines about the machine.
 const CARD: f32 = 178.0;
+/// A narrower card says it in three.
+const NARROW_CARD: (f32, f32) = (300.0, 192.0);
 const PICTURE: f32 = 92.0;
 const GAP: f32 = 16.0;
 
@@ -105,6 +108,11 @@ fn cards_ui(
     let all = ui.available_width();
     let across = ((all + GAP) / (260.0 + GAP)).floor().clamp(1.0, 3.0);
     let width = ((all - (across - 1.0) * GAP) / across).max(1.0);
+    let height = if width < NARROW_CARD.0 {
+        NARROW_CARD.1
+    } else {
+        CARD
+    };
     let machines: Vec<_> = session.machines.iter().enumerate().collect();
     let words =
         "Of every machine: its answer over time; below, where in memory its heads are meanwhile.";
@@ -114,7 +122,7 @@ fn cards_ui(
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
             for (index, machine) in line {
-                let (rect, response) = ui.allocate_exact_size(vec2(width, CARD), Sense::click());
+                let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
                 let name = format!("Show {}", machine.title);
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
                 let fill = if response.hovered() {

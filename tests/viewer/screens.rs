@@ -1,0 +1,283 @@
+//! What the window looks like in each of its states, as pictures (`tests/viewer/screens/`), in both themes
+//! and in a large and the smallest window. `UPDATE_SNAPSHOTS=1 cargo test --release --test viewer screens`
+//! draws them anew; what differs lies beside them otherwise, as `.diff.png`.
+
+use egui_kittest::{SnapshotOptions, SnapshotResults, try_image_snapshot_options};
+use image::RgbaImage;
+use image::imageops::crop_imm;
+use tapescope::viewer::Target;
+
+use super::raster::Raster;
+use super::*;
+
+/// The colours of a pixel may be this far apart: another processor rounds other last bits.
+const FAR: f32 = 0.6;
+/// So many pixels may be further apart: a digit or two, but no line of text, and no panel.
+const FEW: usize = 400;
+
+/// What the harness leaves free around the window.
+const MARGIN: f32 = 8.0;
+const LARGE: Vec2 = Vec2::new(1440.0, 900.0);
+const SMALL: Vec2 = Vec2::new(960.0, 600.0);
+
+type Screen = Harness<'static, App>;
+
+/// A state of the window: its name, the machine, and what brings the window there.
+type Scene = (&'static str, &'static str, fn(&mut Screen));
+
+/// The first of them are the layouts: kept in both themes, large and small. Of the others the small
+/// window is kept, dark and light in turns; all are drawn in both themes and sizes.
+const LAYOUTS: usize = 4;
+
+const SCENES: &[Scene] = &[
+    ("all stages", "copy", |screen| {
+        go_to(screen, 12, Stage::Output);
+    }),
+    ("paper", "copy", |screen| {
+        act(screen, Command::NextLayout);
+        go_to(screen, 12, Stage::Output);
+    }),
+    ("paper, row 0 on top", "copy", |screen| {
+        act(screen, Command::NextLayout);
+        act(screen, Command::NextLayout);
+        go_to(screen, 30, Stage::Output);
+    }),
+    ("start page", "copy", |screen| press(screen, Key::W)),
+    ("stage", "copy", |screen| {
+        go_to(screen, 25, Stage::Shift);
+    }),
+    ("card", "copy", |screen| {
+        go_to(screen, 25, Stage::Output);
+        act(screen, Command::Focus(0));
+        act(screen, Command::Select(Target::Row(13)));
+    }),
+    ("several heads", "associative_recall", |screen| {
+        go_to(screen, 20, Stage::Output);
+        act(screen, Command::Pin(1));
+    }),
+    ("all heads", "associative_recall", |screen| {
+        go_to(screen, 20, Stage::Output);
+        act(screen, Command::AllHeads);
+    }),
+    ("no heads", "copy_lstm", |screen| {
+        go_to(screen, 20, Stage::Output);
+    }),
+    ("find a command", "copy", |screen| {
+        press_with(screen, Modifiers::COMMAND, Key::K);
+    }),
+    ("keys", "copy", |screen| press(screen, Key::F1)),
+    ("settings", "copy", |screen| {
+        press_with(screen, Modifiers::COMMAND, Key::Comma);
+    }),
+    ("about", "copy", |screen| act(screen, Command::AskAbout)),
+    ("go to step", "copy", |screen| press(screen, Key::G)),
+    ("open", "copy", |screen| {
+        press_with(screen, Modifiers::COMMAND, Key::O);
+    }),
+    ("edit", "copy", |screen| {
+        press(screen, Key::E);
+        act(screen, Command::Flip(3, 2));
+        go_to(screen, 12, Stage::Output);
+    }),
+    ("problem", "copy", |screen| {
+        act(
+            screen,
+            Command::Open(PathBuf::from("missing.ntmtrace.json")),
+        );
+    }),
+    ("tour", "copy", |screen| act(screen, Command::StartTour)),
+    ("tour, stop 5", "copy", |screen| tour_to(screen, 5)),
+    ("tour, stop 6", "copy", |screen| tour_to(screen, 6)),
+    ("tour, stop 7", "copy", |screen| tour_to(screen, 7)),
+    ("tour, stop 8", "copy", |screen| tour_to(screen, 8)),
+    ("tour, stop 9", "copy", |screen| tour_to(screen, 9)),
+    ("not trained", "untrained", |screen| {
+        go_to(screen, 12, Stage::Output);
+    }),
+    ("messages", "copy", |screen| {
+        act(
+            screen,
+            Command::Open(PathBuf::from("missing.ntmtrace.json")),
+        );
+        act(screen, Command::AskMessages);
+    }),
+    ("first start", "copy", |screen| {
+        screen.state_mut().settings.greeted = false;
+    }),
+    ("drawer", "copy", |screen| {
+        go_to(screen, 12, Stage::Output);
+        act(screen, Command::ToggleNumbers);
+    }),
+    ("pointer on a value", "copy", |screen| {
+        go_to(screen, 12, Stage::Output);
+        let picture = screen
+            .get_by_label("memory: rows down, columns across")
+            .rect();
+        screen.hover_at(picture.left_top() + egui::vec2(33.0, 51.0));
+    }),
+    ("copy menu", "copy", |screen| {
+        go_to(screen, 12, Stage::Output);
+        let picture = screen
+            .get_by_label("memory: rows down, columns across")
+            .rect();
+        let place = picture.left_top() + egui::vec2(33.0, 51.0);
+        screen.hover_at(place);
+        screen.run_steps(2);
+        for pressed in [true, false] {
+            screen.event(egui::Event::PointerButton {
+                pos: place,
+                button: egui::PointerButton::Secondary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+            screen.run_steps(1);
+        }
+    }),
+    ("dropping", "copy", |screen| {
+        let file = egui::HoveredFile {
+            path: Some(PathBuf::from("theirs.ntmtrace.json")),
+            ..egui::HoveredFile::default()
+        };
+        screen.input_mut().hovered_files.push(file);
+    }),
+    ("logarithm, part in a loop", "repeat_copy", |screen| {
+        act(screen, Command::NextScale);
+        act(screen, Command::LoopRange(Some((10, 20))));
+        go_to(screen, 17, Stage::Output);
+    }),
+    ("4096 rows", "copy", |screen| {
+        act(screen, Command::MemoryRows(4096));
+        act(screen, Command::ToggleTouched);
+        go_to(screen, 30, Stage::Output);
+    }),
+    ("4096 rows, part", "copy", |screen| {
+        act(screen, Command::MemoryRows(4096));
+        act(screen, Command::ToggleTouched);
+        for _ in 0..6 {
+            act(screen, Command::RowsTaller);
+        }
+        act(screen, Command::ToggleFollow);
+        go_to(screen, 30, Stage::Output);
+    }),
+    ("ten heads", "copy", |screen| {
+        act(screen, Command::Open(PathBuf::from("7 reads 3 writes")));
+        go_to(screen, 5, Stage::Output);
+    }),
+    ("ten heads side by side", "copy", |screen| {
+        act(screen, Command::Open(PathBuf::from("7 reads 3 writes")));
+        act(screen, Command::AllHeads);
+        go_to(screen, 5, Stage::Output);
+    }),
+    ("not finite", "copy", |screen| {
+        act(screen, Command::Open(PathBuf::from("broken.json")));
+        go_to(screen, 3, Stage::Output);
+    }),
+    ("absent arrays", "copy", |screen| {
+        act(screen, Command::Open(PathBuf::from("weightings.json")));
+        go_to(screen, 3, Stage::Output);
+    }),
+];
+
+fn go_to(screen: &mut Screen, step: usize, stage: Stage) {
+    act(screen, Command::Seek(step));
+    act(screen, Command::SeekStage(stage));
+}
+
+fn tour_to(screen: &mut Screen, stop: usize) {
+    act(screen, Command::StartTour);
+    for _ in 1..stop {
+        act(screen, Command::NextStop);
+    }
+}
+
+fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
+    let (_, machine, prepare) = scene;
+    let mut options = Options::shipped(None).with_first(machine);
+    options.files = Arc::<Shelf>::default();
+    options.settings.look.still = true;
+    let mut screen = Harness::builder()
+        .with_size(size + Vec2::splat(2.0 * MARGIN))
+        .with_theme(theme)
+        .with_step_dt(0.05)
+        .renderer(Raster::default())
+        .with_context_setup(tapescope::viewer::dress)
+        .build_ui_state(|ui, app: &mut App| app.frame_ui(ui), App::headless(options));
+    screen.run_steps(3);
+    prepare(&mut screen);
+    screen.run_steps(10);
+    screen
+}
+
+/// The picture of a scene, without what the harness leaves free around the window.
+fn picture(screen: &mut Screen, size: Vec2) -> RgbaImage {
+    let (image, margin) = (screen.render().unwrap(), MARGIN as u32);
+    crop_imm(&image, margin, margin, size.x as u32, size.y as u32).to_image()
+}
+
+fn file_name(scene: &Scene, size: Vec2, theme: Theme) -> String {
+    let name = scene.0.replace(", ", "_").replace(' ', "_");
+    format!("{name}-{theme:?}-{}", size.x).to_lowercase()
+}
+
+const ALL: [(Vec2, Theme); 4] = [
+    (LARGE, Theme::Dark),
+    (LARGE, Theme::Light),
+    (SMALL, Theme::Dark),
+    (SMALL, Theme::Light),
+];
+
+#[test]
+#[ignore = "the pictures come with the next change"]
+fn every_state_looks_as_it_did() {
+    let options = SnapshotOptions::new()
+        .threshold(FAR)
+        .max_failed_pixels(FEW)
+        .output_path("tests/viewer/screens");
+    let mut results = SnapshotResults::new();
+    for (index, scene) in SCENES.iter().enumerate() {
+        let kept = if index < LAYOUTS {
+            &ALL[..]
+        } else {
+            &ALL[2 + index % 2..][..1]
+        };
+        for &(size, theme) in kept {
+            let image = picture(&mut screen(scene, size, theme), size);
+            let name = file_name(scene, size, theme);
+            results.add(try_image_snapshot_options(&image, name, &options));
+        }
+    }
+}
+
+#[test]
+fn a_lost_panel_is_noticed() {
+    let before = picture(&mut screen(&SCENES[0], SMALL, Theme::Dark), SMALL);
+    for lost in [Command::ToggleLeft, Command::ToggleTimeline] {
+        let mut screen = screen(&SCENES[0], SMALL, Theme::Dark);
+        act(&mut screen, lost.clone());
+        screen.run_steps(10);
+        let after = picture(&mut screen, SMALL);
+        let pixels = before.pixels().zip(after.pixels());
+        let differing = pixels.filter(|(before, after)| {
+            let channels = before.0.iter().zip(after.0);
+            channels.map(|(a, b)| a.abs_diff(b)).max() > Some(60)
+        });
+        let count = differing.count();
+        assert!(count > 10 * FEW, "{lost:?}: {count} pixels");
+    }
+}
+
+/// For the eyes of whoever changes the window: `cargo test --release --test viewer -- --ignored` draws every
+/// scene in both themes and sizes into `target/screens`.
+#[test]
+#[ignore = "draws pictures for people"]
+fn every_scene_for_the_eye() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screens");
+    std::fs::create_dir_all(&folder).unwrap();
+    for scene in SCENES {
+        for (size, theme) in ALL {
+            let image = picture(&mut screen(scene, size, theme), size);
+            let name = file_name(scene, size, theme);
+            image.save(folder.join(name).with_extension("png")).unwrap();
+        }
+    }
+}

@@ -275,3 +275,23 @@ fn a_standard_output_that_takes_nothing_is_named() {
         "{said}"
     );
 }
+
+#[test]
+#[cfg(feature = "gui")]
+fn what_a_window_is_to_compare_with_is_checked_before_it_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    for (other, words) in [
+        ("none.json", "error: none.json: "),
+        (
+            "copi",
+            "error: there is no preset, weights file or trace `copi`",
+        ),
+    ] {
+        let done = tapescope(folder.path(), &["view", "copy", "--compare", other]);
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{said}");
+        assert!(said.starts_with(words), "{said}");
+    }
+    let done = tapescope(folder.path(), &["view", "--compare", "copy"]);
+    assert_eq!(done.status.code(), Some(2));
+}

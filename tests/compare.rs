@@ -1,7 +1,8 @@
 //! `verify` and `diff` as a library: the first difference, with its place.
 
-use tapescope::io::trace::{self, Imported, Source};
+use tapescope::io::trace::{self, Comparison, Imported, Side, Source};
 use tapescope::io::weights;
+use tapescope::model::config::ControllerKind;
 use tapescope::model::{ModelConfig, Ntm};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
@@ -147,4 +148,72 @@ fn shapes_come_first() {
     let other = imported(&machine, &Recording::new(&machine, &task, 1, 0));
     let lines = trace::diff(&changed(|_| ()), &other, EXACT).unwrap_err();
     assert_eq!(lines, ["steps: 5 and 7", "memory rows: 5 and 6"]);
+}
+
+fn common(a: &Recording, b: &Recording, tolerance: f64) -> Comparison {
+    let side = |recording| Side {
+        recording,
+        order: None,
+        memories: &[],
+    };
+    trace::compare(side(a), side(b), tolerance).unwrap()
+}
+
+#[test]
+fn every_step_has_its_largest_difference() {
+    let (machine, task) = machine(5, 2);
+    let a = Recording::new(&machine, &task, 1, 0);
+    let mut b = a.clone();
+    b.trace.heads[1].gated.row_mut(1)[3] += 0.25;
+    b.trace.heads[0].key.row_mut(3)[0] -= 2.0;
+    b.trace.memory_columns.row_mut(4)[0] = f32::NAN;
+    let found = common(&a, &b, 1e-6);
+    assert_eq!(found.steps, [0.0, 0.25, 0.0, f64::INFINITY, 0.0]);
+    assert_eq!(found.first.unwrap().array, "read1.gated");
+    let worst = found.worst.unwrap();
+    assert_eq!((worst.array.as_str(), worst.step), ("memory", Some(3)));
+    // Below the tolerance nothing is first, but the largest is as large as it is.
+    b.trace.memory_columns = a.trace.memory_columns.clone();
+    let found = common(&a, &b, 10.0);
+    assert!((found.largest - 2.0).abs() < 1e-6);
+    assert_eq!((found.differing, found.first), (0, None));
+}
+
+#[test]
+fn what_two_machines_have_in_common_is_compared() {
+    let (short, task) = machine(5, 2);
+    let a = Recording::new(&short, &task, 1, 0);
+    // The same weights on more rows, and more steps.
+    let (long, longer) = machine(6, 3);
+    let b = Recording::new(&long, &longer, 1, 0);
+    let found = common(&a, &b, 10.0);
+    assert_eq!(found.steps.len(), 5);
+    assert_eq!(found.skipped, [""; 0]);
+    assert_eq!(found.sizes, ["steps: 5 and 7", "memory rows: 5 and 6"]);
+    let (t, n, m, heads) = (5, 5, 4, 4);
+    let per_step = 4 + 3 + 1 + 2 * 2 * 100 + heads * (m + 3 + 3) + 2 * 2 * m;
+    let per_step = per_step + heads * 5 * n + 2 * m + n * m + 3 + 1;
+    assert_eq!(found.values, n * m + heads * n + t * per_step);
+    // Another controller: everything but its state.
+    let mut config = short.config.clone();
+    config.controller.kind = ControllerKind::Feedforward;
+    config.controller.size = 7;
+    config.write_heads = 1;
+    let b = Recording::new(&Ntm::new(config, 3), &task, 1, 0);
+    let found = common(&a, &b, 0.0);
+    assert!(found.skipped.contains(&"controller.hidden".to_owned()));
+    assert!(found.skipped.contains(&"write1.weighting".to_owned()));
+    assert!(!found.skipped.contains(&"write0.weighting".to_owned()));
+    assert!(
+        found
+            .sizes
+            .contains(&"controller: lstm and feedforward".to_owned())
+    );
+    let copy = &weights::shipped()[0];
+    let other = Recording::new(&copy.machine, &copy.experiment.task, 1, 0);
+    let lines = trace::obstacles(&a, &other);
+    assert_eq!(
+        lines,
+        ["input channels: 4 and 9", "output channels: 3 and 8"]
+    );
 }

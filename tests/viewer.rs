@@ -3,6 +3,8 @@
 
 #[path = "viewer/commands.rs"]
 mod commands;
+#[path = "viewer/compare.rs"]
+mod compare;
 #[path = "viewer/order.rs"]
 mod order;
 #[path = "viewer/raster.rs"]
@@ -73,6 +75,34 @@ impl Files for Shelf {
                     sha256: None,
                 })))
             }
+            Some("again.json") => Ok(trace("again.json", |_| ())),
+            Some("changed.json") => Ok(trace("changed.json", |recording| {
+                recording.trace.heads[1].shifted.row_mut(4)[7] += 0.5;
+                recording.trace.heads[1].weighting.row_mut(4)[7] += 0.25;
+            })),
+            Some("short.json") => {
+                let machine = machine("short", 1);
+                let task = machine.task.with_size(3);
+                Ok(opened(
+                    "short.json",
+                    Recording::new(&machine.ntm, &task, 1, 0),
+                ))
+            }
+            Some("wide.json") => {
+                let task = Task::Copy(Copy {
+                    bits: 5,
+                    length: 3..=3,
+                });
+                let recording = Recording::new(&small(&task, 16, 1), &task, 1, 0);
+                Ok(opened("wide.json", recording))
+            }
+            Some("headless.json") => {
+                let machine = machine("headless", 1);
+                let mut config = machine.ntm.config.clone();
+                (config.read_heads, config.write_heads) = (0, 0);
+                let recording = Recording::new(&Ntm::new(config, 1), &machine.task, 1, 0);
+                Ok(opened("headless.json", recording))
+            }
             Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
             None => Err("That is no name.".to_owned()),
         }
@@ -128,6 +158,25 @@ fn weightings_only() -> OpenedTrace {
         config: None,
         sha256: None,
     }
+}
+
+/// A trace in a file of this name.
+fn opened(name: &str, recording: Recording) -> Opened {
+    Opened::Trace(Box::new(OpenedTrace {
+        title: name.to_owned(),
+        recording,
+        config: None,
+        sha256: None,
+    }))
+}
+
+/// The first episode of the first machine, changed.
+fn trace(name: &str, change: impl Fn(&mut Recording)) -> Opened {
+    let machine = machine("first", 1);
+    let task = machine.task.with_size(5);
+    let mut recording = Recording::new(&machine.ntm, &task, 1, 0);
+    change(&mut recording);
+    opened(name, recording)
 }
 
 /// A trace of a machine whose heads the name counts: `0 reads 1 writes`, `1 reads 1 writes, write first`.
@@ -198,6 +247,7 @@ fn options(files: Arc<dyn Files>) -> Options {
         files,
         seed: 1,
         open: None,
+        compare: None,
         settings: Settings::default(),
     }
 }

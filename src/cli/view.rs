@@ -7,7 +7,11 @@ Examples:
   tapescope                                  open on a trained machine
   tapescope view repeat_copy                 open on the included machine of that name
   tapescope view runs/copy-1/weights.safetensors
-  tapescope view copy.ntmtrace.json          show a recorded episode as it is";
+  tapescope view copy.ntmtrace.json          show a recorded episode as it is
+  tapescope view ours.ntmtrace.json --compare theirs.npz
+                                             both on one clock, and where they part
+  tapescope view copy --compare copy_feedforward
+                                             the same episode of two machines";
 
 /// Open the window: on a trained machine, on weights, or on a recorded trace.
 #[derive(Debug, Default, Args)]
@@ -16,6 +20,9 @@ pub(super) struct View {
     /// The name of an included machine, a weights file (.safetensors), the folder of a run, or a
     /// trace (.ntmtrace.json, .ntmtrace.json.gz, .npz).
     what: Option<String>,
+    /// What to compare it with: a trace, or a machine that runs on the same episode.
+    #[arg(long, value_name = "WHAT", requires = "what")]
+    compare: Option<String>,
 }
 
 #[cfg(feature = "gui")]
@@ -23,7 +30,8 @@ impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
         use crate::viewer::{self, Error};
         let first = self.what.map(first).transpose()?;
-        viewer::run(first).map_err(|error| match error {
+        let compare = self.compare.map(self::first).transpose()?;
+        viewer::run(first, compare).map_err(|error| match error {
             Error::File(sentence) => super::Usage(sentence).into(),
             window @ Error::Window(_) => window.into(),
         })
@@ -52,9 +60,11 @@ fn first(what: String) -> anyhow::Result<crate::viewer::First> {
 #[cfg(not(feature = "gui"))]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let what = self
-            .what
-            .map_or_else(String::new, |what| format!(" for {what}"));
+        let names: Vec<_> = self.what.into_iter().chain(self.compare).collect();
+        let what = match names.len() {
+            0 => String::new(),
+            _ => format!(" for {}", names.join(" and ")),
+        };
         let problem = format!(
             "this build has no window{what}; build one with: cargo build --release --features gui"
         );

@@ -163,8 +163,20 @@ impl Place {
         let share = (x - area.left) / area.width();
         let column = ((share * cells.columns as f32) as usize).min(cells.columns.checked_sub(1)?);
         let row = self.placed.row_at(y)?;
-        let value = cells.values.get(row * cells.columns + column)?;
-        Some((column, row, *value))
+        Some((column, row, self.value(column, row)?))
+    }
+
+    /// Upper and lower edge of a row, if it is shown.
+    pub fn row_span(&self, row: usize) -> Option<[f32; 2]> {
+        self.placed.span_of(row)
+    }
+
+    /// The value in a column and a row, if there is anything.
+    pub fn value(&self, column: usize, row: usize) -> Option<f32> {
+        let cells = self.cells.as_ref()?;
+        let here = column < cells.columns && cells.skipped.get(column) != Some(&true);
+        let value = cells.values.get(row * cells.columns + column);
+        value.copied().filter(|_| here)
     }
 }
 

@@ -14,15 +14,15 @@ use crate::model::{HeadTrace, Role};
 use crate::train::Recording;
 
 /// Room at the left of every picture: row numbers and the name of the axis.
-const LEFT: f32 = 52.0;
+pub(super) const LEFT: f32 = 52.0;
 /// Room below a picture whose columns are numbered.
 const AXIS: f32 = 34.0;
 /// Room below any other.
 const BELOW: f32 = 8.0;
 /// Around the page.
-const MARGIN: f32 = 12.0;
+pub(super) const MARGIN: f32 = 12.0;
 /// Between two pictures side by side.
-const BETWEEN: f32 = 22.0;
+pub(super) const BETWEEN: f32 = 22.0;
 /// The least height of the data of a picture.
 const LEAST: f32 = 12.0;
 /// The least width of a page for each picture side by side.
@@ -194,11 +194,11 @@ pub struct Figure<'a> {
 }
 
 /// Pictures side by side, each one a stack.
-struct Band {
+pub(super) struct Band {
     /// Share of the width, and what stands there from the top.
-    stacks: Vec<(f32, Vec<Panel>)>,
+    pub(super) stacks: Vec<(f32, Vec<Panel>)>,
     /// True where the lowest pictures have their columns numbered.
-    axis: bool,
+    pub(super) axis: bool,
 }
 
 impl Band {
@@ -304,36 +304,13 @@ impl<'a> Figure<'a> {
 
     /// The smallest page.
     pub fn least_size(&self) -> (f32, f32) {
-        let bands = self.bands();
-        let stacks = bands.iter().map(|band| band.stacks.len()).max();
-        let width = LEAST_WIDTH * stacks.unwrap_or(1) as f32;
-        let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
-        let natural = bands.iter().map(Band::natural).sum::<f32>();
-        let stretch = bands.iter().map(Band::least_stretch).fold(0.0, f32::max);
-        (width, (overhead + natural * stretch).ceil())
+        least_size(&self.bands())
     }
 
     /// The page, at the size that was asked for, or at one that suits what is on it.
     pub fn draw(&self) -> Drawing {
-        let bands = self.bands();
-        let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
-        let natural = bands.iter().map(Band::natural).sum::<f32>();
-        let (least_width, least_height) = self.least_size();
-        let (width, height) = match self.options.size {
-            Some((width, height)) => (width.max(least_width), height.max(least_height)),
-            None => (self.natural_width(), (overhead + natural).ceil()),
-        };
-        let page = self.page();
-        let ground = page.colours.panel;
-        let mut drawing = Drawing::new(width, height, ground, self.title());
-        let stretch = (height - overhead) / natural.max(1.0);
-        let mut top = MARGIN;
-        for band in bands {
-            let height = band.overhead() + band.natural() * stretch;
-            draw_band(&mut drawing, band, top, height, &page);
-            top += height;
-        }
-        drawing
+        let (size, width) = (self.options.size, self.natural_width());
+        draw_bands(self.bands(), size, width, self.title(), &self.page())
     }
 
     fn natural_width(&self) -> f32 {
@@ -747,6 +724,42 @@ fn stacked(panels: Vec<Panel>) -> Vec<Band> {
         stacks: vec![(1.0, vec![panel])],
     });
     bands.collect()
+}
+
+/// The smallest page for these pictures.
+pub(super) fn least_size(bands: &[Band]) -> (f32, f32) {
+    let stacks = bands.iter().map(|band| band.stacks.len()).max();
+    let width = LEAST_WIDTH * stacks.unwrap_or(1) as f32;
+    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+    let natural = bands.iter().map(Band::natural).sum::<f32>();
+    let stretch = bands.iter().map(Band::least_stretch).fold(0.0, f32::max);
+    (width, (overhead + natural * stretch).ceil())
+}
+
+/// The pictures on a page of this size, or of this width and as high as suits them.
+pub(super) fn draw_bands(
+    bands: Vec<Band>,
+    size: Option<(f32, f32)>,
+    natural_width: f32,
+    title: String,
+    page: &Page<'_>,
+) -> Drawing {
+    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+    let natural = bands.iter().map(Band::natural).sum::<f32>();
+    let (least_width, least_height) = least_size(&bands);
+    let (width, height) = match size {
+        Some((width, height)) => (width.max(least_width), height.max(least_height)),
+        None => (natural_width, (overhead + natural).ceil()),
+    };
+    let mut drawing = Drawing::new(width, height, page.colours.panel, title);
+    let stretch = (height - overhead) / natural.max(1.0);
+    let mut top = MARGIN;
+    for band in bands {
+        let height = band.overhead() + band.natural() * stretch;
+        draw_band(&mut drawing, band, top, height, page);
+        top += height;
+    }
+    drawing
 }
 
 fn draw_band(drawing: &mut Drawing, band: Band, top: f32, height: f32, page: &Page<'_>) {

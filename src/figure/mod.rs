@@ -6,6 +6,7 @@
 //! recording gives the same bytes.
 
 mod colour;
+pub mod compare;
 pub mod curves;
 mod drawing;
 mod episode;

@@ -137,6 +137,13 @@ impl Placed {
         })
     }
 
+    /// Upper and lower edge of a row.
+    pub(super) fn span_of(&self, row: usize) -> Option<[f32; 2]> {
+        let run = self.runs.iter().position(|(rows, _)| rows.contains(&row))?;
+        let (_, top, bottom) = self.rows(run).find(|(other, ..)| *other == row)?;
+        Some([top, bottom])
+    }
+
     /// The rows of a run from the top, with their upper and lower edges.
     fn rows(&self, run: usize) -> impl Iterator<Item = (usize, f32, f32)> + '_ {
         let (rows, [top, _]) = &self.runs[run];
@@ -161,6 +168,20 @@ pub(super) enum Content {
     Bars(Vec<Bars>, usize),
     /// A line per number, for the head of this index.
     Lanes(Vec<Scalar>, usize),
+    /// A bar per step, by the logarithm of its value.
+    Decades(Decades),
+    /// Nothing: the place is kept free.
+    Nothing,
+}
+
+/// A number per step that may be next to nothing or large.
+#[derive(Debug)]
+pub(super) struct Decades {
+    pub(super) values: Cells,
+    /// Where a line is drawn.
+    pub(super) limit: f32,
+    /// The step that has a mark.
+    pub(super) marked: Option<usize>,
 }
 
 /// Values in columns and rows.
@@ -265,13 +286,18 @@ impl Panel {
             Across::Steps(steps) => Some(steps),
             _ => None,
         };
+        if matches!(self.content, Content::Nothing) {
+            return;
+        }
         let placed = self.down.place(&area);
         match &self.content {
             Content::Cells(cells) => draw_cells(drawing, cells, &area, &placed, page),
             Content::Bars(bars, head) => draw_all_bars(drawing, bars, *head, &area, &placed, page),
             Content::Lanes(lanes, head) => draw_lanes(drawing, lanes, *head, &area, page),
+            Content::Decades(decades) => draw_decades(drawing, decades, &area, page),
+            Content::Nothing => {}
         }
-        if !matches!(self.content, Content::Lanes(..)) {
+        if matches!(self.content, Content::Cells(_) | Content::Bars(..)) {
             self.rows_axis(drawing, &area, &placed, page);
         }
         if let (Some(step), Some(steps)) = (page.step, steps) {
@@ -289,7 +315,9 @@ impl Panel {
             row_name: self.down.label,
             placed,
             cells: match self.content {
-                Content::Cells(cells) => Some(cells),
+                Content::Cells(cells) | Content::Decades(Decades { values: cells, .. }) => {
+                    Some(cells)
+                }
                 _ => None,
             },
         });
@@ -553,6 +581,63 @@ fn draw_lane(drawing: &mut Drawing, lane: &Scalar, head: usize, plot: &Area, col
     }
     if points.len() > 1 {
         drawing.line(&points, colours.head(head), 1.4);
+    }
+}
+
+/// The least value that has a bar of any height.
+const FAINTEST: f32 = 1e-8;
+
+fn draw_decades(drawing: &mut Drawing, decades: &Decades, area: &Area, page: &Page<'_>) {
+    let (colours, values) = (page.colours, &decades.values.values);
+    drawing.rect(*area, colours.well);
+    let finite = values.iter().copied().filter(|value| value.is_finite());
+    let high = finite.fold(1.0, f32::max).log10().ceil();
+    let low = FAINTEST.log10();
+    let height = |value: f32| {
+        let share = (value.max(FAINTEST).log10() - low) / (high - low);
+        (share * area.height()).clamp(1.0, area.height())
+    };
+    let width = area.width() / values.len().max(1) as f32;
+    for (step, &value) in values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| **value != 0.0)
+    {
+        let left = area.left + step as f32 * width;
+        let (height, fill) = if value.is_finite() {
+            (height(value), colours.subdued)
+        } else {
+            (area.height(), colours.non_finite)
+        };
+        let bar = Area::new(left, area.bottom - height, width, height);
+        drawing.rect(bar, fill);
+    }
+    if decades.limit > 0.0 {
+        let y = area.bottom - height(decades.limit);
+        let line = [[area.left, y], [area.right, y]];
+        drawing.line(&line, colours.warning, 1.0);
+    }
+    if let Some(step) = decades.marked {
+        let x = area.left + (step as f32 + 0.5) * width;
+        let corners = [
+            [x - 4.0, area.top - 7.0],
+            [x + 4.0, area.top - 7.0],
+            [x, area.top],
+        ];
+        drawing.marks.push(super::Mark::Shape {
+            points: corners.to_vec(),
+            fill: colours.warning,
+            opacity: 1.0,
+        });
+    }
+    drawing.frame(*area, colours.line);
+    let style = Style::new(9.0, colours.subdued).end();
+    let x = area.left - 5.0;
+    for (value, y) in [
+        (10_f32.powf(high), area.top + 4.0),
+        (FAINTEST, area.bottom - 4.0),
+    ] {
+        drawing.text(numbers::exact(value), [x, y], style);
     }
 }
 

@@ -13,11 +13,17 @@ pub const TOUCHED: f32 = 0.01;
 pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
     let heads = &recording.trace.heads;
     let total = heads.first().map_or(0, |head| head.initial.len());
+    touched_by(&[recording], total)
+}
+
+/// The same of the first `total` rows in several episodes.
+pub(super) fn touched_by(recordings: &[&Recording], total: usize) -> Vec<Range<usize>> {
     let mut touched = vec![false; total];
-    let steps = recording.trace.steps();
-    let weightings = heads
-        .iter()
-        .flat_map(|head| (0..steps).map(|t| head.weighting.row(t)));
+    let weightings = recordings.iter().flat_map(|recording| {
+        let (heads, steps) = (&recording.trace.heads, recording.trace.steps());
+        let heads = heads.iter();
+        heads.flat_map(move |head| (0..steps).map(move |t| head.weighting.row(t)))
+    });
     for weighting in weightings {
         for (touched, &weight) in touched.iter_mut().zip(weighting) {
             *touched |= !weight.is_finite() || weight >= TOUCHED;

@@ -2,6 +2,7 @@
 
 mod changes;
 mod choices;
+mod compare;
 mod editing;
 mod guide;
 mod rows_on_screen;
@@ -16,9 +17,11 @@ use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCom
 use self::start::Welcome;
 use super::Options;
 use super::command::{self, Command};
+use super::compare::Comparing;
 use super::files::{Machine, NoFiles};
 use super::history::History;
 use super::inspect::{self, Card, Target};
+use super::panel::compare::compare_ui;
 use super::panel::dialogs::{Answer, Dialog, Known, dialog_panel_ui};
 use super::panel::finder::Search;
 use super::panel::paper::{Arrangement, paper_ui};
@@ -82,6 +85,9 @@ pub struct App {
     tour: Option<Tour>,
     theme: egui::Theme,
     page: Page,
+    /// Two episodes: what runs over time, and what is of the step.
+    pages: [Page; 2],
+    comparing: Comparing,
     worker: Worker,
     textures: Textures,
     toasts: Toasts,
@@ -138,6 +144,8 @@ impl App {
             tour: None,
             theme: egui::Theme::Dark,
             page: Page::default(),
+            pages: Default::default(),
+            comparing: Comparing::new(options.compare),
             worker,
             textures: Textures::default(),
             toasts: Toasts::default(),
@@ -173,7 +181,9 @@ impl App {
     /// What is said about the thing kept in view, if there is one.
     pub fn card(&self) -> Option<Card> {
         let open = self.session.open.as_ref()?;
-        self.selected?.card(open, self.focus, self.player.step())
+        let pair = self.pair_on_screen();
+        let (focus, step) = (self.focus, self.player.step());
+        panel::card(self.selected?, pair.as_ref(), open, focus, step)
     }
 
     /// Bytes of textures uploaded so far.
@@ -214,6 +224,8 @@ impl App {
                 self.show_file(&path, *open);
                 self.settings.opened(path);
             }
+            Outcome::Other(other) => self.take_other(*other),
+            Outcome::Compared(found) => self.compared(found),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Chosen { save, path } => self.chosen(save, path),
@@ -226,10 +238,11 @@ impl App {
     }
 
     fn chosen(&mut self, save: bool, path: PathBuf) {
-        let command = if save {
-            Command::Save(path)
-        } else {
-            Command::Open(path)
+        let compare = matches!(self.dialog, Some(Dialog::Open { compare: true, .. }));
+        let command = match (save, compare) {
+            (true, _) => Command::Save(path),
+            (false, true) => Command::Compare(path),
+            (false, false) => Command::Open(path),
         };
         self.dialog = None;
         self.act(command);
@@ -296,6 +309,7 @@ impl App {
         if let Some(tour) = self.tour {
             tour.prepare(&mut self.player);
         }
+        self.compare_now();
     }
 
     /// Applies commands in order.
@@ -386,8 +400,8 @@ impl App {
             | Command::ToggleMotion
             | Command::ForgetFiles => self.set(&command),
             Command::NextLayout => {
-                let arrangement = &mut self.settings.arrangement;
-                *arrangement = arrangement.next();
+                let two = self.pair().is_some();
+                self.settings.arrangement = self.arrangement().next(two);
             }
             Command::Focus(head) => self.look_at(head),
             Command::Pin(head) => self.pin(head),
@@ -402,11 +416,19 @@ impl App {
             Command::StartTour | Command::NextStop | Command::LeaveTour | Command::Greet => {
                 self.guide(&command);
             }
+            Command::Compare(_)
+            | Command::KeepAsA
+            | Command::SwapSides
+            | Command::ToggleDifference
+            | Command::FirstDifference
+            | Command::Tolerance(_)
+            | Command::EndComparison => self.compare(&command),
             Command::AskStep
             | Command::AskCommand
             | Command::AskSettings
             | Command::AskAbout
             | Command::AskMessages
+            | Command::AskCompare
             | Command::AskOpen
             | Command::AskSave
             | Command::AskFigure { .. }
@@ -493,6 +515,9 @@ impl App {
                 return;
             }
             Command::NextSeed => self.session.wish.seed = before.seed.wrapping_add(1),
+            Command::Machine(index) if self.comparing.kept.is_some() => {
+                self.session.choose_alike(index);
+            }
             Command::Machine(index) => self.session.choose(index),
             Command::Size(size) => limit = self.session.set_size(size),
             Command::Repeats(repeats) => limit = self.session.set_repeats(repeats),
@@ -500,7 +525,7 @@ impl App {
             Command::MemoryRows(rows) => self.session.set_rows(rows),
             _ => {}
         }
-        if !matches!(command, Command::MemoryRows(_)) {
+        if !matches!(command, Command::MemoryRows(_) | Command::Machine(_)) {
             // The bits of another episode are others.
             self.session.wish.flipped.clear();
         }
@@ -544,16 +569,16 @@ impl App {
         let job = match Format::of(&path) {
             None => Job::Save(path, shown),
             Some(format) => {
+                let arrangement = self.arrangement();
                 let options = figure::Options {
                     map: self.settings.look.map,
-                    step: (self.settings.arrangement == Arrangement::Debug)
-                        .then(|| self.player.step()),
-                    ..self
-                        .settings
-                        .arrangement
-                        .options(dark, self.touched_only, self.focus)
+                    step: (arrangement == Arrangement::Debug).then(|| self.player.step()),
+                    ..arrangement.options(dark, self.touched_only, self.focus)
                 };
-                Job::Figure(path, format, shown, Box::new(options))
+                match self.two(&options) {
+                    Some(two) => Job::FigureOfTwo(path, format, Box::new(two)),
+                    None => Job::Figure(path, format, shown, Box::new(options)),
+                }
             }
         };
         self.worker.start(job);
@@ -583,6 +608,11 @@ impl App {
             (Command::AskCommand, _) => Some(Dialog::Commands(Search::default())),
             (Command::AskOpen, _) => Some(Dialog::Open {
                 text: String::new(),
+                compare: false,
+            }),
+            (Command::AskCompare, _) if has_episode => Some(Dialog::Open {
+                text: String::new(),
+                compare: true,
             }),
             (Command::AskSave, _) if has_episode => Some(Dialog::Save {
                 text: self.suggestion(None),
@@ -608,7 +638,10 @@ impl App {
                     self.drawer = false;
                 } else if self.welcome.shown {
                     self.toggle_welcome();
-                } else if self.tour.take().is_none() && self.selected.take().is_none() {
+                } else if self.tour.take().is_none()
+                    && self.selected.take().is_none()
+                    && !self.leave_comparison()
+                {
                     self.toasts.clear();
                 }
                 None
@@ -621,10 +654,7 @@ impl App {
         match answer {
             Answer::None => {}
             Answer::Leave => self.dialog = None,
-            Answer::Open(text) => {
-                self.dialog = None;
-                self.act(Command::Open(PathBuf::from(text.trim())));
-            }
+            Answer::Open(text) => self.chosen(false, PathBuf::from(text.trim())),
             Answer::Save(text) => {
                 self.dialog = None;
                 self.act(Command::Save(PathBuf::from(text.trim())));
@@ -733,7 +763,9 @@ impl App {
         let pinned = self.pinned.is_some() && !self.all_heads;
         let (numbers, heads) = (self.shows_numbers(width), self.heads());
         let left = self.settings.panels.left;
-        if self.part().is_some() {
+        if self.arrangement() == Arrangement::Compare {
+            Columns::of_two(width, left, numbers)
+        } else if self.part().is_some() {
             Columns::with_minimap(width, left, numbers, heads, pinned)
         } else {
             Columns::new(width, left, numbers, heads, pinned)
@@ -780,7 +812,9 @@ impl App {
             .exact_size(panel::TOP)
             .resizable(false)
             .frame(slim)
-            .show(ui, |ui| top::top_ui(ui, &self.session, bar, commands));
+            .show(ui, |ui| {
+                top::top_ui(ui, &self.session, bar, self.names().as_ref(), commands);
+            });
         if self.welcome.shown {
             self.welcome_ui(ui, commands);
             return;
@@ -791,6 +825,7 @@ impl App {
         };
         let (whole, rows) = self.rows_of(&open, ui.ctx().content_rect().height());
         let columns = self.columns(width);
+        let arrangement = self.arrangement();
         let (mut row, mut unit) = (None, None);
         let mut readout = None;
         let mut view = View {
@@ -819,11 +854,15 @@ impl App {
             unit_before: self.unit,
             unit: &mut unit,
             selected: self.selected,
+            pair: (arrangement == Arrangement::Compare)
+                .then(|| self.comparing.pair(&open))
+                .flatten(),
+            map: self.settings.look.map,
             problems: self.toasts.problems(),
         };
         let frames = (panel, padded, slim);
-        let page = (self.settings.arrangement, &mut self.page);
-        episode_panels_ui(ui, &columns, shown, frames, &mut view, page);
+        let pages = (arrangement, &mut self.page, &mut self.pages);
+        episode_panels_ui(ui, &columns, shown, frames, &mut view, pages);
         if drawer {
             drawer_ui(ui.ctx(), padded, shown, &mut view);
         }
@@ -853,7 +892,7 @@ fn episode_panels_ui(
     shown: Panels,
     (panel, padded, slim): (Frame, Frame, Frame),
     view: &mut View<'_>,
-    (arrangement, page): (Arrangement, &mut Page),
+    (arrangement, page, pages): (Arrangement, &mut Page, &mut [Page; 2]),
 ) {
     let window = ui.ctx().content_rect().size();
     Panel::bottom("status")
@@ -889,6 +928,7 @@ fn episode_panels_ui(
         .frame(Frame::new().fill(palette.background))
         .show(ui, |ui| match arrangement {
             Arrangement::Debug => centre::centre_ui(ui, columns, view),
+            Arrangement::Compare => compare_ui(ui, columns, pages, view),
             paper => paper_ui(ui, columns, paper, page, view),
         });
 }
@@ -1004,6 +1044,7 @@ impl Default for Options {
             files: Arc::new(NoFiles),
             seed: UNSEEN_SEED,
             open: None,
+            compare: None,
             settings: Settings::default(),
         }
     }

@@ -93,6 +93,22 @@ pub enum Command {
     },
     /// Another arrangement of the pictures.
     NextLayout,
+    /// Ask for a file to compare the episode on screen with.
+    AskCompare,
+    /// Compare the episode on screen with this file.
+    Compare(PathBuf),
+    /// Keep the episode on screen as A: what is recorded next is B.
+    KeepAsA,
+    /// A becomes B, and B becomes A.
+    SwapSides,
+    /// Show or hide what B has more than A.
+    ToggleDifference,
+    /// Go to where A and B differ first: step, stage and head.
+    FirstDifference,
+    /// The difference that counts as none.
+    Tolerance(f64),
+    /// Let go of the other episode.
+    EndComparison,
     /// Show or hide the list of keys.
     ToggleShortcuts,
     /// Show or hide the numbers.
@@ -277,6 +293,12 @@ pub fn table() -> Vec<Entry> {
         entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
         entry(Command::AskFigure { svg: false }, "Save figure as PNG", &[control_shift(Key::E)], "or .gif: every step"),
         entry(Command::AskFigure { svg: true }, "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
+        entry(Command::AskCompare, "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
+        entry(Command::KeepAsA, "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
+        entry(Command::SwapSides, "Swap A and B", &[key(Key::X)], "all layouts show the other one"),
+        entry(Command::ToggleDifference, "Difference", &[key(Key::D)], "what B has more than A, or not"),
+        entry(Command::FirstDifference, "First difference", &[shift(Key::D)], "its step, stage and head"),
+        entry(Command::EndComparison, "End the comparison", &[control_shift(Key::D)], "or Esc in its layout"),
         entry(Command::CopyTable { numpy: false }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
         entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[control_shift(Key::C)], ""),
         entry(Command::Undo, "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
@@ -300,12 +322,13 @@ pub fn table() -> Vec<Entry> {
 }
 
 /// The groups of the list of keys, in order.
-pub const GROUPS: [&str; 5] = [
+pub const GROUPS: [&str; 6] = [
     "Play",
     "Move in time",
     "Look",
     "Episode and files",
     "Window",
+    "Compare",
 ];
 
 /// The group of a command in the list of keys: one of [`GROUPS`].
@@ -350,6 +373,12 @@ pub fn group(command: &Command) -> &'static str {
         | Command::NextTheme
         | Command::ToggleShortcuts
         | Command::Escape => 4,
+        Command::AskCompare
+        | Command::KeepAsA
+        | Command::SwapSides
+        | Command::ToggleDifference
+        | Command::FirstDifference
+        | Command::EndComparison => 5,
         _ => 2,
     };
     GROUPS[index]

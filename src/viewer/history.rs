@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::compare::Kept;
 use super::inspect::Target;
 use super::panel::paper::Arrangement;
 use super::rows::Zoom;
@@ -20,6 +21,8 @@ pub struct Moment {
     pub wish: Wish,
     /// The trace from a file, when one was on screen.
     pub file: Option<Open>,
+    /// The episode that it was compared with.
+    pub kept: Option<Kept>,
     /// What was looked at, and how.
     pub sight: Sight,
 }
@@ -49,13 +52,21 @@ pub struct Sight {
     pub look: Look,
 }
 
+impl Moment {
+    fn kept_open(&self) -> Option<&Open> {
+        self.kept.as_ref().map(|kept| &kept.open)
+    }
+}
+
 impl PartialEq for Moment {
     fn eq(&self, other: &Self) -> bool {
-        let file = match (&self.file, &other.file) {
+        let same = |a: Option<&Open>, b: Option<&Open>| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(&a.shown, &b.shown),
             (a, b) => a.is_none() && b.is_none(),
         };
-        file && self.wish == other.wish && self.sight == other.sight
+        let file = same(self.file.as_ref(), other.file.as_ref());
+        let kept = same(self.kept_open(), other.kept_open());
+        file && kept && self.wish == other.wish && self.sight == other.sight
     }
 }
 
@@ -128,6 +139,7 @@ mod tests {
                 flipped: Vec::new(),
             },
             file: None,
+            kept: None,
             sight: Sight {
                 focus: 0,
                 pinned: None,

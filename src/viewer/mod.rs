@@ -5,6 +5,7 @@
 
 mod app;
 pub mod command;
+mod compare;
 mod disk;
 mod files;
 mod history;
@@ -49,6 +50,8 @@ pub struct Options {
     pub seed: u64,
     /// A trace or weights to show instead of the first machine, and the file they came from.
     pub open: Option<(PathBuf, Opened)>,
+    /// A trace or weights to compare it with.
+    pub compare: Option<(PathBuf, Opened)>,
     /// What is remembered of earlier runs.
     pub settings: Settings,
 }
@@ -114,19 +117,28 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Opens the window on a trace, on weights, or on the first machine inside the binary, and returns when it
-/// is closed.
+/// Opens the window on a trace, on weights, or on the first machine inside the binary, beside another one
+/// where there is one to compare with, and returns when it is closed.
 ///
 /// # Errors
 /// A file that cannot be opened, before there is a window. No display, a display that does not answer, or a
 /// missing system library: one sentence that also names the commands that need no window.
-pub fn run(first: Option<First>) -> Result<(), Error> {
+pub fn run(first: Option<First>, compare: Option<First>) -> Result<(), Error> {
+    let open = |path: PathBuf| {
+        let opened = Disk.open(&path).map_err(Error::File)?;
+        Ok((path, opened))
+    };
     let mut options = match first {
         None => Options::shipped(None),
         Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
-        Some(First::File(path)) => {
-            let opened = Disk.open(&path).map_err(Error::File)?;
-            Options::shipped(Some((path, opened)))
+        Some(First::File(path)) => Options::shipped(Some(open(path)?)),
+    };
+    options.compare = match compare {
+        None => None,
+        Some(First::File(path)) => Some(open(path)?),
+        Some(First::Machine(name)) => {
+            let machine = options.machines.iter().find(|machine| machine.name == name);
+            machine.map(|machine| (name.into(), Opened::Machine(Box::new(machine.clone()))))
         }
     };
     let native = eframe::NativeOptions {

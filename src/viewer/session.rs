@@ -183,6 +183,22 @@ impl Open {
         }
     }
 
+    /// What it is called: its file, or its machine, length and seed.
+    pub fn name(&self) -> String {
+        let recording = &self.shown.recording;
+        match (&self.shown.file, &self.shown.machine) {
+            (Some(file), _) => file.clone(),
+            (None, Some(machine)) => format!(
+                "{}, {} {}, {}",
+                machine.title,
+                machine.task.measure().name(),
+                recording.episode.size,
+                drawn(recording, "seed ", "bits by hand")
+            ),
+            (None, None) => task_name(&recording.task).to_owned(),
+        }
+    }
+
     /// True for a trace that was opened: it is shown as it was recorded.
     pub fn is_of_a_file(&self) -> bool {
         self.shown.machine.is_none()
@@ -343,8 +359,8 @@ impl Session {
         }
     }
 
-    /// Adds a machine, or replaces the one of the same name, and asks for it.
-    pub fn add(&mut self, machine: Machine) {
+    /// Adds a machine, or replaces the one of the same name, and asks for it; returns which it is.
+    pub fn add(&mut self, machine: Machine) -> usize {
         let place = self.machines.iter().position(|m| m.name == machine.name);
         let index = place.unwrap_or(self.machines.len());
         if place.is_some() {
@@ -353,37 +369,64 @@ impl Session {
             self.machines.push(Arc::new(machine));
         }
         self.choose(index);
+        index
     }
 
     /// Puts an episode on screen.
     pub fn show(&mut self, open: Open) {
-        self.serial += 1;
         if open.wish.is_some() {
             self.granted.clone_from(&open.wish);
         }
-        self.open = Some(Open {
+        self.open = Some(self.numbered(open));
+    }
+
+    /// An episode that can be told from all others.
+    pub fn numbered(&mut self, open: Open) -> Open {
+        self.serial += 1;
+        Open {
             serial: self.serial,
             ..open
-        });
+        }
+    }
+
+    /// Puts an episode on screen that has been there before, and hands back the one that was there.
+    pub fn exchange(&mut self, open: Open) -> Option<Open> {
+        if let Some(wish) = &open.wish {
+            self.wish.clone_from(wish);
+            self.granted = Some(wish.clone());
+        }
+        self.open.replace(open)
+    }
+
+    /// Asks another machine for the episode on screen, as far as it is one of its task.
+    pub fn choose_alike(&mut self, index: usize) {
+        let same_bits = match &self.open {
+            Some(Open {
+                wish: Some(wish), ..
+            }) => wish.flipped.clone(),
+            _ => Vec::new(),
+        };
+        self.choose(index);
+        let (Some(open), Some(machine)) = (&self.open, self.machines.get(index)) else {
+            return;
+        };
+        let recording = &open.shown.recording;
+        if machine.task.name() == recording.task.name() {
+            let episode = &recording.episode;
+            (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
+            self.wish.flipped = same_bits;
+            if let Some((seed, 0)) = recording.origin {
+                self.wish.seed = seed;
+            }
+        }
     }
 
     /// The title of what is on screen.
     pub fn title(&self) -> String {
-        let Some(open) = &self.open else {
-            return "Tapescope".to_owned();
-        };
-        let what = match (&open.shown.file, &open.shown.machine) {
-            (Some(file), _) => file.clone(),
-            (None, Some(machine)) => format!(
-                "{}, {} {}, {}",
-                machine.title,
-                machine.task.measure().name(),
-                open.shown.recording.episode.size,
-                drawn(&open.shown.recording, "seed ", "bits by hand")
-            ),
-            (None, None) => task_name(&open.shown.recording.task).to_owned(),
-        };
-        format!("{what} – Tapescope")
+        match &self.open {
+            None => "Tapescope".to_owned(),
+            Some(open) => format!("{} – Tapescope", open.name()),
+        }
     }
 
     /// A good name for the file of the episode on screen.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::compare::{Found, Picture, Sides};
 use super::files::{Export, Files, Machine, Opened};
 use super::session::{Open, Wish};
 use crate::figure::{self, Figure, Format};
@@ -25,6 +26,12 @@ pub enum Job {
     Picture(Request),
     /// Read a file.
     Open(PathBuf),
+    /// Read a file to compare with what is on screen.
+    OpenOther(PathBuf),
+    /// Compare two episodes.
+    Compare(Sides),
+    /// Write a figure of two episodes.
+    FigureOfTwo(PathBuf, Format, Box<Picture>),
     /// Write the episode.
     Save(PathBuf, Arc<Shown>),
     /// Write a figure of the episode.
@@ -72,6 +79,10 @@ pub enum Outcome {
     Weights(PathBuf, Box<Machine>),
     /// A file with a trace was read.
     Trace(PathBuf, Box<Open>),
+    /// A file to compare with was read: weights or a trace.
+    Other(Box<Outcome>),
+    /// Two episodes were compared.
+    Compared(Found),
     /// A file was written; the sentence says what.
     Saved(String),
     /// A sentence that says what went wrong with a file.
@@ -285,14 +296,20 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
             Ok(opened) => Outcome::opened(path, opened),
             Err(sentence) => Outcome::Failed(sentence),
         },
+        Job::OpenOther(path) => match attempt(Job::Open(path), files) {
+            failed @ Outcome::Failed(_) => failed,
+            other => Outcome::Other(Box::new(other)),
+        },
+        Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Figure(path, format, shown, options) => {
-            let scale = if format == Format::Gif { 1.0 } else { 2.0 };
             let figure = Figure::new(&shown.recording, *options);
-            let bytes = figure.to_bytes(format, scale, GIF_DELAY);
-            match files.save_figure(&path, &bytes) {
-                Ok(sentence) => Outcome::Saved(sentence),
-                Err(sentence) => Outcome::Failed(sentence),
-            }
+            let bytes = figure.to_bytes(format, scale(format), GIF_DELAY);
+            save_figure(files, &path, &bytes)
+        }
+        Job::FigureOfTwo(path, format, picture) => {
+            let figure = picture.figure();
+            let bytes = figure.to_bytes(format, scale(format), GIF_DELAY);
+            save_figure(files, &path, &bytes)
         }
         Job::Save(path, shown) => {
             let export = Export {
@@ -306,6 +323,18 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
                 Err(sentence) => Outcome::Failed(sentence),
             }
         }
+    }
+}
+
+/// Pixels per unit of a page.
+fn scale(format: Format) -> f32 {
+    if format == Format::Gif { 1.0 } else { 2.0 }
+}
+
+fn save_figure(files: &dyn Files, path: &Path, bytes: &[u8]) -> Outcome {
+    match files.save_figure(path, bytes) {
+        Ok(sentence) => Outcome::Saved(sentence),
+        Err(sentence) => Outcome::Failed(sentence),
     }
 }
 

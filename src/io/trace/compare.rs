@@ -4,7 +4,8 @@
 //! cause, and what comes after it perhaps only the consequence.
 
 use super::Imported;
-use crate::model::{HeadTrace, ModelConfig, Role, Trace, recompute};
+use crate::model::config::Order;
+use crate::model::{HeadTrace, Role, Trace, recompute};
 use crate::train::Recording;
 
 /// What came out of a comparison.
@@ -16,8 +17,16 @@ pub struct Comparison {
     pub differing: u64,
     /// The largest difference; infinite where only one of two values is finite.
     pub largest: f64,
+    /// Where that is, if anything differs at all.
+    pub worst: Option<Difference>,
     /// The first difference, in the order of the computation.
     pub first: Option<Difference>,
+    /// The largest difference of every step.
+    pub steps: Vec<f64>,
+    /// Arrays that were not compared, because one of the two does not have them, or in another size.
+    pub skipped: Vec<String>,
+    /// What is not of one size, a line for each.
+    pub sizes: Vec<String>,
 }
 
 /// Two values that are not the same.
@@ -35,9 +44,32 @@ pub struct Difference {
     pub second: f32,
 }
 
+/// An episode to be compared, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The episode.
+    pub recording: &'a Recording,
+    /// The order of events within a step, where it is known.
+    pub order: Option<Order>,
+    /// Whether M_t was recorded, [T+1]; empty where all are to be compared.
+    pub memories: &'a [bool],
+}
+
+impl<'a> From<&'a Imported> for Side<'a> {
+    fn from(trace: &'a Imported) -> Self {
+        Self {
+            recording: &trace.recording,
+            order: Some(trace.config.order),
+            memories: &trace.memories,
+        }
+    }
+}
+
 /// A piece of an array: what one step has of it.
 struct Piece<'a> {
     array: String,
+    /// True when the first of its axes is that of the memory rows.
+    of_rows: bool,
     step: Option<usize>,
     /// The first indices of every value.
     place: Vec<usize>,
@@ -51,11 +83,11 @@ struct Piece<'a> {
 /// Values may differ by `tolerance`, those above 1 by this share of them.
 pub fn verify(trace: &Imported, tolerance: f64) -> Comparison {
     let again = recompute(&trace.config, &trace.recording.trace);
-    let unknown = unknown(trace);
+    let (unknown, side) = (unknown(trace), Side::from(trace));
     let mut found = Comparison::default();
     for t in 0..trace.recording.episode.steps() {
-        let recorded = stages(trace, &trace.recording.trace, t);
-        for (recorded, again) in recorded.into_iter().zip(stages(trace, &again, t)) {
+        let recorded = stages(side, &trace.recording.trace, t);
+        for (recorded, again) in recorded.into_iter().zip(stages(side, &again, t)) {
             if !unknown.contains(&recorded.array) {
                 found.compare(recorded, again, tolerance);
             }
@@ -69,7 +101,7 @@ pub fn unknown(trace: &Imported) -> Vec<String> {
     let is_absent = |name: &str| trace.recording.absent.iter().any(|absent| absent == name);
     let no_memory = is_absent("memory") || is_absent("memory.initial");
     let (mut unknown, mut no_write) = (Vec::new(), no_memory);
-    for (head, parts) in heads(&trace.config, &trace.recording.trace) {
+    for (head, parts) in heads(&trace.recording.trace) {
         let name = |part: &str| format!("{head}.{part}");
         let mut is_lost = no_memory;
         for (stage, needs) in [
@@ -98,64 +130,124 @@ pub fn unknown(trace: &Imported) -> Vec<String> {
     unknown
 }
 
-/// Compares two traces, the first with the second. `Err`: what keeps them from being compared, a line for
-/// each size that is not the same.
+/// Compares two traces of one shape, the first with the second. `Err`: what keeps them from being compared, a
+/// line for each size that is not the same.
 ///
 /// # Errors
 /// The shapes differ.
 pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Vec<String>> {
-    let differences = sizes(a).into_iter().zip(sizes(b));
-    let differences = differences.filter(|((_, a), (_, b))| a != b);
-    let lines: Vec<String> = differences
-        .map(|((what, a), (_, b))| format!("{what}: {a} and {b}"))
-        .collect();
+    let (a, b) = (Side::from(a), Side::from(b));
+    let lines = unlike(sizes(a), sizes(b));
+    if lines.is_empty() {
+        compare(a, b, tolerance)
+    } else {
+        Err(lines)
+    }
+}
+
+/// Compares what two episodes have in common: the steps both have, the memory rows both have, and of the
+/// arrays those that both have in one size. `Err`: see [`obstacles`].
+///
+/// # Errors
+/// The two are of different tasks: nothing in them corresponds.
+pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, Vec<String>> {
+    let lines = obstacles(a.recording, b.recording);
     if !lines.is_empty() {
         return Err(lines);
     }
-    let absent: Vec<&String> = [a, b]
-        .iter()
-        .flat_map(|trace| &trace.recording.absent)
-        .collect();
-    let mut found = Comparison::default();
-    let mut compare = |a: Vec<Piece>, b: Vec<Piece>| {
-        for (a, b) in a.into_iter().zip(b) {
-            if !absent.contains(&&a.array) {
-                found.compare(a, b, tolerance);
-            }
-        }
+    let mut found = Comparison {
+        sizes: unlike(sizes(a), sizes(b)),
+        skipped: [a, b].map(|side| side.recording.absent.clone()).concat(),
+        ..Comparison::default()
     };
-    compare(before(a), before(b));
-    for t in 0..a.recording.episode.steps() {
-        compare(asked(a, t), asked(b, t));
-        compare(emitted(a, t), emitted(b, t));
-        compare(
-            stages(a, &a.recording.trace, t),
-            stages(b, &b.recording.trace, t),
-        );
-        compare(answered(a, t), answered(b, t));
+    found.pairs(before(a), before(b), tolerance);
+    let steps = |side: Side<'_>| side.recording.episode.steps();
+    for t in 0..steps(a).min(steps(b)) {
+        found.steps.push(0.0);
+        let parts: [fn(Side<'_>, usize) -> Vec<Piece<'_>>; 4] =
+            [asked, emitted, followed, answered];
+        for part in parts {
+            found.pairs(part(a, t), part(b, t), tolerance);
+        }
     }
+    found.skipped.sort();
+    found.skipped.dedup();
     Ok(found)
 }
 
+/// What keeps two episodes from being compared at all, a line for each size that is not the same.
+pub fn obstacles(a: &Recording, b: &Recording) -> Vec<String> {
+    unlike(channels(a), channels(b))
+}
+
+fn unlike(
+    a: impl IntoIterator<Item = (&'static str, String)>,
+    b: impl IntoIterator<Item = (&'static str, String)>,
+) -> Vec<String> {
+    let pairs = a.into_iter().zip(b);
+    pairs
+        // What is not known of one of them is no difference.
+        .filter(|((_, a), (_, b))| a != b && !a.is_empty() && !b.is_empty())
+        .map(|((what, a), (_, b))| format!("{what}: {a} and {b}"))
+        .collect()
+}
+
 impl Comparison {
+    /// Compares the pieces that both have.
+    fn pairs(&mut self, a: Vec<Piece>, mut b: Vec<Piece>, tolerance: f64) {
+        for a in a {
+            let Some(index) = b.iter().position(|b| b.array == a.array) else {
+                self.skip(a.array);
+                continue;
+            };
+            let b = b.remove(index);
+            let rows = a.of_rows && b.of_rows;
+            let same = a.shape == b.shape || rows && a.shape[1..] == b.shape[1..];
+            if !same {
+                self.skip(a.array);
+            } else if !self.skipped.contains(&a.array) {
+                self.compare(a, b, tolerance);
+            }
+        }
+        for b in b {
+            self.skip(b.array);
+        }
+    }
+
+    fn skip(&mut self, array: String) {
+        if !self.skipped.contains(&array) {
+            self.skipped.push(array);
+        }
+    }
+
     fn compare(&mut self, a: Piece, b: Piece, tolerance: f64) {
         let (place, shape) = (&a.place, &a.shape);
+        let here = |flat, first, second| Difference {
+            step: a.step,
+            array: a.array.clone(),
+            index: index(place, shape, flat),
+            first,
+            second,
+        };
         for (flat, (first, second)) in a.values.zip(b.values).enumerate() {
             self.values += 1;
             let difference = distance(first, second);
-            self.largest = self.largest.max(difference);
+            if difference == 0.0 {
+                continue;
+            }
+            if difference > self.largest {
+                self.largest = difference;
+                self.worst = Some(here(flat, first, second));
+            }
+            if let (Some(_), Some(most)) = (a.step, self.steps.last_mut()) {
+                *most = most.max(difference);
+            }
             let size = f64::from(first.abs()).max(f64::from(second.abs())).max(1.0);
-            if difference == 0.0 || difference <= tolerance * size && difference.is_finite() {
+            if difference <= tolerance * size && difference.is_finite() {
                 continue;
             }
             self.differing += 1;
-            self.first.get_or_insert_with(|| Difference {
-                step: a.step,
-                array: a.array.clone(),
-                index: index(place, shape, flat),
-                first,
-                second,
-            });
+            self.first.get_or_insert_with(|| here(flat, first, second));
         }
     }
 }
@@ -188,28 +280,49 @@ fn index(place: &[usize], shape: &[usize], mut flat: usize) -> Vec<usize> {
     behind
 }
 
-/// Everything that fixes the shapes of arrays, in words.
-fn sizes(trace: &Imported) -> Vec<(&'static str, String)> {
-    let config = &trace.config;
-    let heads: Vec<String> = (0..config.heads())
-        .map(|head| config.head_name(head))
-        .collect();
-    vec![
-        ("steps", trace.recording.episode.steps().to_string()),
-        ("input channels", config.inputs.to_string()),
-        ("output channels", config.outputs.to_string()),
-        ("memory rows", config.rows.to_string()),
-        ("memory columns", config.columns.to_string()),
-        ("heads", heads.join(" ")),
-        ("shifts", config.offsets().to_string()),
-        ("first in a step", format!("{:?}", config.order)),
-        (
-            "controller",
-            format!("{:?}", config.controller.kind).to_lowercase(),
-        ),
-        ("controller layers", config.controller.layers.to_string()),
-        ("controller units", config.controller.size.to_string()),
+/// What a task fixes.
+fn channels(recording: &Recording) -> [(&'static str, String); 2] {
+    let trace = &recording.trace;
+    [
+        ("input channels", trace.input.width().to_string()),
+        ("output channels", trace.output.width().to_string()),
     ]
+}
+
+/// Everything that fixes the shapes of arrays, in words.
+fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
+    let trace = &side.recording.trace;
+    let (head, layer) = (trace.heads.first(), trace.layers.first());
+    let names: Vec<String> = heads(trace).into_iter().map(|(name, _)| name).collect();
+    let of_head = |count: fn(&HeadTrace) -> usize| head.map_or(0, count).to_string();
+    let kind = match layer {
+        Some(layer) if layer.cell.width() > 0 => "lstm",
+        _ => "feedforward",
+    };
+    let order = side.order.map(|order| format!("{order:?}"));
+    let mut sizes = vec![("steps", side.recording.episode.steps().to_string())];
+    sizes.extend(channels(side.recording));
+    sizes.extend([
+        ("memory rows", of_head(|head| head.initial.len())),
+        ("memory columns", of_head(|head| head.key.width())),
+        (
+            "heads",
+            if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(" ")
+            },
+        ),
+        ("shifts", of_head(|head| head.shift.width())),
+        ("first in a step", order.unwrap_or_default()),
+        ("controller", kind.to_owned()),
+        ("controller layers", trace.layers.len().to_string()),
+        (
+            "controller units",
+            layer.map_or(0, |layer| layer.hidden.width()).to_string(),
+        ),
+    ]);
+    sizes
 }
 
 fn piece(
@@ -220,6 +333,7 @@ fn piece(
 ) -> Piece<'_> {
     Piece {
         array: array.into(),
+        of_rows: false,
         step: Some(t),
         place: vec![t],
         shape: shape.into(),
@@ -228,18 +342,27 @@ fn piece(
 }
 
 /// Heads by name.
-fn heads<'a>(config: &ModelConfig, trace: &'a Trace) -> Vec<(String, &'a HeadTrace<f32>)> {
+fn heads(trace: &Trace) -> Vec<(String, &HeadTrace<f32>)> {
+    let reads = trace.heads.iter().filter(|head| !head.is_write()).count();
     let heads = trace.heads.iter().enumerate();
     heads
-        .map(|(index, head)| (config.head_name(index), head))
+        .map(|(index, head)| {
+            let name = match index.checked_sub(reads) {
+                None => format!("read{index}"),
+                Some(write) => format!("write{write}"),
+            };
+            (name, head)
+        })
         .collect()
 }
 
 /// What is there before the first step.
-fn before(trace: &Imported) -> Vec<Piece<'_>> {
-    let mut pieces = vec![memory(trace, &trace.recording.trace, 0, None)];
-    for (name, head) in heads(&trace.config, &trace.recording.trace) {
+fn before(side: Side<'_>) -> Vec<Piece<'_>> {
+    let trace = &side.recording.trace;
+    let mut pieces = memory(side, trace, 0, None);
+    for (name, head) in heads(trace) {
         pieces.push(Piece {
+            of_rows: true,
             step: None,
             place: Vec::new(),
             ..piece(
@@ -253,27 +376,29 @@ fn before(trace: &Imported) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// M_t, which step `step` wrote; without values where it is not in the file.
-fn memory<'a>(imported: &Imported, trace: &'a Trace, t: usize, step: Option<usize>) -> Piece<'a> {
-    let is_recorded = imported
-        .memories
-        .get(t)
-        .is_some_and(|&is_recorded| is_recorded);
+/// M_t, which step `step` wrote; without values where it is not in the file, nothing where there is none.
+fn memory<'a>(side: Side<'a>, trace: &'a Trace, t: usize, step: Option<usize>) -> Vec<Piece<'a>> {
+    if trace.memory_columns.width() == 0 {
+        return Vec::new();
+    }
+    let is_recorded = side.memories.get(t).copied();
+    let is_recorded = is_recorded.unwrap_or(side.memories.is_empty());
     let memory = trace.memory(t);
     let shape = vec![memory.nrows(), memory.ncols()];
     let values = memory.into_iter().copied();
     let values = values.take(if is_recorded { usize::MAX } else { 0 });
-    Piece {
+    vec![Piece {
         array: "memory".to_owned(),
+        of_rows: true,
         step,
         place: vec![t],
         shape,
         values: Box::new(values),
-    }
+    }]
 }
 
-fn asked(trace: &Imported, t: usize) -> Vec<Piece<'_>> {
-    let Recording { trace, episode, .. } = &trace.recording;
+fn asked(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
+    let Recording { trace, episode, .. } = side.recording;
     let target = episode.target.row(t);
     let target = Piece {
         values: Box::new(target.into_iter().copied()),
@@ -287,9 +412,10 @@ fn asked(trace: &Imported, t: usize) -> Vec<Piece<'_>> {
 }
 
 /// The controller's state and what the heads emitted.
-fn emitted(trace: &Imported, t: usize) -> Vec<Piece<'_>> {
+fn emitted(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
-    let layers = &trace.recording.trace.layers;
+    let trace = &side.recording.trace;
+    let layers = &trace.layers;
     for (index, layer) in layers.iter().enumerate() {
         for (name, series) in [("cell", &layer.cell), ("hidden", &layer.hidden)] {
             if series.width() == 0 {
@@ -307,7 +433,7 @@ fn emitted(trace: &Imported, t: usize) -> Vec<Piece<'_>> {
             pieces.push(piece);
         }
     }
-    for (name, head) in heads(&trace.config, &trace.recording.trace) {
+    for (name, head) in heads(trace) {
         let name = |part: &str| format!("{name}.{part}");
         pieces.extend([
             piece(name("key"), t, [head.key.width()], head.key.row(t)),
@@ -327,8 +453,8 @@ fn emitted(trace: &Imported, t: usize) -> Vec<Piece<'_>> {
 }
 
 /// What follows from what the heads emitted: the stages of every head, the reads, the memory.
-fn stages<'a>(imported: &Imported, trace: &'a Trace, t: usize) -> Vec<Piece<'a>> {
-    let heads = heads(&imported.config, trace);
+fn stages<'a>(side: Side<'a>, trace: &'a Trace, t: usize) -> Vec<Piece<'a>> {
+    let heads = heads(trace);
     let mut pieces = Vec::new();
     for (name, head) in &heads {
         for (part, series) in [
@@ -338,12 +464,10 @@ fn stages<'a>(imported: &Imported, trace: &'a Trace, t: usize) -> Vec<Piece<'a>>
             ("shifted", &head.shifted),
             ("weighting", &head.weighting),
         ] {
-            pieces.push(piece(
-                format!("{name}.{part}"),
-                t,
-                [series.width()],
-                series.row(t),
-            ));
+            pieces.push(Piece {
+                of_rows: true,
+                ..piece(format!("{name}.{part}"), t, [series.width()], series.row(t))
+            });
         }
     }
     for (name, head) in &heads {
@@ -356,12 +480,17 @@ fn stages<'a>(imported: &Imported, trace: &'a Trace, t: usize) -> Vec<Piece<'a>>
             ));
         }
     }
-    pieces.push(memory(imported, trace, t + 1, Some(t)));
+    pieces.extend(memory(side, trace, t + 1, Some(t)));
     pieces
 }
 
-fn answered(trace: &Imported, t: usize) -> Vec<Piece<'_>> {
-    let Recording { trace, loss, .. } = &trace.recording;
+/// The same of the recording itself.
+fn followed(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
+    stages(side, &side.recording.trace, t)
+}
+
+fn answered(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
+    let Recording { trace, loss, .. } = side.recording;
     vec![
         piece("output", t, [trace.output.width()], trace.output.row(t)),
         piece("loss", t, [], &loss[t..=t]),

@@ -18,8 +18,9 @@
 //!
 //! # Comparing
 //!
-//! [`verify`] recomputes every stage from what the heads emitted, [`diff`] compares two traces. Both walk in the
-//! order of the computation, so that the first difference is the cause.
+//! [`verify`] recomputes every stage from what the heads emitted, [`diff`] compares two traces of one shape, and
+//! [`compare()`] what two episodes have in common. All walk in the order of the computation, so that the first
+//! difference is the cause.
 //!
 //! ```
 //! use tapescope::{io::{trace, weights}, train::Recording};
@@ -40,7 +41,7 @@ mod npz;
 mod read;
 mod write;
 
-pub use compare::{Comparison, Difference, diff, unknown, verify};
+pub use compare::{Comparison, Difference, Side, compare, diff, obstacles, unknown, verify};
 pub use read::{from_bytes, from_json, read};
 pub use write::{write, write_npz, write_to};
 

@@ -31,6 +31,7 @@ impl App {
         Moment {
             wish: self.session.wish.clone(),
             file: open.filter(|open| open.is_of_a_file()).cloned(),
+            kept: self.comparing.kept.clone(),
             sight: self.sight(),
         }
     }
@@ -79,6 +80,7 @@ impl App {
             return;
         };
         self.look_as(&moment.sight);
+        self.comparing.take_back(moment.kept);
         let other_wish = moment.wish != now.wish;
         self.session.wish = moment.wish;
         match moment.file {
@@ -91,5 +93,6 @@ impl App {
             None if other_wish || now.file.is_some() => self.record(),
             None => {}
         }
+        self.compare_now();
     }
 }

@@ -4,6 +4,7 @@ use super::App;
 use crate::model::Trace;
 use crate::viewer::command::{self, Command};
 use crate::viewer::panel::finder::Choice;
+use crate::viewer::panel::paper::Arrangement;
 use crate::viewer::session::Open;
 use crate::viewer::settings::{SCALES, THEMES};
 use crate::viewer::story;
@@ -102,9 +103,14 @@ impl App {
                 return (none && !here).then_some("no machine with heads is loaded");
             }
             C::Escape => {
+                let compare = self.arrangement() == Arrangement::Compare;
                 let open = self.selected.is_some() || self.welcome.shown || self.tour.is_some();
+                let open = open || compare;
                 let free = open || !self.toasts.is_empty();
                 return (!free).then_some("nothing is open");
+            }
+            C::SwapSides | C::ToggleDifference | C::FirstDifference | C::EndComparison => {
+                return self.blocked_comparison(command);
             }
             _ => self.trace(),
         };
@@ -142,9 +148,27 @@ impl App {
                 "this is the first step"
             }
             C::Focus(head) if *head == self.focus => "it is looked at",
+            C::KeepAsA if self.comparing.kept.is_some() && self.pair().is_none() => {
+                "nothing was recorded since"
+            }
             _ => return None,
         };
         Some(why)
+    }
+
+    /// The same of two episodes.
+    fn blocked_comparison(&self, command: &Command) -> Option<&'static str> {
+        if *command == Command::EndComparison && self.comparing.kept.is_some() {
+            return None;
+        }
+        let Some(pair) = self.pair() else {
+            return Some("nothing is compared");
+        };
+        let first = pair
+            .differences()
+            .and_then(|found| found.values.first.as_ref());
+        let none = *command == Command::FirstDifference && first.is_none();
+        none.then_some("nothing differs")
     }
 
     /// The same of how everything looks.

@@ -39,6 +39,8 @@ pub enum Dialog {
     Open {
         /// The path typed so far.
         text: String,
+        /// True when it is to be compared with what is on screen.
+        compare: bool,
     },
     /// Where to save the trace or the figure.
     Save {
@@ -109,16 +111,16 @@ pub fn dialog_panel_ui(
                 answer = Answer::Step(text.clone());
             }
         }),
-        Dialog::Open { text } => dialog_ui(ctx, "Open", 520.0, |ui| {
-            note(
-                ui,
-                "A trace (.ntmtrace.json) or weights (.safetensors). Dropping a file on the window does the same.",
-            );
-            ui.add_space(4.0);
-            if path_ui(ui, text, "Open file", false, commands) {
-                answer = Answer::Open(text.clone());
-            }
-        }),
+        Dialog::Open { text, compare } => {
+            let (title, words) = open_words(*compare);
+            dialog_ui(ctx, title, 520.0, |ui| {
+                note(ui, words);
+                ui.add_space(4.0);
+                if path_ui(ui, text, "Open file", false, commands) {
+                    answer = Answer::Open(text.clone());
+                }
+            })
+        }
         Dialog::Save { text, figure } => dialog_ui(ctx, save_title(*figure), 520.0, |ui| {
             note(
                 ui,
@@ -138,6 +140,20 @@ pub fn dialog_panel_ui(
         answer = Answer::Leave;
     }
     answer
+}
+
+fn open_words(compare: bool) -> (&'static str, &'static str) {
+    if compare {
+        (
+            "Compare with",
+            "A trace becomes B, beside the episode on screen, which is A. Weights record the same episode once more.",
+        )
+    } else {
+        (
+            "Open",
+            "A trace (.ntmtrace.json) or weights (.safetensors). Dropping a file on the window does the same.",
+        )
+    }
 }
 
 fn save_title(figure: bool) -> &'static str {

@@ -10,7 +10,7 @@ use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::property::section;
 
 /// The groups of each column, and the room for the keys of their commands.
-const COLUMNS: [(&[usize], f32); 3] = [(&[0, 2], 84.0), (&[1], 84.0), (&[3, 4], 142.0)];
+const COLUMNS: [(&[usize], f32); 3] = [(&[0, 2], 84.0), (&[1, 5], 106.0), (&[3, 4], 142.0)];
 /// Windows lower than this have the names alone; what a command does is said under the pointer.
 const LOW: f32 = 700.0;
 

@@ -5,6 +5,7 @@ pub mod about;
 pub mod address;
 pub mod bottom;
 pub mod centre;
+pub mod compare;
 pub mod dialogs;
 pub mod finder;
 pub mod guide;
@@ -27,15 +28,17 @@ pub mod welcome;
 use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::Command;
-use super::inspect::Target;
+use super::compare::Pair;
+use super::inspect::{Card, Target};
 use super::rows::Rows;
 use super::session::{Open, Session};
 use super::settings::Panels;
-use super::theme::{Palette, Scale};
+use super::theme::{Map, Palette, Scale};
 use super::widget::button::focus_ring;
 use super::widget::picture::Textures;
 use super::widget::place;
 use super::widget::readout::Readout;
+use crate::figure::compare::page_columns;
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
@@ -115,6 +118,10 @@ pub struct View<'a> {
     pub unit: &'a mut Option<(usize, usize)>,
     /// What is kept in view.
     pub selected: Option<Target>,
+    /// Both episodes, while two are on screen.
+    pub pair: Option<Pair<'a>>,
+    /// The colours of weightings.
+    pub map: Map,
     /// How many things went wrong since the messages were last looked up.
     pub problems: usize,
 }
@@ -151,10 +158,33 @@ impl<'a> View<'a> {
         !self.trace().heads.is_empty()
     }
 
+    /// What is said about the thing kept in view.
+    pub fn card(&self) -> Option<Card> {
+        card(
+            self.selected?,
+            self.pair.as_ref(),
+            self.open,
+            self.focus,
+            self.step(),
+        )
+    }
+
     /// The head that is looked at.
     pub fn head(&self) -> Option<&'a HeadTrace<f32>> {
         self.trace().heads.get(self.focus)
     }
+}
+
+/// What is said about a target at a step: on both sides, while two episodes are on screen.
+pub fn card(
+    target: Target,
+    pair: Option<&Pair<'_>>,
+    open: &Open,
+    focus: usize,
+    step: usize,
+) -> Option<Card> {
+    let both = pair.and_then(|pair| pair.card(target, focus, step));
+    both.or_else(|| target.card(open, focus, step))
 }
 
 /// Where the pictures stand from left to right: one time axis, then the columns that share the
@@ -226,6 +256,23 @@ impl Columns {
         Self {
             minimap: Some(Rangef::new(start, start + MINIMAP)),
             ..columns
+        }
+    }
+
+    /// The columns of the figure of two episodes.
+    pub fn of_two(window: f32, left: bool, numbers: bool) -> Self {
+        let right = if numbers { RIGHT } else { 0.0 };
+        let start = if left { left_width(window) } else { 0.0 } + 2.0;
+        let width = (window - right - start - 2.0).round().max(480.0);
+        let [time, memory] =
+            page_columns(width).map(|(from, to)| Rangef::new(start + from, start + to));
+        Self {
+            gutter: Rangef::new(start + 10.0, time.min),
+            time,
+            stages: memory,
+            memory,
+            marks: Rangef::new(memory.max, memory.max),
+            minimap: None,
         }
     }
 

@@ -21,15 +21,18 @@ pub enum Arrangement {
     Paper,
     /// The same with row 0 at the top.
     PaperDown,
+    /// Two episodes on one clock, while there are two.
+    Compare,
 }
 
 impl Arrangement {
-    /// The one after this.
-    pub fn next(self) -> Self {
+    /// The one after this; `two` while there are two episodes.
+    pub fn next(self, two: bool) -> Self {
         match self {
             Self::Debug => Self::Paper,
             Self::Paper => Self::PaperDown,
-            Self::PaperDown => Self::Debug,
+            Self::PaperDown if two => Self::Compare,
+            Self::PaperDown | Self::Compare => Self::Debug,
         }
     }
 
@@ -39,10 +42,11 @@ impl Arrangement {
             Self::Debug => "debug",
             Self::Paper => "paper",
             Self::PaperDown => "paper, row 0 at the top",
+            Self::Compare => "compare",
         }
     }
 
-    /// The one of this name.
+    /// The one of this name; what is compared is not remembered.
     pub fn named(name: &str) -> Option<Self> {
         let all = [Self::Debug, Self::Paper, Self::PaperDown];
         all.into_iter().find(|one| one.name() == name)
@@ -51,7 +55,7 @@ impl Arrangement {
     /// How a figure of this arrangement looks.
     pub fn options(self, dark: bool, touched_only: bool, focus: usize) -> Options {
         let layout = match self {
-            Self::Debug => Layout::Debug,
+            Self::Debug | Self::Compare => Layout::Debug,
             Self::Paper | Self::PaperDown => Layout::Paper,
         };
         Options {

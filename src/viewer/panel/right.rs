@@ -198,10 +198,7 @@ fn table_line(ui: &mut Ui, cells: &[String], kept: bool, view: &View<'_>) -> Res
 
 /// What is kept in view, with its equations in the numbers of this step.
 fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
-    let card = view
-        .selected
-        .and_then(|target| target.card(view.open, view.focus, view.step()));
-    let Some(card) = card else {
+    let Some(card) = view.card() else {
         note(
             ui,
             "Click a value in any picture to keep it here, with its equation.",

@@ -2,7 +2,7 @@
 
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, tooltip};
 use crate::viewer::session::{Open, Session};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
@@ -19,8 +19,23 @@ pub struct Bar {
     pub busy: bool,
 }
 
+/// Two episodes as the top bar calls them.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// A and B.
+    pub names: [String; 2],
+    /// Which of them is on screen in all arrangements.
+    pub screen: usize,
+}
+
 /// The top bar.
-pub fn top_ui(ui: &mut Ui, session: &Session, bar: Bar, commands: &mut Vec<Command>) {
+pub fn top_ui(
+    ui: &mut Ui,
+    session: &Session,
+    bar: Bar,
+    two: Option<&Names>,
+    commands: &mut Vec<Command>,
+) {
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         icon_button(
@@ -54,8 +69,10 @@ pub fn top_ui(ui: &mut Ui, session: &Session, bar: Bar, commands: &mut Vec<Comma
             icon_button(ui, Icon::Save, &Command::AskSave, false, commands);
             icon_button(ui, Icon::Open, &Command::AskOpen, false, commands);
             ui.add_space(8.0);
-            if ui.available_width() > 120.0 {
-                source(ui, session);
+            match two {
+                Some(two) => two_ui(ui, two, commands),
+                None if ui.available_width() > 120.0 => source(ui, session),
+                None => {}
             }
         });
     });
@@ -83,6 +100,27 @@ fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         })
         .response
         .accessible_name("Machine");
+}
+
+/// A and B; a click on either swaps them.
+fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
+    icon_button(ui, Icon::Close, &Command::EndComparison, false, commands);
+    let width = ((ui.available_width() - 16.0) / 2.0).clamp(40.0, 240.0);
+    for (side, letter) in ["A", "B"].into_iter().enumerate().rev() {
+        let name = &two.names[side];
+        let button = egui::Button::selectable(two.screen == side, format!("{letter}  {name}"));
+        let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
+        if response.clicked() {
+            commands.push(Command::SwapSides);
+        }
+        let place = if two.screen == side {
+            "on screen in all layouts"
+        } else {
+            "what it is compared with"
+        };
+        let keys = tooltip(&Command::SwapSides);
+        response.on_hover_text(format!("{letter}: {name}\n{place}\n{keys}"));
+    }
 }
 
 /// Where the episode on screen came from, if it came from a file.

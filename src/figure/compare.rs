@@ -1,0 +1,459 @@
+//! Two episodes on one clock: outputs, weightings of a head and memory of the first, of the second, and what
+//! the second has more than the first.
+
+use std::ops::Range;
+
+use super::episode::{BETWEEN, Band, LEFT, MARGIN, draw_bands, least_size};
+use super::panel::{Across, Cells, Content, Decades, Down, Page, Panel};
+use super::raster::{Frames, to_gif};
+use super::rows::touched_by;
+use super::{Colours, Drawing, Format, Options, RowsShown, Scale, head_label, head_named, numbers};
+use crate::math::Series;
+use crate::model::HeadTrace;
+use crate::train::Recording;
+
+/// Share of the width that belongs to what runs over time.
+const OVER_TIME: f32 = 0.58;
+/// The three pictures of everything, as their names begin.
+pub const SIDES: [&str; 3] = ["A", "B", "B − A"];
+
+/// An episode and what to call it.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The episode.
+    pub recording: &'a Recording,
+    /// Its machine or file.
+    pub name: &'a str,
+}
+
+/// What takes a pass over two episodes to know: the rows that they touch, and scales that hold for both.
+#[derive(Clone, Debug)]
+pub struct Common {
+    rows: Vec<Range<usize>>,
+    total: usize,
+    memory: Scale,
+    memory_difference: Scale,
+    /// By head of the first.
+    weighting_differences: Vec<Scale>,
+    output_difference: Scale,
+}
+
+impl Common {
+    /// Looks at all of both.
+    pub fn of(a: &Recording, b: &Recording) -> Self {
+        let rows = |r: &Recording| r.trace.heads.first().map_or(0, |head| head.initial.len());
+        let total = rows(a).min(rows(b));
+        let memories = [a, b].map(|r| r.trace.memory_columns.as_slice().iter());
+        let [first, second] = memories;
+        let weightings = (0..a.trace.heads.len()).map(|head| match the_same_head(a, b, head) {
+            Some((a, b)) => difference(&a.weighting, &b.weighting, total),
+            None => Scale::Signed(1.0),
+        });
+        let outputs = a.trace.output.width().min(b.trace.output.width());
+        Self {
+            rows: touched_by(&[a, b], total),
+            total,
+            memory: Scale::signed(first.chain(second)),
+            memory_difference: memory_difference(a, b, total),
+            weighting_differences: weightings.collect(),
+            output_difference: difference(&a.trace.output, &b.trace.output, outputs),
+        }
+    }
+}
+
+/// A head of the first episode, and the one of the second with its label.
+fn the_same_head<'a>(
+    a: &'a Recording,
+    b: &'a Recording,
+    head: usize,
+) -> Option<(&'a HeadTrace, &'a HeadTrace)> {
+    let other = head_named(&b.trace, &head_label(&a.trace, head))?;
+    Some((a.trace.heads.get(head)?, b.trace.heads.get(other)?))
+}
+
+/// The scale of the differences of the first values of all steps that both have.
+fn difference(a: &Series<f32>, b: &Series<f32>, count: usize) -> Scale {
+    let most = (0..a.steps().min(b.steps())).map(|t| {
+        let pairs = a.row(t).iter().zip(b.row(t)).take(count);
+        furthest(pairs.map(|(a, b)| b - a))
+    });
+    Scale::Signed(numbers::round_up(most.fold(0.0, f32::max)))
+}
+
+/// The same of the memory. Column after column, so that memories of unlike heights can be compared.
+fn memory_difference(a: &Recording, b: &Recording, total: usize) -> Scale {
+    let (steps, own) = (a.trace.steps().min(b.trace.steps()), memory_columns(a));
+    if own != memory_columns(b) || total == 0 {
+        return Scale::Signed(1.0);
+    }
+    let rows = [a, b].map(|r| r.trace.heads[0].initial.len());
+    let most = (0..=steps).map(|t| {
+        let columns = [a, b].map(|r| r.trace.memory_columns.row(t));
+        let columns = columns[0].chunks(rows[0]).zip(columns[1].chunks(rows[1]));
+        let pairs = columns.flat_map(|(a, b)| a.iter().zip(b).take(total));
+        furthest(pairs.map(|(a, b)| b - a))
+    });
+    Scale::Signed(numbers::round_up(most.fold(0.0, f32::max)))
+}
+
+fn furthest(values: impl Iterator<Item = f32>) -> f32 {
+    let sizes = values.map(f32::abs).filter(|size| size.is_finite());
+    sizes.fold(0.0, f32::max)
+}
+
+fn memory_columns(recording: &Recording) -> usize {
+    let heads = &recording.trace.heads;
+    heads.first().map_or(0, |head| head.key.width())
+}
+
+/// Which pictures are drawn; those that are not keep their places free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All.
+    All,
+    /// Those over time.
+    OverTime,
+    /// Those of one step.
+    OfTheStep,
+}
+
+/// Two episodes, ready to be drawn.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    a: Named<'a>,
+    b: Named<'a>,
+    common: &'a Common,
+    options: Options,
+    /// The head, by its label.
+    head: String,
+    /// Steps of the time axis.
+    steps: usize,
+    /// The largest difference of every step.
+    differences: &'a [f32],
+    /// What counts as none, and the first step with more.
+    limit: (f32, Option<usize>),
+    with_difference: bool,
+}
+
+impl<'a> Comparison<'a> {
+    /// Both, with their difference, for the head of this label. Of the options the layout does not count.
+    pub fn new(a: Named<'a>, b: Named<'a>, common: &'a Common, options: Options) -> Self {
+        let first = options.heads.first().copied().unwrap_or(0);
+        Self {
+            head: head_label(&a.recording.trace, first),
+            steps: a.recording.trace.steps(),
+            a,
+            b,
+            common,
+            options,
+            differences: &[],
+            limit: (0.0, None),
+            with_difference: true,
+        }
+    }
+
+    /// For the head of this label, on a time axis of so many steps.
+    pub fn at(mut self, head: String, steps: usize) -> Self {
+        (self.head, self.steps) = (head, steps);
+        self
+    }
+
+    /// With the largest difference of every step, a line where differences begin to count, and a mark on
+    /// the first step that goes beyond it.
+    pub fn with_steps(mut self, differences: &'a [f32], limit: f32, first: Option<usize>) -> Self {
+        (self.differences, self.limit) = (differences, (limit, first));
+        self
+    }
+
+    /// With or without what the second has more than the first.
+    pub fn with_difference(mut self, on: bool) -> Self {
+        self.with_difference = on;
+        self
+    }
+
+    /// The comparison as a file; `scale` pixels per unit of the page, and each frame of a GIF for `delay`
+    /// hundredths of a second.
+    pub fn to_bytes(&self, format: Format, scale: f32, delay: u16) -> Vec<u8> {
+        let at = |step| {
+            let mut figure = self.clone();
+            figure.options.step = Some(step);
+            figure.draw(Part::All)
+        };
+        match format {
+            Format::Svg => self.draw(Part::All).to_svg().into_bytes(),
+            Format::Png => self.draw(Part::All).to_png(scale),
+            Format::Gif => to_gif(&Frames {
+                count: self.steps,
+                draw: &at,
+                delay,
+                scale,
+            }),
+        }
+    }
+
+    /// The smallest page.
+    pub fn least_size(&self) -> (f32, f32) {
+        least_size(&self.bands(Part::OverTime))
+    }
+
+    /// The page, at the size that was asked for, or at one that suits what is on it.
+    pub fn draw(&self, part: Part) -> Drawing {
+        let page = Page {
+            colours: Colours::with_map(self.options.dark, self.options.map),
+            step: self.options.step,
+            density: self.options.density,
+            as_paper: false,
+        };
+        let title = format!("A: {}; B: {}", self.a.name, self.b.name);
+        draw_bands(self.bands(part), self.options.size, 1200.0, title, &page)
+    }
+
+    fn sides(&self) -> impl Iterator<Item = usize> + use<> {
+        0..if self.with_difference { 3 } else { 2 }
+    }
+
+    fn bands(&self, part: Part) -> Vec<Band> {
+        let mut strips: Vec<Panel> = self.lane(part).into_iter().collect();
+        strips.extend(self.sides().map(|side| self.outputs(side, part)));
+        let heads = self.common.total > 0;
+        let mut bands = vec![Band {
+            stacks: vec![
+                (OVER_TIME, strips),
+                (1.0 - OVER_TIME, vec![nothing(Across::Values, 1.0)]),
+            ],
+            axis: !heads,
+        }];
+        if heads {
+            let last = self.sides().last();
+            bands.extend(self.sides().map(|side| Band {
+                stacks: vec![
+                    (OVER_TIME, vec![self.weighting(side, part)]),
+                    (1.0 - OVER_TIME, vec![self.memory(side, part)]),
+                ],
+                axis: Some(side) == last,
+            }));
+        }
+        bands
+    }
+
+    fn lane(&self, part: Part) -> Option<Panel> {
+        if self.differences.is_empty() {
+            return None;
+        }
+        let across = Across::Steps(self.steps);
+        let natural = 34.0;
+        if part == Part::OfTheStep {
+            return Some(nothing(across, natural));
+        }
+        let value = |t: usize, _| self.differences.get(t).copied().unwrap_or(0.0);
+        let (limit, marked) = self.limit;
+        Some(Panel {
+            name: "Largest difference".to_owned(),
+            note: "in each step, of all arrays; by its logarithm".to_owned(),
+            content: Content::Decades(Decades {
+                values: Cells::new(self.steps, 1, Scale::Signed(1.0), value),
+                limit,
+                marked,
+            }),
+            across,
+            down: Down::all("", 1),
+            natural,
+        })
+    }
+
+    fn outputs(&self, side: usize, part: Part) -> Panel {
+        let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
+        let channels = a.width();
+        let frame = Frame {
+            across: Across::Steps(self.steps),
+            down: Down::all("channel", channels),
+            natural: (channels as f32 * 6.0).clamp(14.0, 60.0),
+        };
+        if part == Part::OfTheStep {
+            return nothing(frame.across, frame.natural);
+        }
+        let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
+        let cells = self.over_time(side, channels, scale, [a, b]);
+        let lacks = [0, 1].map(|side| self.lacks(side, "output"));
+        self.picture(side, "outputs", lacks, cells, frame)
+    }
+
+    fn weighting(&self, side: usize, part: Part) -> Panel {
+        let frame = Frame {
+            across: Across::Steps(self.steps),
+            down: self.down(),
+            natural: 120.0,
+        };
+        if part == Part::OfTheStep {
+            return nothing(frame.across, frame.natural);
+        }
+        let heads = [self.a, self.b].map(|side| head_named(&side.recording.trace, &self.head));
+        let empty = Series::new(0);
+        let series = [0, 1].map(|side| {
+            let trace = &[self.a, self.b][side].recording.trace;
+            heads[side].map_or(&empty, |head| &trace.heads[head].weighting)
+        });
+        let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
+        let difference = difference.copied().unwrap_or(Scale::Signed(1.0));
+        let scale = [Scale::Weighting, Scale::Weighting, difference][side];
+        let cells = self.over_time(side, self.common.total, scale, series);
+        let kind = if self.head.starts_with('W') {
+            "write"
+        } else {
+            "read"
+        };
+        let array = format!("{kind}{}.weighting", &self.head[1.min(self.head.len())..]);
+        let lacks = [0, 1].map(|side| match heads[side] {
+            None => Some(format!("{} has no {}", SIDES[side], self.head)),
+            Some(_) => self.lacks(side, &array),
+        });
+        self.picture(side, &format!("w of {}", self.head), lacks, cells, frame)
+    }
+
+    /// What one of the two has over time, or their difference, as far as it goes.
+    fn over_time(
+        &self,
+        side: usize,
+        rows: usize,
+        scale: Scale,
+        [a, b]: [&Series<f32>; 2],
+    ) -> Cells {
+        let value = |series: &Series<f32>, t: usize, row: usize| {
+            let here = t < series.steps() && row < series.width();
+            if here { series.row(t)[row] } else { f32::NAN }
+        };
+        let cells = Cells::new(self.steps, rows, scale, |t, row| match side {
+            0 => value(a, t, row),
+            1 => value(b, t, row),
+            _ => value(b, t, row) - value(a, t, row),
+        });
+        let end = [a.steps(), b.steps(), a.steps().min(b.steps())][side];
+        Cells {
+            skipped: (0..self.steps).map(|t| t >= end).collect(),
+            ..cells
+        }
+    }
+
+    fn memory(&self, side: usize, part: Part) -> Panel {
+        let sides = [self.a, self.b].map(|side| side.recording);
+        let widths = sides.map(memory_columns);
+        let columns = [widths[0], widths[1], widths[0]][side];
+        let frame = Frame {
+            across: Across::Columns(columns),
+            down: self.down(),
+            natural: 120.0,
+        };
+        if part == Part::OverTime {
+            return nothing(frame.across, frame.natural);
+        }
+        let step = self.step();
+        let memories = sides.map(|r| (step < r.trace.steps()).then(|| r.trace.memory(step + 1)));
+        let value = |side: usize, column, row| {
+            let memory = memories[side].as_ref();
+            let value = memory.and_then(|memory| memory.get([row, column]).copied());
+            value.unwrap_or(f32::NAN)
+        };
+        let common = self.common;
+        let scale = [common.memory, common.memory, common.memory_difference][side];
+        let cells = Cells::new(columns, common.total, scale, |column, row| match side {
+            0 | 1 => value(side, column, row),
+            _ => value(1, column, row) - value(0, column, row),
+        });
+        let mut lacks = [0, 1].map(|side| {
+            let ended = step >= sides[side].trace.steps();
+            let words = || format!("{} has ended", SIDES[side]);
+            ended.then(words).or_else(|| self.lacks(side, "memory"))
+        });
+        if side == 2 && widths[0] != widths[1] {
+            lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
+        }
+        self.picture(side, "memory", lacks, cells, frame)
+    }
+
+    /// The step that pictures of one step show.
+    fn step(&self) -> usize {
+        let last = self.steps.saturating_sub(1);
+        self.options.step.unwrap_or(last).min(last)
+    }
+
+    /// A picture of one side, or of the difference; empty where a side lacks what it shows.
+    fn picture(
+        &self,
+        side: usize,
+        what: &str,
+        [a, b]: [Option<String>; 2],
+        cells: Cells,
+        frame: Frame,
+    ) -> Panel {
+        let lacks = match side {
+            0 => a,
+            1 => b,
+            _ => a.or(b),
+        };
+        let skipped = match &lacks {
+            Some(_) => vec![true; cells.columns],
+            None => cells.skipped,
+        };
+        let of_a_step = matches!(frame.across, Across::Columns(_));
+        let usual = || match side {
+            _ if of_a_step => format!("after step {}", self.step()),
+            0 => self.a.name.to_owned(),
+            1 => self.b.name.to_owned(),
+            _ => String::new(),
+        };
+        Panel {
+            name: format!("{}: {what}", SIDES[side]),
+            note: lacks.unwrap_or_else(usual),
+            content: Content::Cells(Cells { skipped, ..cells }),
+            across: frame.across,
+            down: frame.down,
+            natural: frame.natural,
+        }
+    }
+
+    /// Why there is nothing of this array on one side, if there is not.
+    fn lacks(&self, side: usize, array: &str) -> Option<String> {
+        let absent = &[self.a, self.b][side].recording.absent;
+        let is_absent = absent.iter().any(|absent| absent == array);
+        is_absent.then(|| format!("not recorded in {}", SIDES[side]))
+    }
+
+    fn down(&self) -> Down {
+        Down {
+            label: "row",
+            runs: match self.options.rows {
+                RowsShown::Touched => self.common.rows.clone(),
+                RowsShown::All => std::iter::once(0..self.common.total).collect(),
+            },
+            total: self.common.total,
+            upwards: false,
+        }
+    }
+}
+
+/// The axes of a picture, and the height it likes to have.
+struct Frame {
+    across: Across,
+    down: Down,
+    natural: f32,
+}
+
+/// Room that is kept.
+fn nothing(across: Across, natural: f32) -> Panel {
+    Panel {
+        name: String::new(),
+        note: String::new(),
+        content: Content::Nothing,
+        across,
+        down: Down::all("", 0),
+        natural,
+    }
+}
+
+/// From where to where the pictures over time, and those of a step, run on a page of this width.
+pub fn page_columns(width: f32) -> [(f32, f32); 2] {
+    let free = width - 2.0 * MARGIN + BETWEEN;
+    let middle = MARGIN + free * OVER_TIME;
+    let end = MARGIN + free - BETWEEN;
+    [(MARGIN + LEFT, middle - BETWEEN), (middle + LEFT, end)]
+}

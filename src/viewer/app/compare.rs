@@ -1,0 +1,247 @@
+//! Two episodes: how the other one comes and goes.
+
+use std::path::Path;
+
+use super::App;
+use super::file_name;
+use crate::figure;
+use crate::io::trace;
+use crate::viewer::command::Command;
+use crate::viewer::compare::{self, Found, Pair, Picture};
+use crate::viewer::files::Machine;
+use crate::viewer::panel::paper::Arrangement;
+use crate::viewer::panel::top::Names;
+use crate::viewer::session::Open;
+use crate::viewer::widget::toast::Kind;
+use crate::viewer::worker::{Job, Outcome};
+
+impl App {
+    /// Commands about two episodes.
+    pub(super) fn compare(&mut self, command: &Command) {
+        match command {
+            Command::Compare(path) => self.worker.start(Job::OpenOther(path.clone())),
+            Command::KeepAsA => self.keep_as_a(),
+            Command::SwapSides => self.swap_sides(),
+            Command::ToggleDifference => {
+                // Whoever asks for it in another arrangement wants to see it.
+                let on = self.arrangement() != Arrangement::Compare;
+                self.comparing.difference = on || !self.comparing.difference;
+                self.show_both();
+            }
+            Command::FirstDifference => self.go_to_first_difference(),
+            Command::Tolerance(tolerance) => {
+                self.comparing.tolerance = *tolerance;
+                self.compare_now();
+            }
+            Command::EndComparison => self.end_comparison(),
+            _ => {}
+        }
+    }
+
+    /// Both episodes, while there are two.
+    pub(super) fn pair(&self) -> Option<Pair<'_>> {
+        self.comparing.pair(self.session.open.as_ref()?)
+    }
+
+    /// The same, while that is what is on screen.
+    pub(super) fn pair_on_screen(&self) -> Option<Pair<'_>> {
+        let here = self.arrangement() == Arrangement::Compare;
+        self.pair().filter(|_| here)
+    }
+
+    /// How the pictures are arranged now.
+    pub(super) fn arrangement(&self) -> Arrangement {
+        match self.settings.arrangement {
+            Arrangement::Compare if self.pair().is_none() => {
+                self.comparing.before.unwrap_or_default()
+            }
+            arrangement => arrangement,
+        }
+    }
+
+    /// What the top bar calls them.
+    pub(super) fn names(&self) -> Option<Names> {
+        let (kept, open) = (self.comparing.kept.as_ref()?, self.session.open.as_ref()?);
+        let next = || "the next episode".to_owned();
+        let other = if kept.open.serial == open.serial {
+            next()
+        } else {
+            open.name()
+        };
+        Some(if kept.is_a {
+            Names {
+                names: [kept.open.name(), other],
+                screen: 1,
+            }
+        } else {
+            Names {
+                names: [open.name(), kept.open.name()],
+                screen: 0,
+            }
+        })
+    }
+
+    fn show_both(&mut self) {
+        if self.pair().is_some() && self.settings.arrangement != Arrangement::Compare {
+            self.comparing.before = Some(self.settings.arrangement);
+            self.settings.arrangement = Arrangement::Compare;
+        }
+    }
+
+    fn keep_as_a(&mut self) {
+        let Some(open) = self.session.open.clone() else {
+            return;
+        };
+        self.comparing.keep(open, true);
+        let text = "Kept as A. The next machine, seed, length or changed bit is B.";
+        self.toasts.add(Kind::Done, text.to_owned());
+    }
+
+    /// What a file to compare with turned out to hold.
+    pub(super) fn take_other(&mut self, other: Outcome) {
+        match (other, self.session.open.clone()) {
+            (Outcome::Trace(path, open), Some(screen)) => self.take_b(&path, *open, &screen),
+            (Outcome::Weights(path, machine), Some(screen)) => {
+                self.take_machine(&path, *machine, screen);
+            }
+            // With nothing to compare it with it is opened.
+            (other, _) => self.take_in(other),
+        }
+    }
+
+    fn take_b(&mut self, path: &Path, open: Open, screen: &Open) {
+        let (a, b) = (&screen.shown.recording, &open.shown.recording);
+        if self.refuses(path, &trace::obstacles(a, b)) {
+            return;
+        }
+        let open = self.session.numbered(open);
+        self.comparing.keep(open, false);
+        self.settings.opened(path.to_owned());
+        self.compare_now();
+    }
+
+    /// Another machine runs on the episode on screen, which becomes A.
+    fn take_machine(&mut self, path: &Path, machine: Machine, screen: Open) {
+        let trace = &screen.shown.recording.trace;
+        let sizes = [
+            ("input channels", trace.input.width(), machine.task.inputs()),
+            (
+                "output channels",
+                trace.output.width(),
+                machine.task.outputs(),
+            ),
+        ];
+        let unlike = sizes.iter().filter(|(_, a, b)| a != b);
+        let unlike = unlike.map(|(what, a, b)| format!("{what}: {a} and {b}"));
+        if self.refuses(path, &unlike.collect::<Vec<_>>()) {
+            return;
+        }
+        self.comparing.keep(screen, true);
+        let index = self.session.add(machine);
+        self.session.choose_alike(index);
+        self.record();
+    }
+
+    /// Says why two cannot be compared, if they cannot; everything stays as it is.
+    fn refuses(&mut self, path: &Path, obstacles: &[String]) -> bool {
+        if obstacles.is_empty() {
+            return false;
+        }
+        let (name, sizes) = (file_name(path), obstacles.join("; "));
+        let text = format!("{name} cannot be compared with what is on screen: {sizes}.");
+        self.toasts.add(Kind::Problem, text);
+        true
+    }
+
+    /// Has both compared, unless that has been done.
+    pub(super) fn compare_now(&mut self) {
+        if self.session.open.is_some()
+            && let Some((path, opened)) = self.comparing.waiting.take()
+        {
+            self.take_other(Outcome::opened(path, opened));
+            return;
+        }
+        let sides = self.pair().filter(|pair| pair.found.is_none());
+        if let Some(sides) = sides.map(|pair| pair.sides()) {
+            self.worker.start(Job::Compare(sides));
+        }
+    }
+
+    /// Both have been compared.
+    pub(super) fn compared(&mut self, found: Found) {
+        self.comparing.found = Some(found);
+        let outcome = self.pair().and_then(|pair| pair.found);
+        match outcome.map(|outcome| outcome.as_ref().map(|_| ()).map_err(|e| e.join("; "))) {
+            Some(Ok(())) if std::mem::take(&mut self.comparing.is_new) => self.show_both(),
+            Some(Err(sizes)) if self.arrangement() != Arrangement::Compare => {
+                let text = format!("A and B cannot be compared: {sizes}.");
+                self.toasts.add(Kind::Notice, text);
+            }
+            _ => {}
+        }
+    }
+
+    fn swap_sides(&mut self) {
+        if self.pair().is_none() {
+            return;
+        }
+        let Some(kept) = self.comparing.kept.take() else {
+            return;
+        };
+        let player = self.player.clone();
+        let is_a = kept.is_a;
+        let before = self.session.exchange(kept.open);
+        self.comparing.kept = before.map(|open| compare::Kept { open, is_a });
+        self.opened();
+        // The other one at the same moment.
+        self.player.seek(player.step());
+        if !player.whole_steps() && self.player.stages().contains(&player.stage()) {
+            self.player.seek_stage(player.stage());
+        }
+    }
+
+    fn go_to_first_difference(&mut self) {
+        let found = self.pair().and_then(|pair| {
+            let first = pair.differences()?.values.first.as_ref()?;
+            let head = compare::head_of(&first.array, &pair.screen.shown.recording.trace);
+            let stage = compare::stage_of(&first.array);
+            let stage = head.map_or(stage, |head| pair.screen.stage_of(head, stage));
+            Some((first.step.unwrap_or(0), stage, head))
+        });
+        let Some((step, stage, head)) = found else {
+            return;
+        };
+        self.player.pause();
+        self.player.seek(step);
+        self.player.seek_stage(stage);
+        if let Some(head) = head {
+            self.look_at(head);
+        }
+    }
+
+    fn end_comparison(&mut self) {
+        self.comparing.kept = None;
+        self.comparing.found = None;
+        if self.settings.arrangement == Arrangement::Compare {
+            self.settings.arrangement = self.comparing.before.take().unwrap_or_default();
+        }
+    }
+
+    /// Ends the comparison if that is what is on screen.
+    pub(super) fn leave_comparison(&mut self) -> bool {
+        let here = self.arrangement() == Arrangement::Compare;
+        if here {
+            self.end_comparison();
+        }
+        here
+    }
+
+    /// The pictures of both, if they are on screen.
+    pub(super) fn two(&self, options: &figure::Options) -> Option<Picture> {
+        let options = figure::Options {
+            step: Some(self.player.step()),
+            ..options.clone()
+        };
+        self.pair_on_screen()?.picture(options, self.focus)
+    }
+}

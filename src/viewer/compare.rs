@@ -1,0 +1,388 @@
+//! Two episodes on one clock: the one on screen and the one it is compared with, and what is said about them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::files::Opened;
+use super::inspect::{Card, Line, Table, Target};
+use super::numbers;
+use super::panel::paper::Arrangement;
+use super::session::Open;
+use super::worker::Shown;
+use crate::figure::compare::{Common, Comparison as Figure, Named, SIDES};
+use crate::figure::{Options, head_label, head_named};
+use crate::io::trace::{self, Comparison, Difference, Side};
+use crate::model::Trace;
+use crate::player::Stage;
+
+/// Differences that may count as none, with what they are called; the usual one is the second.
+pub const TOLERANCES: [(f64, &str); 4] =
+    [(0.0, "0"), (1e-6, "1e−6"), (1e-4, "1e−4"), (1e-2, "1e−2")];
+
+/// The other episode.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The episode.
+    pub open: Open,
+    /// True when it is A, and the one on screen B.
+    pub is_a: bool,
+}
+
+/// What is compared, and how.
+#[derive(Debug)]
+pub struct Comparing {
+    /// The episode that the one on screen is compared with.
+    pub kept: Option<Kept>,
+    /// The difference that counts as none; of values above 1 a share of them.
+    pub tolerance: f64,
+    /// True while what B has more than A is shown.
+    pub difference: bool,
+    /// What came of it.
+    pub found: Option<Found>,
+    /// What to compare the first episode with, once there is one.
+    pub waiting: Option<(PathBuf, Opened)>,
+    /// The arrangement before that of a comparison, until that has been entered.
+    pub before: Option<Arrangement>,
+    /// True until the arrangement of a comparison has come on screen by itself.
+    pub is_new: bool,
+}
+
+impl Comparing {
+    /// Nothing is compared yet.
+    pub fn new(waiting: Option<(PathBuf, Opened)>) -> Self {
+        Self {
+            kept: None,
+            tolerance: TOLERANCES[1].0,
+            difference: true,
+            found: None,
+            waiting,
+            before: None,
+            is_new: false,
+        }
+    }
+
+    /// Takes an episode to compare with.
+    pub fn keep(&mut self, open: Open, is_a: bool) {
+        self.kept = Some(Kept { open, is_a });
+        self.is_new = true;
+    }
+
+    /// What was compared before or after, when that is undone.
+    pub fn take_back(&mut self, kept: Option<Kept>) {
+        self.is_new |= self.kept.is_none() && kept.is_some();
+        self.kept = kept;
+    }
+
+    /// Both, while there are two.
+    pub fn pair<'a>(&'a self, screen: &'a Open) -> Option<Pair<'a>> {
+        let kept = self.kept.as_ref()?;
+        if kept.open.serial == screen.serial {
+            return None;
+        }
+        let (a, b) = if kept.is_a {
+            (&kept.open, screen)
+        } else {
+            (screen, &kept.open)
+        };
+        let key = (a.serial, b.serial, self.tolerance.to_bits());
+        let found = self.found.as_ref().filter(|found| found.key == key);
+        Some(Pair {
+            a,
+            b,
+            screen,
+            tolerance: self.tolerance,
+            difference: self.difference,
+            found: found.map(|found| &found.result),
+        })
+    }
+}
+
+/// Which two, and how they are compared.
+type Key = (u64, u64, u64);
+
+/// Two episodes to be compared.
+#[derive(Clone, Debug)]
+pub struct Sides {
+    key: Key,
+    a: Arc<Shown>,
+    b: Arc<Shown>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Found {
+    key: Key,
+    result: Result<Arc<Differences>, Vec<String>>,
+}
+
+/// How two episodes differ.
+#[derive(Debug)]
+pub struct Differences {
+    /// Value by value.
+    pub values: Comparison,
+    /// The largest difference of every step.
+    pub steps: Vec<f32>,
+    /// What their pictures have in common.
+    pub common: Common,
+}
+
+impl Sides {
+    /// Walks through both: not for the thread that draws.
+    pub fn compare(&self) -> Found {
+        let [a, b] = [&self.a, &self.b].map(|shown| Side {
+            recording: &shown.recording,
+            order: shown.config.as_ref().map(|config| config.order),
+            memories: &[],
+        });
+        let values = trace::compare(a, b, f64::from_bits(self.key.2));
+        let result = values.map(|values| {
+            Arc::new(Differences {
+                steps: values.steps.iter().map(|&most| most as f32).collect(),
+                common: Common::of(a.recording, b.recording),
+                values,
+            })
+        });
+        Found {
+            key: self.key,
+            result,
+        }
+    }
+}
+
+/// Two episodes on one clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// One.
+    pub a: &'a Open,
+    /// The other.
+    pub b: &'a Open,
+    /// That of the two which all other arrangements show, and whose steps are counted.
+    pub screen: &'a Open,
+    /// The difference that counts as none.
+    pub tolerance: f64,
+    /// True while what B has more than A is shown.
+    pub difference: bool,
+    /// How they differ, or what keeps them from being compared, once it is known.
+    pub found: Option<&'a Result<Arc<Differences>, Vec<String>>>,
+}
+
+impl Pair<'_> {
+    /// Distinguishes what is drawn from what was.
+    pub fn version(&self) -> (Key, bool) {
+        let key = (self.a.serial, self.b.serial, self.tolerance.to_bits());
+        (key, self.difference)
+    }
+
+    /// What to hand to whoever walks through both.
+    pub fn sides(&self) -> Sides {
+        Sides {
+            key: self.version().0,
+            a: self.a.shown.clone(),
+            b: self.b.shown.clone(),
+        }
+    }
+
+    /// How they differ, where that is known.
+    pub fn differences(&self) -> Option<&Arc<Differences>> {
+        self.found?.as_ref().ok()
+    }
+
+    /// The pictures of both, for the head looked at on screen.
+    pub fn picture(&self, options: Options, focus: usize) -> Option<Picture> {
+        let trace = &self.screen.shown.recording.trace;
+        Some(Picture {
+            sides: self.sides(),
+            names: [self.a.name(), self.b.name()],
+            differences: self.differences()?.clone(),
+            options,
+            head: head_label(trace, focus),
+            steps: trace.steps(),
+            tolerance: self.tolerance,
+            with_difference: self.difference,
+        })
+    }
+
+    /// What is said about a target on both sides; its numbers can be copied side by side.
+    pub fn card(&self, target: Target, focus: usize, step: usize) -> Option<Card> {
+        let head = |open: &Open, head: usize| {
+            let label = head_label(&self.screen.shown.recording.trace, head);
+            head_named(&open.shown.recording.trace, &label).unwrap_or(usize::MAX)
+        };
+        let of = |open: &Open| {
+            let target = match target {
+                Target::Value {
+                    head: of,
+                    vector,
+                    column,
+                } => Target::Value {
+                    head: head(open, of),
+                    vector,
+                    column,
+                },
+                Target::Head(of) => Target::Head(head(open, of)),
+                target => target,
+            };
+            target.card(open, head(open, focus), step)
+        };
+        let (a, b) = (of(self.a)?, of(self.b)?);
+        // The memory after a step is in the line behind.
+        let line = step + usize::from(a.table.columns[0] == "steps_done");
+        let (ours, theirs) = (a.table.rows.get(line)?, b.table.rows.get(line)?);
+        let names = a.table.columns.iter().zip(ours.iter().zip(theirs));
+        let lines = names.skip(1).map(|(name, (&a, &b))| Line {
+            symbol: format!("{name}, {}", SIDES[2]),
+            sum: words_of([a, b]),
+            value: numbers::exact(b - a),
+        });
+        Some(Card {
+            title: a.title,
+            lines: lines.collect(),
+            table: beside(&a.table, &b.table),
+        })
+    }
+}
+
+/// The exact values of both sides, a line each.
+pub fn words_of(values: [f32; 2]) -> String {
+    let [a, b] = values.map(numbers::exact);
+    format!("A  {a}\nB  {b}")
+}
+
+/// The numbers of both, and their differences, column by column.
+fn beside(a: &Table, b: &Table) -> Table {
+    let names = a.columns.iter().skip(1);
+    let names = names.flat_map(|name| SIDES.map(|side| format!("{name} {side}")));
+    let rows = a.rows.iter().zip(&b.rows).map(|(ours, theirs)| {
+        let pairs = ours.iter().zip(theirs).skip(1);
+        let values = pairs.flat_map(|(a, b)| [*a, *b, b - a]);
+        ours.first().copied().into_iter().chain(values).collect()
+    });
+    Table {
+        columns: a
+            .columns
+            .first()
+            .cloned()
+            .into_iter()
+            .chain(names)
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The pictures of two episodes, to be drawn on screen or into a file.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    sides: Sides,
+    names: [String; 2],
+    differences: Arc<Differences>,
+    options: Options,
+    head: String,
+    steps: usize,
+    tolerance: f64,
+    with_difference: bool,
+}
+
+impl Picture {
+    /// Ready to be drawn.
+    pub fn figure(&self) -> Figure<'_> {
+        let (sides, differences) = (&self.sides, &self.differences);
+        let named = |index: usize| Named {
+            recording: &[&sides.a, &sides.b][index].recording,
+            name: &self.names[index],
+        };
+        let first = differences.values.first.as_ref();
+        let first = first.and_then(|first| first.step);
+        let limit = self.tolerance as f32;
+        Figure::new(
+            named(0),
+            named(1),
+            &differences.common,
+            self.options.clone(),
+        )
+        .at(self.head.clone(), self.steps)
+        .with_steps(&differences.steps, limit, first)
+        .with_difference(self.with_difference)
+    }
+}
+
+/// The stage in which an array is computed.
+pub fn stage_of(array: &str) -> Stage {
+    match array.rsplit('.').next().unwrap_or_default() {
+        "similarity" | "content" => Stage::Content,
+        "gated" => Stage::Gate,
+        "shifted" => Stage::Shift,
+        "weighting" => Stage::Sharpen,
+        "read" => Stage::Read,
+        "memory" => Stage::Add,
+        "output" | "loss" => Stage::Output,
+        _ => Stage::Controller,
+    }
+}
+
+/// The head that an array is of.
+pub fn head_of(array: &str, trace: &Trace) -> Option<usize> {
+    let (head, _) = array.split_once('.')?;
+    head_named(trace, &head.replace("read", "R").replace("write", "W"))
+}
+
+/// How well both answer.
+pub fn verdicts(pair: &Pair<'_>) -> String {
+    let [a, b] = [pair.a, pair.b].map(|open| open.shown.recording.score);
+    if a.scored + b.scored == 0 {
+        return "Nothing is scored.".to_owned();
+    }
+    format!(
+        "Wrong bits: A {} of {}, B {} of {}.",
+        a.wrong, a.scored, b.wrong, b.scored
+    )
+}
+
+/// The largest difference.
+pub fn largest(found: &Comparison) -> String {
+    match &found.worst {
+        None => format!("The same: {} values compared.", found.values),
+        Some(worst) => format!(
+            "Largest difference {} in {}.",
+            numbers::short(found.largest as f32, 4),
+            worst.array
+        ),
+    }
+}
+
+/// Where they part.
+pub fn first(found: &Comparison, tolerance: f64) -> String {
+    let limit = TOLERANCES.iter().find(|(other, _)| *other == tolerance);
+    let limit = limit.map_or_else(String::new, |(_, name)| (*name).to_owned());
+    let Some(first) = &found.first else {
+        return match found.worst {
+            None => String::new(),
+            Some(_) => format!("Nothing differs by more than {limit}."),
+        };
+    };
+    let Difference {
+        array,
+        index,
+        first: a,
+        second: b,
+        ..
+    } = first;
+    let when = match first.step {
+        Some(step) => format!("at step {step}, stage {}", stage_of(array).name()),
+        None => "before the first step".to_owned(),
+    };
+    let [a, b] = [*a, *b].map(numbers::exact);
+    format!("The first above {limit} is {when}: {array}{index:?}, A {a}, B {b}.")
+}
+
+/// What could not be compared, and why.
+pub fn left_out(found: &Comparison) -> Vec<String> {
+    let (sizes, skipped) = (found.sizes.join("; "), found.skipped.join(", "));
+    let mut lines = Vec::new();
+    if !sizes.is_empty() {
+        lines.push(format!("Unlike: {sizes}. What both have is compared."));
+    }
+    if !skipped.is_empty() {
+        lines.push(format!("Not compared: {skipped}."));
+    }
+    lines
+}

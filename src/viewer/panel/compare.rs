@@ -1,0 +1,268 @@
+//! Two episodes on one clock: their pictures, and in words how they differ.
+
+use std::collections::HashMap;
+
+use egui::{Align, Layout, Pos2, Rangef, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
+
+use super::time::pointer;
+use super::{Columns, View, interact, play_head, scrub, step_pill};
+use crate::figure::compare::{Part, SIDES};
+use crate::figure::{Layout as Pictures, Options, Place, RowsShown};
+use crate::viewer::command::{Command, tooltip};
+use crate::viewer::compare::{self, Differences, Pair, TOLERANCES, words_of};
+use crate::viewer::inspect::{Target, Vector};
+use crate::viewer::numbers;
+use crate::viewer::theme;
+use crate::viewer::widget::button::{choice_button, text_button};
+use crate::viewer::widget::figure::{Page, rect};
+use crate::viewer::widget::property::note;
+use crate::viewer::widget::readout::Readout;
+
+/// Height above the first picture of memory: its name.
+const NAME: f32 = 26.0;
+
+/// Everything about two episodes; `pages` are what runs over time and what is of the step.
+pub fn compare_ui(ui: &mut Ui, columns: &Columns, pages: &mut [Page; 2], view: &mut View<'_>) {
+    let Some(pair) = view.pair else { return };
+    let area = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
+    match pair.found {
+        None => quiet_ui(ui, "Comparing …", &[]),
+        Some(Err(sizes)) => quiet_ui(ui, "These two cannot be compared.", sizes),
+        Some(Ok(found)) => {
+            draw(ui, area, pages, &pair, view);
+            let over_time = pages[0].drawing().map_or(&[][..], |page| &page.places);
+            let of_the_step = pages[1].drawing().map_or(&[][..], |page| &page.places);
+            row_cursor(ui, area.min, over_time.iter().chain(of_the_step), view);
+            for place in over_time.iter().chain(of_the_step) {
+                place_ui(ui, area.min, place, over_time, of_the_step, columns, view);
+            }
+            step_pill(ui, columns, area.top() + 5.0, view);
+            let bottom = of_the_step
+                .first()
+                .map_or(area.bottom(), |memory| area.top() + memory.area.top - NAME);
+            let left = columns.memory.min - 36.0;
+            let room = Rect::from_min_max(
+                pos2(left, area.top() + 6.0),
+                pos2(columns.memory.max, bottom),
+            );
+            outcome_ui(ui, room, found, &pair, view);
+        }
+    }
+}
+
+/// Words where there are no pictures.
+fn quiet_ui(ui: &mut Ui, title: &str, lines: &[String]) {
+    let middle = ui.max_rect().center();
+    let size = egui::vec2(ui.max_rect().width() - 80.0, 120.0);
+    let rect = Rect::from_center_size(middle, size);
+    let layout = Layout::top_down(Align::Center);
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
+    ui.label(RichText::new(title).font(theme::heading(14.0)));
+    for line in lines {
+        note(&mut ui, line);
+    }
+    if !lines.is_empty() {
+        note(
+            &mut ui,
+            "Choose a machine of the same task, or end the comparison with Esc.",
+        );
+    }
+}
+
+fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View<'_>) {
+    let (size, dark) = (area.size().round(), ui.visuals().dark_mode);
+    let density = ui.ctx().pixels_per_point();
+    let options = |step| Options {
+        size: Some((size.x, size.y)),
+        density,
+        dark,
+        map: view.map,
+        step,
+        rows: if view.touched_only {
+            RowsShown::Touched
+        } else {
+            RowsShown::All
+        },
+        ..Options::new(Pictures::Debug)
+    };
+    let version = (
+        pair.version(),
+        (pair.screen.serial, view.focus),
+        (dark, view.map as usize, view.touched_only),
+        [size.x, size.y, density].map(f32::to_bits),
+    );
+    let parts = [(Part::OverTime, None), (Part::OfTheStep, Some(view.step()))];
+    for (page, (part, step)) in pages.iter_mut().zip(parts) {
+        page.draw(ui.ctx(), (version, step), || {
+            let picture = pair.picture(options(step), view.focus);
+            picture.map_or_else(
+                || crate::figure::Drawing::new(0.0, 0.0, [0; 3], String::new()),
+                |picture| picture.figure().draw(part),
+            )
+        });
+        page.paint(ui.painter(), area.min);
+    }
+}
+
+/// A faint line through all pictures at the row under the pointer and at the one kept in view.
+fn row_cursor<'a>(ui: &Ui, origin: Pos2, places: impl Iterator<Item = &'a Place>, view: &View<'_>) {
+    let kept = match view.selected {
+        Some(Target::Row(row) | Target::Cell { row, .. }) => Some(row),
+        _ => None,
+    };
+    for place in places.filter(|place| place.row_name == "row") {
+        for (row, strength) in [(view.row_before, 0.10), (kept, 0.18)] {
+            let Some([top, bottom]) = row.and_then(|row| place.row_span(row)) else {
+                continue;
+            };
+            let ink = view.palette.strong.gamma_multiply(strength);
+            let y = Rangef::new(origin.y + top, origin.y + bottom.max(top + 1.0));
+            let x = rect(&place.area, origin).x_range();
+            ui.painter()
+                .rect_filled(Rect::from_x_y_ranges(x, y), 0.0, ink);
+        }
+    }
+}
+
+/// A picture: the play-head through it, scrubbing, exact values of both, a click that keeps them.
+fn place_ui(
+    ui: &mut Ui,
+    origin: Pos2,
+    place: &Place,
+    over_time: &[Place],
+    of_the_step: &[Place],
+    columns: &Columns,
+    view: &mut View<'_>,
+) {
+    let rect = rect(&place.area, origin);
+    let response = interact(ui, rect, &place.name, &place.note);
+    if place.steps.is_some() {
+        play_head(ui, columns, rect.y_range().expand(2.0), view);
+        scrub(&response, columns, view);
+    }
+    let Some(at) = pointer(&response) else { return };
+    let at = at - origin;
+    let Some((column, row, value)) = place.cell_at(at.x, at.y) else {
+        return;
+    };
+    if place.row_name == "row" {
+        *view.row = Some(row);
+    }
+    let siblings = over_time.iter().chain(of_the_step);
+    let values = values_of(siblings, place, column, row);
+    *view.readout = Some(readout(place, (column, row), value, values, view.step()));
+    if response.clicked() {
+        let target = match (place.row_name, place.steps) {
+            ("row", Some(_)) => Target::Row(row),
+            ("row", None) => Target::Cell { row, column },
+            ("channel", _) => Target::Value {
+                head: 0,
+                vector: Vector::Output,
+                column: row,
+            },
+            _ => Target::Step,
+        };
+        view.commands.push(Command::Select(target));
+    }
+}
+
+/// The same cell on both sides.
+fn values_of<'a>(
+    places: impl Iterator<Item = &'a Place>,
+    place: &Place,
+    column: usize,
+    row: usize,
+) -> Option<[f32; 2]> {
+    let (_, what) = place.name.split_once(": ")?;
+    let names = places.map(|place| (place.name.as_str(), place));
+    let named: HashMap<_, _> = names.collect();
+    let value = |side: &str| {
+        let place = named.get(format!("{side}: {what}").as_str())?;
+        place.value(column, row)
+    };
+    Some([value(SIDES[0])?, value(SIDES[1])?])
+}
+
+fn readout(
+    place: &Place,
+    (column, row): (usize, usize),
+    value: f32,
+    values: Option<[f32; 2]>,
+    step: usize,
+) -> Readout {
+    let row_name = place.row_name;
+    let what = place.name.split_once(": ").map_or("", |(_, what)| what);
+    let (words, meaning) = match values {
+        Some([a, b]) => {
+            let difference = numbers::exact(b - a);
+            (format!("{} {difference}", SIDES[2]), words_of([a, b]))
+        }
+        None => (numbers::exact(value), place.note.clone()),
+    };
+    Readout {
+        place: match place.steps {
+            _ if row_name.is_empty() => format!("{}  step {column}", place.name),
+            Some(_) => format!("{what}  step {column}  {row_name} {row}"),
+            None => format!("{what}  step {step}  {row_name} {row}  column {column}"),
+        },
+        value: words,
+        meaning,
+    }
+}
+
+/// How the two differ, in words, and what can be done about it.
+fn outcome_ui(ui: &mut Ui, room: Rect, found: &Differences, pair: &Pair<'_>, view: &mut View<'_>) {
+    let mut ui = ui.new_child(
+        UiBuilder::new()
+            .max_rect(room)
+            .layout(Layout::top_down(Align::Min)),
+    );
+    ui.set_clip_rect(room.intersect(ui.clip_rect()));
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(&mut ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 4.0;
+            let strong = |text: String| RichText::new(text).color(view.palette.text);
+            ui.label(strong(compare::verdicts(pair)));
+            ui.label(strong(compare::largest(&found.values)));
+            let first = compare::first(&found.values, pair.tolerance);
+            if !first.is_empty() {
+                ui.label(strong(first));
+            }
+            controls_ui(ui, found, pair, view);
+            for line in compare::left_out(&found.values) {
+                note(ui, &line);
+            }
+        });
+}
+
+fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View<'_>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let command = Command::FirstDifference;
+        ui.add_enabled_ui(found.values.first.is_some(), |ui| {
+            text_button(ui, "First difference", &command, view.commands)
+                .on_hover_text(tooltip(&command));
+        });
+        let words = if pair.difference {
+            "Hide B − A"
+        } else {
+            "Show B − A"
+        };
+        let command = Command::ToggleDifference;
+        text_button(ui, words, &command, view.commands).on_hover_text(tooltip(&command));
+    });
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        note(ui, "tolerance");
+        for (tolerance, name) in TOLERANCES {
+            let button = choice_button(ui, name, tolerance == pair.tolerance);
+            if button.clicked() {
+                view.commands.push(Command::Tolerance(tolerance));
+            }
+            button.on_hover_text(
+                "The difference that counts as none; of values above 1 a share of them",
+            );
+        }
+    });
+}

@@ -1,0 +1,325 @@
+//! Two episodes on one clock.
+
+use tapescope::viewer::Target;
+
+use super::*;
+
+/// An episode on screen and a trace beside it.
+fn two() -> Harness<'static, App> {
+    let mut harness = paused();
+    open_other(&mut harness, "theirs.ntmtrace.json");
+    harness
+}
+
+fn open_other(harness: &mut Harness<'_, App>, path: &str) {
+    act(harness, Command::Compare(path.into()));
+    harness.run_steps(3);
+}
+
+fn arrangement(harness: &Harness<'_, App>) -> Arrangement {
+    harness.state().settings.arrangement
+}
+
+fn says(harness: &Harness<'_, App>, words: &str) -> bool {
+    harness.query_all_by_label_contains(words).next().is_some()
+}
+
+/// The episode on screen, and the one in the file.
+fn recordings(harness: &Harness<'_, App>) -> [Recording; 2] {
+    let open = harness.state().session.open.as_ref().unwrap();
+    let machine = machine("theirs", 4);
+    let theirs = Recording::new(&machine.ntm, &machine.task, 9, 0);
+    [open.shown.recording.clone(), theirs]
+}
+
+#[test]
+fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
+    let mut harness = paused();
+    assert!(!says(&harness, "A: outputs"));
+    press_with(&mut harness, Modifiers::COMMAND, Key::D);
+    harness
+        .get_by_label("Path")
+        .type_text("theirs.ntmtrace.json");
+    harness.run_steps(2);
+    click(&mut harness, "Open file");
+    harness.run_steps(3);
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    for picture in [
+        "Largest difference",
+        "A: outputs: Copy first, length 5, seed 1",
+        "B: outputs: theirs.ntmtrace.json",
+        "B − A: outputs",
+        "A: w of W0: Copy first",
+        "B: w of W0",
+        "B − A: w of W0",
+        "A: memory: after step 0",
+        "B: memory: after step 0",
+        "B − A: memory: after step 0",
+        "A  Copy first, length 5, seed 1",
+        "B  theirs.ntmtrace.json",
+    ] {
+        assert!(says(&harness, picture), "{picture}");
+    }
+    let [a, b] = recordings(&harness);
+    let words = format!(
+        "Wrong bits: A {} of {}, B {} of {}.",
+        a.score.wrong, a.score.scored, b.score.wrong, b.score.scored
+    );
+    assert!(says(&harness, &words));
+    // The other layouts show A; the comparison is one of them while there is a B.
+    for next in [
+        Arrangement::Debug,
+        Arrangement::Paper,
+        Arrangement::PaperDown,
+    ] {
+        press(&mut harness, Key::V);
+        assert_eq!(arrangement(&harness), next);
+    }
+    press(&mut harness, Key::V);
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
+}
+
+#[test]
+fn the_pointer_reads_both_values_and_their_difference() {
+    let mut harness = two();
+    let [a, b] = recordings(&harness);
+    act(&mut harness, Command::Seek(3));
+    let head = harness.state().focus;
+    let place = |harness: &Harness<'_, App>, label: &str| {
+        let found = harness.query_all_by_label_contains(label).next();
+        found.unwrap().rect()
+    };
+    for side in ["A", "B", "B − A"] {
+        let rect = place(&harness, &format!("{side}: w of W0"));
+        // In the middle of step 5 of 11, in the first row shown.
+        let at = egui::pos2(rect.left() + rect.width() * 5.5 / 11.0, rect.top() + 1.0);
+        harness.hover_at(at);
+        harness.run_steps(2);
+        let readout = harness.state().readout().unwrap().clone();
+        let row: usize = readout.place.rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(readout.place.starts_with("w of W0  step 5  row"));
+        let [ours, theirs] = [&a, &b].map(|r| r.trace.heads[head].weighting.row(5)[row]);
+        let exact = |value: f32| value.to_string();
+        let plain = |text: &str| text.replace('−', "-");
+        let number = |text: &str| plain(text).parse::<f32>().unwrap();
+        let lines: Vec<_> = readout.meaning.lines().collect();
+        assert_eq!(number(&lines[0][3..]), ours, "{}", exact(ours));
+        assert_eq!(number(&lines[1][3..]), theirs);
+        let difference = readout.value.strip_prefix("B − A ").unwrap();
+        assert_eq!(number(difference), theirs - ours);
+    }
+    // A click keeps the cell of the memory on both sides.
+    let rect = place(&harness, "B: memory");
+    harness.hover_at(rect.center());
+    harness.run_steps(1);
+    harness.drag_at(rect.center());
+    harness.drop_at(rect.center());
+    harness.run_steps(3);
+    let card = harness.state().card().unwrap();
+    let (row, column) = match card.title.split_whitespace().collect::<Vec<_>>()[..] {
+        ["M", "row", row, "column", column] => (
+            row.parse::<usize>().unwrap(),
+            column.parse::<usize>().unwrap(),
+        ),
+        _ => panic!("{}", card.title),
+    };
+    let [ours, theirs] = [&a, &b].map(|r| r.trace.memory(step(&harness) + 1)[[row, column]]);
+    let value = card.lines[0].value.replace('−', "-");
+    assert_eq!(value.parse::<f32>().unwrap(), theirs - ours);
+    assert_eq!(
+        card.table.columns[1..],
+        ["memory A", "memory B", "memory B − A"]
+    );
+    assert_eq!(card.table.rows.len(), 12);
+}
+
+#[test]
+fn the_first_difference_is_one_key_away() {
+    let mut harness = paused();
+    act(&mut harness, Command::Focus(0));
+    open_other(&mut harness, "changed.json");
+    let sentence = "The first above 1e−6 is at step 4, stage shift: write0.shifted[4, 7], A ";
+    assert!(says(&harness, sentence));
+    assert!(says(
+        &harness,
+        "Largest difference 0.5000 in write0.shifted."
+    ));
+    press_with(&mut harness, Modifiers::SHIFT, Key::D);
+    let player = &harness.state().player;
+    assert_eq!((player.step(), player.stage()), (4, Stage::Shift));
+    assert_eq!(harness.state().focus, 1);
+    // With another tolerance nothing counts.
+    act(&mut harness, Command::Seek(0));
+    for (button, words) in [
+        ("1e−2", "is at step 4"),
+        ("0", "The first above 0 is at step 4"),
+    ] {
+        click(&mut harness, button);
+        harness.run_steps(2);
+        assert!(says(&harness, words), "{button}");
+    }
+    click(&mut harness, "First difference");
+    assert_eq!(step(&harness), 4);
+}
+
+#[test]
+fn the_same_trace_twice_is_the_same() {
+    let mut harness = paused();
+    open_other(&mut harness, "again.json");
+    assert!(says(&harness, "The same: "));
+    let choices = harness.state().choices();
+    let first = choices.iter().find(|c| c.name == "First difference");
+    assert_eq!(first.unwrap().blocked, Some("nothing differs"));
+}
+
+#[test]
+fn a_and_b_are_swapped_and_the_difference_is_hidden() {
+    let mut harness = two();
+    act(&mut harness, Command::Seek(6));
+    let [a, b] = recordings(&harness);
+    press(&mut harness, Key::X);
+    harness.run_steps(2);
+    assert!(says(&harness, "A: outputs: theirs.ntmtrace.json"));
+    assert!(says(&harness, "B: outputs: Copy first"));
+    let open = harness.state().session.open.as_ref().unwrap();
+    assert_eq!(open.shown.recording.trace.output, b.trace.output);
+    assert_eq!(step(&harness), 6);
+    click(&mut harness, "B  Copy first, length 5, seed 1");
+    harness.run_steps(2);
+    let open = harness.state().session.open.as_ref().unwrap();
+    assert_eq!(open.shown.recording.trace.output, a.trace.output);
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    press(&mut harness, Key::D);
+    assert!(says(&harness, "A: outputs") && !says(&harness, "B − A: outputs"));
+    press(&mut harness, Key::V);
+    press(&mut harness, Key::D);
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert!(says(&harness, "B − A: outputs"));
+}
+
+#[test]
+fn what_is_kept_is_compared_with_what_is_recorded_next() {
+    let mut harness = paused();
+    let [a, _] = recordings(&harness);
+    press(&mut harness, Key::K);
+    assert!(says(&harness, "B  the next episode"));
+    assert_eq!(arrangement(&harness), Arrangement::Debug);
+    press_with(&mut harness, Modifiers::SHIFT, Key::R);
+    harness.run_steps(3);
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    assert!(says(&harness, "A: outputs: Copy first, length 5, seed 1"));
+    assert!(says(&harness, "B: outputs: Copy first, length 5, seed 2"));
+    // An edited bit: what differs first is the input.
+    act(&mut harness, Command::Seed(1));
+    let bit = a.trace.input.row(1)[2];
+    act(&mut harness, Command::Flip(1, 2));
+    harness.run_steps(3);
+    let words = format!(
+        "at step 1, stage controller: input[1, 2], A {bit}, B {}.",
+        1.0 - bit
+    );
+    assert!(says(&harness, &words));
+    // Another machine of the task is shown the same episode.
+    act(&mut harness, Command::Seed(1));
+    act(&mut harness, Command::Size(3));
+    press_with(&mut harness, Modifiers::SHIFT, Key::K);
+    open_other(&mut harness, "other.safetensors");
+    let [b, _] = recordings(&harness);
+    assert_eq!(harness.state().session.machines.len(), 3);
+    assert_eq!(b.episode.size, 3);
+    assert!(says(&harness, "A: outputs: Copy first, length 3, seed 1"));
+    assert!(says(&harness, "B: outputs: Copy other, length 3, seed 1"));
+}
+
+#[test]
+fn what_cannot_be_compared_leaves_everything_as_it_was() {
+    let mut harness = paused();
+    let before = harness.state().session.title();
+    for (path, words) in [
+        (
+            "wide.json",
+            "wide.json cannot be compared with what is on screen: input channels: 5 and 6; output channels: 4 and 5.",
+        ),
+        ("nothing.json", "nothing.json does not exist."),
+    ] {
+        open_other(&mut harness, path);
+        assert!(says(&harness, words), "{path}");
+        assert_eq!(arrangement(&harness), Arrangement::Debug);
+        assert_eq!(harness.state().session.title(), before);
+        assert!(!says(&harness, "A  Copy first"));
+    }
+    // A machine of another task, while one is kept: no pictures, but words.
+    let mut harness = two();
+    act(&mut harness, Command::Machine(1));
+    harness.run_steps(3);
+    assert!(says(&harness, "These two cannot be compared."));
+    assert!(says(&harness, "input channels: 6 and 5"));
+    act(&mut harness, Command::Machine(0));
+    harness.run_steps(3);
+    assert!(says(&harness, "B − A: outputs"));
+}
+
+#[test]
+fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
+    let mut harness = two();
+    act(&mut harness, Command::Select(Target::Row(3)));
+    press(&mut harness, Key::Escape);
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    press(&mut harness, Key::Escape);
+    assert_eq!(arrangement(&harness), Arrangement::Debug);
+    assert!(!says(&harness, "B  theirs"));
+    press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+    harness.run_steps(3);
+    assert!(says(&harness, "B  theirs") && says(&harness, "B − A: outputs"));
+    let both = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+    press_with(&mut harness, both, Key::D);
+    assert!(!says(&harness, "B  theirs"));
+    for _ in 0..3 {
+        press(&mut harness, Key::V);
+    }
+    assert_eq!(arrangement(&harness), Arrangement::Debug);
+}
+
+#[test]
+fn the_window_opens_on_two() {
+    let compare = machine("second", 6);
+    let options = Options {
+        compare: Some(("second".into(), Opened::Machine(Box::new(compare)))),
+        ..options(Arc::<Shelf>::default())
+    };
+    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+        let mut harness = window_with(size, options.clone());
+        harness.run_steps(3);
+        assert!(says(&harness, "A: outputs: Copy first, length 5, seed 1"));
+        assert!(says(&harness, "B: outputs: Copy second, length 5, seed 1"));
+        assert!(says(&harness, "First difference"));
+    }
+}
+
+#[test]
+fn unlike_heads_lengths_and_absent_arrays_are_said() {
+    let mut harness = paused();
+    open_other(&mut harness, "partial.json");
+    assert!(
+        says(&harness, "A: memory: not recorded in B")
+            || says(&harness, "B: memory: not recorded in B")
+    );
+    assert!(says(&harness, "Not compared: memory, read0.key."));
+    open_other(&mut harness, "short.json");
+    assert!(says(&harness, "Unlike: steps: 11 and 7."));
+    act(&mut harness, Command::LastStep);
+    assert!(says(&harness, "B: memory: B has ended"));
+    open_other(&mut harness, "headless.json");
+    assert!(says(&harness, "B − A: outputs") && !says(&harness, "w of W0"));
+    assert!(says(&harness, "heads: read0 write0 and none"));
+}
+
+#[test]
+fn the_figure_of_two_is_saved() {
+    let shelf = Arc::<Shelf>::default();
+    let mut harness = window_of(Vec2::new(1440.0, 900.0), shelf.clone());
+    open_other(&mut harness, "theirs.ntmtrace.json");
+    act(&mut harness, Command::Save("two.svg".into()));
+    harness.run_steps(2);
+    assert_eq!(*shelf.saved.lock().unwrap(), [PathBuf::from("two.svg")]);
+}

@@ -312,6 +312,24 @@ fn an_npz_is_checked_like_any_other_trace() {
 
 /// The same archive with a member twice, which no writer of archives writes: renamed where its name stands.
 #[test]
+fn an_npz_whose_description_unpacks_to_very_much_is_refused() {
+    let (mut bytes, piece) = (Vec::new(), vec![b' '; 1 << 20]);
+    let mut archive = zip::ZipWriter::new(Cursor::new(&mut bytes));
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated);
+    archive.start_file("meta.json", options).unwrap();
+    for _ in 0..65 {
+        archive.write_all(&piece).unwrap();
+    }
+    archive.finish().unwrap();
+    assert!(bytes.len() < 1 << 20, "a small file");
+    assert_eq!(
+        error(bytes),
+        "t: `meta.json`: unpacks to more than 64 MB, the most that is read"
+    );
+}
+
+#[test]
 fn an_npz_has_no_name_twice() {
     let (machine, recording) = record(TINY);
     let text = |bytes: &[u8]| {

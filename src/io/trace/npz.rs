@@ -95,7 +95,7 @@ impl<'a> Members<'a> {
                 "unpacks to more than {most} MB, the most that is read"
             ));
         }
-        self.left -= text.len() as u64;
+        self.left = self.left.saturating_sub(text.len() as u64);
         Ok(text)
     }
 

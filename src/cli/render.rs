@@ -69,6 +69,9 @@ pub(super) struct Render {
     /// Light on dark.
     #[arg(long)]
     dark: bool,
+    /// Weightings by their logarithm, 1e-6 to 1.
+    #[arg(long)]
+    log: bool,
     /// Width and height of the page [default: what suits the layout].
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(f32, f32)>,
@@ -201,6 +204,7 @@ impl Render {
                 Some(Upright::Paper) => Orientation::Paper,
                 Some(Upright::Screen) => Orientation::Screen,
             },
+            log_scale: self.log,
             density: self.scale(format),
             ..options
         })

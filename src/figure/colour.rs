@@ -45,7 +45,7 @@ pub struct Colours {
 }
 
 /// The colours of a weighting, from none to all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Map {
     /// Black, purple, orange, white.
     #[default]

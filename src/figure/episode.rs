@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::path::Path;
 
+use super::head_marks::HeadMark;
 use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
 use super::raster::{Frames, to_gif};
 use super::{
-    Area, Colours, Drawing, Map, Scale, entropy, expected_shift, head_label, numbers, scalars,
-    touched,
+    Area, Colours, Drawing, Map, Scale, entropy, expected_shift, head_label, numbers, peak,
+    scalars, touched,
 };
 use crate::math::Series;
 use crate::model::{HeadTrace, Role};
@@ -156,6 +157,9 @@ pub struct Options {
     pub heads: Vec<usize>,
     /// Where row 0 is.
     pub orientation: Orientation,
+    /// Weightings by their logarithm, 1e-6 to 1, in the colours of [`Options::map`] also in the layout of the
+    /// paper.
+    pub log_scale: bool,
     /// Pixels per unit of the page that an image may use.
     pub density: f32,
 }
@@ -176,6 +180,7 @@ impl Options {
             rows: RowsShown::Touched,
             heads: Vec::new(),
             orientation,
+            log_scale: false,
             density: 2.0,
         }
     }
@@ -581,10 +586,10 @@ impl<'a> Figure<'a> {
     fn weighting(&self, head: usize) -> Panel {
         let trace = &self.recording.trace;
         let (steps, head_trace) = (trace.steps(), &trace.heads[head]);
-        let scale = if self.is_paper() {
-            Scale::Gray
-        } else {
-            Scale::Weighting
+        let scale = match (self.options.log_scale, self.is_paper()) {
+            (true, _) => Scale::LogWeighting,
+            (false, true) => Scale::Gray,
+            (false, false) => Scale::Weighting,
         };
         let (name, verb) = if head_trace.is_write() {
             ("Write weightings", "where it writes")
@@ -614,7 +619,8 @@ impl<'a> Figure<'a> {
         let step = self.step();
         let memory = self.recording.trace.memory(step + 1);
         let (rows, columns) = memory.dim();
-        let cells = Cells::new(columns, rows, self.memory_scale, |c, row| memory[[row, c]]);
+        let mut cells = Cells::new(columns, rows, self.memory_scale, |c, row| memory[[row, c]]);
+        cells.marks = self.heads().filter_map(|head| self.mark(head)).collect();
         Panel {
             name: "Memory".to_owned(),
             note: format!("after step {step}"),
@@ -623,6 +629,18 @@ impl<'a> Figure<'a> {
             down: self.down(),
             natural: 240.0,
         }
+    }
+
+    fn mark(&self, head: usize) -> Option<HeadMark> {
+        let trace = &self.recording.trace.heads[head];
+        let (row, weight) = peak(trace.weighting.row(self.step()))?;
+        Some(HeadMark {
+            head,
+            label: self.label(head),
+            is_write: trace.is_write(),
+            row,
+            weight,
+        })
     }
 
     fn stages(&self, head: usize) -> Panel {
@@ -906,6 +924,52 @@ mod tests {
         assert_eq!(found, Some((2, 3, weighting.row(2)[3])));
         assert_eq!(place.cell_at(area.left - 1.0, area.top + 1.0), None);
         assert_eq!(place.cell_at(area.left + 1.0, area.bottom + 1.0), None);
+    }
+
+    #[test]
+    fn the_heads_stand_at_their_rows_of_the_memory() {
+        let recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Memory]);
+        let drawing = Figure::new(&recording, options(layout)).draw();
+        let place = drawing.places[0].area;
+        let signs: Vec<_> = drawing
+            .marks
+            .iter()
+            .filter_map(|mark| match mark {
+                Mark::Shape { points, .. } => Some(points.clone()),
+                _ => None,
+            })
+            .collect();
+        let writes = recording.trace.heads.iter().filter(|head| head.is_write());
+        assert_eq!(signs.len(), writes.count(), "filled signs are write heads");
+        for [x, y] in signs.into_iter().flatten() {
+            assert!(x > place.right && x < drawing.width);
+            assert!(y > place.top - 5.0 && y < place.bottom + 5.0);
+        }
+        let svg = drawing.to_svg();
+        for head in 0..recording.trace.heads.len() {
+            let label = head_label(&recording.trace, head);
+            assert!(svg.contains(&format!(">{label}<")), "{label}");
+        }
+    }
+
+    #[test]
+    fn the_logarithm_shows_what_is_faint() {
+        let mut recording = recording();
+        recording.trace.heads[2].weighting.row_mut(4)[5] = 1e-4;
+        for (log_scale, scale) in [(false, Scale::Weighting), (true, Scale::LogWeighting)] {
+            let options = Options {
+                log_scale,
+                heads: vec![2],
+                ..options(Layout::Pictures(vec![Picture::Weightings]))
+            };
+            let drawing = Figure::new(&recording, options).draw();
+            let image = images(&drawing)[0].1;
+            let columns = image.columns / recording.trace.steps();
+            let pixel = image.pixels[image.rows / 12 * 5 * image.columns + 4 * columns];
+            assert_eq!(pixel, Colours::for_theme(false).of(scale, 1e-4));
+            assert_eq!(drawing.to_svg().contains("1.0e−6"), log_scale);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::drawing::{Style, width_of};
+use super::head_marks::{self, HeadMark};
 use super::pool::{further, part};
 use super::rows::left_out_after;
 use super::{Area, Colours, Drawing, Image, Place, Rgb, Scalar, Scale, numbers};
@@ -194,6 +195,8 @@ pub(super) struct Cells {
     pub(super) scale: Scale,
     /// Columns in which nothing is shown.
     pub(super) skipped: Vec<bool>,
+    /// The heads at the rows of a memory.
+    pub(super) marks: Vec<HeadMark>,
 }
 
 impl Cells {
@@ -212,6 +215,7 @@ impl Cells {
             values: values.collect(),
             scale,
             skipped: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
@@ -280,6 +284,13 @@ impl Panel {
         }
     }
 
+    fn room_for_marks(&self) -> f32 {
+        match &self.content {
+            Content::Cells(cells) if !cells.marks.is_empty() => head_marks::ROOM,
+            _ => 0.0,
+        }
+    }
+
     /// Draws everything; the data fills `area`.
     pub(super) fn draw(self, drawing: &mut Drawing, area: Area, axis: bool, page: &Page<'_>) {
         let steps = match self.across {
@@ -289,6 +300,10 @@ impl Panel {
         if matches!(self.content, Content::Nothing) {
             return;
         }
+        let area = Area {
+            right: area.right - self.room_for_marks(),
+            ..area
+        };
         let placed = self.down.place(&area);
         match &self.content {
             Content::Cells(cells) => draw_cells(drawing, cells, &area, &placed, page),
@@ -340,7 +355,8 @@ impl Panel {
             }
             let scale = cells.scale;
             let name = area.left + width_of(&self.name, 12.5) + 8.0;
-            let bar = (right - name - 74.0).clamp(24.0, 88.0);
+            let note = width_of(&self.note, TEXT);
+            let bar = (right - name - note - 66.0).clamp(24.0, 88.0);
             right = legend(drawing, [right, y], bar, scale, page);
         }
         let left = area.left + width_of(&self.name, 12.5) + 8.0;
@@ -435,6 +451,7 @@ fn draw_cells(drawing: &mut Drawing, cells: &Cells, area: &Area, placed: &Placed
         drawing.marks.push(super::Mark::Image { area: part, image });
     }
     drawing.frame(*area, page.colours.line);
+    head_marks::draw(drawing, &cells.marks, area, placed, page);
 }
 
 fn draw_all_bars(
@@ -672,7 +689,7 @@ fn legend(
     let area = Area::new(right - width, y - 4.0, width, 8.0);
     let count = (width * page.density) as usize;
     let share = |index: usize| index as f32 / (count.max(2) - 1) as f32;
-    let pixels = (0..count.max(2)).map(|i| colours.of(scale, low + (high - low) * share(i)));
+    let pixels = (0..count.max(2)).map(|i| colours.of(scale, scale.at(share(i))));
     let pixels: Vec<_> = pixels.collect();
     let image = Image {
         columns: pixels.len(),

@@ -572,6 +572,7 @@ impl App {
                 let arrangement = self.arrangement();
                 let options = figure::Options {
                     map: self.settings.look.map,
+                    log_scale: self.log_scale,
                     step: (arrangement == Arrangement::Debug).then(|| self.player.step()),
                     ..arrangement.options(dark, self.touched_only, self.focus)
                 };

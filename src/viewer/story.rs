@@ -3,7 +3,7 @@
 use super::numbers;
 use super::session::Open;
 use crate::figure;
-pub use crate::figure::{entropy, offset};
+pub use crate::figure::{entropy, offset, peak};
 use crate::model::HeadTrace;
 use crate::player::{Player, Stage};
 use crate::train::{Recording, is_absent};
@@ -21,16 +21,6 @@ pub fn phase_at(recording: &Recording, step: usize) -> &str {
         .iter()
         .find(|phase| (phase.start..phase.end).contains(&step))
         .map_or("", |phase| &phase.name)
-}
-
-/// The row with the most weight, and the weight.
-pub fn peak(weighting: &[f32]) -> Option<(usize, f32)> {
-    weighting
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, weight)| weight.is_finite())
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
 /// Where the shift of a step mostly moves the focus, and with how much weight.

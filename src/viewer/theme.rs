@@ -58,6 +58,8 @@ pub struct Palette {
     pub phases: [Color32; 2],
     /// The colours of values and of figures.
     pub data: &'static Colours,
+    /// The colours of weightings.
+    pub map: Map,
 }
 
 impl Palette {
@@ -112,16 +114,27 @@ impl Palette {
 
 fn dark_palette(map: Map) -> Palette {
     let own = (hex(0x2a_2e35), hex(0x0b_1220), 150);
-    palette(Colours::with_map(true, map), own, [0x22_262d, 0x2d_333c])
+    palette(
+        map,
+        Colours::with_map(true, map),
+        own,
+        [0x22_262d, 0x2d_333c],
+    )
 }
 
 fn light_palette(map: Map) -> Palette {
     let own = (hex(0xe2_e5ea), Color32::WHITE, 70);
-    palette(Colours::with_map(false, map), own, [0xe9_ecf1, 0xdb_e0e8])
+    palette(
+        map,
+        Colours::with_map(false, map),
+        own,
+        [0xe9_ecf1, 0xdb_e0e8],
+    )
 }
 
 /// What the window has in common with its figures, and what only the window has.
 fn palette(
+    map: Map,
     data: &'static Colours,
     (hovered, on_accent, veil): (Color32, Color32, u8),
     phases: [u32; 2],
@@ -142,6 +155,7 @@ fn palette(
         non_finite: color(data.non_finite),
         veil: Color32::from_black_alpha(veil),
         phases: phases.map(hex),
+        map,
         data,
     }
 }

@@ -8,6 +8,7 @@ use crate::figure::{Figure, Layout, Options, Orientation, RowsShown};
 use crate::viewer::command::Command;
 use crate::viewer::inspect::Target;
 use crate::viewer::numbers;
+use crate::viewer::theme::Scale;
 use crate::viewer::widget::figure::{Page, rect};
 use crate::viewer::widget::readout::Readout;
 
@@ -87,15 +88,23 @@ pub fn paper_ui(
     let area = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
     let (size, dark) = (area.size().round(), ui.visuals().dark_mode);
     let density = ui.ctx().pixels_per_point();
+    let log_scale = view.weighting_scale == Scale::LogWeighting;
     let options = Options {
         size: Some((size.x, size.y)),
         density,
+        map: view.palette.map,
+        log_scale,
         ..arrangement.options(dark, view.touched_only, view.focus)
     };
     let version = (
         view.open.serial,
         arrangement,
-        (dark, view.touched_only, view.focus),
+        (
+            dark,
+            view.touched_only,
+            view.focus,
+            (log_scale, view.palette.map),
+        ),
         [size.x, size.y, density].map(f32::to_bits),
     );
     let recording = view.recording();

@@ -8,17 +8,21 @@ use clap::{Args, ValueEnum};
 use super::episode::EpisodeArgs;
 use super::machine::Rows;
 use super::{Usage, rows};
+use crate::figure::compare::{Common, Comparison, Named, Part};
 use crate::figure::{
     Drawing, Figure, Format, Layout, Options, Orientation, Picture, RowsShown, head_label,
     head_named,
 };
-use crate::io::{picture, trace};
+use crate::io::picture;
+use crate::io::trace::{self, Side};
 use crate::train::Recording;
 
 /// The most pixels of a figure.
 const MOST_PIXELS: f32 = 1e8;
 /// The longest side of a page.
 const MOST: f32 = 16_384.0;
+/// The difference that counts as none, where two are drawn.
+const TOLERANCE: f64 = 1e-6;
 /// The longest side of a GIF, in pixels.
 const MOST_OF_GIF: u32 = 65_535;
 
@@ -28,6 +32,7 @@ Examples:
   tapescope render copy.ntmtrace.json --layout debug --step 12 --dark --out step12.png
   tapescope render repeat_copy --layout weightings,reads --out heads.svg
   tapescope render copy --length 10 --delay 200 --out copy.gif
+  tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
 
 Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything, as in the window;
 or any of these, one below the other: input, target, output, error, adds, erases, reads, weightings,
@@ -45,6 +50,10 @@ pub(super) struct Render {
     /// The file to write; its end says the format: .svg, .png or .gif.
     #[arg(long, value_name = "FIGURE.SVG")]
     out: PathBuf,
+    /// Draw this one too, beside the first, with what it has more: a trace, or a machine that is given the
+    /// same episode.
+    #[arg(long, value_name = "TRACE|PRESET|FILE", conflicts_with_all = ["layout", "orientation", "weights"])]
+    compare: Option<String>,
     /// What is drawn: paper, debug, or pictures by name, separated by commas [default: paper; debug
     /// for a GIF].
     #[arg(long, value_name = "NAME", value_parser = layout)]
@@ -114,14 +123,50 @@ impl Render {
             return Err(Usage(problem).into());
         };
         self.check(format)?;
-        let recording = self.recording()?;
+        let recording = self.recording(&self.source)?;
         let options = self.options(format, &recording)?;
-        let figure = Figure::new(&recording, options);
         let scale = self.scale(format);
-        let drawing = self.drawing(&figure, format, scale)?;
-        let bytes = figure.to_bytes(format, scale, self.delay.unwrap_or(25));
+        let delay = self.delay.unwrap_or(25);
+        let (bytes, title) = if let Some(other) = &self.compare {
+            let b = self.recording(other)?;
+            let walked = walk(&recording, &b).map_err(|sizes| {
+                let (a, sizes) = (&self.source, sizes.join("; "));
+                Usage(format!(
+                    "--compare {other}: cannot be compared with {a}: {sizes}"
+                ))
+            })?;
+            let figure = self.two(&recording, &b, &walked, options);
+            let drawing = self.drawing(figure.least_size(), || figure.draw(Part::All), scale)?;
+            (figure.to_bytes(format, scale, delay), drawing.title)
+        } else {
+            let figure = Figure::new(&recording, options);
+            if figure.is_empty() {
+                let problem = "--layout: the machine of this episode has none of these pictures";
+                return Err(Usage(problem.to_owned()).into());
+            }
+            let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
+            (figure.to_bytes(format, scale, delay), drawing.title)
+        };
         picture::write(&self.out, &bytes)?;
-        Ok(writeln!(out, "{}: {}", self.out.display(), drawing.title)?)
+        Ok(writeln!(out, "{}: {title}", self.out.display())?)
+    }
+
+    /// Both episodes, and what one has more than the other.
+    fn two<'a>(
+        &'a self,
+        a: &'a Recording,
+        b: &'a Recording,
+        walked: &'a Walked,
+        options: Options,
+    ) -> Comparison<'a> {
+        let other = self.compare.as_deref().unwrap_or_default();
+        let named = |recording, name| Named { recording, name };
+        let (a, b) = (named(a, &self.source), named(b, other));
+        Comparison::new(a, b, &walked.common, options).with_steps(
+            &walked.steps,
+            TOLERANCE as f32,
+            walked.first,
+        )
     }
 
     fn scale(&self, format: Format) -> f32 {
@@ -145,8 +190,8 @@ impl Render {
     }
 
     /// The episode: out of a trace as it was recorded, or recorded now.
-    fn recording(&self) -> anyhow::Result<Recording> {
-        let path = Path::new(&self.source);
+    fn recording(&self, source: &str) -> anyhow::Result<Recording> {
+        let path = Path::new(source);
         let ends = ["json", "gz", "npz"];
         let is_trace = trace::is_named_so(path)
             || path.is_file()
@@ -158,12 +203,12 @@ impl Render {
             count: self.memory_rows,
         };
         if !is_trace || self.episode.weights.is_some() {
-            let trained = self.episode.trained(&self.source, rows)?;
-            return self.episode.record(&self.source, rows, &trained);
+            let trained = self.episode.trained(source, rows)?;
+            return self.episode.record(source, rows, &trained);
         }
         let given = rows.count.map(|_| rows.option).or(self.episode.given());
-        if let Some(option) = given {
-            let source = &self.source;
+        // What is compared may be one of each.
+        if let Some(option) = given.filter(|_| self.compare.is_none()) {
             let problem = format!(
                 "{option}: {source} is a recorded trace and is drawn as it is; {option} needs a preset or weights"
             );
@@ -227,12 +272,12 @@ impl Render {
     }
 
     /// The figure, if it can be drawn at the size that was asked for.
-    fn drawing(&self, figure: &Figure<'_>, format: Format, scale: f32) -> Result<Drawing, Usage> {
-        if figure.is_empty() {
-            let problem = "--layout: the machine of this episode has none of these pictures";
-            return Err(Usage(problem.to_owned()));
-        }
-        let (least_width, least_height) = figure.least_size();
+    fn drawing(
+        &self,
+        (least_width, least_height): (f32, f32),
+        draw: impl FnOnce() -> Drawing,
+        scale: f32,
+    ) -> Result<Drawing, Usage> {
         if let Some((width, height)) = self.size
             && (width < least_width || height < least_height)
         {
@@ -241,8 +286,9 @@ impl Render {
             );
             return Err(Usage(problem));
         }
-        let drawing = figure.draw();
+        let drawing = draw();
         let [width, height] = drawing.pixels(scale);
+        let format = Format::of(&self.out).unwrap_or(Format::Svg);
         let pixels = width as f32 * height as f32;
         let too_long = format == Format::Gif && width.max(height) > MOST_OF_GIF;
         if format != Format::Svg && (pixels > MOST_PIXELS || too_long) {
@@ -253,6 +299,27 @@ impl Render {
         }
         Ok(drawing)
     }
+}
+
+/// What it takes a walk through two episodes to know.
+struct Walked {
+    common: Common,
+    steps: Vec<f32>,
+    first: Option<usize>,
+}
+
+fn walk(a: &Recording, b: &Recording) -> Result<Walked, Vec<String>> {
+    let sides = [a, b].map(|recording| Side {
+        recording,
+        order: None,
+        memories: &[],
+    });
+    let found = trace::compare(sides[0], sides[1], TOLERANCE)?;
+    Ok(Walked {
+        common: Common::of(a, b),
+        steps: found.steps.iter().map(|&most| most as f32).collect(),
+        first: found.first.and_then(|first| first.step),
+    })
 }
 
 /// What is drawn, as it is typed.

@@ -17,6 +17,41 @@ const OVER_TIME: f32 = 0.58;
 /// The three pictures of everything, as their names begin.
 pub const SIDES: [&str; 3] = ["A", "B", "B − A"];
 
+/// A stage of the addressing whose weighting is shown over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Weighting {
+    /// By content.
+    Content,
+    /// Gated.
+    Gated,
+    /// Shifted.
+    Shifted,
+    /// Sharpened: the one the head reads or writes with.
+    #[default]
+    Final,
+}
+
+impl Weighting {
+    const ALL: [Self; 4] = [Self::Content, Self::Gated, Self::Shifted, Self::Final];
+
+    fn symbol(self) -> &'static str {
+        ["wᶜ", "wᵍ", "w\u{303}", "w"][self as usize]
+    }
+
+    fn array(self) -> &'static str {
+        ["content", "gated", "shifted", "weighting"][self as usize]
+    }
+
+    fn of(self, head: &HeadTrace) -> &Series<f32> {
+        match self {
+            Self::Content => &head.content,
+            Self::Gated => &head.gated,
+            Self::Shifted => &head.shifted,
+            Self::Final => &head.weighting,
+        }
+    }
+}
+
 /// An episode and what to call it.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
@@ -33,8 +68,8 @@ pub struct Common {
     total: usize,
     memory: Scale,
     memory_difference: Scale,
-    /// By head of the first.
-    weighting_differences: Vec<Scale>,
+    /// By head of the first, and by [`Weighting`].
+    weighting_differences: Vec<[Scale; 4]>,
     output_difference: Scale,
 }
 
@@ -45,9 +80,12 @@ impl Common {
         let total = rows(a).min(rows(b));
         let memories = [a, b].map(|r| r.trace.memory_columns.as_slice().iter());
         let [first, second] = memories;
-        let weightings = (0..a.trace.heads.len()).map(|head| match the_same_head(a, b, head) {
-            Some((a, b)) => difference(&a.weighting, &b.weighting, total),
-            None => Scale::Signed(1.0),
+        let weightings = (0..a.trace.heads.len()).map(|head| {
+            let pair = the_same_head(a, b, head);
+            Weighting::ALL.map(|stage| match pair {
+                Some((a, b)) => difference(stage.of(a), stage.of(b), total),
+                None => Scale::Signed(1.0),
+            })
         });
         let outputs = a.trace.output.width().min(b.trace.output.width());
         Self {
@@ -126,6 +164,7 @@ pub struct Comparison<'a> {
     options: Options,
     /// The head, by its label.
     head: String,
+    stage: Weighting,
     /// Steps of the time axis.
     steps: usize,
     /// The largest difference of every step.
@@ -138,10 +177,13 @@ pub struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// Both, with their difference, for the head of this label. Of the options the layout does not count.
     pub fn new(a: Named<'a>, b: Named<'a>, common: &'a Common, options: Options) -> Self {
-        let first = options.heads.first().copied().unwrap_or(0);
+        let trace = &a.recording.trace;
+        let write = || trace.heads.iter().position(HeadTrace::is_write);
+        let first = options.heads.first().copied().or_else(write).unwrap_or(0);
         Self {
-            head: head_label(&a.recording.trace, first),
-            steps: a.recording.trace.steps(),
+            head: head_label(trace, first),
+            stage: Weighting::default(),
+            steps: trace.steps(),
             a,
             b,
             common,
@@ -152,9 +194,9 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// For the head of this label, on a time axis of so many steps.
-    pub fn at(mut self, head: String, steps: usize) -> Self {
-        (self.head, self.steps) = (head, steps);
+    /// For the head of this label at this stage, on a time axis of so many steps.
+    pub fn at(mut self, head: String, stage: Weighting, steps: usize) -> Self {
+        (self.head, self.stage, self.steps) = (head, stage, steps);
         self
     }
 
@@ -216,11 +258,13 @@ impl<'a> Comparison<'a> {
         let mut strips: Vec<Panel> = self.lane(part).into_iter().collect();
         strips.extend(self.sides().map(|side| self.outputs(side, part)));
         let heads = self.common.total > 0;
+        let mut stacks = vec![(OVER_TIME, strips)];
+        // In the window words stand there.
+        if heads || part != Part::All {
+            stacks.push((1.0 - OVER_TIME, vec![nothing(Across::Values, 1.0)]));
+        }
         let mut bands = vec![Band {
-            stacks: vec![
-                (OVER_TIME, strips),
-                (1.0 - OVER_TIME, vec![nothing(Across::Values, 1.0)]),
-            ],
+            stacks,
             axis: !heads,
         }];
         if heads {
@@ -241,7 +285,7 @@ impl<'a> Comparison<'a> {
             return None;
         }
         let across = Across::Steps(self.steps);
-        let natural = 34.0;
+        let natural = 54.0;
         if part == Part::OfTheStep {
             return Some(nothing(across, natural));
         }
@@ -291,10 +335,10 @@ impl<'a> Comparison<'a> {
         let empty = Series::new(0);
         let series = [0, 1].map(|side| {
             let trace = &[self.a, self.b][side].recording.trace;
-            heads[side].map_or(&empty, |head| &trace.heads[head].weighting)
+            heads[side].map_or(&empty, |head| self.stage.of(&trace.heads[head]))
         });
         let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
-        let difference = difference.copied().unwrap_or(Scale::Signed(1.0));
+        let difference = difference.map_or(Scale::Signed(1.0), |all| all[self.stage as usize]);
         let scale = [Scale::Weighting, Scale::Weighting, difference][side];
         let cells = self.over_time(side, self.common.total, scale, series);
         let kind = if self.head.starts_with('W') {
@@ -302,12 +346,14 @@ impl<'a> Comparison<'a> {
         } else {
             "read"
         };
-        let array = format!("{kind}{}.weighting", &self.head[1.min(self.head.len())..]);
+        let number = self.head.get(1..).unwrap_or_default();
+        let array = format!("{kind}{number}.{}", self.stage.array());
+        let what = format!("{} of {}", self.stage.symbol(), self.head);
         let lacks = [0, 1].map(|side| match heads[side] {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
             Some(_) => self.lacks(side, &array),
         });
-        self.picture(side, &format!("w of {}", self.head), lacks, cells, frame)
+        self.picture(side, &what, lacks, cells, frame)
     }
 
     /// What one of the two has over time, or their difference, as far as it goes.
@@ -456,4 +502,99 @@ pub fn page_columns(width: f32) -> [(f32, f32); 2] {
     let middle = MARGIN + free * OVER_TIME;
     let end = MARGIN + free - BETWEEN;
     [(MARGIN + LEFT, middle - BETWEEN), (middle + LEFT, end)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Layout, Place};
+    use crate::model::{ModelConfig, Ntm};
+    use crate::task::{Copy, Task};
+
+    fn recording(length: usize, rows: usize, heads: usize) -> Recording {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: length..=length,
+        });
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (rows, 4, 5);
+        (config.read_heads, config.write_heads) = (heads, heads);
+        Recording::new(&Ntm::new(config, length as u64), &task, 1, 0)
+    }
+
+    fn places(a: &Recording, b: &Recording, part: Part) -> Vec<Place> {
+        let common = Common::of(a, b);
+        let named = |recording, name| Named { recording, name };
+        let options = Options {
+            size: Some((900.0, 700.0)),
+            step: Some(1),
+            ..Options::new(Layout::Debug)
+        };
+        let steps = [0.0, 1e-12, f32::INFINITY, 20.0];
+        let figure = Comparison::new(named(a, "one"), named(b, "other"), &common, options);
+        let figure = figure.with_steps(&steps, 1e-6, Some(2));
+        figure.draw(part).places
+    }
+
+    #[test]
+    fn the_difference_is_what_b_has_more() {
+        let (a, b) = (recording(4, 9, 1), recording(3, 7, 1));
+        let places = places(&a, &b, Part::All);
+        let place = |name: &str| places.iter().find(|place| place.name == name).unwrap();
+        let heads = [&a, &b].map(|r| &r.trace.heads[1].weighting);
+        for (t, row) in [(0, 0), (3, 6), (6, 2)] {
+            let [ours, theirs] = heads.map(|w| w.row(t)[row]);
+            assert_eq!(place("A: w of W0").value(t, row), Some(ours));
+            assert_eq!(place("B: w of W0").value(t, row), Some(theirs));
+            let more = place("B − A: w of W0").value(t, row);
+            assert_eq!(more, Some(theirs - ours));
+        }
+        let memories = [&a, &b].map(|r| r.trace.memory(2)[[5, 3]]);
+        let more = place("B − A: memory").value(3, 5);
+        assert_eq!(more, Some(memories[1] - memories[0]));
+        // B has ended; no row is common beyond its last.
+        assert!(place("A: outputs").value(8, 0).is_some());
+        for name in ["B: outputs", "B − A: outputs", "B: w of W0"] {
+            assert_eq!(place(name).value(8, 0), None, "{name}");
+        }
+        assert_eq!(place("A: w of W0").value(0, 7), None);
+        assert_eq!(place("Largest difference").value(3, 0), Some(20.0));
+    }
+
+    #[test]
+    fn both_parts_together_are_the_whole_page() {
+        let (a, b) = (recording(2, 9, 2), recording(2, 9, 2));
+        let name = |place: &Place| (place.name.clone(), place.area);
+        let all: Vec<_> = places(&a, &b, Part::All).iter().map(name).collect();
+        let parts = [Part::OverTime, Part::OfTheStep];
+        let parts = parts.map(|part| places(&a, &b, part));
+        let parts: Vec<_> = parts.iter().flatten().map(name).collect();
+        assert_eq!(all.len(), 10);
+        assert!(all.iter().all(|place| parts.contains(place)));
+        let [time, memory] = page_columns(900.0);
+        for (name, area) in all {
+            let (left, right) = if name.contains("memory") {
+                memory
+            } else {
+                time
+            };
+            assert!((area.left - left).abs() < 0.01 && (area.right - right).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn what_one_lacks_is_said() {
+        let (mut a, b) = (recording(2, 9, 2), recording(2, 9, 1));
+        a.absent = vec!["memory".to_owned()];
+        let note = |name: &str, places: &[Place]| {
+            let place = places.iter().find(|place| place.name == name);
+            place.unwrap().note.clone()
+        };
+        let common = places(&a, &b, Part::All);
+        assert_eq!(note("A: memory", &common), "not recorded in A");
+        assert_eq!(note("B − A: memory", &common), "not recorded in A");
+        assert_eq!(note("B: memory", &common), "after step 1");
+        let without = places(&a, &recording(2, 9, 0), Part::All);
+        assert_eq!(without.len(), 4);
+    }
 }

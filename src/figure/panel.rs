@@ -615,18 +615,27 @@ fn draw_decades(drawing: &mut Drawing, decades: &Decades, area: &Area, page: &Pa
         (share * area.height()).clamp(1.0, area.height())
     };
     let width = area.width() / values.len().max(1) as f32;
-    for (step, &value) in values
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| **value != 0.0)
-    {
-        let left = area.left + step as f32 * width;
+    // Where several steps share a pixel, the one furthest from zero is shown.
+    let together = (1.0 / width).ceil().max(1.0) as usize;
+    for (index, steps) in values.chunks(together).enumerate() {
+        let value = steps.iter().copied().reduce(further).unwrap_or(0.0);
+        if value == 0.0 {
+            continue;
+        }
         let (height, fill) = if value.is_finite() {
             (height(value), colours.subdued)
         } else {
             (area.height(), colours.non_finite)
         };
-        let bar = Area::new(left, area.bottom - height, width, height);
+        let left = area.left + (index * together) as f32 * width;
+        // A little wider than its steps: no seams.
+        let right = (left + steps.len() as f32 * width + 0.4).min(area.right);
+        let bar = Area {
+            left,
+            right,
+            top: area.bottom - height,
+            bottom: area.bottom,
+        };
         drawing.rect(bar, fill);
     }
     if decades.limit > 0.0 {
@@ -636,11 +645,8 @@ fn draw_decades(drawing: &mut Drawing, decades: &Decades, area: &Area, page: &Pa
     }
     if let Some(step) = decades.marked {
         let x = area.left + (step as f32 + 0.5) * width;
-        let corners = [
-            [x - 4.0, area.top - 7.0],
-            [x + 4.0, area.top - 7.0],
-            [x, area.top],
-        ];
+        let base = area.bottom + 7.0;
+        let corners = [[x - 4.0, base], [x + 4.0, base], [x, area.bottom]];
         drawing.marks.push(super::Mark::Shape {
             points: corners.to_vec(),
             fill: colours.warning,

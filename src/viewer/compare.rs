@@ -9,11 +9,11 @@ use super::numbers;
 use super::panel::paper::Arrangement;
 use super::session::Open;
 use super::worker::Shown;
-use crate::figure::compare::{Common, Comparison as Figure, Named, SIDES};
+use crate::figure::compare::{Common, Comparison as Figure, Named, SIDES, Weighting};
 use crate::figure::{Options, head_label, head_named};
 use crate::io::trace::{self, Comparison, Difference, Side};
 use crate::model::Trace;
-use crate::player::Stage;
+use crate::player::{Player, Stage};
 
 /// Differences that may count as none, with what they are called; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
@@ -187,8 +187,8 @@ impl Pair<'_> {
         self.found?.as_ref().ok()
     }
 
-    /// The pictures of both, for the head looked at on screen.
-    pub fn picture(&self, options: Options, focus: usize) -> Option<Picture> {
+    /// The pictures of both, for the head looked at on screen and its weighting at this stage.
+    pub fn picture(&self, options: Options, focus: usize, stage: Weighting) -> Option<Picture> {
         let trace = &self.screen.shown.recording.trace;
         Some(Picture {
             sides: self.sides(),
@@ -196,6 +196,7 @@ impl Pair<'_> {
             differences: self.differences()?.clone(),
             options,
             head: head_label(trace, focus),
+            stage,
             steps: trace.steps(),
             tolerance: self.tolerance,
             with_difference: self.difference,
@@ -277,6 +278,7 @@ pub struct Picture {
     differences: Arc<Differences>,
     options: Options,
     head: String,
+    stage: Weighting,
     steps: usize,
     tolerance: f64,
     with_difference: bool,
@@ -299,14 +301,33 @@ impl Picture {
             &differences.common,
             self.options.clone(),
         )
-        .at(self.head.clone(), self.steps)
+        .at(self.head.clone(), self.stage, self.steps)
         .with_steps(&differences.steps, limit, first)
         .with_difference(self.with_difference)
     }
 }
 
+/// The weighting that is shown at a moment: while stages are walked through, that of the stage.
+pub fn shown_at(player: &Player) -> Weighting {
+    match player.stage().of_any_head() {
+        _ if player.whole_steps() => Weighting::Final,
+        Stage::Content => Weighting::Content,
+        Stage::Gate => Weighting::Gated,
+        Stage::Shift => Weighting::Shifted,
+        _ => Weighting::Final,
+    }
+}
+
+/// The stage of the machine on screen in which an array is computed, and the head that it is of.
+pub fn moment_of(pair: &Pair<'_>, array: &str) -> (Stage, Option<usize>) {
+    let head = head_of(array, &pair.screen.shown.recording.trace);
+    let stage = stage_of(array);
+    let of_head = head.map(|head| pair.screen.stage_of(head, stage));
+    (of_head.unwrap_or(stage), head)
+}
+
 /// The stage in which an array is computed.
-pub fn stage_of(array: &str) -> Stage {
+fn stage_of(array: &str) -> Stage {
     match array.rsplit('.').next().unwrap_or_default() {
         "similarity" | "content" => Stage::Content,
         "gated" => Stage::Gate,
@@ -320,7 +341,7 @@ pub fn stage_of(array: &str) -> Stage {
 }
 
 /// The head that an array is of.
-pub fn head_of(array: &str, trace: &Trace) -> Option<usize> {
+fn head_of(array: &str, trace: &Trace) -> Option<usize> {
     let (head, _) = array.split_once('.')?;
     head_named(trace, &head.replace("read", "R").replace("write", "W"))
 }
@@ -350,8 +371,10 @@ pub fn largest(found: &Comparison) -> String {
 }
 
 /// Where they part.
-pub fn first(found: &Comparison, tolerance: f64) -> String {
-    let limit = TOLERANCES.iter().find(|(other, _)| *other == tolerance);
+pub fn first(pair: &Pair<'_>, found: &Comparison) -> String {
+    let limit = TOLERANCES
+        .iter()
+        .find(|(other, _)| *other == pair.tolerance);
     let limit = limit.map_or_else(String::new, |(_, name)| (*name).to_owned());
     let Some(first) = &found.first else {
         return match found.worst {
@@ -367,7 +390,7 @@ pub fn first(found: &Comparison, tolerance: f64) -> String {
         ..
     } = first;
     let when = match first.step {
-        Some(step) => format!("at step {step}, stage {}", stage_of(array).name()),
+        Some(step) => format!("at step {step}, stage {}", moment_of(pair, array).0.name()),
         None => "before the first step".to_owned(),
     };
     let [a, b] = [*a, *b].map(numbers::exact);

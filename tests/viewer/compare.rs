@@ -148,6 +148,10 @@ fn the_first_difference_is_one_key_away() {
     let player = &harness.state().player;
     assert_eq!((player.step(), player.stage()), (4, Stage::Shift));
     assert_eq!(harness.state().focus, 1);
+    // The weighting of that stage is shown, and at the end of the step the final one.
+    assert!(says(&harness, "B − A: w\u{303} of W0"));
+    act(&mut harness, Command::SeekStage(Stage::Output));
+    assert!(says(&harness, "B − A: w of W0"));
     // With another tolerance nothing counts.
     act(&mut harness, Command::Seek(0));
     for (button, words) in [

@@ -203,9 +203,7 @@ impl App {
     fn go_to_first_difference(&mut self) {
         let found = self.pair().and_then(|pair| {
             let first = pair.differences()?.values.first.as_ref()?;
-            let head = compare::head_of(&first.array, &pair.screen.shown.recording.trace);
-            let stage = compare::stage_of(&first.array);
-            let stage = head.map_or(stage, |head| pair.screen.stage_of(head, stage));
+            let (stage, head) = compare::moment_of(&pair, &first.array);
             Some((first.step.unwrap_or(0), stage, head))
         });
         let Some((step, stage, head)) = found else {
@@ -242,6 +240,7 @@ impl App {
             step: Some(self.player.step()),
             ..options.clone()
         };
-        self.pair_on_screen()?.picture(options, self.focus)
+        let stage = compare::shown_at(&self.player);
+        self.pair_on_screen()?.picture(options, self.focus, stage)
     }
 }

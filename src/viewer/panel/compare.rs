@@ -18,6 +18,8 @@ use crate::viewer::widget::figure::{Page, rect};
 use crate::viewer::widget::property::note;
 use crate::viewer::widget::readout::Readout;
 
+/// With less height than this what is said is said in few lines.
+const LOW: f32 = 220.0;
 /// Height above the first picture of memory: its name.
 const NAME: f32 = 26.0;
 
@@ -85,16 +87,17 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
         },
         ..Options::new(Pictures::Debug)
     };
+    let stage = compare::shown_at(view.player);
     let version = (
         pair.version(),
-        (pair.screen.serial, view.focus),
+        (pair.screen.serial, view.focus, stage),
         (dark, view.map as usize, view.touched_only),
         [size.x, size.y, density].map(f32::to_bits),
     );
     let parts = [(Part::OverTime, None), (Part::OfTheStep, Some(view.step()))];
     for (page, (part, step)) in pages.iter_mut().zip(parts) {
         page.draw(ui.ctx(), (version, step), || {
-            let picture = pair.picture(options(step), view.focus);
+            let picture = pair.picture(options(step), view.focus, stage);
             picture.map_or_else(
                 || crate::figure::Drawing::new(0.0, 0.0, [0; 3], String::new()),
                 |picture| picture.figure().draw(part),
@@ -221,19 +224,31 @@ fn outcome_ui(ui: &mut Ui, room: Rect, found: &Differences, pair: &Pair<'_>, vie
     ScrollArea::vertical()
         .auto_shrink(false)
         .show(&mut ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 4.0;
-            let strong = |text: String| RichText::new(text).color(view.palette.text);
+            ui.spacing_mut().item_spacing.y = if room.height() < LOW { 2.0 } else { 4.0 };
+            let strong = |text: String| RichText::new(text).size(12.0).color(view.palette.text);
             ui.label(strong(compare::verdicts(pair)));
             ui.label(strong(compare::largest(&found.values)));
-            let first = compare::first(&found.values, pair.tolerance);
+            let first = compare::first(pair, &found.values);
             if !first.is_empty() {
                 ui.label(strong(first));
             }
             controls_ui(ui, found, pair, view);
             for line in compare::left_out(&found.values) {
-                note(ui, &line);
+                let low = room.height() < LOW;
+                note_ui(ui, &line, low, view);
             }
         });
+}
+
+/// A line in small letters; where there is little room it ends in dots and is said in full under the pointer.
+fn note_ui(ui: &mut Ui, line: &str, low: bool, view: &View<'_>) {
+    let text = RichText::new(line).size(11.5).color(view.palette.subdued);
+    let label = egui::Label::new(text);
+    if low {
+        ui.add(label.truncate());
+    } else {
+        ui.add(label);
+    }
 }
 
 fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View<'_>) {

@@ -27,7 +27,7 @@ type Scene = (&'static str, &'static str, fn(&mut Screen));
 
 /// The first of them are the layouts: kept in both themes, large and small. Of the others the small
 /// window is kept, dark and light in turns; all are drawn in both themes and sizes.
-const LAYOUTS: usize = 4;
+const LAYOUTS: usize = 5;
 
 const SCENES: &[Scene] = &[
     ("all stages", "copy", |screen| {
@@ -43,6 +43,24 @@ const SCENES: &[Scene] = &[
         go_to(screen, 30, Stage::Output);
     }),
     ("start page", "copy", |screen| press(screen, Key::W)),
+    ("compare, an input bit", "copy", |screen| {
+        act(screen, Command::KeepAsA);
+        press(screen, Key::E);
+        act(screen, Command::Flip(3, 2));
+        press(screen, Key::Escape);
+        go_to(screen, 25, Stage::Output);
+    }),
+    ("compare, another machine", "copy", |screen| {
+        act(screen, Command::KeepAsA);
+        act(screen, Command::Machine(1));
+        go_to(screen, 25, Stage::Output);
+    }),
+    ("compare, other sizes", "copy", |screen| {
+        act(
+            screen,
+            Command::Compare(PathBuf::from("theirs.ntmtrace.json")),
+        );
+    }),
     ("stage", "copy", |screen| {
         go_to(screen, 25, Stage::Shift);
     }),

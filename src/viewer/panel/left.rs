@@ -364,14 +364,18 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
     let (bold, small) = (theme::heading(13.0), theme::text(12.0));
     let align = egui::Align2::LEFT_CENTER;
     painter.text(pos2(left + 20.0, middle), align, label, bold, ink);
-    if view.trace().heads.len() <= 8 {
-        let at = pos2(left + 46.0, middle);
-        painter.text(at, align, verb, small, palette.subdued);
-    }
-    if let Some((row, weight)) = story::peak(trace.weighting.row(view.step())) {
-        let text = format!("{row:>4} {}", numbers::fit(weight, 2, 5));
-        let at = pos2(rect.right() - 8.0, middle);
-        painter.text(at, egui::Align2::RIGHT_CENTER, text, theme::mono(12.0), ink);
+    // As much room for the row as the last one takes: nothing moves while time does.
+    let digits = view.rows.total().saturating_sub(1).to_string().len();
+    let text = match story::peak(trace.weighting.row(view.step())) {
+        Some((row, weight)) => format!("{row:>digits$} {}", numbers::plain(weight, 2, 4)),
+        None => " ".repeat(digits + 5),
+    };
+    let at = pos2(rect.right() - 8.0, middle);
+    let used = painter.text(at, egui::Align2::RIGHT_CENTER, text, theme::mono(12.0), ink);
+    let verb = painter.layout_no_wrap(verb.to_owned(), small, palette.subdued);
+    let at = pos2(left + 46.0, middle - verb.size().y / 2.0);
+    if view.trace().heads.len() <= 8 && at.x + verb.size().x + 4.0 < used.left() {
+        painter.galley(at, verb, palette.subdued);
     }
 }
 

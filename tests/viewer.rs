@@ -1558,3 +1558,27 @@ fn what_was_not_recorded_is_said_and_not_guessed() {
     harness.run_steps(2);
     assert_eq!(harness.state().readout().unwrap().value, "not recorded");
 }
+
+#[test]
+fn the_list_of_events_goes_to_their_steps() {
+    let mut harness = paused();
+    let events = harness
+        .state()
+        .session
+        .open
+        .as_ref()
+        .unwrap()
+        .events
+        .clone();
+    let event = events.iter().find(|event| event.step > 3).unwrap();
+    click(
+        &mut harness,
+        &format!("Go to step {}: {}", event.step, event.words),
+    );
+    assert_eq!(step(&harness), event.step);
+    let passed = events
+        .iter()
+        .filter(|other| other.step <= event.step)
+        .count();
+    harness.get_by_label(&format!("EVENTS  {passed} of {}", events.len()));
+}

@@ -3,7 +3,7 @@
 use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
 
 use super::time::veil;
-use super::{BUTTONS, Columns, TRANSPORT, View, interact, play_head, scalars, scrub};
+use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
 use crate::player::{Loop, Stage};
 use crate::train::is_absent;
 use crate::viewer::command::{self, Command};
@@ -32,6 +32,9 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         scalars::scalars_ui(ui, columns, area.bottom() - 4.0, view);
         let line = Rangef::new(y.max, whole.bottom() - 6.0);
         play_head(ui, columns, line, view);
+        let x = Rangef::new(columns.time.max + events::BESIDE, whole.right() - 12.0);
+        let y = Rangef::new(area.bottom() - 2.0, whole.bottom() - 6.0);
+        events::events_ui(ui, x, y, view);
     }
     let right = Rangef::new(columns.stages.min, area.right() - 12.0);
     stages_ui(

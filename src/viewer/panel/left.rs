@@ -366,9 +366,10 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
     painter.text(pos2(left + 20.0, middle), align, label, bold, ink);
     // As much room for the row as the last one takes: nothing moves while time does.
     let digits = view.rows.total().saturating_sub(1).to_string().len();
+    let width = if rect.width() > 180.0 { 5 } else { 4 };
     let text = match story::peak(trace.weighting.row(view.step())) {
-        Some((row, weight)) => format!("{row:>digits$} {}", numbers::plain(weight, 2, 4)),
-        None => " ".repeat(digits + 5),
+        Some((row, weight)) => format!("{row:>digits$} {}", numbers::plain(weight, 2, width)),
+        None => " ".repeat(digits + 1 + width),
     };
     let at = pos2(rect.right() - 8.0, middle);
     let used = painter.text(at, egui::Align2::RIGHT_CENTER, text, theme::mono(12.0), ink);

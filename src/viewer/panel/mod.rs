@@ -7,6 +7,7 @@ pub mod bottom;
 pub mod centre;
 pub mod compare;
 pub mod dialogs;
+mod events;
 pub mod finder;
 pub mod guide;
 pub mod heads;

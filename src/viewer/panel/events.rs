@@ -1,0 +1,99 @@
+//! What happens when: the steps in which something changes, around the current one, beside the lines over time.
+
+use egui::text::LayoutJob;
+use egui::{Align2, Rangef, Rect, Sense, Ui, WidgetInfo, pos2};
+
+use super::View;
+use super::address::quiet_text;
+use crate::viewer::command::Command;
+use crate::viewer::theme;
+use crate::viewer::widget::button::focus_ring;
+
+/// Room for the numbers and words of the lines over time, left of the list, in points.
+pub const BESIDE: f32 = 240.0;
+/// The list is not worth less room than this, in points.
+const LEAST: [f32; 2] = [220.0, 50.0];
+/// Height of a line, in points.
+const LINE: f32 = 17.0;
+/// Room for the number of a step, in points.
+const STEP: f32 = 38.0;
+
+/// The list; a click goes to the step of a line.
+pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
+    let (open, step) = (view.open, view.step());
+    let count = open.events.len();
+    if x.span() < LEAST[0] || y.span() < LEAST[1] || count == 0 {
+        return;
+    }
+    let passed = open.events.partition_point(|event| event.step <= step);
+    let title = format!("EVENTS  {passed} of {count}");
+    let top = pos2(x.min + 6.0, y.min + 6.0);
+    quiet_text(
+        ui,
+        top,
+        Align2::LEFT_CENTER,
+        &title,
+        theme::heading(11.0),
+        view,
+    );
+    let hint = "Page Up and Page Down go from one to the next";
+    if x.span() > 420.0 {
+        let at = pos2(x.max, y.min + 6.0);
+        quiet_text(ui, at, Align2::RIGHT_CENTER, hint, theme::text(11.0), view);
+    }
+    let fits = ((y.span() - LINE) / LINE) as usize;
+    let first = passed
+        .saturating_sub(fits.div_ceil(2))
+        .min(count.saturating_sub(fits));
+    for index in first..(first + fits).min(count) {
+        let top = y.min + LINE * (1 + index - first) as f32;
+        let rect = Rect::from_x_y_ranges(x, Rangef::new(top, top + LINE));
+        event_ui(ui, rect, index, index + 1 == passed, view);
+    }
+}
+
+/// A line of it; `last` is the one that happened last.
+fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) {
+    let event = &view.open.events[index];
+    let response = ui.interact(rect, ui.scope_id().with(("event", index)), Sense::click());
+    let name = format!("Go to step {}: {}", event.step, event.words);
+    response.widget_info(|| WidgetInfo::selected(egui::Role::Button, true, last, &name));
+    let (palette, painter) = (view.palette, ui.painter());
+    if last || response.hovered() {
+        let fill = if last {
+            palette.hovered
+        } else {
+            palette.raised
+        };
+        painter.rect_filled(rect, 2.0, fill);
+    }
+    let middle = rect.center().y;
+    let (at, number) = (pos2(rect.left() + STEP, middle), event.step.to_string());
+    painter.text(
+        at,
+        Align2::RIGHT_CENTER,
+        number,
+        theme::mono(11.0),
+        palette.subdued,
+    );
+    let ink = if event.step <= view.step() {
+        palette.text
+    } else {
+        palette.subdued
+    };
+    let width = rect.width() - STEP - 16.0;
+    let mut job = LayoutJob::simple(event.words.clone(), theme::text(11.5), ink, width);
+    job.wrap.max_rows = 1;
+    job.wrap.break_anywhere = true;
+    let galley = painter.layout_job(job);
+    let at = pos2(rect.left() + STEP + 10.0, middle - galley.size().y / 2.0);
+    let elided = galley.elided;
+    painter.galley(at, galley, ink);
+    focus_ring(ui, &response);
+    if response.clicked() {
+        view.commands.push(Command::Seek(event.step));
+    }
+    if elided {
+        response.on_hover_text(&event.words);
+    }
+}

@@ -110,6 +110,14 @@ fn a_file_on_disk_is_whole() {
 }
 
 #[test]
+fn weights_of_a_run_are_called_by_its_folder() {
+    let name = |path: &str| RunFolder::name_of(std::path::Path::new(path));
+    assert_eq!(name("runs/copy-7/weights.safetensors"), "copy-7");
+    assert_eq!(name("runs/copy-7/last.safetensors"), "last.safetensors");
+    assert_eq!(name("weights.safetensors"), "weights.safetensors");
+}
+
+#[test]
 fn a_new_run_in_an_old_folder_leaves_nothing_of_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let old = trained(TINY);

@@ -300,7 +300,7 @@ impl<'a> Comparison<'a> {
                 marked,
             }),
             across,
-            down: Down::all("", 1),
+            down: Down::all("difference", 1),
             natural,
         })
     }
@@ -366,7 +366,7 @@ impl<'a> Comparison<'a> {
     ) -> Cells {
         let value = |series: &Series<f32>, t: usize, row: usize| {
             let here = t < series.steps() && row < series.width();
-            if here { series.row(t)[row] } else { f32::NAN }
+            if here { series.row(t)[row] } else { 0.0 }
         };
         let cells = Cells::new(self.steps, rows, scale, |t, row| match side {
             0 => value(a, t, row),
@@ -397,7 +397,7 @@ impl<'a> Comparison<'a> {
         let value = |side: usize, column, row| {
             let memory = memories[side].as_ref();
             let value = memory.and_then(|memory| memory.get([row, column]).copied());
-            value.unwrap_or(f32::NAN)
+            value.unwrap_or(0.0)
         };
         let common = self.common;
         let scale = [common.memory, common.memory, common.memory_difference][side];
@@ -436,9 +436,12 @@ impl<'a> Comparison<'a> {
             1 => b,
             _ => a.or(b),
         };
-        let skipped = match &lacks {
-            Some(_) => vec![true; cells.columns],
-            None => cells.skipped,
+        let cells = match &lacks {
+            Some(_) => Cells {
+                skipped: vec![true; cells.columns],
+                ..Cells::new(cells.columns, cells.rows, cells.scale, |_, _| 0.0)
+            },
+            None => cells,
         };
         let of_a_step = matches!(frame.across, Across::Columns(_));
         let usual = || match side {
@@ -450,7 +453,7 @@ impl<'a> Comparison<'a> {
         Panel {
             name: format!("{}: {what}", SIDES[side]),
             note: lacks.unwrap_or_else(usual),
-            content: Content::Cells(Cells { skipped, ..cells }),
+            content: Content::Cells(cells),
             across: frame.across,
             down: frame.down,
             natural: frame.natural,

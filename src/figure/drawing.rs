@@ -166,6 +166,12 @@ impl Place {
         Some((column, row, self.value(column, row)?))
     }
 
+    /// Columns and rows of the values behind it, shown or not.
+    pub fn size(&self) -> Option<(usize, usize)> {
+        let cells = self.cells.as_ref()?;
+        Some((cells.columns, cells.rows))
+    }
+
     /// Upper and lower edge of a row, if it is shown.
     pub fn row_span(&self, row: usize) -> Option<[f32; 2]> {
         self.placed.span_of(row)

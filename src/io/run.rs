@@ -58,6 +58,17 @@ impl RunFolder {
         Err(Error::content(&file::label(path), "", problem))
     }
 
+    /// What to call a weights file: one in the folder of a run by that folder, any other by its own name.
+    pub fn name_of(weights: &Path) -> String {
+        let folder = weights.parent().and_then(Path::file_name);
+        let name = match (weights.file_name(), folder) {
+            (Some(file), Some(folder)) if file == WEIGHTS => folder,
+            (Some(file), _) => file,
+            (None, _) => weights.as_os_str(),
+        };
+        name.to_string_lossy().into_owned()
+    }
+
     /// Creates the folder, writes `preset.json`, and starts `history.ntmlog.jsonl` with its header.
     ///
     /// The weights of an earlier run are removed first: what is in the folder belongs together, also when

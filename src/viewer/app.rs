@@ -275,7 +275,9 @@ impl App {
         if std::mem::take(&mut self.welcome.shown) {
             self.play_when_ready = !self.settings.look.still;
         }
+        let head = self.head_compared();
         self.session.show(open);
+        self.look_at_named(head);
         self.opened();
     }
 

@@ -397,9 +397,21 @@ pub fn first(pair: &Pair<'_>, found: &Comparison) -> String {
     format!("The first above {limit} is {when}: {array}{index:?}, A {a}, B {b}.")
 }
 
+/// Names of arrays, those of a head that are many as one.
+fn together(arrays: &[String]) -> Vec<String> {
+    let head = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let groups = arrays.chunk_by(|a, b| head(a) == head(b));
+    groups
+        .flat_map(|group| match group {
+            [first, _, _, _, ..] => vec![format!("{} ({} arrays)", head(first), group.len())],
+            few => few.to_vec(),
+        })
+        .collect()
+}
+
 /// What could not be compared, and why.
 pub fn left_out(found: &Comparison) -> Vec<String> {
-    let (sizes, skipped) = (found.sizes.join("; "), found.skipped.join(", "));
+    let (sizes, skipped) = (found.sizes.join("; "), together(&found.skipped).join(", "));
     let mut lines = Vec::new();
     if !sizes.is_empty() {
         lines.push(format!("Unlike: {sizes}. What both have is compared."));

@@ -16,10 +16,7 @@ impl Files for Disk {
         if path.extension().is_some_and(|end| end == "safetensors") {
             let trained = weights::read(path).map_err(|error| error.to_string())?;
             let mut machine = Machine::from(trained);
-            let file = path
-                .file_name()
-                .unwrap_or(path.as_os_str())
-                .to_string_lossy();
+            let file = RunFolder::name_of(path);
             // Its experiment may be that of a shipped machine: both stay to choose from.
             machine.title = format!("{} ({file})", machine.title);
             machine.name = path.display().to_string();

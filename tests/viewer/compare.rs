@@ -313,9 +313,39 @@ fn unlike_heads_lengths_and_absent_arrays_are_said() {
     assert!(says(&harness, "Unlike: steps: 11 and 7."));
     act(&mut harness, Command::LastStep);
     assert!(says(&harness, "B: memory: B has ended"));
+    open_other(&mut harness, "3 reads 1 writes, read first");
+    press(&mut harness, Key::X);
+    harness.run_steps(2);
+    // W0 stands in another place there.
+    assert_eq!(harness.state().focus, 3);
+    assert!(
+        says(&harness, "B − A: w of W0") && says(&harness, "read1 (12 arrays), read2 (12 arrays)")
+    );
+    act(&mut harness, Command::Focus(2));
+    assert!(says(&harness, "B: w of R2: B has no R2"));
+    press(&mut harness, Key::X);
+    harness.run_steps(2);
     open_other(&mut harness, "headless.json");
     assert!(says(&harness, "B − A: outputs") && !says(&harness, "w of W0"));
     assert!(says(&harness, "heads: read0 write0 and none"));
+}
+
+#[test]
+fn every_picture_offers_its_numbers() {
+    let mut harness = two();
+    for (picture, all) in [
+        ("Largest difference", "Copy all 11 × 1 as TSV"),
+        ("B − A: w of W0", "Copy all 11 × 16 as TSV"),
+        ("A: memory", "Copy all 16 × 6 as TSV"),
+    ] {
+        let found = harness.query_all_by_label_contains(picture).next();
+        found.unwrap().click_secondary();
+        harness.run_steps(3);
+        assert!(says(&harness, all), "{picture}");
+        press(&mut harness, Key::Escape);
+        harness.run_steps(2);
+    }
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
 }
 
 #[test]

@@ -194,6 +194,17 @@ const SCENES: &[Scene] = &[
         act(screen, Command::Open(PathBuf::from("weightings.json")));
         go_to(screen, 3, Stage::Output);
     }),
+    ("two episodes", "copy", |screen| {
+        act(screen, Command::KeepAsA);
+        act(screen, Command::Flip(3, 2));
+        go_to(screen, 12, Stage::Output);
+    }),
+    ("two episodes, another task", "copy", |screen| {
+        act(screen, Command::KeepAsA);
+        act(screen, Command::Flip(3, 2));
+        screen.run_steps(3);
+        act(screen, Command::Open(PathBuf::from("theirs.ntmtrace.json")));
+    }),
 ];
 
 fn go_to(screen: &mut Screen, step: usize, stage: Stage) {

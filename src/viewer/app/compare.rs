@@ -85,6 +85,7 @@ impl App {
         if self.pair().is_some() && self.settings.arrangement != Arrangement::Compare {
             self.comparing.before = Some(self.settings.arrangement);
             self.settings.arrangement = Arrangement::Compare;
+            self.welcome.shown = false;
         }
     }
 
@@ -190,13 +191,35 @@ impl App {
         };
         let player = self.player.clone();
         let is_a = kept.is_a;
+        let label = self.head_label();
         let before = self.session.exchange(kept.open);
+        self.look_at_named(label);
         self.comparing.kept = before.map(|open| compare::Kept { open, is_a });
         self.opened();
         // The other one at the same moment.
         self.player.seek(player.step());
         if !player.whole_steps() && self.player.stages().contains(&player.stage()) {
             self.player.seek_stage(player.stage());
+        }
+    }
+
+    fn head_label(&self) -> Option<String> {
+        let label = figure::head_label(self.trace()?, self.focus);
+        (!label.is_empty()).then_some(label)
+    }
+
+    /// The label of the head looked at, while another episode is to be compared with this one.
+    pub(super) fn head_compared(&self) -> Option<String> {
+        self.comparing.kept.as_ref()?;
+        self.head_label()
+    }
+
+    /// Looks at the head of this label, if the episode on screen has it: heads of two machines that do the
+    /// same may stand in other places.
+    pub(super) fn look_at_named(&mut self, label: Option<String>) {
+        let named = label.and_then(|label| figure::head_named(self.trace()?, &label));
+        if let Some(head) = named {
+            self.focus = head;
         }
     }
 

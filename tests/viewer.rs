@@ -5,8 +5,12 @@
 mod commands;
 #[path = "viewer/compare.rs"]
 mod compare;
+#[path = "viewer/copying.rs"]
+mod copying;
 #[path = "viewer/order.rs"]
 mod order;
+#[path = "viewer/painting.rs"]
+mod painting;
 #[path = "viewer/raster.rs"]
 mod raster;
 #[path = "viewer/screens.rs"]
@@ -299,6 +303,21 @@ fn act(harness: &mut Harness<'_, App>, command: Command) {
     let context = harness.ctx.clone();
     harness.state_mut().apply(&context, vec![command]);
     harness.run_steps(2);
+}
+
+/// What comes to the clipboard.
+fn copied(harness: &mut Harness<'_, App>) -> String {
+    let mut copied = None;
+    for _ in 0..3 {
+        harness.run_steps(1);
+        let commands = &harness.output().platform_output.commands;
+        let text = commands.iter().find_map(|command| match command {
+            egui::OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        });
+        copied = copied.or(text);
+    }
+    copied.unwrap()
 }
 
 fn step(harness: &Harness<'_, App>) -> usize {
@@ -890,19 +909,9 @@ fn a_right_click_copies_a_value_a_line_a_column_or_all() {
         .click_secondary();
     harness.run_steps(3);
     harness.get_by_label_contains("Copy the value, row ");
-    harness.get_by_label_contains("Copy column ");
+    harness.get_by_label("Copy all 16 × 6 as JSON");
     harness.get_by_label("Copy all 16 × 6 as NumPy").click();
-    let mut copied = None;
-    for _ in 0..3 {
-        harness.run_steps(1);
-        let commands = &harness.output().platform_output.commands;
-        let text = commands.iter().find_map(|command| match command {
-            egui::OutputCommand::CopyText(text) => Some(text.clone()),
-            _ => None,
-        });
-        copied = copied.or(text);
-    }
-    let copied = copied.unwrap();
+    let copied = copied(&mut harness);
     assert!(copied.starts_with("# row, column 0, column 1"), "{copied}");
     assert_eq!(copied.lines().count(), 17);
     harness.get_by_label_contains("copied: all 16 × 6 as NumPy.");
@@ -973,7 +982,10 @@ fn the_input_is_edited_by_keys_and_clicks() {
     // The same weights see the same bits on other rows.
     act(&mut harness, Command::MemoryRows(64));
     assert_eq!(input(&harness, 2, 1), after);
-    click(&mut harness, "Bits of the input: a click flips one");
+    click(
+        &mut harness,
+        "Bits of the input: a click flips one, dragging paints",
+    );
     harness.get_by_label("Only the bits that the task shows can be changed.");
     press(&mut harness, Key::Escape);
     press(&mut harness, Key::ArrowRight);

@@ -20,7 +20,7 @@ use super::command::{self, Command};
 use super::compare::Comparing;
 use super::files::{Machine, NoFiles};
 use super::history::History;
-use super::inspect::{self, Card, Target};
+use super::inspect::{self, Card, Form, Target};
 use super::panel::compare::compare_ui;
 use super::panel::dialogs::{Answer, Dialog, Known, dialog_panel_ui};
 use super::panel::finder::Search;
@@ -324,7 +324,7 @@ impl App {
             let before = self.moment();
             match command {
                 Command::NextTheme => self.settings.look.theme = next_theme(ctx),
-                Command::CopyTable { numpy } => self.copy(ctx, numpy),
+                Command::CopyTable { form } => self.copy(ctx, form),
                 Command::CopyText(text) => ctx.copy_text(text),
                 Command::CopyCells { text, said } => {
                     ctx.copy_text(text);
@@ -346,7 +346,7 @@ impl App {
         self.collect();
     }
 
-    fn copy(&mut self, ctx: &Context, numpy: bool) {
+    fn copy(&mut self, ctx: &Context, form: Form) {
         let Some(open) = &self.session.open else {
             return;
         };
@@ -360,12 +360,8 @@ impl App {
             },
         };
         let (rows, columns) = (table.rows.len(), table.columns.len());
-        let (text, form) = if numpy {
-            (table.numpy(), "a NumPy array")
-        } else {
-            (table.tsv(), "TSV")
-        };
-        ctx.copy_text(text);
+        ctx.copy_text(table.text(form));
+        let form = form.name();
         let text = format!("{rows} rows, {columns} columns are copied as {form}.");
         self.toasts.add(Kind::Done, text);
     }
@@ -388,7 +384,8 @@ impl App {
             Command::ToggleEdit
             | Command::MoveMark(..)
             | Command::FlipMarked
-            | Command::Flip(..) => self.edit(&command),
+            | Command::Flip(..)
+            | Command::Paint { .. } => self.edit(&command),
             Command::ToggleNumbers if self.width < panel::NARROW => self.drawer = !self.drawer,
             Command::ToggleLeft
             | Command::ToggleNumbers

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
-use super::inspect::Target;
+use super::inspect::{Form, Target};
 use super::theme::Map;
 use crate::player::Stage;
 
@@ -183,6 +183,13 @@ pub enum Command {
     FlipMarked,
     /// A bit of the input, by step and channel, the other way round.
     Flip(usize, usize),
+    /// These bits of the input, by step and channel, all 1 or all 0.
+    Paint {
+        /// Which.
+        cells: Vec<(usize, usize)>,
+        /// As 1.
+        on: bool,
+    },
     /// Another number of memory rows.
     MemoryRows(usize),
     /// Open this file.
@@ -205,8 +212,8 @@ pub enum Command {
     },
     /// Copy what is kept in view, or the rows of the head looked at.
     CopyTable {
-        /// As a NumPy array instead of lines with tabs.
-        numpy: bool,
+        /// As what.
+        form: Form,
     },
 }
 
@@ -287,7 +294,7 @@ pub fn table() -> Vec<Entry> {
         entry(Command::NextScale, "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
         entry(Command::Restart, "Restart, same seed", &[key(Key::R)], "from its first step"),
         entry(Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
-        entry(Command::ToggleEdit, "Edit the input", &[key(Key::E)], "arrows move, Space or a click flips"),
+        entry(Command::ToggleEdit, "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
         entry(Command::ToggleWelcome, "Start page", &[key(Key::W)], "all machines, recent files"),
         entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
         entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
@@ -299,8 +306,9 @@ pub fn table() -> Vec<Entry> {
         entry(Command::ToggleDifference, "Difference", &[key(Key::D)], "what B has more than A, or not"),
         entry(Command::FirstDifference, "First difference", &[shift(Key::D)], "its step, stage and head"),
         entry(Command::EndComparison, "End the comparison", &[control_shift(Key::D)], "or Esc in its layout"),
-        entry(Command::CopyTable { numpy: false }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
-        entry(Command::CopyTable { numpy: true }, "Copy as NumPy", &[control_shift(Key::C)], ""),
+        entry(Command::CopyTable { form: Form::Tsv }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
+        entry(Command::CopyTable { form: Form::NumPy }, "Copy as NumPy", &[control_shift(Key::C)], ""),
+        entry(Command::CopyTable { form: Form::Json }, "Copy as JSON", &[], "or a right click on a picture: any part of it"),
         entry(Command::Undo, "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
         entry(Command::Redo, "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
         entry(Command::ToggleLeft, "Episode panel", &[control_shift(Key::B)], ""),
@@ -472,10 +480,14 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, editing: bool, commands: &mut
     ctx.input_mut(|input| {
         if !typing && !dialog_open {
             // The window system makes an event of its own of Ctrl+C.
-            let numpy = input.modifiers.shift;
+            let form = if input.modifiers.shift {
+                Form::NumPy
+            } else {
+                Form::Tsv
+            };
             let copies = input.events.iter();
             let copies = copies.filter(|event| **event == egui::Event::Copy);
-            commands.extend(copies.map(|_| Command::CopyTable { numpy }));
+            commands.extend(copies.map(|_| Command::CopyTable { form }));
         }
         for (key, command) in entries {
             let stays = match command {

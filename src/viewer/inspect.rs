@@ -1,8 +1,10 @@
 //! What a person has pointed out, and everything that can be said about it at the current step: the
 //! equations with the numbers of this step, and the table behind them.
 
+mod table;
 pub mod vector;
 
+pub use table::{Form, Table};
 pub use vector::Vector;
 
 use super::numbers;
@@ -53,44 +55,6 @@ pub struct Line {
     pub sum: String,
     /// What comes out.
     pub value: String,
-}
-
-/// Numbers in named columns.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// Rows of numbers, as many as there are names.
-    pub rows: Vec<Vec<f32>>,
-}
-
-impl Table {
-    /// Lines of values between tabs, the names first: for a spreadsheet.
-    pub fn tsv(&self) -> String {
-        let row = |row: &Vec<f32>| row.iter().map(f32::to_string).collect::<Vec<_>>();
-        let lines = self.rows.iter().map(|values| row(values).join("\t"));
-        let all: Vec<_> = std::iter::once(self.columns.join("\t"))
-            .chain(lines)
-            .collect();
-        all.join("\n")
-    }
-
-    /// A NumPy array, the names in a comment: for a notebook.
-    pub fn numpy(&self) -> String {
-        let number = |value: &f32| match value {
-            v if v.is_nan() => "np.nan".to_owned(),
-            v if v.is_infinite() && *v < 0.0 => "-np.inf".to_owned(),
-            v if v.is_infinite() => "np.inf".to_owned(),
-            v => v.to_string(),
-        };
-        let row = |row: &Vec<f32>| row.iter().map(number).collect::<Vec<_>>().join(", ");
-        let rows: Vec<_> = self.rows.iter().map(row).collect();
-        format!(
-            "# {}\nnp.array([[{}]], dtype=np.float32)",
-            self.columns.join(", "),
-            rows.join("],\n          [")
-        )
-    }
 }
 
 /// All that is said about a target at one step.
@@ -149,7 +113,7 @@ pub fn stages(head: &HeadTrace<f32>, step: usize) -> [&[f32]; 6] {
 }
 
 /// As the arrays of a trace file call them.
-const STAGES: [&str; 6] = [
+pub const STAGES: [&str; 6] = [
     "before",
     "similarity",
     "content",
@@ -499,25 +463,5 @@ mod tests {
             let read = card.lines.iter().find(|line| line.sum.contains("gives"));
             assert!(read.unwrap().sum.ends_with(&gives), "{order:?}: {read:?}");
         }
-    }
-
-    #[test]
-    fn a_table_is_copied_exactly() {
-        let table = Table {
-            columns: names(&["row"], &["w"]),
-            rows: vec![
-                vec![0.0, 0.982_135_06],
-                vec![1.0, f32::NAN],
-                vec![2.0, -1e-9],
-            ],
-        };
-        assert_eq!(
-            table.tsv(),
-            "row\tw\n0\t0.98213506\n1\tNaN\n2\t-0.000000001"
-        );
-        assert_eq!(
-            table.numpy(),
-            "# row, w\nnp.array([[0, 0.98213506],\n          [1, np.nan],\n          [2, -0.000000001]], dtype=np.float32)"
-        );
     }
 }

@@ -25,7 +25,7 @@ pub use app::App;
 pub use command::Command;
 pub use disk::{Disk, shipped};
 pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
-pub use inspect::{Card, Line, Table, Target, Vector};
+pub use inspect::{Card, Form, Line, Table, Target, Vector};
 pub use panel::finder::Choice;
 pub use panel::paper::Arrangement;
 pub use session::{Session, Wish};

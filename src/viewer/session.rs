@@ -326,6 +326,14 @@ impl Session {
         limit("Repeats", repeats, &(1..=MOST_REPEATS))
     }
 
+    /// The bit of the input that is asked for: the episode on screen may be an older one.
+    pub fn bit(&self, step: usize, channel: usize) -> Option<bool> {
+        let open = self.open.as_ref()?;
+        let bit = *open.shown.recording.episode.input.get([step, channel])? > 0.5;
+        let flipped = |wish: &Wish| wish.flipped.contains(&(step, channel));
+        Some(bit != (flipped(&self.wish) != open.wish.as_ref().is_some_and(flipped)))
+    }
+
     /// Asks for another value of a bit of the input; false where it is no bit of a recorded machine.
     pub fn flip(&mut self, step: usize, channel: usize) -> bool {
         let Some(open) = self.open.as_ref().filter(|open| !open.is_of_a_file()) else {

@@ -19,7 +19,22 @@ impl App {
                 self.mark = self.mark.map(|_| (step, channel));
                 self.flip(step, channel);
             }
+            Command::Paint { ref cells, on } => self.paint(cells, on),
             _ => {}
+        }
+    }
+
+    /// Where the task shows no bits there is nothing to paint.
+    fn paint(&mut self, cells: &[(usize, usize)], on: bool) {
+        let mut changed = false;
+        for &(step, channel) in cells {
+            if self.session.bit(step, channel) == Some(!on) {
+                changed |= self.session.flip(step, channel);
+            }
+            self.mark = self.mark.map(|_| (step, channel));
+        }
+        if changed {
+            self.record();
         }
     }
 

@@ -156,6 +156,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         name: &name,
         lines: ("row", total),
         columns: ("column", width),
+        names: &[],
         value: &|row, column| memory_value(view, row, column),
     };
     sheet.menu(&response, cell, &mut commands);
@@ -360,16 +361,11 @@ fn vector_now(
         .text(at, Align2::RIGHT_CENTER, name, theme::text(11.0), ink);
     let response = interact(ui, rect, &format!("{label} {name}"), "at this step");
     let cell = pointer(&response).and_then(|at| grid.cell_at(rect, at));
-    let sheet = Sheet {
-        name,
-        lines: ("step", 1),
-        columns: ("column", values.len()),
-        value: &|_, column| values[column],
-    };
-    sheet.menu(
+    vector_menu(
         &response,
-        cell.map(|(column, _)| (0, column)),
-        view.commands,
+        (label, now),
+        cell.map(|(column, _)| column),
+        view,
     );
     if let Some((column, _)) = cell {
         let target = Target::Value {
@@ -387,6 +383,28 @@ fn vector_now(
             meaning: card.map_or(String::new(), |card| inspect::vector::told(&card)),
         });
     }
+}
+
+/// The menu of a vector of the moment: the same vector in every step.
+fn vector_menu(
+    response: &egui::Response,
+    (label, now): (&str, &Now<'_>),
+    column: Option<usize>,
+    view: &mut View<'_>,
+) {
+    let (recording, head, step) = (view.recording(), view.focus, view.step());
+    let sheet = Sheet {
+        name: &format!("{label} {}", now.name),
+        lines: ("step", view.steps()),
+        columns: ("column", now.values.len()),
+        names: &[],
+        value: &|t, column| {
+            let values = inspect::vector::values(recording, head, now.vector, t);
+            values.map_or(f32::NAN, |values| values[column])
+        },
+    };
+    let cell = column.map(|column| (step, column));
+    sheet.menu(response, cell, view.commands);
 }
 
 /// What the colours mean, so many legends beside each other; false where there is no room for them.

@@ -2,7 +2,8 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
 
-use super::time::veil;
+use super::sheet::Sheet;
+use super::time::{pointer, veil};
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
 use crate::player::{Loop, Stage};
 use crate::train::is_absent;
@@ -110,6 +111,16 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let words = format!("phases and loss of every step, up to {scale}; drag to move in time");
     let response = interact(ui, rect, "Timeline", &words);
     scrub(&response, columns, view);
+    let loss = &view.recording().loss;
+    let cell = pointer(&response).map(|at| (columns.step_at(at.x, steps), 0));
+    let sheet = Sheet {
+        name: "loss in bits",
+        lines: ("step", steps),
+        columns: ("quantity", 1),
+        names: &["loss"],
+        value: &|t, _| loss[t],
+    };
+    sheet.menu(&response, cell, view.commands);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
         let (loss, phase) = (
@@ -332,7 +343,7 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.mark {
         Some((step, channel)) => format!(
-            "editing the input: step {step}, channel {channel}; arrows move, Space flips the bit, Esc leaves; play keys wait"
+            "editing the input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; play keys wait"
         ),
         None => story::status(view.open, view.player, view.focus),
     };

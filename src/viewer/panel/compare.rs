@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
-use egui::{
-    Align, Layout, Pos2, Rangef, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2,
-};
+use egui::{Align, Layout, Pos2, Rangef, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 
-use super::sheet::Sheet;
+use super::sheet::place_menu;
 use super::time::pointer;
 use super::{Columns, View, interact, play_head, scrub, step_pill};
 use crate::figure::compare::{Part, SIDES};
 use crate::figure::{Layout as Pictures, Options, Place, RowsShown};
-use crate::train::ABSENT;
 use crate::viewer::command::{Command, tooltip};
 use crate::viewer::compare::{self, Differences, Pair, TOLERANCES, words_of};
 use crate::viewer::inspect::{Target, Vector};
@@ -149,12 +146,8 @@ fn place_ui(
     }
     let at = pointer(&response).map(|at| at - origin);
     let cell = at.and_then(|at| place.cell_at(at.x, at.y));
-    menu(
-        &response,
-        place,
-        cell.map(|(column, row, _)| (column, row)),
-        view,
-    );
+    let here = cell.map(|(column, row, _)| (column, row));
+    place_menu(place, &response, here, view.commands);
     let Some((column, row, value)) = cell else {
         return;
     };
@@ -177,41 +170,6 @@ fn place_ui(
         };
         view.commands.push(Command::Select(target));
     }
-}
-
-/// The numbers behind a picture, to be copied: lines are steps, or the rows of the memory.
-fn menu(response: &Response, place: &Place, cell: Option<(usize, usize)>, view: &mut View<'_>) {
-    let Some((columns, rows)) = place.size() else {
-        return;
-    };
-    let of_steps = place.steps.is_some();
-    let value = |column, row| place.value(column, row).unwrap_or(ABSENT);
-    let value = |line: usize, other: usize| {
-        if of_steps {
-            value(line, other)
-        } else {
-            value(other, line)
-        }
-    };
-    let (lines, others) = if of_steps {
-        (("step", columns), (place.row_name, rows))
-    } else {
-        ((place.row_name, rows), ("column", columns))
-    };
-    let cell = cell.map(|(column, row)| {
-        if of_steps {
-            (column, row)
-        } else {
-            (row, column)
-        }
-    });
-    let sheet = Sheet {
-        name: &place.name,
-        lines,
-        columns: others,
-        value: &value,
-    };
-    sheet.menu(response, cell, view.commands);
 }
 
 /// The same cell on both sides.

@@ -4,7 +4,8 @@
 use egui::{Align2, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use super::address::rows_range;
-use super::pipeline::{Column, Places, as_bars, bars, strip};
+use super::pipeline::{Column, Places, as_bars, bars, stages_menu, strip};
+use super::sheet::Sheet;
 use super::time::{frame, gaps, pointer, veil};
 use super::{View, interact};
 use crate::model::HeadTrace;
@@ -72,9 +73,9 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
     veil(ui, rect, column.values[0], view);
     let response = interact(ui, rect, &format!("{label} now"), column.equation);
     choose(ui, &response, head, view);
-    if let Some(position) = pointer(&response)
-        && let Some(row) = axis.row_at(position.y)
-    {
+    let row = pointer(&response).and_then(|at| axis.row_at(at.y));
+    stages_menu(&response, head, column.symbol, row, view);
+    if let Some(row) = row {
         *view.row = Some(row);
         *view.readout = Some(Readout {
             place: format!("{label}  step {}  row {row}  w", view.step()),
@@ -238,7 +239,42 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     );
     focus_ring(ui, &response);
     choose(ui, &response, head, view);
+    emitted_menu(&response, rect, head, view);
     response.on_hover_text("A click looks at this head; with Shift it is pinned beside the other");
+}
+
+/// What the columns of the table hold, as the arrays of a trace file call it.
+pub const EMITTED: [&str; 5] = [
+    "strength",
+    "gate",
+    "expected_shift",
+    "sharpening",
+    "entropy",
+];
+
+/// The menu of a line of the table: what all heads emit at this step.
+fn emitted_menu(response: &egui::Response, rect: Rect, head: usize, view: &mut View<'_>) {
+    let (heads, step) = (&view.trace().heads, view.step());
+    let value = |head: usize, column: usize| match column {
+        0 => heads[head].strength[step],
+        1 => heads[head].gate[step],
+        2 => view.open.heads[head].shift[step],
+        3 => heads[head].sharpening[step],
+        _ => view.open.heads[head].entropy[step],
+    };
+    let cell = pointer(response).map(|at| {
+        let cells = cells(rect.x_range());
+        let column = cells.iter().position(|cell| at.x <= cell.max);
+        (head, column.unwrap_or(0))
+    });
+    let sheet = Sheet {
+        name: &format!("all heads at step {step}"),
+        lines: ("head", heads.len()),
+        columns: ("quantity", EMITTED.len()),
+        names: &EMITTED,
+        value: &value,
+    };
+    sheet.menu(response, cell, view.commands);
 }
 
 /// A bar for every offset of the shift, and the heaviest offset in numbers.

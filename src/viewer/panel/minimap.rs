@@ -3,7 +3,8 @@
 
 use egui::{Rangef, Rect, Stroke, StrokeKind, Ui};
 
-use super::time::frame;
+use super::pipeline::stages_menu;
+use super::time::{frame, pointer};
 use super::{Columns, View, interact};
 use crate::viewer::command::Command;
 use crate::viewer::story;
@@ -46,6 +47,9 @@ pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>
     ui.painter()
         .rect_stroke(window.expand(1.0), 1.0, accent, StrokeKind::Outside);
     let response = interact(ui, rect, "all rows", "drag to move the rows on screen");
+    let at = pointer(&response).map(|at| (at.y - y.min) / y.span().max(1.0));
+    let row = at.and_then(|share| rows.get((share * rows.len() as f32) as usize));
+    stages_menu(&response, view.focus, "w", row.copied(), view);
     let down = response.dragged() || response.clicked();
     if let (true, Some(at)) = (down, response.interact_pointer_pos()) {
         let share = ((at.y - y.min) / y.span().max(1.0)).clamp(0.0, 1.0);

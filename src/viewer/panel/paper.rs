@@ -2,6 +2,7 @@
 
 use egui::{Rangef, Ui};
 
+use super::sheet::place_menu;
 use super::time::pointer;
 use super::{Columns, View, interact, play_head, scrub};
 use crate::figure::{Figure, Layout, Options, Orientation, RowsShown};
@@ -122,11 +123,11 @@ pub fn paper_ui(
         play_head(ui, &columns, Rangef::new(from, to), view);
         let response = interact(ui, place_on_screen, &place.name, &place.note);
         scrub(&response, &columns, view);
-        let Some(position) = pointer(&response) else {
-            continue;
-        };
-        let at = position - area.min;
-        let Some((step, row, value)) = place.cell_at(at.x, at.y) else {
+        let at = pointer(&response).map(|position| position - area.min);
+        let cell = at.and_then(|at| place.cell_at(at.x, at.y));
+        let here = cell.map(|(step, row, _)| (step, row));
+        place_menu(place, &response, here, view.commands);
+        let Some((step, row, value)) = cell else {
             continue;
         };
         let row_name = place.row_name;

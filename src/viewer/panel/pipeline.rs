@@ -548,20 +548,8 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
     let label = story::head_label(view.recording(), column.head);
     let name = format!("{label} {}", column.words);
     let response = interact(ui, rect, &name, column.equation);
-    if let Some(head) = view.trace().heads.get(column.head) {
-        let stages = inspect::stages(head, view.step());
-        let place = COLUMNS
-            .iter()
-            .position(|(symbol, ..)| *symbol == column.symbol);
-        let row = pointer(&response).and_then(|at| axis.row_at(at.y));
-        let sheet = Sheet {
-            name: &name,
-            lines: ("row", view.rows.total()),
-            columns: ("stage", stages.len()),
-            value: &|row, stage| stages[stage][row],
-        };
-        sheet.menu(&response, row.zip(place), view.commands);
-    }
+    let row = pointer(&response).and_then(|at| axis.row_at(at.y));
+    stages_menu(&response, column.head, column.symbol, row, view);
     if let Some(position) = pointer(&response)
         && let Some(row) = axis.row_at(position.y)
     {
@@ -583,6 +571,30 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
             meaning: format!("{}\n{}", column.equation, sum(view, column, row)),
         });
     }
+}
+
+/// The menu of a column: the weightings of its head at this step, stage beside stage.
+pub fn stages_menu(
+    response: &egui::Response,
+    head: usize,
+    symbol: &str,
+    row: Option<usize>,
+    view: &mut View<'_>,
+) {
+    let Some(trace) = view.trace().heads.get(head) else {
+        return;
+    };
+    let stages = inspect::stages(trace, view.step());
+    let label = story::head_label(view.recording(), head);
+    let place = COLUMNS.iter().position(|(other, ..)| *other == symbol);
+    let sheet = Sheet {
+        name: &format!("{label} at step {}", view.step()),
+        lines: ("row", view.rows.total()),
+        columns: ("stage", stages.len()),
+        names: &inspect::STAGES,
+        value: &|row, stage| stages[stage][row],
+    };
+    sheet.menu(response, row.zip(place), view.commands);
 }
 
 /// The equation of a stage with the numbers of this row.

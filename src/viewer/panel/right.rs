@@ -5,8 +5,8 @@ use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec
 use super::View;
 use crate::model::HeadTrace;
 use crate::train::is_absent;
-use crate::viewer::command::Command;
-use crate::viewer::inspect::{self, Target, Vector};
+use crate::viewer::command::{self, Command};
+use crate::viewer::inspect::{self, Form, Target, Vector};
 use crate::viewer::numbers;
 use crate::viewer::story;
 use crate::viewer::theme;
@@ -235,11 +235,12 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
 fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
-        for (text, numpy) in [("Copy TSV", false), ("Copy NumPy", true)] {
-            let command = Command::CopyTable { numpy };
-            let response = text_button(ui, text, &command, view.commands);
-            let keys = if numpy { "Ctrl+Shift+C" } else { "Ctrl+C" };
-            response.on_hover_text(format!("{what}  ({keys})"));
+        note(ui, "copy as");
+        for form in Form::ALL {
+            let command = Command::CopyTable { form };
+            let response = text_button(ui, form.name(), &command, view.commands);
+            let response = response.accessible_name(format!("Copy {}", form.name()));
+            response.on_hover_text(format!("{what}: {}", command::tooltip(&command)));
         }
     });
 }

@@ -2,6 +2,8 @@
 
 use egui::{Align2, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 
+use super::sheet::Sheet;
+use super::time::pointer;
 use super::time::veil;
 use super::{Columns, View, heads, interact, scrub};
 use crate::figure::{self, Scalar};
@@ -40,10 +42,10 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     let lines = &view.open.heads[view.focus];
     let (shift, entropy) = (lines.shift.clone(), lines.entropy.clone());
     let scalars = figure::scalars(head, shift, entropy);
-    for (index, scalar) in scalars.iter().enumerate() {
+    for index in 0..scalars.len() {
         let top = top + index as f32 * LANE;
         let y = Rangef::new(top, top + LANE - 3.0);
-        scalar_ui(ui, columns, y, &label, scalar, view);
+        scalar_ui(ui, columns, y, &label, (&scalars, index), view);
     }
 }
 
@@ -107,9 +109,10 @@ fn scalar_ui(
     columns: &Columns,
     y: Rangef,
     label: &str,
-    scalar: &Scalar,
+    (scalars, index): (&[Scalar], usize),
     view: &mut View<'_>,
 ) {
+    let scalar = &scalars[index];
     let rect = Rect::from_x_y_ranges(columns.time, y);
     let (palette, painter) = (view.palette, ui.painter().clone());
     painter.rect_filled(rect, 0.0, palette.background);
@@ -157,6 +160,15 @@ fn scalar_ui(
     painter.text(at, Align2::LEFT_CENTER, &scale, theme::text(10.5), ink);
     let response = interact(ui, rect, &format!("{label} {scale}"), "over time");
     scrub(&response, columns, view);
+    let cell = pointer(&response).map(|at| (columns.step_at(at.x, view.steps()), index));
+    let sheet = Sheet {
+        name: &format!("{label} over time"),
+        lines: ("step", view.steps()),
+        columns: ("quantity", scalars.len()),
+        names: &heads::EMITTED,
+        value: &|t, index| scalars[index].values[t],
+    };
+    sheet.menu(&response, cell, view.commands);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, view.steps());
         *view.readout = Some(Readout {

@@ -1,10 +1,12 @@
 //! The numbers behind a picture, to be copied from its menu: a right click on a cell offers its value, its
-//! line, its column, and all of them.
+//! line, its column, and all of them, in every form.
 
-use egui::Response;
+use egui::{Button, Response, RichText, Ui};
 
+use crate::figure::Place;
+use crate::train::ABSENT;
 use crate::viewer::command::Command;
-use crate::viewer::inspect::Table;
+use crate::viewer::inspect::{Form, Table};
 
 /// Numbers in lines and columns, as an array of a trace file has them.
 pub struct Sheet<'a> {
@@ -14,17 +16,39 @@ pub struct Sheet<'a> {
     pub lines: (&'a str, usize),
     /// What a column is, and how many there are.
     pub columns: (&'a str, usize),
+    /// Names of the columns, where they are not just counted.
+    pub names: &'a [&'a str],
     /// The value in a line and a column.
     pub value: &'a dyn Fn(usize, usize) -> f32,
 }
 
+/// A part of a sheet.
+#[derive(Clone, Copy)]
+enum Part {
+    Line(usize),
+    Column(usize),
+    All,
+}
+
 impl Sheet<'_> {
-    /// Some of its lines, each with its number.
-    fn lines(&self, lines: impl Iterator<Item = usize>) -> Table {
-        let columns = 0..self.columns.1;
-        let names = columns.map(|column| format!("{} {column}", self.columns.0));
+    fn column_name(&self, column: usize) -> String {
+        let named = self.names.get(column).map(|&name| name.to_owned());
+        named.unwrap_or_else(|| format!("{} {column}", self.columns.0))
+    }
+
+    fn table(&self, part: Part) -> Table {
+        let (lines, columns) = match part {
+            Part::Line(line) => (line..line + 1, 0..self.columns.1),
+            Part::Column(column) => (0..self.lines.1, column..column + 1),
+            Part::All => (0..self.lines.1, 0..self.columns.1),
+        };
+        let names = columns.clone().map(|column| match part {
+            // Alone it needs to say what it is of.
+            Part::Column(_) => format!("{} {}", self.name, self.column_name(column)),
+            _ => self.column_name(column),
+        });
         let row = |line: usize| {
-            let values = (0..self.columns.1).map(|column| (self.value)(line, column));
+            let values = columns.clone().map(|column| (self.value)(line, column));
             std::iter::once(line as f32).chain(values).collect()
         };
         Table {
@@ -35,41 +59,17 @@ impl Sheet<'_> {
         }
     }
 
-    fn column(&self, column: usize) -> Table {
-        let lines = 0..self.lines.1;
-        Table {
-            columns: vec![self.lines.0.to_owned(), self.name.to_owned()],
-            rows: lines
-                .map(|line| vec![line as f32, (self.value)(line, column)])
-                .collect(),
-        }
-    }
-
-    /// What the menu offers for a cell: the words, and the text to be copied.
-    fn offers(&self, line: usize, column: usize) -> Vec<(String, Box<dyn Fn() -> String + '_>)> {
+    fn words(&self, part: Part) -> String {
+        let count = |n: usize| match n {
+            1 => "1 value".to_owned(),
+            n => format!("{n} values"),
+        };
         let (lines, columns) = (self.lines, self.columns);
-        vec![
-            (
-                format!("Copy the value, {} {line}, {} {column}", lines.0, columns.0),
-                Box::new(move || (self.value)(line, column).to_string()),
-            ),
-            (
-                format!("Copy {} {line}: {} values", lines.0, columns.1),
-                Box::new(move || self.lines(std::iter::once(line)).tsv()),
-            ),
-            (
-                format!("Copy {} {column}: {} values", columns.0, lines.1),
-                Box::new(move || self.column(column).tsv()),
-            ),
-            (
-                format!("Copy all {} × {} as TSV", lines.1, columns.1),
-                Box::new(move || self.lines(0..lines.1).tsv()),
-            ),
-            (
-                format!("Copy all {} × {} as NumPy", lines.1, columns.1),
-                Box::new(move || self.lines(0..lines.1).numpy()),
-            ),
-        ]
+        match part {
+            Part::Line(line) => format!("{} {line}: {}", lines.0, count(columns.1)),
+            Part::Column(column) => format!("{}: {}", self.column_name(column), count(lines.1)),
+            Part::All => format!("all {} × {}", lines.1, columns.1),
+        }
     }
 
     /// The menu of a picture; `cell` is the line and the column under the pointer.
@@ -99,25 +99,69 @@ impl Sheet<'_> {
         response.context_menu(|ui| self.menu_ui(ui, (line, column), commands));
     }
 
-    fn menu_ui(
-        &self,
-        ui: &mut egui::Ui,
-        (line, column): (usize, usize),
-        commands: &mut Vec<Command>,
-    ) {
-        ui.label(egui::RichText::new(self.name).strong());
-        for (words, text) in self.offers(line, column) {
-            if ui.button(&words).clicked() {
-                let said = format!(
-                    "{} copied: {}.",
-                    self.name,
-                    words.trim_start_matches("Copy ")
-                );
-                commands.push(Command::CopyCells { text: text(), said });
-                ui.close();
-            }
+    fn menu_ui(&self, ui: &mut Ui, (line, column): (usize, usize), commands: &mut Vec<Command>) {
+        ui.label(RichText::new(self.name).strong());
+        let value = (self.value)(line, column).to_string();
+        let place = format!("{} {line}, {}", self.lines.0, self.column_name(column));
+        if ui.button(format!("Copy the value, {place}")).clicked() {
+            let said = format!("{} copied: {value}, {place}.", self.name);
+            commands.push(Command::CopyCells { text: value, said });
         }
+        ui.separator();
+        egui::Grid::new("parts").num_columns(4).show(ui, |ui| {
+            for part in [Part::Line(line), Part::Column(column), Part::All] {
+                let words = self.words(part);
+                ui.label(&words);
+                for form in Form::ALL {
+                    let name = format!("Copy {words} as {}", form.name());
+                    let button = ui.add(Button::new(form.name()));
+                    if button.accessible_name(name).clicked() {
+                        let text = self.table(part).text(form);
+                        let said = format!("{} copied: {words} as {}.", self.name, form.name());
+                        commands.push(Command::CopyCells { text, said });
+                    }
+                }
+                ui.end_row();
+            }
+        });
     }
+}
+
+/// The menu of a picture on a page; `cell` is the column and the row under the pointer.
+pub fn place_menu(
+    place: &Place,
+    response: &Response,
+    cell: Option<(usize, usize)>,
+    commands: &mut Vec<Command>,
+) {
+    let Some((columns, rows)) = place.size() else {
+        return;
+    };
+    let row = if place.row_name.is_empty() {
+        "line"
+    } else {
+        place.row_name
+    };
+    let value = |column: usize, row: usize| place.value(column, row).unwrap_or(ABSENT);
+    let sheet = Sheet {
+        name: &place.name,
+        // Over time a line is a step, as in the trace files; at one step it is a row.
+        lines: ("step", columns),
+        columns: (row, rows),
+        names: &[],
+        value: &value,
+    };
+    if place.steps.is_some() {
+        sheet.menu(response, cell, commands);
+        return;
+    }
+    let sheet = Sheet {
+        lines: (row, rows),
+        columns: ("column", columns),
+        value: &|row, column| value(column, row),
+        ..sheet
+    };
+    sheet.menu(response, cell.map(|(column, row)| (row, column)), commands);
 }
 
 #[cfg(test)]
@@ -125,22 +169,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_offers_itself_its_line_its_column_and_all() {
+    fn a_cell_offers_its_line_its_column_and_all() {
         let sheet = Sheet {
             name: "w",
             lines: ("step", 2),
             columns: ("row", 3),
+            names: &[],
             value: &|line, column| (10 * line + column) as f32,
         };
-        let texts: Vec<_> = sheet
-            .offers(1, 2)
-            .into_iter()
-            .map(|(_, text)| text())
-            .collect();
-        assert_eq!(texts[0], "12");
-        assert_eq!(texts[1], "step\trow 0\trow 1\trow 2\n1\t10\t11\t12");
-        assert_eq!(texts[2], "step\tw\n0\t2\n1\t12");
-        assert_eq!(texts[3].lines().count(), 3);
-        assert!(texts[4].contains("np.array([[0, 0, 1, 2]"));
+        let text = |part| sheet.table(part).text(Form::Tsv);
+        assert_eq!(
+            text(Part::Line(1)),
+            "step\trow 0\trow 1\trow 2\n1\t10\t11\t12"
+        );
+        assert_eq!(text(Part::Column(2)), "step\tw row 2\n0\t2\n1\t12");
+        assert_eq!(text(Part::All).lines().count(), 3);
+        assert_eq!(sheet.words(Part::Line(1)), "step 1: 3 values");
+        let named = Sheet {
+            names: &["gate", "shift"],
+            columns: ("stage", 2),
+            ..sheet
+        };
+        assert_eq!(named.words(Part::Column(1)), "shift: 2 values");
     }
 }

@@ -193,6 +193,7 @@ impl TimePicture<'_> {
             name: self.name,
             lines: ("step", self.grid.columns),
             columns: (self.row, self.grid.rows),
+            names: &[],
             value: self.grid.value,
         };
         sheet.menu(&response, cell, view.commands);
@@ -300,7 +301,7 @@ fn strip_ui(
     gutter_text(ui, columns, y.center(), name, view);
 }
 
-/// The mark in the input while it is edited; a click on a bit flips it.
+/// The mark in the input while it is edited; a click on a bit flips it, dragging paints.
 fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut View<'_>) {
     let Some((step, channel)) = view.mark else {
         return;
@@ -314,15 +315,55 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut Vi
     painter.rect_stroke(whole, 0.0, egui::Stroke::new(1.5, accent), kind);
     painter.rect_stroke(cell, 0.0, egui::Stroke::new(2.0, accent), kind);
     let id = ui.scope_id().with("edit input");
-    let response = ui.interact(whole, id, Sense::click());
-    let name = "Bits of the input: a click flips one";
+    let response = ui.interact(whole, id, Sense::click_and_drag());
+    let name = "Bits of the input: a click flips one, dragging paints";
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
-    if let (true, Some(at)) = (response.clicked(), response.interact_pointer_pos()) {
-        let channel = ((at.y - y.min) / height.max(1.0)) as usize;
-        let step = columns.step_at(at.x, steps);
-        view.commands
-            .push(Command::Flip(step, channel.min(channels - 1)));
+    focus_ring(ui, &response);
+    let here = response.interact_pointer_pos().map(|at| {
+        let channel = ((at.y - y.min).max(0.0) / height.max(1.0)) as usize;
+        (columns.step_at(at.x, steps), channel.min(channels - 1))
+    });
+    paint_ui(&response, here, view);
+    response.on_hover_cursor(egui::CursorIcon::Crosshair);
+}
+
+/// The bit under the pointer changes as the button goes down; what the pointer is drawn over becomes like it.
+fn paint_ui(response: &egui::Response, here: Option<(usize, usize)>, view: &mut View<'_>) {
+    let (ctx, id) = (&response.ctx, response.id.with("stroke"));
+    let stroke = ctx.data(|data| data.get_temp::<(bool, (usize, usize))>(id));
+    let down = ctx.input(|input| input.pointer.primary_down());
+    let down = down && response.is_pointer_button_down_on();
+    match (stroke, here) {
+        (None, Some((step, channel))) if down || response.clicked() => {
+            view.commands.push(Command::Flip(step, channel));
+            if down {
+                let on = view.trace().input.row(step)[channel] <= 0.5;
+                ctx.data_mut(|data| data.insert_temp(id, (on, (step, channel))));
+            }
+        }
+        (Some((on, from)), Some(to)) if down => {
+            if from != to {
+                let cells = between(from, to);
+                view.commands.push(Command::Paint { cells, on });
+                ctx.data_mut(|data| data.insert_temp(id, (on, to)));
+            }
+        }
+        (Some(_), _) => {
+            ctx.data_mut(|data| data.remove_temp::<(bool, (usize, usize))>(id));
+        }
+        (None, _) => {}
     }
+}
+
+/// The cells on the way from one to another, without the first: a fast pointer leaves no gaps.
+fn between(from: (usize, usize), to: (usize, usize)) -> Vec<(usize, usize)> {
+    let count = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
+    let at = |from: usize, to: usize, index: usize| {
+        let share = index as f32 / count as f32;
+        (from as f32 + (to as f32 - from as f32) * share).round() as usize
+    };
+    let cells = (1..=count).map(|index| (at(from.0, to.0, index), at(from.1, to.1, index)));
+    cells.collect()
 }
 
 /// A veil over the steps in which nothing is asked.
@@ -468,6 +509,12 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         "memory rows over time",
     );
     heads::choose(ui, &response, head, view);
+    let cell = pointer(&response).and_then(|at| {
+        let share = (at.x - picture.left()) / picture.width().max(1.0);
+        let step = ((share * steps as f32).max(0.0) as usize).min(steps.checked_sub(1)?);
+        Some((step, axis.row_at(at.y)?))
+    });
+    lane_menu(&response, head, cell, view);
     if response.hovered() {
         let (stroke, kind) = (
             egui::Stroke::new(1.5, view.palette.accent),
@@ -475,8 +522,12 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         );
         ui.painter().rect_stroke(picture, 0.0, stroke, kind);
         *view.readout = Some(Readout {
-            place: label,
-            value: String::new(),
+            place: cell.map_or(label.clone(), |(step, row)| {
+                format!("{label}  step {step}  row {row}")
+            }),
+            value: cell.map_or(String::new(), |(step, row)| {
+                numbers::exact(trace.weighting.row(step)[row])
+            }),
             meaning: "a click looks at this head, with Shift it is pinned".to_owned(),
         });
     }
@@ -535,13 +586,7 @@ fn lane_ui(
         let step = columns.step_at(at.x, view.steps());
         Some((step, axis.row_at(at.y)?))
     });
-    let sheet = Sheet {
-        name: &name,
-        lines: ("step", view.steps()),
-        columns: ("row", view.rows.total()),
-        value: &|t, row| trace.weighting.row(t)[row],
-    };
-    sheet.menu(&response, cell, view.commands);
+    lane_menu(&response, head, cell, view);
     if let Some(position) = pointer(&response)
         && let Some(row) = axis.row_at(position.y)
     {
@@ -561,6 +606,25 @@ fn lane_ui(
     if focused && view.weighting_scale == Scale::LogWeighting {
         log_badge(ui, rect, view);
     }
+}
+
+/// The menu of the weighting of a head over time.
+fn lane_menu(
+    response: &egui::Response,
+    head: usize,
+    cell: Option<(usize, usize)>,
+    view: &mut View<'_>,
+) {
+    let weighting = &view.trace().heads[head].weighting;
+    let label = story::head_label(view.recording(), head);
+    let sheet = Sheet {
+        name: &format!("weighting of {label}"),
+        lines: ("step", view.steps()),
+        columns: ("row", view.rows.total()),
+        names: &[],
+        value: &|t, row| weighting.row(t)[row],
+    };
+    sheet.menu(response, cell, view.commands);
 }
 
 /// A scale that is not the plain one says so on the picture.

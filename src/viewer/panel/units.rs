@@ -4,6 +4,7 @@
 use egui::{Align2, Rangef, Rect, Ui, pos2};
 
 use super::centre::Bands;
+use super::sheet::Sheet;
 use super::time::{TimePicture, frame, pointer, veil};
 use super::{Columns, View, address, interact, pipeline};
 use crate::viewer::command::Command;
@@ -295,6 +296,16 @@ fn strip_ui(
     let unit = pointer(&response)
         .and_then(|position| grid.cell_at(rect, position))
         .map(|(_, unit)| unit);
+    let place = lane.strips.iter().position(|s| s.symbol == strip.symbol);
+    let names: Vec<_> = lane.strips.iter().map(|strip| strip.words).collect();
+    let sheet = Sheet {
+        name: &format!("layer {} at step {}", lane.layer, view.step()),
+        lines: ("unit", units),
+        columns: ("quantity", names.len()),
+        names: &names,
+        value: &|unit, strip| lane.strips[strip].values[unit],
+    };
+    sheet.menu(&response, unit.zip(place), view.commands);
     let Some(unit) = unit else { return };
     *view.unit = Some((lane.layer, unit));
     let target = Target::Unit {

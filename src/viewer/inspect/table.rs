@@ -1,0 +1,121 @@
+//! Numbers to be copied, in the forms that other programs read.
+
+/// How numbers are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Lines of values between tabs: for a spreadsheet.
+    Tsv,
+    /// A list of values for every name: for a program.
+    Json,
+    /// An array: for a notebook.
+    NumPy,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::Tsv, Self::Json, Self::NumPy];
+
+    /// As people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tsv => "TSV",
+            Self::Json => "JSON",
+            Self::NumPy => "NumPy",
+        }
+    }
+}
+
+/// Numbers in named columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Rows of numbers, as many as there are names.
+    pub rows: Vec<Vec<f32>>,
+}
+
+/// A number, or the word for what is none.
+fn number(value: f32, [nan, least, most]: [&str; 3]) -> String {
+    match value {
+        v if v.is_nan() => nan.to_owned(),
+        v if v.is_infinite() && v < 0.0 => least.to_owned(),
+        v if v.is_infinite() => most.to_owned(),
+        v => v.to_string(),
+    }
+}
+
+impl Table {
+    /// The text that is copied.
+    pub fn text(&self, form: Form) -> String {
+        match form {
+            Form::Tsv => self.tsv(),
+            Form::Json => self.json(),
+            Form::NumPy => self.numpy(),
+        }
+    }
+
+    /// The names first.
+    fn tsv(&self) -> String {
+        let row = |row: &Vec<f32>| row.iter().map(f32::to_string).collect::<Vec<_>>();
+        let lines = self.rows.iter().map(|values| row(values).join("\t"));
+        let all: Vec<_> = std::iter::once(self.columns.join("\t"))
+            .chain(lines)
+            .collect();
+        all.join("\n")
+    }
+
+    /// What is not finite is a word, as in the trace files.
+    fn json(&self) -> String {
+        let words = ["\"NaN\"", "\"-Infinity\"", "\"Infinity\""];
+        let columns = self.columns.iter().enumerate().map(|(index, name)| {
+            let values = self.rows.iter().map(|row| number(row[index], words));
+            let values = values.collect::<Vec<_>>().join(", ");
+            format!("\"{name}\": [{values}]")
+        });
+        format!("{{{}}}", columns.collect::<Vec<_>>().join(",\n "))
+    }
+
+    /// The names in a comment.
+    fn numpy(&self) -> String {
+        let words = ["np.nan", "-np.inf", "np.inf"];
+        let row = |row: &Vec<f32>| {
+            let values = row.iter().map(|&value| number(value, words));
+            values.collect::<Vec<_>>().join(", ")
+        };
+        let rows: Vec<_> = self.rows.iter().map(row).collect();
+        format!(
+            "# {}\nnp.array([[{}]], dtype=np.float32)",
+            self.columns.join(", "),
+            rows.join("],\n          [")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_copied_exactly() {
+        let table = Table {
+            columns: vec!["row".to_owned(), "w".to_owned()],
+            rows: vec![
+                vec![0.0, 0.982_135_06],
+                vec![1.0, f32::NAN],
+                vec![2.0, -1e-9],
+            ],
+        };
+        assert_eq!(
+            table.text(Form::Tsv),
+            "row\tw\n0\t0.98213506\n1\tNaN\n2\t-0.000000001"
+        );
+        assert_eq!(
+            table.text(Form::Json),
+            "{\"row\": [0, 1, 2],\n \"w\": [0.98213506, \"NaN\", -0.000000001]}"
+        );
+        assert_eq!(
+            table.text(Form::NumPy),
+            "# row, w\nnp.array([[0, 0.98213506],\n          [1, np.nan],\n          [2, -0.000000001]], dtype=np.float32)"
+        );
+    }
+}

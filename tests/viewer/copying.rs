@@ -1,0 +1,97 @@
+//! Numbers are copied from every picture, by a right click.
+
+use egui::accesskit::Role;
+use egui_kittest::kittest::NodeT;
+
+use super::*;
+
+/// Pictures of words and lines: there are no numbers behind them.
+const WITHOUT_NUMBERS: [&str; 3] = ["Ruler: ", "Movement of ", " moves: "];
+
+/// The names of all pictures with numbers.
+fn pictures(harness: &Harness<'_, App>) -> Vec<String> {
+    let nodes = harness.root().children_recursive();
+    let images = nodes.filter(|node| node.accesskit_node().role() == Role::Image);
+    let labels = images.filter_map(|node| node.accesskit_node().label());
+    labels
+        .filter(|label| !WITHOUT_NUMBERS.iter().any(|part| label.contains(part)))
+        .collect()
+}
+
+/// What the menu offers: the text behind every entry is copied once.
+fn every_form_is_offered(harness: &mut Harness<'_, App>, picture: &str) {
+    harness.get_by_label(picture).click_secondary();
+    harness.run_steps(3);
+    for form in ["TSV", "JSON", "NumPy"] {
+        let nodes = harness.root().children_recursive();
+        let labels = nodes.filter_map(|node| node.accesskit_node().label());
+        let offers = labels
+            .filter(|label| label.starts_with("Copy ") && label.ends_with(&format!(" as {form}")));
+        // A line, a column, all; and the command of the list of keys is not on screen.
+        assert_eq!(offers.count(), 3, "{picture}: {form}");
+    }
+    assert!(
+        harness
+            .query_by_label_contains("Copy the value, ")
+            .is_some(),
+        "{picture}"
+    );
+    press(harness, Key::Escape);
+    assert!(
+        harness
+            .query_by_label_contains("Copy the value, ")
+            .is_none()
+    );
+}
+
+fn all_are_copied(harness: &mut Harness<'_, App>, least: usize) {
+    let pictures = pictures(harness);
+    assert!(pictures.len() >= least, "{pictures:?}");
+    for picture in pictures {
+        every_form_is_offered(harness, &picture);
+    }
+}
+
+#[test]
+fn every_picture_offers_its_numbers() {
+    all_are_copied(&mut paused(), 22);
+}
+
+#[test]
+fn so_do_those_of_many_heads_of_none_and_of_many_rows() {
+    for (name, least) in [("9 reads 2 writes", 30), ("0 reads 0 writes", 4)] {
+        let mut harness = paused();
+        open(&mut harness, name);
+        all_are_copied(&mut harness, least);
+    }
+    let mut harness = paused();
+    act(&mut harness, Command::ToggleTouched);
+    act(&mut harness, Command::RowsTaller);
+    every_form_is_offered(&mut harness, "all rows: drag to move the rows on screen");
+    act(&mut harness, Command::AllHeads);
+    all_are_copied(&mut harness, 12);
+}
+
+#[test]
+fn so_does_the_figure_of_the_paper() {
+    let mut harness = paused();
+    act(&mut harness, Command::NextLayout);
+    all_are_copied(&mut harness, 6);
+}
+
+#[test]
+fn what_is_copied_is_what_is_pointed_at() {
+    let mut harness = paused();
+    act(&mut harness, Command::Seek(4));
+    harness.get_by_label_contains("W0 gate: ").click_secondary();
+    harness.run_steps(3);
+    let open = harness.state().session.open.clone().unwrap();
+    let head = &open.shown.recording.trace.heads[1];
+    harness
+        .get_by_label("Copy gated: 16 values as JSON")
+        .click();
+    let copied = copied(&mut harness);
+    let values: Vec<_> = head.gated.row(4).iter().map(f32::to_string).collect();
+    let expected = format!("\"W0 at step 4 gated\": [{}]}}", values.join(", "));
+    assert!(copied.ends_with(&expected), "{copied} {expected}");
+}

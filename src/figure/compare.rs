@@ -71,6 +71,8 @@ pub struct Common {
     /// By head of the first, and by [`Weighting`].
     weighting_differences: Vec<[Scale; 4]>,
     output_difference: Scale,
+    /// True when both are shown the same.
+    same_input: bool,
 }
 
 impl Common {
@@ -95,6 +97,8 @@ impl Common {
             memory_difference: memory_difference(a, b, total),
             weighting_differences: weightings.collect(),
             output_difference: difference(&a.trace.output, &b.trace.output, outputs),
+            same_input: (0..a.trace.steps().min(b.trace.steps()))
+                .all(|t| a.trace.input.row(t) == b.trace.input.row(t)),
         }
     }
 }
@@ -256,6 +260,9 @@ impl<'a> Comparison<'a> {
 
     fn bands(&self, part: Part) -> Vec<Band> {
         let mut strips: Vec<Panel> = self.lane(part).into_iter().collect();
+        if self.with_difference && !self.common.same_input {
+            strips.push(self.inputs(part));
+        }
         strips.extend(self.sides().map(|side| self.outputs(side, part)));
         let heads = self.common.total > 0;
         let mut stacks = vec![(OVER_TIME, strips)];
@@ -305,14 +312,30 @@ impl<'a> Comparison<'a> {
         })
     }
 
+    fn strip(&self, channels: usize, each: f32) -> Frame {
+        Frame {
+            across: Across::Steps(self.steps),
+            down: Down::all("channel", channels),
+            natural: (channels as f32 * each).clamp(14.0, 60.0),
+        }
+    }
+
+    /// What the second is shown more than the first, where that is not the same.
+    fn inputs(&self, part: Part) -> Panel {
+        let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
+        let channels = inputs[0].width();
+        let frame = self.strip(channels, 4.0);
+        if part == Part::OfTheStep {
+            return nothing(frame.across, frame.natural);
+        }
+        let cells = self.over_time(2, channels, Scale::Signed(1.0), inputs);
+        self.picture(2, "inputs", [None, None], cells, frame)
+    }
+
     fn outputs(&self, side: usize, part: Part) -> Panel {
         let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
         let channels = a.width();
-        let frame = Frame {
-            across: Across::Steps(self.steps),
-            down: Down::all("channel", channels),
-            natural: (channels as f32 * 6.0).clamp(14.0, 60.0),
-        };
+        let frame = self.strip(channels, 6.0);
         if part == Part::OfTheStep {
             return nothing(frame.across, frame.natural);
         }

@@ -4,6 +4,7 @@ mod changes;
 mod choices;
 mod compare;
 mod editing;
+mod files;
 mod guide;
 mod rows_on_screen;
 mod start;
@@ -18,7 +19,7 @@ use self::start::Welcome;
 use super::Options;
 use super::command::{self, Command};
 use super::compare::Comparing;
-use super::files::{Machine, NoFiles};
+use super::files::NoFiles;
 use super::history::History;
 use super::inspect::{self, Card, Form, Target};
 use super::panel::compare::compare_ui;
@@ -38,7 +39,6 @@ use super::widget::picture::Textures;
 use super::widget::readout::{Readout, readout_ui};
 use super::widget::toast::{Kind, Toasts};
 use super::worker::{Job, Outcome, Worker};
-use crate::figure::{self, Format};
 use crate::player::{JUMP, NORMAL, Player};
 use crate::train::UNSEEN_SEED;
 
@@ -236,41 +236,6 @@ impl App {
             Outcome::Outdated | Outcome::NotChosen => {}
         }
     }
-
-    fn chosen(&mut self, save: bool, path: PathBuf) {
-        let compare = matches!(self.dialog, Some(Dialog::Open { compare: true, .. }));
-        let command = match (save, compare) {
-            (true, _) => Command::Save(path),
-            (false, true) => Command::Compare(path),
-            (false, false) => Command::Open(path),
-        };
-        self.dialog = None;
-        self.act(command);
-    }
-
-    /// A machine from a file.
-    fn add(&mut self, path: &Path, machine: Machine) {
-        self.welcome.pictures.remove(&machine.name);
-        self.session.add(machine);
-        self.record();
-        let text = format!("{} is open: weights.", file_name(path));
-        self.toasts.add(Kind::Done, text);
-    }
-
-    /// An episode from a file.
-    fn show_file(&mut self, path: &Path, open: Open) {
-        let (name, broken) = (file_name(path), open.non_finite);
-        self.show(open);
-        if broken > 0 {
-            let count = story::not_finite(broken);
-            let text = format!("{name} is open, but {count}.");
-            self.toasts.add(Kind::Notice, text);
-        } else {
-            let text = format!("{name} is open: a trace.");
-            self.toasts.add(Kind::Done, text);
-        }
-    }
-
     fn show(&mut self, open: Open) {
         if std::mem::take(&mut self.welcome.shown) {
             self.play_when_ready = !self.settings.look.still;
@@ -558,49 +523,6 @@ impl App {
         self.pinned = other.then_some(head);
         self.all_heads = false;
     }
-
-    fn save(&mut self, path: PathBuf) {
-        let Some(open) = &self.session.open else {
-            return;
-        };
-        let shown = open.shown.clone();
-        let dark = self.theme == egui::Theme::Dark;
-        let job = match Format::of(&path) {
-            None => Job::Save(path, shown),
-            Some(format) => {
-                let arrangement = self.arrangement();
-                let options = figure::Options {
-                    map: self.settings.look.map,
-                    log_scale: self.log_scale,
-                    step: (arrangement == Arrangement::Debug).then(|| self.player.step()),
-                    ..arrangement.options(dark, self.touched_only, self.focus)
-                };
-                match self.two(&options) {
-                    Some(two) => Job::FigureOfTwo(path, format, Box::new(two)),
-                    None => Job::Figure(path, format, shown, Box::new(options)),
-                }
-            }
-        };
-        self.worker.start(job);
-    }
-
-    /// A name for what is to be saved: a trace, or a figure with this end.
-    fn suggestion(&self, end: Option<&str>) -> String {
-        let name = self.session.file_name();
-        match end {
-            None => name,
-            Some(end) => name.replace(".ntmtrace.json", end),
-        }
-    }
-
-    fn browse(&mut self, save: bool) {
-        let suggestion = match &self.dialog {
-            Some(Dialog::Save { text, figure: true }) => text.clone(),
-            _ => self.suggestion(None),
-        };
-        self.worker.choose(save, suggestion);
-    }
-
     fn open_dialog(&mut self, command: &Command) {
         let has_episode = self.session.open.is_some();
         self.dialog = match (command, self.dialog.take()) {

@@ -170,6 +170,7 @@ fn the_first_difference_is_one_key_away() {
 fn the_same_trace_twice_is_the_same() {
     let mut harness = paused();
     open_other(&mut harness, "again.json");
+    assert!(!says(&harness, "B − A: inputs"));
     assert!(says(&harness, "The same: "));
     let choices = harness.state().choices();
     let first = choices.iter().find(|c| c.name == "First difference");
@@ -222,6 +223,7 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
         "at step 1, stage controller: input[1, 2], A {bit}, B {}.",
         1.0 - bit
     );
+    assert!(says(&harness, "B − A: inputs"));
     assert!(says(&harness, &words));
     // Another machine of the task is shown the same episode.
     act(&mut harness, Command::Seed(1));

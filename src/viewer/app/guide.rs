@@ -5,6 +5,7 @@ use egui::Context;
 use super::App;
 use crate::viewer::command::Command;
 use crate::viewer::panel::guide::{self, invitation_ui};
+use crate::viewer::panel::paper::Arrangement;
 use crate::viewer::story;
 use crate::viewer::theme::Palette;
 use crate::viewer::tour::{STOPS, Tour};
@@ -30,6 +31,8 @@ impl App {
 
     fn start_tour(&mut self) {
         (self.dialog, self.welcome.shown, self.selected) = (None, false, None);
+        // Its stops point at what this arrangement shows.
+        self.settings.arrangement = Arrangement::Debug;
         self.settings.panels.left = true;
         self.settings.panels.timeline = true;
         let with_heads = self.trace().is_some_and(|trace| !trace.heads.is_empty());

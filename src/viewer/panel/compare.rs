@@ -163,7 +163,11 @@ fn place_ui(
             ("row", None) => Target::Cell { row, column },
             ("channel", _) => Target::Value {
                 head: 0,
-                vector: Vector::Output,
+                vector: if place.name.ends_with("inputs") {
+                    Vector::Input
+                } else {
+                    Vector::Output
+                },
                 column: row,
             },
             _ => Target::Step,

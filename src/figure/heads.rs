@@ -32,7 +32,8 @@ pub fn entropy(weighting: &[f32]) -> f32 {
         return ABSENT;
     }
     let terms = weighting.iter().filter(|w| **w > 0.0 || w.is_nan());
-    terms.map(|w| -w * w.log2()).sum()
+    // All weight on one row makes −0, which is 0.
+    terms.map(|w| -w * w.log2()).sum::<f32>() + 0.0
 }
 
 /// The row with the most weight, and the weight; nothing where no weight is finite.
@@ -105,4 +106,18 @@ pub fn scalars(head: &HeadTrace<f32>, shift: Vec<f32>, entropy: Vec<f32>) -> [Sc
         ),
         scalar("H", "entropy of w, bits", entropy, (0.0, rows.log2())),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_zero_on_one_row_two_bits_on_four_and_unknown_of_nothing_recorded() {
+        let bits = |weighting: &[f32]| entropy(weighting).to_bits();
+        assert_eq!(bits(&[0.0, 1.0, 0.0]), 0.0_f32.to_bits(), "and not −0");
+        assert_eq!(entropy(&[0.25; 4]), 2.0);
+        assert!(is_absent(entropy(&[ABSENT; 3])));
+        assert!(entropy(&[0.5, f32::NAN]).is_nan());
+    }
 }

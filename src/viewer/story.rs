@@ -30,6 +30,14 @@ pub fn main_shift(head: &HeadTrace<f32>, step: usize) -> Option<(isize, f32)> {
     peak(shift).map(|(index, mass)| (offset(index, range), mass))
 }
 
+/// By how many rows a shift can move the focus; without limit where no shift was recorded.
+pub fn reach(head: &HeadTrace<f32>) -> usize {
+    match head.shift.as_slice().first() {
+        Some(&first) if is_absent(first) => usize::MAX,
+        _ => head.shift.width() / 2,
+    }
+}
+
 /// A shift with its sign: −1, 0, +1.
 pub fn signed(shift: isize) -> String {
     match shift {
@@ -560,4 +568,32 @@ pub fn step_meant(recording: &Recording, step: usize, text: &str) -> Option<usiz
         .iter()
         .find(|phase| !text.is_empty() && phase.name.starts_with(&text));
     named.map(|phase| phase.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ModelConfig, Ntm};
+    use crate::task::Task;
+    use crate::train::{ABSENT, Recording};
+
+    /// Without a shift nobody knows how far a move could reach: none is called a jump.
+    #[test]
+    fn moves_are_jumps_only_where_the_reach_of_a_shift_is_known() {
+        let task = Task::Copy(crate::task::Copy {
+            bits: 2,
+            length: 3..=3,
+        });
+        let config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut recording = Recording::new(&Ntm::new(config, 1), &task, 1, 0);
+        let far = Stretch {
+            start: 0,
+            end: 2,
+            by: Some(5),
+        };
+        let head = &mut recording.trace.heads[0];
+        assert_eq!(far.words(reach(head)), "jumps +5 ×2");
+        head.shift.as_mut_slice().fill(ABSENT);
+        assert_eq!(far.words(reach(head)), "+5 ×2");
+    }
 }

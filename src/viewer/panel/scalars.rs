@@ -52,7 +52,7 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
 /// How a head moves, stretch by stretch: `+1 ×20`.
 fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut View<'_>) {
     let (trace, steps) = (&view.trace().heads[head], view.steps());
-    let (palette, painter, range) = (view.palette, ui.painter().clone(), trace.shift.width() / 2);
+    let (palette, painter, range) = (view.palette, ui.painter().clone(), story::reach(trace));
     let open = view.open;
     let stretches = &open.heads[head].stretches;
     for (index, stretch) in stretches.iter().enumerate() {

@@ -17,6 +17,8 @@ mod raster;
 mod screens;
 #[path = "viewer/settings.rs"]
 mod settings;
+#[path = "viewer/sliding.rs"]
+mod sliding;
 #[path = "viewer/start.rs"]
 mod start;
 
@@ -448,8 +450,7 @@ fn a_wish_records_another_episode() {
     assert_eq!(harness.state().player.steps(), 3 + 1 + 9 + 1);
     click(&mut harness, "More: Repeats");
     assert_eq!(harness.state().player.steps(), 3 + 1 + 12 + 1);
-    click(&mut harness, "Memory rows");
-    click(&mut harness, "64 rows");
+    act(&mut harness, Command::MemoryRows(64));
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.heads[0].initial.len(), 64);
 }

@@ -486,7 +486,7 @@ impl App {
             Command::Size(size) => limit = self.session.set_size(size),
             Command::Repeats(repeats) => limit = self.session.set_repeats(repeats),
             Command::Seed(seed) => self.session.wish.seed = seed,
-            Command::MemoryRows(rows) => self.session.set_rows(rows),
+            Command::MemoryRows(rows) => limit = self.session.set_rows(rows),
             _ => {}
         }
         if !matches!(command, Command::MemoryRows(_) | Command::Machine(_)) {

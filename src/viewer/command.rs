@@ -475,6 +475,10 @@ pub fn take_keys(ctx: &Context, dialog_open: bool, editing: bool, commands: &mut
         entries.retain(|(_, command)| !plays(command));
         entries.extend(edit_keys());
     }
+    if super::widget::track::has_arrows(ctx) {
+        let sideways = [key(Key::ArrowLeft), key(Key::ArrowRight)];
+        entries.retain(|(key, _)| !sideways.contains(key));
+    }
     // The most modifiers first: Shift+R is not R.
     entries.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
     ctx.input_mut(|input| {

@@ -8,10 +8,11 @@ use super::inspect::vector::expected_shift;
 use super::rows::Rows;
 use super::story::{self, Event, Stretch};
 use super::theme::Scale;
+use super::widget::track;
 use super::worker::{Request, Shown};
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, Role};
+use crate::model::{HeadTrace, ModelConfig, Role};
 use crate::player::Stage;
 use crate::task::{Measure, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
@@ -20,8 +21,8 @@ use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
 pub const LONGEST: usize = 2000;
 /// The most repeats that can be asked for.
 pub const MOST_REPEATS: usize = 200;
-/// The memory sizes on offer where a machine runs on any number of rows.
-pub const ROWS: [usize; 8] = [32, 64, 128, 256, 512, 1024, 2048, 4096];
+/// The least and the most memory rows on the track, where a machine runs on any number of them.
+const ROWS: [usize; 2] = [32, 4096];
 
 /// The episode that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -357,14 +358,33 @@ impl Session {
         true
     }
 
-    /// Asks for a number of memory rows, where the machine runs on any.
-    pub fn set_rows(&mut self, rows: usize) {
-        if self
-            .machine()
-            .is_some_and(|machine| machine.ntm.config.with_rows(rows).is_ok())
-        {
-            self.wish.rows = rows;
+    /// Asks for a number of memory rows, brought into range where the machine runs on any; says so when it
+    /// was not.
+    pub fn set_rows(&mut self, rows: usize) -> Option<String> {
+        let config = &self.machine()?.ntm.config;
+        if !config.runs_on_any_rows() {
+            return None;
         }
+        let allowed = config.offsets()..=ModelConfig::MAX_ROWS;
+        self.wish.rows = rows.clamp(*allowed.start(), *allowed.end());
+        limit("Memory rows", rows, &allowed)
+    }
+
+    /// The numbers of memory rows to slide along: as many as can be recorded at the length asked for.
+    pub fn rows_on_offer(&self) -> Vec<usize> {
+        let Some(machine) = self.machine() else {
+            return vec![self.wish.rows];
+        };
+        let own = machine.ntm.config.rows;
+        let least = ROWS[0].max(machine.ntm.config.offsets()).min(own);
+        let steps = self.wish.task(machine).longest();
+        let fits = |rows: &usize| {
+            let config = machine.ntm.config.with_rows(*rows);
+            config.is_ok_and(|config| recording_bytes(&config, steps) <= LARGEST_RECORDING)
+        };
+        let mut stops = track::stops(least, ROWS[1].max(own));
+        stops.retain(|rows| fits(rows) || *rows == least);
+        stops
     }
 
     /// Adds a machine, or replaces the one of the same name, and asks for it; returns which it is.
@@ -514,7 +534,7 @@ pub fn task_name(task: &Task) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::Ntm;
     use crate::task::Copy;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{ComboBox, DragValue, Id, Rangef, Rect, Sense, Ui, pos2, vec2};
+use egui::{DragValue, Rangef, Rect, Sense, Ui, pos2, vec2};
 
 use super::{View, heads};
 use crate::task::Measure;
@@ -14,6 +14,7 @@ use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{focus_ring, named_icon_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::property::{control, note, section};
+use crate::viewer::widget::track::{stops, track_ui};
 
 /// The episode to record, or what is known of one that came from a file.
 pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
@@ -146,7 +147,7 @@ fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
     response.on_hover_text(hint);
 }
 
-/// A whole number with buttons for less and more; typing and dragging work too.
+/// A whole number with buttons for less and more; typing, dragging and the track under it work too.
 fn whole(
     ui: &mut Ui,
     label: &str,
@@ -178,6 +179,9 @@ fn whole(
             });
         }
     });
+    let name = format!("Slide {}", label.to_lowercase());
+    let (_, slid) = track_ui(ui, &name, value, &stops(least, most));
+    slid.map(set);
 }
 
 fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
@@ -208,33 +212,33 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     if config.heads() == 0 {
         return;
     }
-    control(ui, "Memory", |ui| {
-        let free = config.runs_on_any_rows();
-        ui.add_enabled_ui(free, |ui| {
-            let response = ComboBox::from_id_salt(Id::unique("rows"))
-                .selected_text(format!("{} rows", session.wish.rows))
-                .width(104.0)
-                .show_ui(ui, |ui| {
-                    let mut sizes = session::ROWS.to_vec();
-                    sizes.push(config.rows);
-                    sizes.sort_unstable();
-                    sizes.dedup();
-                    for rows in sizes.into_iter().filter(|&rows| rows > 2 * config.shift_range) {
-                        let text = format!("{rows} rows");
-                        if ui.selectable_label(rows == session.wish.rows, text).clicked() {
-                            commands.push(Command::MemoryRows(rows));
-                        }
-                    }
-                })
-                .response
-                .accessible_name("Memory rows");
-            if !free {
-                response.on_disabled_hover_text(
-                    "This machine has learned its initial memory or weighting: that fixes the number of rows.",
-                );
-            }
-        });
+    let (rows, free) = (session.wish.rows, config.runs_on_any_rows());
+    let why =
+        "This machine has learned its initial memory or weighting: that fixes the number of rows.";
+    let asked = control(ui, "Memory", |ui| {
+        let mut changed = rows;
+        let field = DragValue::new(&mut changed)
+            .speed(0.5)
+            .update_while_editing(false)
+            .suffix(" rows")
+            .min_size(vec2(96.0, theme::ROW));
+        let response = ui.add_enabled(free, field);
+        let response = response.accessible_name("Memory rows");
+        response.on_disabled_hover_text(why);
+        Some(changed).filter(|&changed| changed != rows)
     });
+    let stops = session.rows_on_offer();
+    let track = |ui: &mut Ui| track_ui(ui, "Slide memory rows", rows, &stops);
+    let (response, slid) = ui.add_enabled_ui(free, track).inner;
+    if free {
+        response.on_hover_text("The same weights on other numbers of rows");
+    } else {
+        response.on_disabled_hover_text(why);
+        note(ui, "rows fixed: what memory starts from is learned");
+    }
+    if let Some(rows) = slid.or(asked) {
+        commands.push(Command::MemoryRows(rows));
+    }
 }
 
 /// What the machine was trained on, when the wish goes beyond it.

@@ -10,3 +10,4 @@ pub mod place;
 pub mod property;
 pub mod readout;
 pub mod toast;
+pub mod track;

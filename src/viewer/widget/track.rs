@@ -1,0 +1,158 @@
+//! A thin track to slide a number along, under the number itself. Its scale is logarithmic: doubling is as
+//! far everywhere.
+
+use egui::accesskit::Action;
+use egui::{
+    Context, EventFilter, Id, Key, Modifiers, Rangef, Rect, Response, Sense, Ui, WidgetInfo,
+};
+use egui::{pos2, vec2};
+
+use super::super::theme::Palette;
+use super::button::focus_ring;
+
+/// Room for the knob, in points.
+const HEIGHT: f32 = 12.0;
+/// Radius of the knob, in points.
+const KNOB: f32 = 4.5;
+
+/// Numbers to stop at: four in every doubling, and the ends.
+pub fn stops(least: usize, most: usize) -> Vec<usize> {
+    let mut stops = vec![least];
+    let mut octave = 1;
+    while octave <= most {
+        let quarters = (0..4).map(|quarter| octave + octave * quarter / 4);
+        stops.extend(quarters.filter(|&stop| (least..=most).contains(&stop)));
+        octave *= 2;
+    }
+    stops.push(most);
+    stops.sort_unstable();
+    stops.dedup();
+    stops
+}
+
+/// The track; says where the number was slid to. `stops` are in order and not empty.
+pub fn track_ui(
+    ui: &mut Ui,
+    name: &str,
+    value: usize,
+    stops: &[usize],
+) -> (Response, Option<usize>) {
+    let size = vec2(ui.available_width(), HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::slider(enabled, value as f64, name));
+    let rail = Rangef::new(rect.left() + KNOB, rect.right() - KNOB);
+    let place = |number: usize| rail.min + rail.span() * share(number, stops);
+    paint(ui, rect, place(value), &response);
+    if !enabled {
+        return (response, None);
+    }
+    let steps = steps_asked(ui, &response);
+    let here = stops.partition_point(|&stop| stop < value);
+    let slid = match response.interact_pointer_pos() {
+        Some(at) if response.clicked() || response.drag_delta().x != 0.0 => {
+            let far = |stop: usize| (place(stop) - at.x).abs();
+            stops
+                .iter()
+                .copied()
+                .min_by(|&a, &b| far(a).total_cmp(&far(b)))
+        }
+        _ if steps > 0 => {
+            let on_stop = stops.get(here) == Some(&value);
+            let next = here + steps.unsigned_abs() - usize::from(!on_stop);
+            Some(stops[next.min(stops.len() - 1)])
+        }
+        _ if steps < 0 => Some(stops[here.saturating_sub(steps.unsigned_abs())]),
+        _ => None,
+    };
+    (response, slid.filter(|&stop| stop != value))
+}
+
+/// Where a number stands, 0 to 1.
+fn share(number: usize, stops: &[usize]) -> f32 {
+    let (Some(&least), Some(&most)) = (stops.first(), stops.last()) else {
+        return 0.0;
+    };
+    let log = |number: usize| (number.max(1) as f32).ln();
+    let span = log(most) - log(least);
+    if span <= 0.0 {
+        return 0.0;
+    }
+    ((log(number) - log(least)) / span).clamp(0.0, 1.0)
+}
+
+fn paint(ui: &Ui, rect: Rect, knob: f32, response: &Response) {
+    let (palette, painter, middle) = (Palette::of(ui), ui.painter(), rect.center().y);
+    let line = |from: f32, to: f32, ink| {
+        let rail = Rect::from_x_y_ranges(from..=to, middle - 1.5..=middle + 1.5);
+        painter.rect_filled(rail, 1.5, ink);
+    };
+    line(rect.left() + KNOB, rect.right() - KNOB, palette.hovered);
+    let ink = if ui.is_enabled() {
+        palette.accent
+    } else {
+        palette.subdued
+    };
+    line(rect.left() + KNOB, knob, ink.gamma_multiply(0.6));
+    let active = response.hovered() || response.dragged();
+    let radius = if active { KNOB + 1.0 } else { KNOB };
+    painter.circle_filled(pos2(knob, middle), radius, ink);
+    focus_ring(ui, response);
+}
+
+/// By how many stops the keys, or a screen reader, ask to move.
+fn steps_asked(ui: &Ui, response: &Response) -> isize {
+    let id = response.id;
+    if response.has_focus() {
+        let pass = ui.ctx().cumulative_pass_nr();
+        ui.data_mut(|data| data.insert_temp(arrows(), pass));
+        let filter = EventFilter {
+            horizontal_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+    }
+    let asked = |key: Key, action: Action| {
+        let by_key =
+            |input: &mut egui::InputState| input.count_and_consume_key(Modifiers::NONE, key);
+        let keys = if response.has_focus() {
+            ui.input_mut(by_key)
+        } else {
+            0
+        };
+        keys + ui.input(|input| input.num_accesskit_action_requests(id, action))
+    };
+    let more = asked(Key::ArrowRight, Action::Increment);
+    more.cast_signed() - asked(Key::ArrowLeft, Action::Decrement).cast_signed()
+}
+
+fn arrows() -> Id {
+    Id::unique("arrows of a track")
+}
+
+/// True while a track has the keyboard: then ← and → are its own.
+pub fn has_arrows(ctx: &Context) -> bool {
+    let pass = ctx.data(|data| data.get_temp::<u64>(arrows()));
+    pass.is_some_and(|pass| ctx.cumulative_pass_nr() <= pass + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stops_are_denser_where_numbers_are_small() {
+        assert_eq!(stops(1, 16), [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16]);
+        assert_eq!(stops(30, 70), [30, 32, 40, 48, 56, 64, 70]);
+        assert_eq!(stops(5, 5), [5]);
+    }
+
+    #[test]
+    fn doubling_is_as_far_everywhere() {
+        let stops = stops(32, 4096);
+        let at = |number| share(number, &stops);
+        assert!((at(64) - at(32) - (at(4096) - at(2048))).abs() < 1e-5);
+        assert!(at(32).abs() < 1e-6 && (at(4096) - 1.0).abs() < 1e-6);
+        assert!((at(1) - 0.0).abs() < 1e-6 && share(7, &[5]).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,76 @@
+//! Memory rows, length and repeats are slid along a track.
+
+use egui_kittest::kittest::NodeT;
+use tapescope::model::config::InitialMemory;
+
+use super::*;
+
+fn rows(harness: &Harness<'_, App>) -> usize {
+    let open = harness.state().session.open.as_ref().unwrap();
+    open.shown.recording.trace.heads[0].initial.len()
+}
+
+#[test]
+fn memory_rows_are_slid_and_it_is_one_change() {
+    let mut harness = paused();
+    assert_eq!(rows(&harness), 16);
+    let track = harness.get_by_label("Slide memory rows").rect();
+    for share in [0.1, 0.5, 1.0] {
+        let at = track.left_center() + egui::vec2(track.width() * share, 0.0);
+        harness.hover_at(at);
+        if share < 0.2 {
+            harness.drag_at(at);
+        }
+        harness.run_steps(2);
+    }
+    harness.drop_at(track.right_center());
+    harness.run_steps(2);
+    assert_eq!(rows(&harness), 4096);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Z);
+    assert_eq!(rows(&harness), 16);
+    harness.get_by_label("Slide memory rows").click();
+    harness.run_steps(3);
+    assert_eq!(rows(&harness), 256, "the middle of 16 and 4096");
+}
+
+#[test]
+fn a_track_is_moved_by_keys_and_leaves_the_others_to_playback() {
+    let mut harness = paused();
+    harness.get_by_label("Slide memory rows").focus();
+    harness.run_steps(2);
+    for expected in [20, 24, 28, 32] {
+        press(&mut harness, Key::ArrowRight);
+        assert_eq!(rows(&harness), expected);
+    }
+    press(&mut harness, Key::ArrowLeft);
+    assert_eq!((rows(&harness), step(&harness)), (28, 0));
+    let node = harness.get_by_label("Slide memory rows");
+    assert_eq!(node.accesskit_node().numeric_value(), Some(28.0));
+    press(&mut harness, Key::End);
+    assert_eq!(step(&harness), 10);
+    press(&mut harness, Key::Tab);
+    press(&mut harness, Key::ArrowLeft);
+    assert_eq!((rows(&harness), step(&harness)), (28, 9));
+    harness.get_by_label("Slide length").focus();
+    harness.run_steps(2);
+    press(&mut harness, Key::ArrowRight);
+    assert_eq!(harness.state().player.steps(), 13);
+}
+
+#[test]
+fn what_was_learned_fixes_the_rows_and_it_is_said() {
+    let mut fixed = machine("fixed", 1);
+    let mut config = fixed.ntm.config.clone();
+    config.initial_memory = InitialMemory::Learned;
+    fixed.ntm = Ntm::new(config, 1);
+    let mut options = options(Arc::<Shelf>::default());
+    options.machines = vec![fixed];
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    let track = harness.get_by_label("Slide memory rows");
+    assert!(track.accesskit_node().is_disabled());
+    track.click();
+    harness.run_steps(2);
+    act(&mut harness, Command::MemoryRows(64));
+    assert_eq!(rows(&harness), 16);
+    harness.get_by_label("rows fixed: what memory starts from is learned");
+}

@@ -312,11 +312,12 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    fn strip(&self, channels: usize, each: f32) -> Frame {
+    fn strip(&self, channels: usize) -> Frame {
         Frame {
             across: Across::Steps(self.steps),
             down: Down::all("channel", channels),
-            natural: (channels as f32 * each).clamp(14.0, 60.0),
+            // Not by the channels: a low one would keep all others from giving way in a small window.
+            natural: 48.0,
         }
     }
 
@@ -324,7 +325,7 @@ impl<'a> Comparison<'a> {
     fn inputs(&self, part: Part) -> Panel {
         let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
         let channels = inputs[0].width();
-        let frame = self.strip(channels, 4.0);
+        let frame = self.strip(channels);
         if part == Part::OfTheStep {
             return nothing(frame.across, frame.natural);
         }
@@ -335,7 +336,7 @@ impl<'a> Comparison<'a> {
     fn outputs(&self, side: usize, part: Part) -> Panel {
         let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
         let channels = a.width();
-        let frame = self.strip(channels, 6.0);
+        let frame = self.strip(channels);
         if part == Part::OfTheStep {
             return nothing(frame.across, frame.natural);
         }
@@ -606,6 +607,19 @@ mod tests {
             };
             assert!((area.left - left).abs() < 0.01 && (area.right - right).abs() < 0.01);
         }
+    }
+
+    #[test]
+    fn everything_fits_the_smallest_window() {
+        let (a, b) = (recording(4, 9, 1), recording(3, 9, 1));
+        let common = Common::of(&a, &b);
+        assert!(!common.same_input);
+        let named = |recording, name| Named { recording, name };
+        let options = Options::new(Layout::Debug);
+        let figure = Comparison::new(named(&a, "one"), named(&b, "other"), &common, options);
+        let (width, height) = figure.with_steps(&[0.0], 0.0, None).least_size();
+        // The centre of a window of 960 by 600.
+        assert!(width <= 768.0 && height <= 458.0, "{width} x {height}");
     }
 
     #[test]

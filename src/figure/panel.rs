@@ -656,11 +656,12 @@ fn draw_decades(drawing: &mut Drawing, decades: &Decades, area: &Area, page: &Pa
     drawing.frame(*area, colours.line);
     let style = Style::new(9.0, colours.subdued).end();
     let x = area.left - 5.0;
-    for (value, y) in [
-        (10_f32.powf(high), area.top + 4.0),
-        (FAINTEST, area.bottom - 4.0),
-    ] {
-        drawing.text(numbers::exact(value), [x, y], style);
+    let [low, high] = [FAINTEST, 10_f32.powf(high)].map(numbers::exact);
+    if area.height() < 18.0 {
+        drawing.text(format!("{low} … {high}"), [x, area.centre()], style);
+    } else {
+        drawing.text(high, [x, area.top + 4.0], style);
+        drawing.text(low, [x, area.bottom - 4.0], style);
     }
 }
 

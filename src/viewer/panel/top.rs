@@ -102,13 +102,37 @@ fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         .accessible_name("Machine");
 }
 
+/// Names with less room than this are told apart by what is not the same in them.
+const ROOMY: f32 = 200.0;
+
+/// Two names without the parts that they begin with alike.
+fn unlike(names: &[String; 2]) -> [String; 2] {
+    let parts = names.each_ref().map(|name| name.split(", "));
+    let [a, b] = parts;
+    let same = a.zip(b).take_while(|(a, b)| a == b).count();
+    let rest = names.each_ref().map(|name| {
+        let parts: Vec<_> = name.split(", ").skip(same).collect();
+        parts.join(", ")
+    });
+    if rest.iter().any(String::is_empty) {
+        names.clone()
+    } else {
+        rest
+    }
+}
+
 /// A and B; a click on either swaps them.
 fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Close, &Command::EndComparison, false, commands);
     let width = ((ui.available_width() - 16.0) / 2.0).clamp(40.0, 240.0);
+    let shown = if width < ROOMY {
+        unlike(&two.names)
+    } else {
+        two.names.clone()
+    };
     for (side, letter) in ["A", "B"].into_iter().enumerate().rev() {
-        let name = &two.names[side];
-        let button = egui::Button::selectable(two.screen == side, format!("{letter}  {name}"));
+        let (name, shown) = (&two.names[side], &shown[side]);
+        let button = egui::Button::selectable(two.screen == side, format!("{letter}  {shown}"));
         let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
         if response.clicked() {
             commands.push(Command::SwapSides);
@@ -133,5 +157,21 @@ fn source(ui: &mut Ui, session: &Session) {
     if let Some(file) = file {
         let text = format!("{file}, as recorded");
         ui.add(egui::Label::new(RichText::new(text).color(palette.accent)).truncate());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_by_what_is_not_the_same() {
+        let names = |a: &str, b: &str| unlike(&[a.to_owned(), b.to_owned()]);
+        let seeds = names("Copy, length 5, seed 1", "Copy, length 5, seed 2");
+        assert_eq!(seeds, ["seed 1", "seed 2"]);
+        let sizes = names("Copy, length 5, seed 1", "Copy, length 6, seed 1");
+        assert_eq!(sizes, ["length 5, seed 1", "length 6, seed 1"]);
+        assert_eq!(names("a.json", "b.json"), ["a.json", "b.json"]);
+        assert_eq!(names("a.json", "a.json"), ["a.json", "a.json"]);
     }
 }

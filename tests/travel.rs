@@ -408,6 +408,32 @@ fn without(names: &[&str]) -> String {
 }
 
 #[test]
+fn an_answer_is_wrong_where_it_is_known_and_on_the_other_side() {
+    let whole = trace::from_json(&tiny(), "t").unwrap().recording;
+    assert!(whole.score.scored > 0 && whole.score.wrong > 0);
+    let wrong = |recording: &Recording| -> usize {
+        let steps = 0..recording.episode.steps();
+        steps.map(|step| recording.wrong_bits(step)).sum()
+    };
+    assert_eq!(wrong(&whole), whole.score.wrong);
+    for name in ["output", "target"] {
+        let read = trace::from_json(&without(&[name]), "t").unwrap().recording;
+        assert_eq!((read.score.scored, read.score.wrong), (0, 0), "{name}");
+        assert_eq!(wrong(&read), 0, "{name}");
+    }
+    // What another program let grow a little above 1 is a 1, in every count.
+    let mut value: serde_json::Value = serde_json::from_str(&tiny()).unwrap();
+    let target = value["arrays"]["target"].clone();
+    let outputs = value["arrays"]["output"]["data"].as_array_mut().unwrap();
+    let targets = target["data"].as_array().unwrap();
+    for (output, target) in outputs.iter_mut().zip(targets) {
+        *output = (target.as_f64().unwrap() * 1.000_000_2).into();
+    }
+    let read = trace::from_json(&value.to_string(), "t").unwrap().recording;
+    assert_eq!((read.score.wrong, wrong(&read)), (0, 0));
+}
+
+#[test]
 fn what_is_absent_is_said_and_not_guessed() {
     let names = [
         "target",

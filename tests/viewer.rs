@@ -11,6 +11,8 @@ mod copying;
 mod order;
 #[path = "viewer/painting.rs"]
 mod painting;
+#[path = "viewer/pending.rs"]
+mod pending;
 #[path = "viewer/raster.rs"]
 mod raster;
 #[path = "viewer/screens.rs"]
@@ -41,6 +43,7 @@ use tapescope::viewer::{
 #[derive(Default)]
 struct Shelf {
     saved: Mutex<Vec<PathBuf>>,
+    figures: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Files for Shelf {
@@ -123,6 +126,7 @@ impl Files for Shelf {
 
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
         assert!(!bytes.is_empty());
+        self.figures.lock().unwrap().push(bytes.to_vec());
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The figure is in {}.", path.display()))
     }

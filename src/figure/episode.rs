@@ -12,7 +12,7 @@ use super::{
 };
 use crate::math::Series;
 use crate::model::{HeadTrace, Role};
-use crate::train::Recording;
+use crate::train::{Recording, is_absent};
 
 /// Room at the left of every picture: row numbers and the name of the axis.
 pub(super) const LEFT: f32 = 52.0;
@@ -354,8 +354,19 @@ impl<'a> Figure<'a> {
             None => String::new(),
         };
         let score = recording.score;
-        let (bits, wrong, scored) = (score.bits, score.wrong, score.scored);
-        format!("{task}, {measure} {size}{origin}: {bits:.3} bits, {wrong} of {scored} bits wrong")
+        let mut told = Vec::new();
+        if !recording.loss.first().copied().is_some_and(is_absent) {
+            told.push(format!("{:.3} bits", score.bits));
+        }
+        if score.scored > 0 {
+            told.push(format!("{} of {} bits wrong", score.wrong, score.scored));
+        }
+        let told = if told.is_empty() {
+            "as recorded".to_owned()
+        } else {
+            told.join(", ")
+        };
+        format!("{task}, {measure} {size}{origin}: {told}")
     }
 
     /// The step that pictures of one step show.
@@ -821,6 +832,7 @@ mod tests {
     use crate::figure::{Image, Mark, head_named};
     use crate::model::{ModelConfig, Ntm};
     use crate::task::{Copy, Task};
+    use crate::train::ABSENT;
 
     /// An untrained machine with two heads of each kind.
     fn recording() -> Recording {
@@ -970,6 +982,21 @@ mod tests {
             assert_eq!(pixel, Colours::for_theme(false).of(scale, 1e-4));
             assert_eq!(drawing.to_svg().contains("1.0e−6"), log_scale);
         }
+    }
+
+    #[test]
+    fn bars_and_lines_of_what_nobody_recorded_say_so() {
+        let mut recording = recording();
+        let of = |recording: &Recording| {
+            let layout = Layout::Pictures(vec![Picture::Stages, Picture::Scalars]);
+            Figure::new(recording, options(layout)).draw().to_svg()
+        };
+        assert!(!of(&recording).contains("not recorded"));
+        let head = &mut recording.trace.heads[2];
+        head.content.as_mut_slice().fill(ABSENT);
+        head.gate.fill(ABSENT);
+        head.shift.as_mut_slice().fill(ABSENT);
+        assert_eq!(of(&recording).matches(">not recorded<").count(), 3);
     }
 
     #[test]

@@ -67,6 +67,9 @@ pub struct Scalar {
 /// By how many rows a head moves on average in a step.
 pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
     let range = head.shift.width() / 2;
+    if head.shift.row(step).first().copied().is_some_and(is_absent) {
+        return ABSENT;
+    }
     let terms = head.shift.row(step).iter().enumerate();
     let terms = terms.map(|(index, &s)| s * offset(index, range) as f32);
     terms.sum()

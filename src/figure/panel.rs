@@ -503,6 +503,10 @@ fn draw_bars(
     let colours = page.colours;
     let (low, high) = bars.ends;
     drawing.rect(*area, colours.well);
+    if bars.values.first().copied().is_some_and(is_absent) {
+        not_recorded(drawing, area, page);
+        return;
+    }
     if placed.height < BAR_ROW {
         let scale = if low < 0.0 {
             Scale::Signed(high)
@@ -558,8 +562,12 @@ fn draw_lanes(drawing: &mut Drawing, lanes: &[Scalar], head: usize, area: &Area,
             ..*area
         };
         drawing.rect(plot, colours.well);
-        draw_lane(drawing, lane, head, &plot, colours);
-        drawing.frame(plot, colours.line);
+        if lane.values.first().copied().is_some_and(is_absent) {
+            not_recorded(drawing, &plot, page);
+        } else {
+            draw_lane(drawing, lane, head, &plot, colours);
+            drawing.frame(plot, colours.line);
+        }
         let (low, high) = lane.scale;
         let style = Style::new(9.0, colours.subdued).end();
         let x = area.left - 5.0;
@@ -663,6 +671,20 @@ fn draw_decades(drawing: &mut Drawing, decades: &Decades, area: &Area, page: &Pa
         drawing.text(high, [x, area.top + 4.0], style);
         drawing.text(low, [x, area.bottom - 4.0], style);
     }
+}
+
+/// In place of what nobody recorded; the words upwards where they are too long.
+fn not_recorded(drawing: &mut Drawing, area: &Area, page: &Page<'_>) {
+    drawing.rect(*area, page.colours.raised);
+    let words = "not recorded";
+    let style = Style::new(SMALL, page.colours.subdued);
+    let style = if width_of(words, SMALL) + 4.0 < area.width() {
+        style.middle()
+    } else {
+        style.upwards()
+    };
+    drawing.text(words, [area.middle(), area.centre()], style);
+    drawing.frame(*area, page.colours.line);
 }
 
 /// The current step, its edges in the accent colour.

@@ -158,10 +158,27 @@ fn escape(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // XML has no place for control characters.
-            c if c.is_control() => safe.push(' '),
+            // XML has no place for control characters, nor for these two.
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
             c => safe.push(c),
         }
     }
     safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_is_xml() {
+        let text: String = [
+            'a', '\u{0}', '\u{7f}', '\u{fffe}', '\u{ffff}', '<', '&', '"',
+        ]
+        .iter()
+        .collect();
+        let document = format!("<a b=\"{0}\">{0}</a>", escape(&text));
+        assert!(resvg::usvg::roxmltree::Document::parse(&document).is_ok());
+        assert!(document.contains("&lt;&amp;&quot;"));
+    }
 }

@@ -19,6 +19,11 @@ pub struct Score {
     pub scored: usize,
 }
 
+/// True where an output is on the wrong side of one half: its logit and the target.
+pub fn is_wrong<R: Real>(logit: R, target: f32) -> bool {
+    (logit > R::ZERO) != (target > 0.5)
+}
+
 /// Scores a recorded episode and writes the loss of every step, in bits, to `loss` ([T]).
 pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Score {
     let mut total = Score {
@@ -29,9 +34,7 @@ pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Sc
     for (t, loss) in loss.iter_mut().enumerate() {
         if episode.mask[t] > 0.0 {
             let bits = trace.logit.row(t).iter().zip(episode.target.row(t));
-            total.wrong += bits
-                .filter(|&(&z, &target)| (z > R::ZERO) != (target > 0.5))
-                .count();
+            total.wrong += bits.filter(|&(&z, &target)| is_wrong(z, target)).count();
         }
         *loss *= R::from_f64(1.0 / LN_2);
         total.bits += loss.to_f64();

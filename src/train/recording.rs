@@ -1,11 +1,11 @@
 //! One episode with everything known about it: what was asked, what the machine did, how well it answered.
 
-use super::loss::{Score, score};
+use super::loss::{Score, is_wrong, score};
 use crate::model::{Ntm, Trace};
 use crate::task::{Episode, Task};
 
-/// Stands in a recording for a value that nobody recorded: a NaN with bits of its own, which no computation
-/// makes.
+/// Stands in a recording for a value that nobody recorded: a NaN with bits of its own. What is computed from it
+/// may be this NaN or another one: ask before computing.
 pub const ABSENT: f32 = f32::from_bits(0x7fc0_ab5e);
 
 /// True for [`ABSENT`] only, not for a NaN that was recorded.
@@ -39,6 +39,22 @@ impl Recording {
         let mut recording = Self::of(machine, task, task.episode(seed, index));
         recording.origin = Some((seed, index));
         recording
+    }
+
+    /// True where an answer is asked for, known, and on the wrong side of one half.
+    pub fn is_wrong(&self, step: usize, channel: usize) -> bool {
+        let asked = self.episode.mask.get(step).is_some_and(|&mask| mask > 0.0);
+        let target = self.episode.target[[step, channel]];
+        let known = !is_absent(self.trace.output.row(step)[channel]) && !is_absent(target);
+        asked && known && is_wrong(self.trace.logit.row(step)[channel], target)
+    }
+
+    /// How many outputs of a step are on the wrong side of one half.
+    pub fn wrong_bits(&self, step: usize) -> usize {
+        let channels = 0..self.trace.output.width();
+        channels
+            .filter(|&channel| self.is_wrong(step, channel))
+            .count()
     }
 
     /// Runs the machine on an episode made by hand.

@@ -17,7 +17,7 @@ use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCom
 
 use self::start::Welcome;
 use super::Options;
-use super::command::{self, Command};
+use super::command::{self, Aim, Command};
 use super::compare::Comparing;
 use super::files::NoFiles;
 use super::history::History;
@@ -60,6 +60,12 @@ pub struct App {
     pub focus: usize,
     /// The head pinned beside it.
     pub pinned: Option<usize>,
+    /// Both of them for the episode that has been asked for again, and is not on screen yet.
+    coming: Option<(usize, Option<usize>)>,
+    /// True while an episode is asked for that is not on screen yet.
+    asked: bool,
+    /// While true, nothing that the worker has done is taken in: for tests of what is under way.
+    pub held: bool,
     /// True while all heads are shown alike.
     pub all_heads: bool,
     /// True while only touched rows are shown.
@@ -129,6 +135,9 @@ impl App {
             player: Player::new(0),
             focus: usize::MAX,
             pinned: None,
+            coming: None,
+            asked: false,
+            held: false,
             all_heads: false,
             touched_only: true,
             drawer: false,
@@ -198,21 +207,41 @@ impl App {
 
     fn record(&mut self) {
         if let Some(request) = self.session.request() {
+            self.asked = true;
             self.worker.start(Job::Record(request));
         }
     }
 
     /// Takes in what the worker has done.
     fn collect(&mut self) {
+        if self.held {
+            return;
+        }
         for outcome in self.worker.outcomes() {
+            let of_a_file = matches!(
+                outcome,
+                Outcome::Weights(..) | Outcome::Trace(..) | Outcome::Other(_)
+            );
+            let before = (of_a_file && self.session.open.is_some()).then(|| self.moment());
             self.take_in(outcome);
+            if let Some(before) = before {
+                self.history.note(before, &self.moment(), false);
+            }
         }
     }
 
     fn take_in(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Recorded(open) => self.show(*open),
+            Outcome::Recorded(open) => {
+                // It may have come too late: something else was asked for, or shown, since.
+                if self.asked && open.wish.as_ref() == Some(&self.session.wish) {
+                    self.show(*open);
+                }
+            }
             Outcome::Refused(wish, sentence) => {
+                if wish == self.session.wish {
+                    (self.asked, self.coming) = (false, None);
+                }
                 self.session.refuse(&wish);
                 self.toasts.add(Kind::Problem, sentence);
             }
@@ -228,9 +257,9 @@ impl App {
             Outcome::Compared(found) => self.compared(found),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
-            Outcome::Chosen { save, path } => self.chosen(save, path),
+            Outcome::Chosen { aim, path } => self.chosen(aim, path),
             Outcome::Picture(name, open) => {
-                let picture = open.map(|open| *open);
+                let picture = open.map(|open| self.session.numbered(*open));
                 self.welcome.pictures.insert(name, picture);
             }
             Outcome::Outdated | Outcome::NotChosen => {}
@@ -248,6 +277,10 @@ impl App {
 
     /// An episode has come on screen.
     fn opened(&mut self) {
+        self.asked = false;
+        if let Some((focus, pinned)) = self.coming.take() {
+            (self.focus, self.pinned) = (focus, pinned);
+        }
         let Some(open) = &self.session.open else {
             return;
         };
@@ -268,7 +301,7 @@ impl App {
                 .heads
                 .iter()
                 .position(crate::model::HeadTrace::is_write);
-            self.focus = write.unwrap_or(0);
+            self.focus = write.unwrap_or(usize::MAX);
         }
         if std::mem::take(&mut self.play_when_ready) {
             self.player.play();
@@ -375,7 +408,7 @@ impl App {
             Command::Dismiss(id) => self.toasts.dismiss(id),
             Command::Open(path) => self.worker.start(Job::Open(path)),
             Command::Save(path) => self.save(path),
-            Command::Browse { save } => self.browse(save),
+            Command::Browse(aim) => self.browse(aim),
             Command::ToggleWelcome => self.toggle_welcome(),
             Command::StartTour | Command::NextStop | Command::LeaveTour | Command::Greet => {
                 self.guide(&command);
@@ -576,10 +609,10 @@ impl App {
         match answer {
             Answer::None => {}
             Answer::Leave => self.dialog = None,
-            Answer::Open(text) => self.chosen(false, PathBuf::from(text.trim())),
-            Answer::Save(text) => {
-                self.dialog = None;
-                self.act(Command::Save(PathBuf::from(text.trim())));
+            Answer::Open(text, aim) => self.chosen(aim, PathBuf::from(text.trim())),
+            Answer::Save(text, figure) => {
+                let aim = if figure { Aim::Figure } else { Aim::Save };
+                self.chosen(aim, PathBuf::from(text.trim()));
             }
             Answer::Step(text) => {
                 let step = self.session.open.as_ref().and_then(|open| {

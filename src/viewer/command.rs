@@ -9,6 +9,26 @@ use super::inspect::{Form, Target};
 use super::theme::Map;
 use crate::player::Stage;
 
+/// What a file is chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// To be opened.
+    Open,
+    /// To be compared with what is on screen.
+    Compare,
+    /// For the trace of the episode.
+    Save,
+    /// For the figure on screen.
+    Figure,
+}
+
+impl Aim {
+    /// True when the file is written.
+    pub fn is_to_save(self) -> bool {
+        matches!(self, Self::Save | Self::Figure)
+    }
+}
+
 /// A wish of the person in front of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -197,10 +217,7 @@ pub enum Command {
     /// Save the trace here; or the figure on screen, when the name ends as that of a picture.
     Save(PathBuf),
     /// Show the desktop's own dialog.
-    Browse {
-        /// For saving.
-        save: bool,
-    },
+    Browse(Aim),
     /// Dismiss this message.
     Dismiss(u64),
     /// Copy these values.

@@ -406,10 +406,10 @@ fn step_card(open: &Open, step: usize) -> Card {
         .enumerate()
         .map(|(channel, (&p, &y))| {
             let sum = if asked {
-                let wrong = if (p > 0.5) == (y > 0.5) {
-                    ""
-                } else {
+                let wrong = if recording.is_wrong(step, channel) {
                     ", wrong"
+                } else {
+                    ""
                 };
                 format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)))
             } else {

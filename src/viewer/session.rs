@@ -464,7 +464,11 @@ impl Session {
             |open| {
                 let recording = &open.shown.recording;
                 let seed = drawn(recording, "seed", "edited");
-                let (task, measure) = (recording.task.name(), recording.task.measure().name());
+                let measure = recording.task.measure().name();
+                // Somebody else's task may be called like a folder.
+                let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+                let task = recording.task.name();
+                let task: String = task.chars().filter(|&c| plain(c)).collect();
                 let size = recording.episode.size;
                 format!("{task}-{measure}{size}-{seed}.ntmtrace.json")
             },

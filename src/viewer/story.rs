@@ -405,7 +405,7 @@ fn output_caption(recording: &Recording, step: usize) -> String {
         return format!("The output is made from {from}. Nothing is asked in this step.");
     }
     let bits = recording.trace.output.width();
-    let right = bits - wrong_bits(recording, step);
+    let right = bits - recording.wrong_bits(step);
     format!("The output is made from {from}: {right} of {bits} bits right.")
 }
 
@@ -433,7 +433,7 @@ pub fn events(recording: &Recording) -> Vec<Event> {
             let (label, now) = (head_label(recording, index), signed(now));
             (now != signed(before)).then(|| format!("{label} moves by {now}"))
         }));
-        let wrong = wrong_bits(recording, step);
+        let wrong = recording.wrong_bits(step);
         if wrong > 0 {
             words.push(format!("wrong bits: {wrong}"));
         }
@@ -504,18 +504,6 @@ fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
     } else {
         ahead.cast_signed() - rows.cast_signed()
     })
-}
-
-/// How many bits of the answer of a step are on the wrong side.
-fn wrong_bits(recording: &Recording, step: usize) -> usize {
-    let episode = &recording.episode;
-    if episode.mask.get(step).is_none_or(|&mask| mask <= 0.0) {
-        return 0;
-    }
-    let bits = recording.trace.logit.row(step).iter();
-    let bits = bits.zip(episode.target.row(step));
-    bits.filter(|(z, target)| (**z > 0.0) != (**target > 0.5))
-        .count()
 }
 
 /// How many values are not finite.

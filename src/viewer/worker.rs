@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::command::Aim;
 use super::compare::{Found, Picture, Sides};
 use super::files::{Export, Files, Machine, Opened};
 use super::session::{Open, Wish};
@@ -89,8 +90,8 @@ pub enum Outcome {
     Failed(String),
     /// The person chose a file in the desktop's dialog.
     Chosen {
-        /// For saving.
-        save: bool,
+        /// What for.
+        aim: Aim,
         /// The file.
         path: PathBuf,
     },
@@ -219,15 +220,17 @@ impl Worker {
 
     /// Asks for a file to open, or for a place to save to, in a dialog of the desktop. It may stay open for
     /// long, so it keeps no job waiting; there is one at a time.
-    pub fn choose(&mut self, save: bool, suggestion: String) {
+    pub fn choose(&mut self, aim: Aim, suggestion: String) {
         if std::mem::replace(&mut self.choosing, true) {
             return;
         }
         let files = self.files.clone();
         let choose = move || {
-            let chosen = catch_unwind(AssertUnwindSafe(|| files.choose(save, &suggestion)));
+            let chosen = catch_unwind(AssertUnwindSafe(|| {
+                files.choose(aim.is_to_save(), &suggestion)
+            }));
             let chosen = chosen.unwrap_or_default();
-            chosen.map_or(Outcome::NotChosen, |path| Outcome::Chosen { save, path })
+            chosen.map_or(Outcome::NotChosen, |path| Outcome::Chosen { aim, path })
         };
         match &mut self.work {
             Work::Thread { outbox, .. } => {
@@ -501,14 +504,14 @@ mod tests {
     #[test]
     fn a_dialog_keeps_nothing_waiting() {
         let (mut worker, _open, choose) = slow();
-        worker.choose(false, String::new());
-        worker.choose(false, String::new());
+        worker.choose(Aim::Open, String::new());
+        worker.choose(Aim::Open, String::new());
         assert!(!worker.busy());
         worker.start(request(7));
         assert_eq!(next(&mut worker, 1), ["recorded 7"]);
         choose.send(()).unwrap();
         assert_eq!(next(&mut worker, 1), ["chosen"]);
-        worker.choose(true, String::new());
+        worker.choose(Aim::Save, String::new());
         choose.send(()).unwrap();
         assert_eq!(next(&mut worker, 1), ["chosen"]);
     }

@@ -366,7 +366,7 @@ impl Arrays<'_> {
         Ok(series(steps, width, &self.take(name, &[steps, width])?))
     }
 
-    fn series_or_nan(
+    fn series_or_absent(
         &mut self,
         name: &str,
         steps: usize,
@@ -446,25 +446,27 @@ fn build(
     let loss = arrays.take_or_absent("loss", &[t])?;
     let is_recorded = memories(&arrays);
     let trace = trace(&mut arrays, &config, t, &episode)?;
-    let score = score(&episode, &trace, &loss);
     let name = Path::new(label)
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
+    let title = format!("{name}: {}", title(&task, &episode));
+    let mut recording = Recording {
+        origin: form.task.origin(),
+        task,
+        episode,
+        trace,
+        loss,
+        score: Score::default(),
+        absent: arrays.absent,
+    };
+    recording.score = score(&recording);
     Ok(Imported {
-        title: format!("{name}: {}", title(&task, &episode)),
+        title,
         config,
         sha256,
         memories: (0..=t).map(|step| is_recorded(step, t)).collect(),
-        recording: Recording {
-            origin: form.task.origin(),
-            task,
-            episode,
-            trace,
-            loss,
-            score,
-            absent: arrays.absent,
-        },
+        recording,
     })
 }
 
@@ -536,10 +538,10 @@ fn trace(
     t: usize,
     episode: &Episode,
 ) -> Result<Trace, Error> {
-    let output = arrays.series_or_nan("output", t, config.outputs)?;
+    let output = arrays.series_or_absent("output", t, config.outputs)?;
     let mut logit = output.clone();
     for value in logit.as_mut_slice() {
-        *value = (*value / (1.0 - *value)).ln();
+        *value = log_odds(*value);
     }
     let input: Vec<f32> = episode.input.iter().copied().collect();
     let layers = layers(arrays, config, t)?;
@@ -603,25 +605,25 @@ fn head(
     // First what must be there, before room is made for what is not.
     let weighting = arrays.series(&name("weighting"), t, n)?;
     Ok(HeadTrace {
-        key: arrays.series_or_nan(&name("key"), t, m)?,
+        key: arrays.series_or_absent(&name("key"), t, m)?,
         strength: arrays.take_or_absent(&name("strength"), &[t])?,
         gate: arrays.take_or_absent(&name("gate"), &[t])?,
-        shift: arrays.series_or_nan(&name("shift"), t, config.offsets())?,
+        shift: arrays.series_or_absent(&name("shift"), t, config.offsets())?,
         sharpening: arrays.take_or_absent(&name("sharpening"), &[t])?,
-        similarity: arrays.series_or_nan(&name("similarity"), t, n)?,
-        content: arrays.series_or_nan(&name("content"), t, n)?,
-        gated: arrays.series_or_nan(&name("gated"), t, n)?,
-        shifted: arrays.series_or_nan(&name("shifted"), t, n)?,
+        similarity: arrays.series_or_absent(&name("similarity"), t, n)?,
+        content: arrays.series_or_absent(&name("content"), t, n)?,
+        gated: arrays.series_or_absent(&name("gated"), t, n)?,
+        shifted: arrays.series_or_absent(&name("shifted"), t, n)?,
         weighting,
         initial: arrays.take_or_absent(&name("initial"), &[n])?,
         role: if index < config.read_heads {
             Role::Read {
-                read: arrays.series_or_nan(&name("read"), t, m)?,
+                read: arrays.series_or_absent(&name("read"), t, m)?,
             }
         } else {
             Role::Write {
-                erase: arrays.series_or_nan(&name("erase"), t, m)?,
-                add: arrays.series_or_nan(&name("add"), t, m)?,
+                erase: arrays.series_or_absent(&name("erase"), t, m)?,
+                add: arrays.series_or_absent(&name("add"), t, m)?,
             }
         },
     })
@@ -689,6 +691,15 @@ fn memory(
     Ok(memory)
 }
 
+/// The logit of a probability; infinite for what is 0 or less, 1 or more.
+fn log_odds(probability: f32) -> f32 {
+    match probability {
+        y if y >= 1.0 => f32::INFINITY,
+        y if y <= 0.0 => f32::NEG_INFINITY,
+        y => (y / (1.0 - y)).ln(),
+    }
+}
+
 /// An array that may be missing, where something else says the same.
 fn optional(arrays: &mut Arrays, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>, Error> {
     let is_there = arrays.has(name);
@@ -701,18 +712,19 @@ fn transpose(rows: &[f32], columns: usize, to: &mut [f32]) {
     to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
 }
 
-fn score(episode: &Episode, trace: &Trace, loss: &[f32]) -> Score {
-    let wrong_in = |t: usize| {
-        let pairs = trace.output.row(t).iter().zip(episode.target.row(t));
-        pairs
-            .filter(|&(&y, &target)| (y > 0.5) != (target > 0.5))
-            .count()
+/// Counts what was answered wrongly, where both the answer and what was asked for are known.
+fn score(recording: &Recording) -> Score {
+    let unknown = |name: &str| recording.absent.iter().any(|absent| absent == name);
+    let scored = if unknown("output") || unknown("target") {
+        0
+    } else {
+        recording.episode.scored_bits()
     };
-    let answered = (0..episode.steps()).filter(|&t| episode.mask[t] > 0.0);
+    let steps = 0..recording.episode.steps();
     Score {
-        bits: loss.iter().map(|&bits| f64::from(bits)).sum(),
-        wrong: answered.map(wrong_in).sum(),
-        scored: episode.scored_bits(),
+        bits: recording.loss.iter().map(|&bits| f64::from(bits)).sum(),
+        wrong: steps.map(|step| recording.wrong_bits(step)).sum(),
+        scored,
     }
 }
 

@@ -79,6 +79,7 @@ impl App {
         let Some(moment) = self.history.travel(now.clone(), redo) else {
             return;
         };
+        let on_screen = (self.focus, self.pinned);
         self.look_as(&moment.sight);
         self.comparing.take_back(moment.kept);
         let other_wish = moment.wish != now.wish;
@@ -90,7 +91,12 @@ impl App {
                     self.show(file);
                 }
             }
-            None if other_wish || now.file.is_some() => self.record(),
+            None if other_wish || now.file.is_some() => {
+                // The heads are those of the episode that comes, not of the one still on screen.
+                self.coming = Some((self.focus, self.pinned));
+                (self.focus, self.pinned) = on_screen;
+                self.record();
+            }
             None => {}
         }
         self.compare_now();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{App, file_name};
 use crate::figure::{self, Format};
-use crate::viewer::command::Command;
+use crate::viewer::command::{Aim, Command};
 use crate::viewer::files::Machine;
 use crate::viewer::panel::dialogs::Dialog;
 use crate::viewer::panel::paper::Arrangement;
@@ -14,12 +14,18 @@ use crate::viewer::widget::toast::Kind;
 use crate::viewer::worker::Job;
 
 impl App {
-    pub(super) fn chosen(&mut self, save: bool, path: PathBuf) {
-        let compare = matches!(self.dialog, Some(Dialog::Open { compare: true, .. }));
-        let command = match (save, compare) {
-            (true, _) => Command::Save(path),
-            (false, true) => Command::Compare(path),
-            (false, false) => Command::Open(path),
+    /// A file was chosen, or its path typed.
+    pub(super) fn chosen(&mut self, aim: Aim, path: PathBuf) {
+        let command = match aim {
+            Aim::Figure if Format::of(&path).is_none() => {
+                let name = file_name(&path);
+                let text = format!("{name}: the name of a figure ends in .svg, .png or .gif.");
+                self.toasts.add(Kind::Problem, text);
+                return;
+            }
+            Aim::Save | Aim::Figure => Command::Save(path),
+            Aim::Compare => Command::Compare(path),
+            Aim::Open => Command::Open(path),
         };
         self.dialog = None;
         self.act(command);
@@ -58,11 +64,21 @@ impl App {
             None => Job::Save(path, shown),
             Some(format) => {
                 let arrangement = self.arrangement();
+                let usual = arrangement.options(dark, self.touched_only, self.focus);
                 let options = figure::Options {
+                    heads: match arrangement {
+                        // All, the one looked at first.
+                        Arrangement::Debug => {
+                            let all = 0..shown.recording.trace.heads.len();
+                            let others = all.filter(|&head| head != self.focus);
+                            usual.heads.iter().copied().chain(others).collect()
+                        }
+                        _ => usual.heads.clone(),
+                    },
                     map: self.settings.look.map,
                     log_scale: self.log_scale,
                     step: (arrangement == Arrangement::Debug).then(|| self.player.step()),
-                    ..arrangement.options(dark, self.touched_only, self.focus)
+                    ..usual
                 };
                 match self.two(&options) {
                     Some(two) => Job::FigureOfTwo(path, format, Box::new(two)),
@@ -82,11 +98,11 @@ impl App {
         }
     }
 
-    pub(super) fn browse(&mut self, save: bool) {
+    pub(super) fn browse(&mut self, aim: Aim) {
         let suggestion = match &self.dialog {
             Some(Dialog::Save { text, figure: true }) => text.clone(),
             _ => self.suggestion(None),
         };
-        self.worker.choose(save, suggestion);
+        self.worker.choose(aim, suggestion);
     }
 }

@@ -133,7 +133,11 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         let here = here.join(", ");
         *view.readout = Some(Readout {
             place: format!("step {step}"),
-            value: format!("{} bits", numbers::exact(loss)),
+            value: if is_absent(loss) {
+                numbers::exact(loss)
+            } else {
+                format!("{} bits", numbers::exact(loss))
+            },
             meaning: format!("{phase}: cross-entropy of this step\n{here}"),
         });
     }
@@ -226,7 +230,7 @@ fn loss_bars(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) -> f32 {
     most
 }
 
-/// The nine stages as a row of places to click, and the speed.
+/// The stages of this machine as a row of places to click, and the speed.
 fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let speed = 118.0;
     let width = (x.span() - speed - 20.0).max(60.0);

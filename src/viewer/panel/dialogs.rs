@@ -7,7 +7,7 @@ use super::finder::{Choice, Search, finder_ui};
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Aim, Command};
 use crate::viewer::settings::Settings;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{primary_button, text_button};
@@ -71,10 +71,10 @@ pub enum Answer {
     Leave,
     /// Go to the step that was typed.
     Step(String),
-    /// Open the file that was typed.
-    Open(String),
-    /// Save to the path that was typed.
-    Save(String),
+    /// Open the file that was typed, for this.
+    Open(String, Aim),
+    /// Save to the path that was typed; true for the figure on screen.
+    Save(String, bool),
 }
 
 /// Shows the open dialog.
@@ -113,11 +113,12 @@ pub fn dialog_panel_ui(
         }),
         Dialog::Open { text, compare } => {
             let (title, words) = open_words(*compare);
+            let aim = if *compare { Aim::Compare } else { Aim::Open };
             dialog_ui(ctx, title, 520.0, |ui| {
                 note(ui, words);
                 ui.add_space(4.0);
-                if path_ui(ui, text, "Open file", false, commands) {
-                    answer = Answer::Open(text.clone());
+                if path_ui(ui, text, "Open file", aim, commands) {
+                    answer = Answer::Open(text.clone(), aim);
                 }
             })
         }
@@ -131,8 +132,9 @@ pub fn dialog_panel_ui(
                 },
             );
             ui.add_space(4.0);
-            if path_ui(ui, text, "Save file", true, commands) {
-                answer = Answer::Save(text.clone());
+            let aim = if *figure { Aim::Figure } else { Aim::Save };
+            if path_ui(ui, text, "Save file", aim, commands) {
+                answer = Answer::Save(text.clone(), *figure);
             }
         }),
     };
@@ -179,14 +181,14 @@ fn path_ui(
     ui: &mut Ui,
     text: &mut String,
     action: &str,
-    save: bool,
+    aim: Aim,
     commands: &mut Vec<Command>,
 ) -> bool {
     let mut entered = field_ui(ui, text, "path of the file", "Path");
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         entered |= primary_button(ui, action).clicked();
-        text_button(ui, "Browse …", &Command::Browse { save }, commands);
+        text_button(ui, "Browse …", &Command::Browse(aim), commands);
     });
     entered && !text.trim().is_empty()
 }

@@ -34,7 +34,7 @@ const OTHERS: [(&str, &str, &str); 4] = [
     ("drag", "Move in time", "in any picture over time"),
 ];
 
-/// The list, in two columns; under it what else helps. `stop` is where the tour was left.
+/// The list, in three columns; under it what else helps. `stop` is where the tour was left.
 pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
     list_ui(ui);
     ui.add_space(8.0);

@@ -395,11 +395,7 @@ fn wrong_bits(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     // Where several steps share a pixel, one mark stands for them: a long episode costs no more.
     let mut marked = vec![f32::NEG_INFINITY; channels];
     for t in (0..trace.steps()).filter(|&t| episode.mask[t] > 0.0) {
-        let wrong = trace.logit.row(t).iter().zip(episode.target.row(t));
-        for (channel, _) in wrong
-            .enumerate()
-            .filter(|(_, (z, target))| (**z > 0.0) != (**target > 0.5))
-        {
+        for channel in (0..channels).filter(|&channel| recording.is_wrong(t, channel)) {
             let top = y.min + channel as f32 * height;
             let x = columns.step(t, trace.steps());
             if x.max - marked[channel] < 1.0 {

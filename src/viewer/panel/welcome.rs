@@ -220,7 +220,14 @@ fn picture_ui(
         value: &value,
     };
     let answer = answer.with_max_y(answer.bottom() - 3.0);
-    paint(ui, answer, &of("answer"), &grid, palette, textures);
+    paint(
+        ui,
+        answer,
+        (&of("answer"), open.serial),
+        &grid,
+        palette,
+        textures,
+    );
     let rows = open.touched.numbers();
     let weight = |step: usize, row: usize| {
         let weights = trace
@@ -241,18 +248,25 @@ fn picture_ui(
         scale,
         value,
     };
-    paint(ui, heads, &of("heads"), &grid, palette, textures);
+    paint(
+        ui,
+        heads,
+        (&of("heads"), open.serial),
+        &grid,
+        palette,
+        textures,
+    );
 }
 
 fn paint(
     ui: &Ui,
     rect: Rect,
-    name: &str,
+    (name, serial): (&str, u64),
     grid: &Grid<'_>,
     palette: &'static Palette,
     textures: &mut Textures,
 ) {
-    let texture = textures.get(ui.ctx(), name, 0, rect.size().into(), palette, grid);
+    let texture = textures.get(ui.ctx(), name, serial, rect.size().into(), palette, grid);
     picture::paint(ui.painter(), rect, texture);
     let edge = palette.hairline();
     ui.painter()

@@ -1,0 +1,131 @@
+//! What is under way: an episode is asked for, and something else happens before it comes.
+
+use super::*;
+
+/// An associative recall machine with two read heads, and a copy machine with one.
+fn with_two_machines() -> Harness<'static, App> {
+    let task = Task::AssociativeRecall(AssociativeRecall {
+        bits: 3,
+        item_length: 2,
+        items: 2..=3,
+    });
+    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    (config.rows, config.columns, config.read_heads) = (16, 6, 2);
+    let many = Machine {
+        name: "many".to_owned(),
+        title: "Many heads".to_owned(),
+        ntm: Ntm::new(config, 1),
+        task,
+    };
+    let options = Options {
+        machines: vec![many, machine("few", 2)],
+        ..options(Arc::<Shelf>::default())
+    };
+    window_with(Vec2::new(1440.0, 900.0), options)
+}
+
+fn heads(harness: &Harness<'_, App>) -> usize {
+    let open = harness.state().session.open.as_ref().unwrap();
+    open.shown.recording.trace.heads.len()
+}
+
+fn seed_on_screen(harness: &Harness<'_, App>) -> Option<u64> {
+    let open = harness.state().session.open.as_ref().unwrap();
+    open.wish.as_ref().map(|wish| wish.seed)
+}
+
+fn let_in(harness: &mut Harness<'_, App>) {
+    harness.state_mut().held = false;
+    harness.run_steps(3);
+}
+
+#[test]
+fn undo_to_a_machine_with_more_heads_waits_for_them() {
+    let mut harness = with_two_machines();
+    act(&mut harness, Command::Focus(2));
+    act(&mut harness, Command::Pin(1));
+    act(&mut harness, Command::Machine(1));
+    assert_eq!(heads(&harness), 2);
+    harness.state_mut().held = true;
+    act(&mut harness, Command::Undo);
+    // The old episode is drawn meanwhile, and can be saved as a figure.
+    harness.run_steps(5);
+    act(&mut harness, Command::Save("meanwhile.svg".into()));
+    assert_eq!(heads(&harness), 2);
+    assert!(harness.state().focus < 2);
+    let_in(&mut harness);
+    assert_eq!(heads(&harness), 3);
+    assert_eq!(
+        (harness.state().focus, harness.state().pinned),
+        (2, Some(1))
+    );
+}
+
+#[test]
+fn an_episode_that_comes_too_late_stays_away() {
+    let mut harness = paused();
+    open(&mut harness, "theirs.ntmtrace.json");
+    act(&mut harness, Command::NextSeed);
+    let asked = seed_on_screen(&harness);
+    assert!(asked.is_some());
+    harness.state_mut().held = true;
+    act(&mut harness, Command::NextSeed);
+    // Back to the trace: nobody asks for that episode any more.
+    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Undo);
+    assert_eq!(seed_on_screen(&harness), None, "the trace");
+    let_in(&mut harness);
+    assert_eq!(seed_on_screen(&harness), None, "still the trace");
+    act(&mut harness, Command::Redo);
+    assert_eq!(seed_on_screen(&harness), asked);
+}
+
+#[test]
+fn a_file_is_a_change_of_its_own() {
+    let mut harness = paused();
+    let touched = harness.state().touched_only;
+    act(&mut harness, Command::ToggleTouched);
+    open(&mut harness, "theirs.ntmtrace.json");
+    act(&mut harness, Command::Undo);
+    assert!(seed_on_screen(&harness).is_some(), "the trace is gone");
+    assert_ne!(harness.state().touched_only, touched, "the rows stay");
+    act(&mut harness, Command::Undo);
+    assert_eq!(harness.state().touched_only, touched);
+}
+
+#[test]
+fn weights_from_a_file_are_a_change_of_their_own() {
+    let mut harness = paused();
+    act(&mut harness, Command::ToggleTouched);
+    open(&mut harness, "other.safetensors");
+    assert_eq!(harness.state().session.wish.machine, 2);
+    act(&mut harness, Command::Undo);
+    assert_eq!(harness.state().session.wish.machine, 0);
+    assert!(!harness.state().touched_only);
+}
+
+#[test]
+fn a_figure_has_every_head_and_a_name_that_says_its_form() {
+    let shelf = Arc::<Shelf>::default();
+    let mut harness = paused_with(shelf.clone());
+    act(&mut harness, Command::Save("all.svg".into()));
+    let drawn = shelf.figures.lock().unwrap().pop().unwrap();
+    let drawn = String::from_utf8(drawn).unwrap();
+    for words in [
+        "Write weightings",
+        "Read weightings",
+        "Reads",
+        "Addressing of W0",
+    ] {
+        assert!(drawn.contains(words), "{words}");
+    }
+    act(&mut harness, Command::AskFigure { svg: true });
+    harness.get_by_label("Path").focus();
+    harness.run_steps(1);
+    press_with(&mut harness, Modifiers::COMMAND, Key::A);
+    harness.get_by_label("Path").type_text("figure.pdf");
+    harness.run_steps(2);
+    click(&mut harness, "Save file");
+    harness.get_by_label_contains("figure.pdf: the name of a figure ends in .svg, .png or .gif");
+    assert_eq!(*shelf.saved.lock().unwrap(), [PathBuf::from("all.svg")]);
+}

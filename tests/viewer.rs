@@ -17,12 +17,16 @@ mod pending;
 mod raster;
 #[path = "viewer/screens.rs"]
 mod screens;
+#[path = "viewer/selecting.rs"]
+mod selecting;
 #[path = "viewer/settings.rs"]
 mod settings;
 #[path = "viewer/sliding.rs"]
 mod sliding;
 #[path = "viewer/start.rs"]
 mod start;
+#[path = "viewer/tab.rs"]
+mod tab;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -377,6 +377,8 @@ impl App {
             | Command::ToggleFollow
             | Command::NextRow
             | Command::PreviousRow
+            | Command::ExtendDown
+            | Command::ExtendUp
             | Command::ScrollRows(_)
             | Command::CentreRow(_) => self.move_rows(&command),
             Command::ToggleEdit

@@ -88,6 +88,10 @@ pub enum Command {
     NextRow,
     /// Select the row before.
     PreviousRow,
+    /// Select the next row as well.
+    ExtendDown,
+    /// Select the row before as well.
+    ExtendUp,
     /// Move the rows on screen by so many.
     ScrollRows(f32),
     /// Bring this row, by its place among those shown, to the middle.
@@ -308,6 +312,8 @@ pub fn table() -> Vec<Entry> {
         entry(Command::ToggleFollow, "Follow the head", &[key(Key::F)], "it stays on screen"),
         entry(Command::NextRow, "Next row", &[key(Key::ArrowDown)], "selects it"),
         entry(Command::PreviousRow, "Previous row", &[key(Key::ArrowUp)], ""),
+        entry(Command::ExtendDown, "Extend to the next row", &[shift(Key::ArrowDown)], "several rows together"),
+        entry(Command::ExtendUp, "Extend to the row before", &[shift(Key::ArrowUp)], ""),
         entry(Command::NextScale, "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
         entry(Command::Restart, "Restart, same seed", &[key(Key::R)], "from its first step"),
         entry(Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
@@ -315,7 +321,7 @@ pub fn table() -> Vec<Entry> {
         entry(Command::ToggleWelcome, "Start page", &[key(Key::W)], "all machines, recent files"),
         entry(Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
         entry(Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
-        entry(Command::AskFigure { svg: false }, "Save figure as PNG", &[control_shift(Key::E)], "or .gif: every step"),
+        entry(Command::AskFigure { svg: false }, "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or .gif: every step"),
         entry(Command::AskFigure { svg: true }, "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
         entry(Command::AskCompare, "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
         entry(Command::KeepAsA, "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
@@ -529,7 +535,11 @@ fn plays(command: &Command) -> bool {
     matches!(group(command), "Play" | "Move in time")
         || matches!(
             command,
-            Command::NextRow | Command::PreviousRow | Command::Escape
+            Command::NextRow
+                | Command::PreviousRow
+                | Command::ExtendDown
+                | Command::ExtendUp
+                | Command::Escape
         )
 }
 

@@ -7,6 +7,8 @@ pub mod vector;
 pub use table::{Form, Table};
 pub use vector::Vector;
 
+use std::ops::RangeInclusive;
+
 use super::numbers;
 use super::session::Open;
 use super::story;
@@ -17,6 +19,13 @@ use crate::model::{HeadTrace, LayerTrace, Role};
 pub enum Target {
     /// A row of the memory, as the head looked at sees it.
     Row(usize),
+    /// Several rows.
+    Rows {
+        /// Where the selection began.
+        from: usize,
+        /// Where it was extended to, before or behind.
+        to: usize,
+    },
     /// A number in the memory.
     Cell {
         /// Its row.
@@ -69,6 +78,15 @@ pub struct Card {
 }
 
 impl Target {
+    /// The rows of the memory that it is about.
+    pub fn rows(self) -> Option<RangeInclusive<usize>> {
+        match self {
+            Self::Row(row) | Self::Cell { row, .. } => Some(row..=row),
+            Self::Rows { from, to } => Some(from.min(to)..=from.max(to)),
+            _ => None,
+        }
+    }
+
     /// What is said about it, or nothing if this episode has no such thing.
     pub fn card(self, open: &Open, focus: usize, step: usize) -> Option<Card> {
         let trace = &open.shown.recording.trace;
@@ -77,6 +95,7 @@ impl Target {
         }
         match self {
             Self::Row(row) => row_card(open, focus, row, step),
+            Self::Rows { .. } => rows_card(open, focus, self.rows()?, step),
             Self::Cell { row, column } => cell_card(open, row, column, step),
             Self::Unit { layer, unit } => unit_card(open, layer, unit, step),
             Self::Head(head) => vector::head_card(&open.shown.recording, head, step),
@@ -231,6 +250,40 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
         table: Table {
             columns: names(&["step"], &STAGES),
             rows: over_time.collect(),
+        },
+    })
+}
+
+/// Several rows: their weight together at every stage, and each of them to be copied.
+fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize) -> Option<Card> {
+    let recording = &open.shown.recording;
+    let head = recording.trace.heads.get(focus)?;
+    let stages = stages(head, step);
+    let (first, last) = (*rows.start(), *rows.end());
+    let symbols = ["wₜ₋₁", "cos", "wᶜ", "wᵍ", "w\u{303}", "w"];
+    let lines = symbols.iter().zip(stages).map(|(symbol, weights)| {
+        let weights = weights.get(rows.clone())?;
+        Some(if *symbol == "cos" {
+            let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            line(symbol, "the best match of these rows".to_owned(), most)
+        } else {
+            line(
+                symbol,
+                format!("rows {first} to {last} together"),
+                weights.iter().sum(),
+            )
+        })
+    });
+    let table = rows_table(head, step);
+    Some(Card {
+        title: format!(
+            "{} rows {first} to {last}",
+            story::head_label(recording, focus)
+        ),
+        lines: lines.collect::<Option<_>>()?,
+        table: Table {
+            rows: table.rows.get(rows)?.to_vec(),
+            ..table
         },
     })
 }

@@ -126,6 +126,8 @@ impl App {
             | C::ToggleFollow
             | C::NextRow
             | C::PreviousRow
+            | C::ExtendDown
+            | C::ExtendUp
             | C::NextScale
             | C::AllHeads
                 if !heads =>

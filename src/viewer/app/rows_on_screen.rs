@@ -75,6 +75,8 @@ impl App {
             Command::RowsTaller => self.scale_rows(&rows, FACTOR),
             Command::RowsLower => self.scale_rows(&rows, 1.0 / FACTOR),
             Command::ToggleFollow => self.zoom.toggle_follow(&rows, room),
+            Command::ExtendDown => self.extend(&open, &rows, true),
+            Command::ExtendUp => self.extend(&open, &rows, false),
             Command::NextRow => self.select_row(&open, &rows, 1),
             Command::PreviousRow => self.select_row(&open, &rows, rows.shown() - 1),
             Command::ScrollRows(by) => {
@@ -112,8 +114,8 @@ impl App {
     /// Selects the row so many places on, round the end, and brings it on screen.
     fn select_row(&mut self, open: &Open, rows: &Rows, by: usize) {
         let selected = match self.selected {
-            Some(Target::Row(row) | Target::Cell { row, .. }) => rows.index_of(row),
-            _ => None,
+            Some(Target::Rows { to, .. }) => rows.index_of(to),
+            selected => selected.and_then(|target| rows.index_of(*target.rows()?.start())),
         };
         let index = match selected {
             Some(index) => (index + by) % rows.shown(),
@@ -124,6 +126,35 @@ impl App {
             Some(Target::Cell { column, .. }) => Target::Cell { row, column },
             _ => Target::Row(row),
         });
+        self.bring_on_screen(index, rows);
+    }
+
+    /// Selects the next row, or the one before, as well; back over the first one it becomes fewer again.
+    fn extend(&mut self, open: &Open, rows: &Rows, down: bool) {
+        let (from, to) = match self.selected {
+            Some(Target::Rows { from, to }) => (from, to),
+            Some(Target::Row(row) | Target::Cell { row, .. }) => (row, row),
+            _ => return self.select_row(open, rows, 0),
+        };
+        let Some(index) = rows.index_of(to) else {
+            return;
+        };
+        let index = if down {
+            (index + 1).min(rows.shown() - 1)
+        } else {
+            index.saturating_sub(1)
+        };
+        let to = rows.numbers()[index];
+        self.selected = Some(if from == to {
+            Target::Row(from)
+        } else {
+            Target::Rows { from, to }
+        });
+        self.bring_on_screen(index, rows);
+    }
+
+    /// The row at this place of those shown comes on screen, unless it is there.
+    fn bring_on_screen(&mut self, index: usize, rows: &Rows) {
         if let Some(count) = self.part()
             && !(self.zoom.first..self.zoom.first + count).contains(&index)
         {

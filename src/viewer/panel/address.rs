@@ -497,12 +497,8 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
 /// A faint line through all pictures at the row under the pointer and at the one kept in view: one address, one height.
 pub fn row_cursor(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
     let x = Rangef::new(columns.time.min, columns.memory.max);
-    let kept = match view.selected {
-        Some(Target::Row(row) | Target::Cell { row, .. }) => Some(row),
-        _ => None,
-    };
-    for (row, strength) in [(view.row_before, 0.10), (kept, 0.18)] {
-        let Some(place) = row.and_then(|row| axis.place_of(row)) else {
+    for (row, strength) in view.rows_lit() {
+        let Some(place) = axis.place_of(row) else {
             continue;
         };
         let ink = view.palette.strong.gamma_multiply(strength);

@@ -110,13 +110,10 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
 
 /// A faint line through all pictures at the row under the pointer and at the one kept in view.
 fn row_cursor<'a>(ui: &Ui, origin: Pos2, places: impl Iterator<Item = &'a Place>, view: &View<'_>) {
-    let kept = match view.selected {
-        Some(Target::Row(row) | Target::Cell { row, .. }) => Some(row),
-        _ => None,
-    };
+    let lit = view.rows_lit();
     for place in places.filter(|place| place.row_name == "row") {
-        for (row, strength) in [(view.row_before, 0.10), (kept, 0.18)] {
-            let Some([top, bottom]) = row.and_then(|row| place.row_span(row)) else {
+        for &(row, strength) in &lit {
+            let Some([top, bottom]) = place.row_span(row) else {
                 continue;
             };
             let ink = view.palette.strong.gamma_multiply(strength);

@@ -167,6 +167,7 @@ fn whole(
             .update_while_editing(false)
             .min_size(vec2(44.0, theme::ROW));
         let response = ui.add(field).accessible_name(label);
+        focus_ring(ui, &response);
         if named_icon_button(ui, Icon::Minus, &format!("Less: {label}"), false, false).clicked() {
             set(value.saturating_sub(1).max(least));
         }
@@ -198,6 +199,7 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
             .update_while_editing(false)
             .min_size(vec2(72.0, theme::ROW));
         let response = ui.add(field).accessible_name("Seed");
+        focus_ring(ui, &response);
         if response.changed() && changed != seed {
             commands.push(Command::Seed(changed));
         }
@@ -224,6 +226,7 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             .min_size(vec2(96.0, theme::ROW));
         let response = ui.add_enabled(free, field);
         let response = response.accessible_name("Memory rows");
+        focus_ring(ui, &response);
         response.on_disabled_hover_text(why);
         Some(changed).filter(|&changed| changed != rows)
     });

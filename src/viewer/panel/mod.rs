@@ -170,6 +170,19 @@ impl<'a> View<'a> {
         )
     }
 
+    /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
+    /// frame before, and those kept in view that are on screen.
+    pub fn rows_lit(&self) -> Vec<(usize, f32)> {
+        let kept = self.selected.and_then(Target::rows);
+        let shown = self.rows.numbers().iter().copied();
+        let kept = shown.filter(|row| kept.as_ref().is_some_and(|kept| kept.contains(row)));
+        let pointed = self.row_before.map(|row| (row, 0.10));
+        pointed
+            .into_iter()
+            .chain(kept.map(|row| (row, 0.18)))
+            .collect()
+    }
+
     /// The head that is looked at.
     pub fn head(&self) -> Option<&'a HeadTrace<f32>> {
         self.trace().heads.get(self.focus)

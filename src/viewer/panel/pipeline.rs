@@ -389,6 +389,7 @@ fn head_title(ui: &Ui, at: Pos2, head: usize, text: &str, view: &mut View<'_>) {
     if response.clicked() {
         view.commands.push(Command::Select(Target::Head(head)));
     }
+    focus_ring(ui, &response);
     response.on_hover_text(name);
 }
 

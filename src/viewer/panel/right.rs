@@ -124,6 +124,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
             };
             view.commands.push(Command::Select(target));
         }
+        focus_ring(ui, &response);
         let by = story::signed(story::offset(index, range));
         let words = format!("shift by {by}: {}", numbers::exact(shift[index]));
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
@@ -168,7 +169,14 @@ const ROWS: usize = 6;
 /// Cells of equal width, right-aligned.
 fn table_line(ui: &mut Ui, cells: &[String], kept: bool, view: &View<'_>) -> Response {
     let size = vec2(ui.available_width(), 18.0);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    // The titles are nothing to press.
+    let titles = cells.first().is_some_and(|cell| cell == "row");
+    let sense = if titles {
+        Sense::hover()
+    } else {
+        Sense::click()
+    };
+    let (rect, response) = ui.allocate_exact_size(size, sense);
     let palette = view.palette;
     if kept || response.hovered() {
         let fill = if kept {
@@ -254,7 +262,10 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     for row in inspect::heaviest(head, view.step(), ROWS) {
         let weights = stages.map(|weights| numbers::cell(weights[row]));
         let cells: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
-        let kept = view.selected == Some(Target::Row(row));
+        let kept = view
+            .selected
+            .and_then(Target::rows)
+            .is_some_and(|rows| rows.contains(&row));
         let response = table_line(ui, &cells, kept, view);
         let name = format!("Row {row}: {}", cells[1..].join(" "));
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, kept, &name));

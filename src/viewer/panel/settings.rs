@@ -62,7 +62,9 @@ fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
         let edge = egui::Stroke::new(1.0, Palette::of(ui).subdued);
         ui.visuals_mut().widgets.inactive.bg_stroke = edge;
         let text = "Reduced: nothing glides or plays by itself";
-        if ui.checkbox(&mut ticked, text).changed() {
+        let response = ui.checkbox(&mut ticked, text);
+        focus_ring(ui, &response);
+        if response.changed() {
             commands.push(Command::ToggleMotion);
         }
     });

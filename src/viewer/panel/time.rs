@@ -105,6 +105,7 @@ fn loop_handles(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
             };
             view.commands.push(Command::LoopRange(Some(range)));
         }
+        focus_ring(ui, &response);
         response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
     }
 }

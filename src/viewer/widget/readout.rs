@@ -16,6 +16,14 @@ pub struct Readout {
     pub meaning: String,
 }
 
+impl Readout {
+    /// The bits of the value, as what is shown reads back exactly.
+    fn bits(&self) -> Option<String> {
+        let value: f32 = self.value.replace('−', "-").parse().ok()?;
+        Some(format!("f32 bits 0x{:08X}", value.to_bits()))
+    }
+}
+
 /// Shows the card.
 pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
     let Some(pointer) = ctx.pointer_latest_pos() else {
@@ -45,6 +53,11 @@ pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
                     let value = RichText::new(&readout.value).font(theme::mono(13.0));
                     ui.label(value.color(palette.strong));
                 });
+                if let (true, Some(bits)) = (ui.input(|input| input.modifiers.alt), readout.bits())
+                {
+                    let text = RichText::new(bits).font(theme::mono(11.5));
+                    ui.label(text.color(palette.subdued));
+                }
                 for line in readout.meaning.lines() {
                     let text = RichText::new(line).font(theme::text(11.5));
                     ui.label(text.color(palette.subdued));

@@ -84,7 +84,10 @@ impl Collect<'_> {
             Column::numbers("after", 8),
         ];
         if self.fresh.is_some() {
-            columns.extend([Column::numbers("fresh", 8), Column::numbers("worst", 8)]);
+            columns.extend([
+                Column::numbers("fresh", 8),
+                Column::numbers("fresh worst", 11),
+            ]);
         }
         let table = Table {
             columns,

@@ -1,11 +1,13 @@
 //! `tapescope verify` and `tapescope diff`: whether a trace holds together, and whether two are the same.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::io::trace::{self, Comparison, Difference};
+use super::{Usage, quoted};
+use crate::io::preset;
+use crate::io::trace::{self, Comparison, Difference, Imported};
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
@@ -61,9 +63,27 @@ fn tolerance(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a number, 0 or more".to_owned())
 }
 
+/// Reads a trace; whoever names a machine instead is told how to make one.
+fn read(path: &Path) -> anyhow::Result<Imported> {
+    let name = path.display().to_string();
+    let is_name = preset::names().any(|known| known == name);
+    let is_machine =
+        is_name || path.is_dir() || path.extension().is_some_and(|end| end == "safetensors");
+    match trace::read(path) {
+        Err(_) if is_machine => {
+            let command =
+                quoted(&["trace", &name, "--out", "episode.ntmtrace.json"].map(str::to_owned));
+            let problem =
+                format!("{name} is a machine, not a trace of one; make a trace first: {command}");
+            Err(Usage(problem).into())
+        }
+        other => Ok(other?),
+    }
+}
+
 impl Verify {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let imported = trace::read(&self.trace)?;
+        let imported = read(&self.trace)?;
         let found = trace::verify(&imported, self.tolerance);
         let file = self.trace.display();
         match &found.first {
@@ -95,7 +115,7 @@ impl Verify {
 
 impl Diff {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let (a, b) = (trace::read(&self.a)?, trace::read(&self.b)?);
+        let (a, b) = (read(&self.a)?, read(&self.b)?);
         let files = format!("{} and {}", self.a.display(), self.b.display());
         let found = match trace::diff(&a, &b, self.tolerance) {
             Ok(found) => found,

@@ -73,7 +73,8 @@ pub(super) struct Sweep {
     #[arg(long, value_name = "DIR", num_args = 1..,
           conflicts_with_all = ["preset", "seeds", "shard", "overrides", "grids", "out", "jobs", "dry_run"])]
     collect: Vec<PathBuf>,
-    /// With --collect: bits per sequence below which a run has succeeded.
+    /// With --collect: bits per sequence below which a run has succeeded; the default is for tasks that
+    /// can be solved, N-grams need 134.
     #[arg(long, value_name = "BITS", default_value_t = 0.1, conflicts_with = "preset",
           value_parser = threshold, allow_negative_numbers = true)]
     threshold: f64,
@@ -140,6 +141,13 @@ impl Sweep {
         let out_folder = self.out.clone().unwrap_or_else(default);
         let (jobs, all) = self.jobs(preset, &out_folder, experiments)?;
         if self.dry_run {
+            if jobs.is_empty() {
+                let folder = out_folder.display();
+                note(&format!(
+                    "nothing to do: {}, all finished; next: tapescope sweep --collect {folder}",
+                    runs(all)
+                ));
+            }
             for job in &jobs {
                 writeln!(out, "{}", quoted(&job.arguments))?;
             }

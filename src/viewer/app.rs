@@ -270,9 +270,22 @@ impl App {
             self.play_when_ready = !self.settings.look.still;
         }
         let head = self.head_compared();
+        let before = self
+            .session
+            .open
+            .as_ref()
+            .and_then(|open| open.wish.as_ref());
+        let other_rows = before
+            .zip(open.wish.as_ref())
+            .is_some_and(|(before, wish)| wish.is_only_on_other_rows(before));
+        let step = self.player.step();
         self.session.show(open);
         self.look_at_named(head);
         self.opened();
+        if other_rows && self.tour.is_none() {
+            // The same moment, to see what other rows change there.
+            self.player.seek(step);
+        }
     }
 
     /// An episode has come on screen.

@@ -10,7 +10,7 @@ use super::settings::settings_ui;
 use crate::viewer::command::{Aim, Command};
 use crate::viewer::settings::Settings;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{focus_ring, primary_button, text_button};
+use crate::viewer::widget::button::{field, primary_button, text_button};
 use crate::viewer::widget::dialog::dialog_ui;
 use crate::viewer::widget::property::note;
 use crate::viewer::widget::toast::Toasts;
@@ -164,13 +164,12 @@ fn save_title(figure: bool) -> &'static str {
 
 /// A line of text that has the keyboard; true when Enter is pressed.
 pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) -> bool {
-    let field = TextEdit::singleline(text)
+    let line = TextEdit::singleline(text)
         .hint_text(hint)
         .font(theme::mono(13.0))
         .margin(vec2(8.0, 6.0))
         .desired_width(f32::INFINITY);
-    let response = ui.add(field).accessible_name(name);
-    focus_ring(ui, &response);
+    let response = field(ui, true, line).accessible_name(name);
     let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if !entered && !response.has_focus() && ui.memory(|memory| memory.focused().is_none()) {
         response.request_focus();

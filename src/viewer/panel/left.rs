@@ -11,10 +11,13 @@ use crate::viewer::numbers;
 use crate::viewer::session::{self, Open, Session};
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{focus_ring, named_icon_button};
+use crate::viewer::widget::button::{field, focus_ring, named_icon_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::property::{control, note, section};
 use crate::viewer::widget::track::{stops, track_ui};
+
+/// A track belongs to the number above it, in points.
+const TOGETHER: f32 = -5.0;
 
 /// The episode to record, or what is known of one that came from a file.
 pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
@@ -162,12 +165,11 @@ fn whole(
             set((value + 1).min(most));
         }
         let mut changed = value;
-        let field = DragValue::new(&mut changed)
+        let number = DragValue::new(&mut changed)
             .speed(0.1)
             .update_while_editing(false)
             .min_size(vec2(44.0, theme::ROW));
-        let response = ui.add(field).accessible_name(label);
-        focus_ring(ui, &response);
+        let response = field(ui, true, number).accessible_name(label);
         if named_icon_button(ui, Icon::Minus, &format!("Less: {label}"), false, false).clicked() {
             set(value.saturating_sub(1).max(least));
         }
@@ -180,6 +182,7 @@ fn whole(
             });
         }
     });
+    ui.add_space(TOGETHER);
     let name = format!("Slide {}", label.to_lowercase());
     let (_, slid) = track_ui(ui, &name, value, &stops(least, most));
     slid.map(set);
@@ -194,12 +197,11 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
         }
         next.on_hover_text("Next seed  (Shift+R)");
         let mut changed = seed;
-        let field = DragValue::new(&mut changed)
+        let number = DragValue::new(&mut changed)
             .speed(0.1)
             .update_while_editing(false)
             .min_size(vec2(72.0, theme::ROW));
-        let response = ui.add(field).accessible_name("Seed");
-        focus_ring(ui, &response);
+        let response = field(ui, true, number).accessible_name("Seed");
         if response.changed() && changed != seed {
             commands.push(Command::Seed(changed));
         }
@@ -219,17 +221,16 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         "This machine has learned its initial memory or weighting: that fixes the number of rows.";
     let asked = control(ui, "Memory", |ui| {
         let mut changed = rows;
-        let field = DragValue::new(&mut changed)
+        let number = DragValue::new(&mut changed)
             .speed(0.5)
             .update_while_editing(false)
             .suffix(" rows")
             .min_size(vec2(96.0, theme::ROW));
-        let response = ui.add_enabled(free, field);
-        let response = response.accessible_name("Memory rows");
-        focus_ring(ui, &response);
+        let response = field(ui, free, number).accessible_name("Memory rows");
         response.on_disabled_hover_text(why);
         Some(changed).filter(|&changed| changed != rows)
     });
+    ui.add_space(TOGETHER);
     let stops = session.rows_on_offer();
     let track = |ui: &mut Ui| track_ui(ui, "Slide memory rows", rows, &stops);
     let (response, slid) = ui.add_enabled_ui(free, track).inner;

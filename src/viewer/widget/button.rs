@@ -97,6 +97,15 @@ pub fn focus_ring(ui: &Ui, response: &Response) {
     }
 }
 
+/// Something to type into: while it has the keyboard its frame is the halo.
+pub fn field(ui: &mut Ui, enabled: bool, widget: impl egui::Widget) -> Response {
+    let halo = egui::Stroke::new(1.5, Palette::of(ui).accent);
+    let before = std::mem::replace(&mut ui.visuals_mut().selection.stroke, halo);
+    let response = ui.add_enabled(enabled, widget);
+    ui.visuals_mut().selection.stroke = before;
+    response
+}
+
 /// One of several, of which one is on.
 pub fn choice_button(ui: &mut Ui, text: &str, on: bool) -> Response {
     ui.add(egui::Button::selectable(on, text))

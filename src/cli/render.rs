@@ -34,7 +34,8 @@ Examples:
   tapescope render copy --length 10 --delay 200 --out copy.gif
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
 
-Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything, as in the window;
+Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything over time, and
+the stages of one head (that of --head, else the first that writes) and the memory at --step;
 or any of these, one below the other: input, target, output, error, adds, erases, reads, weightings,
 memory, stages, scalars, hidden, cells. Every colour has its legend; scales are fixed for the episode.
 The same command gives the same bytes.";
@@ -58,7 +59,8 @@ pub(super) struct Render {
     /// for a GIF].
     #[arg(long, value_name = "NAME", value_parser = layout)]
     layout: Option<Layout>,
-    /// The step that is marked, and shown by pictures of one step [default: the last one].
+    /// The step that is marked, and shown by pictures of one step [default: the last one, marked in the
+    /// layout debug only].
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     step: Option<usize>,
     /// The heads that are drawn, such as W0 or W0,R1 [default: all; in the layout paper the first of

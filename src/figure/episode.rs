@@ -14,6 +14,9 @@ use crate::math::Series;
 use crate::model::{HeadTrace, Role};
 use crate::train::{Recording, is_absent};
 
+/// Heads beside the one looked at that a page of everything has room for.
+const MOST_OTHERS: usize = 6;
+
 /// Room at the left of every picture: row numbers and the name of the axis.
 pub(super) const LEFT: f32 = 52.0;
 /// Room below a picture whose columns are numbered.
@@ -149,7 +152,8 @@ pub struct Options {
     pub map: Map,
     /// Width and height of the page; what suits the layout, where not given.
     pub size: Option<(f32, f32)>,
-    /// The step to be marked, and shown where a picture shows one step; the last one, where not given.
+    /// The step to be marked, and shown where a picture shows one step. Where not given the last one is shown,
+    /// and marked in [`Layout::Debug`] only.
     pub step: Option<usize>,
     /// Which rows.
     pub rows: RowsShown,
@@ -434,8 +438,13 @@ impl<'a> Figure<'a> {
             ));
         };
         let mut others: Vec<usize> = self.heads().filter(|&head| head != focus).collect();
-        others.truncate(6);
+        let left_out = others.len().saturating_sub(MOST_OTHERS);
+        others.truncate(MOST_OTHERS);
         let others = others.into_iter().map(|head| self.weighting(head));
+        let mut others: Vec<_> = others.collect();
+        if let (Some(last), true) = (others.last_mut(), left_out > 0) {
+            last.note = format!("{}; {left_out} more heads are left out", last.note);
+        }
         vec![
             Band {
                 stacks: vec![(0.42, all(&strips)), (0.58, all(&[Picture::Scalars]))],
@@ -452,7 +461,7 @@ impl<'a> Figure<'a> {
             Band {
                 stacks: vec![
                     (0.42, all(&[Picture::Adds, Picture::Reads])),
-                    (0.58, others.collect()),
+                    (0.58, others),
                 ],
                 axis: true,
             },
@@ -982,6 +991,19 @@ mod tests {
             assert_eq!(pixel, Colours::for_theme(false).of(scale, 1e-4));
             assert_eq!(drawing.to_svg().contains("1.0e−6"), log_scale);
         }
+    }
+
+    #[test]
+    fn heads_that_have_no_room_are_counted() {
+        let mut config = ModelConfig::new(4, 3);
+        (config.rows, config.columns, config.controller.size) = (12, 5, 4);
+        (config.read_heads, config.write_heads) = (8, 1);
+        let task = recording().task;
+        let recording = Recording::new(&Ntm::new(config, 3), &task, 7, 0);
+        let svg = Figure::new(&recording, options(Layout::Debug))
+            .draw()
+            .to_svg();
+        assert!(svg.contains("2 more heads are left out"));
     }
 
     #[test]

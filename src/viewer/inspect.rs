@@ -98,7 +98,7 @@ impl Target {
             Self::Rows { .. } => rows_card(open, focus, self.rows()?, step),
             Self::Cell { row, column } => cell_card(open, row, column, step),
             Self::Unit { layer, unit } => unit_card(open, layer, unit, step),
-            Self::Head(head) => vector::head_card(&open.shown.recording, head, step),
+            Self::Head(head) => vector::head_card(open, head, step),
             Self::Value {
                 head,
                 vector,

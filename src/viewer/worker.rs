@@ -208,6 +208,13 @@ impl Worker {
     pub fn start(&mut self, job: Job) {
         self.waiting += 1;
         match &mut self.work {
+            // An animation takes long: nothing else waits for it.
+            Work::Thread { outbox, .. }
+                if matches!(job, Job::Figure(..) | Job::FigureOfTwo(..)) =>
+            {
+                let (files, outbox) = (self.files.clone(), outbox.clone());
+                std::thread::spawn(move || outbox.put(perform(job, files.as_ref())));
+            }
             Work::Thread { jobs, asked, .. } => {
                 let one_more = u64::from(matches!(job, Job::Record(_)));
                 let number = asked.fetch_add(one_more, Ordering::Relaxed) + one_more;
@@ -498,6 +505,29 @@ mod tests {
         open.send(()).unwrap();
         let said = next(&mut worker, 4);
         assert_eq!(said, ["not here", "outdated", "outdated", "recorded 3"]);
+        assert!(!worker.busy());
+    }
+
+    #[test]
+    fn a_figure_keeps_nothing_waiting_and_waits_for_nothing() {
+        let (mut worker, open, _choose) = slow();
+        let Job::Record(request) = request(1) else {
+            unreachable!("that is a recording")
+        };
+        let shown = Arc::new(record(&request).unwrap());
+        worker.start(Job::Open(PathBuf::from("slow")));
+        let options = Box::new(figure::Options::new(figure::Layout::Paper));
+        worker.start(Job::Figure(
+            PathBuf::from("f.gif"),
+            Format::Gif,
+            shown,
+            options,
+        ));
+        let said = next(&mut worker, 1);
+        assert!(said[0].contains("f.gif cannot be written"), "{said:?}");
+        assert!(worker.busy());
+        open.send(()).unwrap();
+        assert_eq!(next(&mut worker, 1), ["not here"]);
         assert!(!worker.busy());
     }
 

@@ -196,7 +196,8 @@ fn read_sum(weighting: &[f32], at: &dyn Fn(usize) -> f32) -> String {
 }
 
 /// A head with everything it emits.
-pub fn head_card(recording: &Recording, index: usize, step: usize) -> Option<Card> {
+pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
+    let recording = &open.shown.recording;
     let head = recording.trace.heads.get(index)?;
     let weighting = head.weighting.row(step);
     let range = head.shift.width() / 2;
@@ -245,18 +246,17 @@ pub fn head_card(recording: &Recording, index: usize, step: usize) -> Option<Car
         "−Σ w log₂ w, in bits".to_owned(),
         story::entropy(weighting),
     ));
+    // Worked out once for the episode: a pass over the weightings in every frame would be too much.
+    let lines_over_time = &open.heads[index];
     let over_time = (0..recording.trace.steps()).map(|t| {
-        let entropy = story::entropy(head.weighting.row(t));
-        let emitted = [
+        vec![
             t as f32,
             head.strength[t],
             head.gate[t],
-            expected_shift(head, t),
-        ];
-        emitted
-            .into_iter()
-            .chain([head.sharpening[t], entropy])
-            .collect()
+            lines_over_time.shift[t],
+            head.sharpening[t],
+            lines_over_time.entropy[t],
+        ]
     });
     let columns = [
         "strength",
@@ -362,7 +362,7 @@ mod tests {
         }
         assert!(card(&open, write, Vector::Read, 0, 2).is_none());
         assert!(card(&open, write, Vector::Key, 0, 99).is_none());
-        let card = head_card(recording, write, 2).unwrap();
+        let card = head_card(&open, write, 2).unwrap();
         assert_eq!(card.table.columns.len(), card.table.rows[0].len());
     }
 }

@@ -392,7 +392,9 @@ impl Session {
             config.is_ok_and(|config| recording_bytes(&config, steps) <= LARGEST_RECORDING)
         };
         let mut stops = track::stops(least, ROWS[1].max(own));
-        stops.retain(|rows| fits(rows) || *rows == least);
+        if machine.ntm.config.runs_on_any_rows() {
+            stops.retain(|rows| fits(rows) || *rows == least);
+        }
         stops
     }
 

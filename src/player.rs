@@ -174,6 +174,21 @@ impl Player {
         self.whole();
     }
 
+    /// Goes on at the moment at which an episode was that was loaded before, with its loop, as far as this
+    /// episode has them.
+    pub fn go_on_from(&mut self, before: &Self) {
+        if let Some((first, _)) = before.range
+            && first < self.steps
+        {
+            self.set_range(before.range);
+            self.looping = before.looping;
+        }
+        self.seek(before.step);
+        if before.inside && self.stages.contains(&before.stage) {
+            self.seek_stage(before.stage);
+        }
+    }
+
     /// Whole steps are looked at from now on.
     pub fn whole(&mut self) {
         self.stage = Stage::Output;

@@ -93,6 +93,9 @@ impl Files for Shelf {
                 recording.trace.heads[1].shifted.row_mut(4)[7] += 0.5;
                 recording.trace.heads[1].weighting.row_mut(4)[7] += 0.25;
             })),
+            Some("before.json") => Ok(trace("before.json", |recording| {
+                recording.trace.memory_columns.row_mut(0)[3] += 0.5;
+            })),
             Some("short.json") => {
                 let machine = machine("short", 1);
                 let task = machine.task.with_size(3);

@@ -363,7 +363,12 @@ impl<'a> Comparison<'a> {
         });
         let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
         let difference = difference.map_or(Scale::Signed(1.0), |all| all[self.stage as usize]);
-        let scale = [Scale::Weighting, Scale::Weighting, difference][side];
+        let own = if self.options.log_scale {
+            Scale::LogWeighting
+        } else {
+            Scale::Weighting
+        };
+        let scale = [own, own, difference][side];
         let cells = self.over_time(side, self.common.total, scale, series);
         let kind = if self.head.starts_with('W') {
             "write"

@@ -303,10 +303,12 @@ impl App {
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
         let mark = self.mark.filter(|_| !open.is_of_a_file());
         self.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
-        let kept = self.mark.map(|_| self.player.step());
+        let before = self.player.clone();
         self.player.load(trace.steps(), stages);
-        // Whoever changes a bit wants to see what it changes here.
-        self.player.seek(kept.unwrap_or(0));
+        if self.mark.is_some() {
+            // Whoever changes a bit wants to see what it changes here.
+            self.player.go_on_from(&before);
+        }
         self.pinned = self.pinned.filter(|head| *head < trace.heads.len());
         if self.focus >= trace.heads.len() {
             // The write head comes first in the story of an episode.

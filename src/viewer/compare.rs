@@ -76,7 +76,7 @@ impl Comparing {
     /// Both, while there are two.
     pub fn pair<'a>(&'a self, screen: &'a Open) -> Option<Pair<'a>> {
         let kept = self.kept.as_ref()?;
-        if kept.open.serial == screen.serial {
+        if kept.open.is_same(screen) {
             return None;
         }
         let (a, b) = if kept.is_a {
@@ -226,21 +226,37 @@ impl Pair<'_> {
             target.card(open, head(open, focus), step)
         };
         let (a, b) = (of(self.a)?, of(self.b)?);
-        // The memory after a step is in the line behind.
-        let line = step + usize::from(a.table.columns[0] == "steps_done");
-        let (ours, theirs) = (a.table.rows.get(line)?, b.table.rows.get(line)?);
-        let names = a.table.columns.iter().zip(ours.iter().zip(theirs));
-        let lines = names.skip(1).map(|(name, (&a, &b))| Line {
-            symbol: format!("{name}, {}", SIDES[2]),
-            sum: words_of([a, b]),
-            value: numbers::exact(b - a),
-        });
         Some(Card {
             title: a.title,
-            lines: lines.collect(),
+            lines: lines(&a.table, &b.table, step)?,
             table: beside(&a.table, &b.table),
         })
     }
+}
+
+/// What B has more than A: in tables over time of everything in the line of the step, in others of what
+/// counts most in every line.
+fn lines(a: &Table, b: &Table, step: usize) -> Option<Vec<Line>> {
+    let line = |name: &str, a: f32, b: f32| Line {
+        symbol: format!("{name}, {}", SIDES[2]),
+        sum: words_of([a, b]),
+        value: numbers::exact(b - a),
+    };
+    let (name, column) = match a.columns[0].as_str() {
+        "channel" => ("y", 1),
+        "row" => ("w row ", a.columns.len() - 1),
+        first => {
+            // The memory after a step is in the line behind.
+            let index = step + usize::from(first == "steps_done");
+            let (ours, theirs) = (a.rows.get(index)?, b.rows.get(index)?);
+            let names = a.columns.iter().zip(ours.iter().zip(theirs));
+            let lines = names.skip(1).map(|(name, (&a, &b))| line(name, a, b));
+            return Some(lines.collect());
+        }
+    };
+    let pairs = a.rows.iter().zip(&b.rows);
+    let lines = pairs.map(|(a, b)| line(&format!("{name}{}", a[0]), a[column], b[column]));
+    Some(lines.collect())
 }
 
 /// The exact values of both sides, a line each.

@@ -209,6 +209,17 @@ impl Open {
         }
     }
 
+    /// True when both are one episode of one machine, or of one file, though it may have been recorded twice.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let (a, b) = (&self.shown, &other.shown);
+        let same_machine = match (&a.machine, &b.machine) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        let same_wish = self.wish.is_some() && self.wish == other.wish;
+        Arc::ptr_eq(a, b) || (same_machine && same_wish)
+    }
+
     /// True for a trace that was opened: it is shown as it was recorded.
     pub fn is_of_a_file(&self) -> bool {
         self.shown.machine.is_none()

@@ -46,6 +46,25 @@ fn differences(one: &Harness<'_, App>, other: &Harness<'_, App>) -> Vec<String> 
 fn every_command_can_be_done_by_its_name() {
     let choices = prepared().state().choices();
     assert!(choices.len() > 30);
+    let blocked = choices
+        .iter()
+        .filter_map(|c| Some((c.name.as_str(), c.blocked?)));
+    assert_eq!(
+        blocked.collect::<Vec<_>>(),
+        [
+            ("Lower rows", "all rows are on screen"),
+            ("Follow the head", "all rows are on screen"),
+            ("Swap A and B", "nothing is compared"),
+            ("Difference", "nothing is compared"),
+            ("First difference", "nothing is compared"),
+            ("End the comparison", "nothing is compared"),
+            ("Redo", "nothing was changed"),
+            ("Normal size", "nothing would change"),
+            ("Look at head W0", "it is looked at"),
+            ("Theme: system", "nothing would change"),
+            ("Colours: Magma", "nothing would change"),
+        ]
+    );
     let before = prepared();
     for choice in choices {
         let mut harness = prepared();
@@ -67,18 +86,7 @@ fn every_command_can_be_done_by_its_name() {
         act(&mut directly, choice.command.clone());
         // As many frames as the list took.
         directly.run_steps(4);
-        if let Some(why) = choice.blocked {
-            let free = [
-                "this is the",
-                "it is looked at",
-                "nothing",
-                "all rows",
-                "the window",
-            ];
-            assert!(
-                free.iter().any(|start| why.starts_with(start)),
-                "{name}: {why}"
-            );
+        if choice.blocked.is_some() {
             let line = harness.query_by_role_and_label(Role::ListBoxOption, name);
             assert!(line.is_some(), "{name} is not done");
         } else if choice.command == Command::TogglePlay {

@@ -1,5 +1,6 @@
 //! Two episodes on one clock.
 
+use tapescope::player::Loop;
 use tapescope::viewer::Target;
 
 use super::*;
@@ -167,6 +168,99 @@ fn the_first_difference_is_one_key_away() {
 }
 
 #[test]
+fn what_differs_before_the_first_step_is_looked_at_when_that_begins() {
+    let mut harness = paused();
+    open_other(&mut harness, "before.json");
+    assert!(says(&harness, "is before the first step: memory[0, 3, 0]"));
+    act(&mut harness, Command::Seek(6));
+    press_with(&mut harness, Modifiers::SHIFT, Key::D);
+    let player = &harness.state().player;
+    assert_eq!((player.step(), player.stage()), (0, Stage::Controller));
+}
+
+#[test]
+fn a_card_without_time_has_a_line_for_every_channel_or_row() {
+    let mut harness = two();
+    let [a, b] = recordings(&harness);
+    let number = |text: &str| text.replace('−', "-").parse::<f32>().unwrap();
+    act(&mut harness, Command::Select(Target::Step));
+    // Also at a step for which there is no channel.
+    for step in [2, 9] {
+        act(&mut harness, Command::Seek(step));
+        let card = harness.state().card().unwrap();
+        let [ours, theirs] = [&a, &b].map(|r| r.trace.output.row(step).to_vec());
+        assert_eq!(card.lines.len(), ours.len());
+        for (channel, line) in card.lines.iter().enumerate() {
+            assert_eq!(line.symbol, format!("y{channel}, B − A"));
+            assert_eq!(number(&line.value), theirs[channel] - ours[channel]);
+        }
+    }
+    act(
+        &mut harness,
+        Command::Select(Target::Rows { from: 4, to: 2 }),
+    );
+    let card = harness.state().card().unwrap();
+    let head = harness.state().focus;
+    let [ours, theirs] = [&a, &b].map(|r| r.trace.heads[head].weighting.row(9).to_vec());
+    assert_eq!(card.lines.len(), 3);
+    assert_eq!(card.lines[1].symbol, "w row 3, B − A");
+    assert_eq!(number(&card.lines[1].value), theirs[3] - ours[3]);
+}
+
+#[test]
+fn undo_to_the_moment_of_keeping_compares_nothing_with_itself() {
+    let mut harness = paused();
+    press(&mut harness, Key::K);
+    press_with(&mut harness, Modifiers::SHIFT, Key::R);
+    harness.run_steps(3);
+    assert_eq!(arrangement(&harness), Arrangement::Compare);
+    act(&mut harness, Command::Undo);
+    harness.run_steps(3);
+    assert!(says(&harness, "B  the next episode"));
+    assert!(!says(&harness, "A: outputs") && !says(&harness, "The same: "));
+    // The same where a trace was kept.
+    let mut harness = paused();
+    open(&mut harness, "theirs.ntmtrace.json");
+    press(&mut harness, Key::K);
+    act(&mut harness, Command::Machine(0));
+    harness.run_steps(3);
+    assert!(says(&harness, "B − A: outputs"));
+    act(&mut harness, Command::Undo);
+    assert!(says(&harness, "B  the next episode"));
+}
+
+#[test]
+fn a_swap_and_a_changed_bit_keep_the_moment_and_the_loop() {
+    let mut harness = two();
+    let marked = |harness: &Harness<'_, App>| {
+        let player = &harness.state().player;
+        (player.step(), player.range(), player.looping())
+    };
+    act(&mut harness, Command::LoopRange(Some((2, 6))));
+    act(&mut harness, Command::Seek(3));
+    let before = (3, Some((2, 6)), Loop::Range);
+    assert_eq!(marked(&harness), before);
+    press(&mut harness, Key::X);
+    assert_eq!(marked(&harness), before);
+    press(&mut harness, Key::X);
+    act(&mut harness, Command::ToggleEdit);
+    act(&mut harness, Command::Flip(1, 2));
+    assert_eq!(marked(&harness), before);
+    // A loop that the other one does not reach is forgotten, one that it reaches ends with it.
+    for (range, kept) in [((8, 9), None), ((5, 9), Some((5, 6)))] {
+        let mut harness = paused();
+        open_other(&mut harness, "short.json");
+        act(&mut harness, Command::LoopRange(Some(range)));
+        press(&mut harness, Key::X);
+        assert_eq!(harness.state().player.range(), kept);
+        assert_eq!(
+            harness.state().player.looping() == Loop::Range,
+            kept.is_some()
+        );
+    }
+}
+
+#[test]
 fn the_same_trace_twice_is_the_same() {
     let mut harness = paused();
     open_other(&mut harness, "again.json");
@@ -306,10 +400,9 @@ fn the_window_opens_on_two() {
 fn unlike_heads_lengths_and_absent_arrays_are_said() {
     let mut harness = paused();
     open_other(&mut harness, "partial.json");
-    assert!(
-        says(&harness, "A: memory: not recorded in B")
-            || says(&harness, "B: memory: not recorded in B")
-    );
+    assert!(says(&harness, "A: memory: after step 0"));
+    assert!(says(&harness, "B: memory: not recorded in B"));
+    assert!(says(&harness, "B − A: memory: not recorded in B"));
     assert!(says(&harness, "Not compared: memory, read0.key."));
     open_other(&mut harness, "short.json");
     assert!(says(&harness, "Unlike: steps: 11 and 7."));
@@ -356,6 +449,11 @@ fn the_figure_of_two_is_saved() {
     let mut harness = window_of(Vec2::new(1440.0, 900.0), shelf.clone());
     open_other(&mut harness, "theirs.ntmtrace.json");
     act(&mut harness, Command::Save("two.svg".into()));
-    harness.run_steps(2);
-    assert_eq!(*shelf.saved.lock().unwrap(), [PathBuf::from("two.svg")]);
+    act(&mut harness, Command::NextScale);
+    act(&mut harness, Command::Save("log.svg".into()));
+    let saved = ["two.svg", "log.svg"].map(PathBuf::from);
+    assert_eq!(*shelf.saved.lock().unwrap(), saved);
+    let figures = shelf.figures.lock().unwrap();
+    let logarithmic = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("1.0e−6");
+    assert!(!logarithmic(&figures[0]) && logarithmic(&figures[1]));
 }

@@ -86,7 +86,7 @@ impl App {
         self.session.wish = moment.wish;
         match moment.file {
             Some(file) => {
-                let is_on = now.file.is_some_and(|on| on.serial == file.serial);
+                let is_on = now.file.is_some_and(|on| on.is_same(&file));
                 if !is_on {
                     self.show(file);
                 }

@@ -6,6 +6,7 @@ use super::App;
 use super::file_name;
 use crate::figure;
 use crate::io::trace;
+use crate::player::Stage;
 use crate::viewer::command::Command;
 use crate::viewer::compare::{self, Found, Pair, Picture};
 use crate::viewer::files::Machine;
@@ -63,7 +64,7 @@ impl App {
     pub(super) fn names(&self) -> Option<Names> {
         let (kept, open) = (self.comparing.kept.as_ref()?, self.session.open.as_ref()?);
         let next = || "the next episode".to_owned();
-        let other = if kept.open.serial == open.serial {
+        let other = if kept.open.is_same(open) {
             next()
         } else {
             open.name()
@@ -196,11 +197,7 @@ impl App {
         self.look_at_named(label);
         self.comparing.kept = before.map(|open| compare::Kept { open, is_a });
         self.opened();
-        // The other one at the same moment.
-        self.player.seek(player.step());
-        if !player.whole_steps() && self.player.stages().contains(&player.stage()) {
-            self.player.seek_stage(player.stage());
-        }
+        self.player.go_on_from(&player);
     }
 
     fn head_label(&self) -> Option<String> {
@@ -227,7 +224,11 @@ impl App {
         let found = self.pair().and_then(|pair| {
             let first = pair.differences()?.values.first.as_ref()?;
             let (stage, head) = compare::moment_of(&pair, &first.array);
-            Some((first.step.unwrap_or(0), stage, head))
+            // What differs before the first step is there when that begins.
+            let (step, stage) = first
+                .step
+                .map_or((0, Stage::Controller), |step| (step, stage));
+            Some((step, stage, head))
         });
         let Some((step, stage, head)) = found else {
             return;

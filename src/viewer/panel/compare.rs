@@ -13,7 +13,7 @@ use crate::viewer::command::{Command, tooltip};
 use crate::viewer::compare::{self, Differences, Pair, TOLERANCES, words_of};
 use crate::viewer::inspect::{Target, Vector};
 use crate::viewer::numbers;
-use crate::viewer::theme;
+use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::{choice_button, text_button};
 use crate::viewer::widget::figure::{Page, rect};
 use crate::viewer::widget::property::note;
@@ -75,11 +75,13 @@ fn quiet_ui(ui: &mut Ui, title: &str, lines: &[String]) {
 fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View<'_>) {
     let (size, dark) = (area.size().round(), ui.visuals().dark_mode);
     let density = ui.ctx().pixels_per_point();
+    let log_scale = view.weighting_scale == Scale::LogWeighting;
     let options = |step| Options {
         size: Some((size.x, size.y)),
         density,
         dark,
         map: view.map,
+        log_scale,
         step,
         rows: if view.touched_only {
             RowsShown::Touched
@@ -92,7 +94,7 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
     let version = (
         pair.version(),
         (pair.screen.serial, view.focus, stage),
-        (dark, view.map as usize, view.touched_only),
+        (dark, view.map as usize, view.touched_only, log_scale),
         [size.x, size.y, density].map(f32::to_bits),
     );
     let parts = [(Part::OverTime, None), (Part::OfTheStep, Some(view.step()))];

@@ -68,8 +68,13 @@ impl Trace {
                 Encoding::Gzip => "; as .npz it is quicker to read",
                 Encoding::Npz => "",
             };
+            // How far it can be compressed shows only when it is written.
+            let most = match encoding {
+                Encoding::Json => "about",
+                Encoding::Gzip | Encoding::Npz => "at most",
+            };
             note(&format!(
-                "warning: the file will have about {} MB; {help}{npz}",
+                "warning: the file will have {most} {} MB; {help}{npz}",
                 bytes / 1_000_000
             ));
         }

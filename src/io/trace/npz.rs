@@ -63,7 +63,9 @@ pub(super) struct Members<'a> {
 impl<'a> Members<'a> {
     pub(super) fn new(bytes: &'a [u8], limit: u64) -> Result<Self, String> {
         let archive = ZipArchive::new(Cursor::new(bytes));
-        let archive = archive.map_err(|error| format!("is not a whole npz file: {error}"))?;
+        let archive = archive.map_err(|error| {
+            format!("is no npz file, or not all of it: its end, the list of its arrays, is missing or damaged ({error}); copy or record it again")
+        })?;
         // Of two members with one name the archive shows the last alone.
         if archive.has_duplicate_names() {
             return Err("has members of the same name; expected every name once".to_owned());

@@ -430,8 +430,11 @@ pub fn events(recording: &Recording) -> Vec<Event> {
         let heads = trace.heads.iter().enumerate();
         words.extend(heads.filter_map(|(index, head)| {
             let (before, now) = (move_in(head, step.checked_sub(1)?)?, move_in(head, step)?);
-            let (label, now) = (head_label(recording, index), signed(now));
-            (now != signed(before)).then(|| format!("{label} moves by {now}"))
+            let label = head_label(recording, index);
+            (now != before).then(|| match now {
+                0 => format!("{label} stays"),
+                now => format!("{label} moves by {}", signed(now)),
+            })
         }));
         let wrong = recording.wrong_bits(step);
         if wrong > 0 {

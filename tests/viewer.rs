@@ -93,6 +93,12 @@ impl Files for Shelf {
                 recording.trace.heads[1].shifted.row_mut(4)[7] += 0.5;
                 recording.trace.heads[1].weighting.row_mut(4)[7] += 0.25;
             })),
+            Some("third.json") => {
+                let machine = machine("third", 1);
+                let task = machine.task.with_size(4);
+                let recording = Recording::new(&machine.ntm, &task, 7, 3);
+                Ok(opened("third.json", recording))
+            }
             Some("before.json") => Ok(trace("before.json", |recording| {
                 recording.trace.memory_columns.row_mut(0)[3] += 0.5;
             })),

@@ -212,10 +212,11 @@ impl App {
         }
     }
 
-    /// Takes in what the worker has done.
-    fn collect(&mut self) {
+    /// Takes in what the worker has done; a file that was chosen is a command like any other.
+    fn collect(&mut self) -> Vec<Command> {
+        let mut commands = Vec::new();
         if self.held {
-            return;
+            return commands;
         }
         for outcome in self.worker.outcomes() {
             let of_a_file = matches!(
@@ -223,11 +224,15 @@ impl App {
                 Outcome::Weights(..) | Outcome::Trace(..) | Outcome::Other(_)
             );
             let before = (of_a_file && self.session.open.is_some()).then(|| self.moment());
-            self.take_in(outcome);
+            match outcome {
+                Outcome::Chosen { aim, path } => commands.extend(self.chosen(aim, path)),
+                outcome => self.take_in(outcome),
+            }
             if let Some(before) = before {
                 self.history.note(before, &self.moment(), false);
             }
         }
+        commands
     }
 
     fn take_in(&mut self, outcome: Outcome) {
@@ -247,29 +252,28 @@ impl App {
             }
             Outcome::Weights(path, machine) => {
                 self.add(&path, *machine);
-                self.settings.opened(path);
+                self.remember(path);
             }
             Outcome::Trace(path, open) => {
                 self.show_file(&path, *open);
-                self.settings.opened(path);
+                self.remember(path);
             }
             Outcome::Other(other) => self.take_other(*other),
             Outcome::Compared(found) => self.compared(found),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
-            Outcome::Chosen { aim, path } => self.chosen(aim, path),
             Outcome::Picture(name, open) => {
                 let picture = open.map(|open| self.session.numbered(*open));
                 self.welcome.pictures.insert(name, picture);
             }
-            Outcome::Outdated | Outcome::NotChosen => {}
+            Outcome::Outdated | Outcome::NotChosen | Outcome::Chosen { .. } => {}
         }
     }
     fn show(&mut self, open: Open) {
         if std::mem::take(&mut self.welcome.shown) {
             self.play_when_ready = !self.settings.look.still;
         }
-        let head = self.head_compared();
+        let heads = self.head_labels();
         let before = self
             .session
             .open
@@ -280,7 +284,7 @@ impl App {
             .is_some_and(|(before, wish)| wish.is_only_on_other_rows(before));
         let step = self.player.step();
         self.session.show(open);
-        self.look_at_named(head);
+        self.look_at_named(heads);
         self.opened();
         if other_rows && self.tour.is_none() {
             // The same moment, to see what other rows change there.
@@ -356,7 +360,10 @@ impl App {
         }
         let look = self.settings.look;
         look.wear(ctx, &std::mem::replace(&mut self.worn, look));
-        self.collect();
+        let chosen = self.collect();
+        if !chosen.is_empty() {
+            self.apply(ctx, chosen);
+        }
     }
 
     fn copy(&mut self, ctx: &Context, form: Form) {
@@ -542,6 +549,7 @@ impl App {
         if !matches!(command, Command::MemoryRows(_) | Command::Machine(_)) {
             // The bits of another episode are others.
             self.session.wish.flipped.clear();
+            self.session.wish.given = None;
         }
         if let Some(sentence) = limit {
             self.toasts.add(Kind::Notice, sentence);
@@ -622,14 +630,18 @@ impl App {
         };
     }
 
-    fn answer(&mut self, answer: Answer) {
+    /// What a dialog asks for.
+    fn answer(&mut self, answer: Answer) -> Option<Command> {
         match answer {
-            Answer::None => {}
-            Answer::Leave => self.dialog = None,
+            Answer::None => None,
+            Answer::Leave => {
+                self.dialog = None;
+                None
+            }
             Answer::Open(text, aim) => self.chosen(aim, PathBuf::from(text.trim())),
             Answer::Save(text, figure) => {
                 let aim = if figure { Aim::Figure } else { Aim::Save };
-                self.chosen(aim, PathBuf::from(text.trim()));
+                self.chosen(aim, PathBuf::from(text.trim()))
             }
             Answer::Step(text) => {
                 let step = self.session.open.as_ref().and_then(|open| {
@@ -639,9 +651,7 @@ impl App {
                     text,
                     unclear: true,
                 });
-                if let Some(step) = step {
-                    self.player.seek(step);
-                }
+                step.map(Command::Seek)
             }
         }
     }
@@ -723,7 +733,7 @@ impl App {
         };
         if let Some(dialog) = &mut self.dialog {
             let answer = dialog_panel_ui(ctx, dialog, &known, commands);
-            self.answer(answer);
+            commands.extend(self.answer(answer));
         }
     }
 

@@ -39,6 +39,8 @@ pub struct Comparing {
     pub difference: bool,
     /// What came of it.
     pub found: Option<Found>,
+    /// What was asked for last.
+    asked: Option<Key>,
     /// What to compare the first episode with, once there is one.
     pub waiting: Option<(PathBuf, Opened)>,
     /// The arrangement before that of a comparison, until that has been entered.
@@ -55,6 +57,7 @@ impl Comparing {
             tolerance: TOLERANCES[1].0,
             difference: true,
             found: None,
+            asked: None,
             waiting,
             before: None,
             is_new: false,
@@ -71,6 +74,21 @@ impl Comparing {
     pub fn take_back(&mut self, kept: Option<Kept>) {
         self.is_new |= self.kept.is_none() && kept.is_some();
         self.kept = kept;
+    }
+
+    /// Nothing is compared any more.
+    pub fn end(&mut self) {
+        (self.kept, self.found, self.asked) = (None, None, None);
+    }
+
+    /// What is to be compared now, unless that is known or under way.
+    pub fn due(&mut self, screen: &Open) -> Option<Sides> {
+        let sides = self
+            .pair(screen)
+            .filter(|pair| pair.found.is_none())?
+            .sides();
+        let asked = self.asked.replace(sides.key);
+        (asked != Some(sides.key)).then_some(sides)
     }
 
     /// Both, while there are two.
@@ -436,4 +454,46 @@ pub fn left_out(found: &Comparison) -> Vec<String> {
         lines.push(format!("Not compared: {skipped}."));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ModelConfig, Ntm};
+    use crate::task::{Copy, Task};
+    use crate::train::Recording;
+    use crate::viewer::OpenedTrace;
+
+    fn open(serial: u64) -> Open {
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 1..=1,
+        });
+        let machine = Ntm::new(ModelConfig::new(task.inputs(), task.outputs()), serial);
+        let open = Open::of_file(OpenedTrace {
+            title: String::new(),
+            recording: Recording::new(&machine, &task, 1, 0),
+            config: None,
+            sha256: None,
+        });
+        Open { serial, ..open }
+    }
+
+    #[test]
+    fn two_are_compared_once() {
+        let (mut comparing, screen) = (Comparing::new(None), open(1));
+        assert!(comparing.due(&screen).is_none());
+        comparing.keep(open(2), false);
+        let sides = comparing.due(&screen).unwrap();
+        assert!(comparing.due(&screen).is_none(), "it is under way");
+        comparing.tolerance = 0.5;
+        assert!(comparing.due(&screen).is_some());
+        comparing.tolerance = TOLERANCES[1].0;
+        comparing.found = Some(sides.compare());
+        assert!(comparing.due(&screen).is_none(), "it is known");
+        let kept = comparing.kept.clone();
+        comparing.end();
+        comparing.take_back(kept);
+        assert!(comparing.due(&screen).is_some());
+    }
 }

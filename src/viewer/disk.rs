@@ -48,6 +48,10 @@ impl Files for Disk {
         Ok(format!("The trace is in {}.", path.display()))
     }
 
+    fn absolute(&self, path: PathBuf) -> PathBuf {
+        std::path::absolute(&path).unwrap_or(path)
+    }
+
     fn exists(&self, path: &Path) -> bool {
         path.exists()
     }

@@ -79,6 +79,11 @@ pub trait Files: Send + Sync {
     /// A sentence that names the file and what is wrong with it.
     fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String>;
 
+    /// The path from wherever the window is started next.
+    fn absolute(&self, path: PathBuf) -> PathBuf {
+        path
+    }
+
     /// True if there is such a file.
     fn exists(&self, path: &Path) -> bool {
         let _ = path;

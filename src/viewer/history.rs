@@ -10,9 +10,12 @@ use super::panel::paper::Arrangement;
 use super::rows::Zoom;
 use super::session::{Open, Wish};
 use super::settings::{Look, Panels};
+use super::worker::Shown;
 
 /// Changes remembered.
 const MOST: usize = 200;
+/// Bytes of recordings that are held for nothing but undo.
+const MOST_BYTES: usize = 1 << 30;
 
 /// All that can be undone, at one moment.
 #[derive(Clone, Debug)]
@@ -29,6 +32,10 @@ pub struct Moment {
 
 /// What is looked at, and how.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the window"
+)]
 pub struct Sight {
     /// The head looked at.
     pub focus: usize,
@@ -50,11 +57,23 @@ pub struct Sight {
     pub arrangement: Arrangement,
     /// Theme, colours, size, motion.
     pub look: Look,
+    /// The difference between two episodes that counts as none.
+    pub tolerance: f64,
+    /// True while what B has more than A is shown.
+    pub difference: bool,
+    /// The arrangement to return to from that of a comparison.
+    pub before: Option<Arrangement>,
 }
 
 impl Moment {
     fn kept_open(&self) -> Option<&Open> {
         self.kept.as_ref().map(|kept| &kept.open)
+    }
+
+    /// The recordings that it holds.
+    fn recordings(&self) -> impl Iterator<Item = &Arc<Shown>> {
+        let both = self.file.iter().chain(self.kept_open());
+        both.map(|open| &open.shown)
     }
 }
 
@@ -88,11 +107,29 @@ impl History {
         self.future.clear();
         if !(pressed && self.dragging) {
             self.past.push(before);
-            if self.past.len() > MOST {
-                self.past.remove(0);
-            }
+            let over = self.past.len().saturating_sub(MOST);
+            self.past.drain(..over);
+            self.let_go(after, MOST_BYTES);
         }
         self.dragging = pressed;
+    }
+
+    /// Lets go of the oldest moments while recordings that are not in use now take more than this.
+    fn let_go(&mut self, now: &Moment, most: usize) {
+        let mut seen: Vec<_> = now.recordings().map(Arc::as_ptr).collect();
+        let mut bytes = 0;
+        let fits = |moment: &Moment| {
+            for shown in moment.recordings() {
+                if !seen.contains(&Arc::as_ptr(shown)) {
+                    seen.push(Arc::as_ptr(shown));
+                    bytes += shown.bytes();
+                }
+            }
+            bytes <= most
+        };
+        let kept = self.past.iter().rev().map(fits).take_while(|fits| *fits);
+        let over = self.past.len() - kept.count();
+        self.past.drain(..over);
     }
 
     /// The pointer was let go.
@@ -127,6 +164,10 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{ModelConfig, Ntm};
+    use crate::task::{Copy, Task};
+    use crate::train::Recording;
+    use crate::viewer::OpenedTrace;
 
     fn at(size: usize) -> Moment {
         Moment {
@@ -137,6 +178,7 @@ mod tests {
                 seed: 1,
                 rows: 8,
                 flipped: Vec::new(),
+                given: None,
             },
             file: None,
             kept: None,
@@ -151,8 +193,57 @@ mod tests {
                 panels: Panels::default(),
                 arrangement: Arrangement::default(),
                 look: Look::default(),
+                tolerance: 0.0,
+                difference: true,
+                before: None,
             },
         }
+    }
+
+    /// With a trace from a file that takes 4 * (4 * 8 + 5 * 2 * 3 * 8) bytes and a little more.
+    fn with_file(size: usize) -> Moment {
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 1..=1,
+        });
+        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (8, 2, 2);
+        let recording = Recording::new(&Ntm::new(config, 1), &task, 1, 0);
+        let open = Open::of_file(OpenedTrace {
+            title: String::new(),
+            recording,
+            config: None,
+            sha256: None,
+        });
+        Moment {
+            file: Some(open),
+            ..at(size)
+        }
+    }
+
+    #[test]
+    fn the_oldest_episodes_are_let_go_when_they_take_much() {
+        let moments: Vec<_> = (0..4).map(with_file).collect();
+        let each = moments[0].file.as_ref().unwrap().shown.bytes();
+        assert!(each > 1000, "{each}");
+        let sizes = |history: &History| {
+            let sizes = history.past.iter().map(|moment| moment.wish.size);
+            sizes.collect::<Vec<_>>()
+        };
+        let mut history = History {
+            past: moments.clone(),
+            ..History::default()
+        };
+        // That of now is held anyway, and the same one twice takes no more than once.
+        history.past.extend([moments[3].clone(), at(9)]);
+        history.let_go(&moments[2], 3 * each);
+        assert_eq!(sizes(&history), [0, 1, 2, 3, 3, 9]);
+        history.let_go(&moments[2], 2 * each);
+        assert_eq!(sizes(&history), [1, 2, 3, 3, 9]);
+        history.let_go(&at(0), 2 * each - 1);
+        assert_eq!(sizes(&history), [3, 3, 9]);
+        history.let_go(&at(0), 0);
+        assert_eq!(sizes(&history), [9]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::{HeadTrace, ModelConfig, Role};
 use crate::player::Stage;
-use crate::task::{Measure, Task};
+use crate::task::{Episode, Measure, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
@@ -39,7 +39,21 @@ pub struct Wish {
     pub rows: usize,
     /// Bits of the input that are the other way round than the seed draws them: step and channel.
     pub flipped: Vec<(usize, usize)>,
+    /// The episode to run on, where that is not drawn from the seed.
+    pub given: Option<Given>,
 }
+
+/// An episode that cannot be drawn again, and the task that it is of.
+#[derive(Clone, Debug)]
+pub struct Given(Arc<(Task, Episode)>);
+
+impl PartialEq for Given {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Given {}
 
 impl Wish {
     /// The longest episode that the machine was trained on, as far as it can be asked for and recorded.
@@ -54,6 +68,7 @@ impl Wish {
             seed,
             rows: machine.ntm.config.rows,
             flipped: Vec::new(),
+            given: None,
         };
         let fits = |wish: &Self| {
             let steps = wish.task(machine).longest();
@@ -77,12 +92,44 @@ impl Wish {
 
     /// The task that draws just the episodes wished for.
     fn task(&self, machine: &Machine) -> Task {
+        if let Some(given) = &self.given {
+            return given.0.0.clone();
+        }
         let task = machine.task.clone().with_size(self.size);
         if task.repeats().is_some() {
             task.with_repeats(self.repeats)
         } else {
             task
         }
+    }
+
+    /// The steps to record.
+    pub fn steps(&self, task: &Task) -> usize {
+        let given = self.given.as_ref();
+        given.map_or_else(|| task.longest(), |given| given.0.1.steps())
+    }
+
+    /// The episode: drawn, or given, with the bits that were changed by hand.
+    pub fn episode(&self, task: &Task) -> Episode {
+        let mut episode = match &self.given {
+            Some(given) => given.0.1.clone(),
+            None => task.episode(self.seed, 0),
+        };
+        for &(step, channel) in &self.flipped {
+            if let Some(other) = task.flipped(&episode, step, channel) {
+                episode = other;
+            }
+        }
+        episode
+    }
+
+    /// True when the machine's task draws the episode of this recording.
+    fn draws(&self, machine: &Machine, recording: &Recording) -> bool {
+        let task = self.task(machine);
+        // What a file says of its size need not be so.
+        task.name() == recording.task.name()
+            && task.longest() == recording.episode.steps()
+            && self.episode(&task) == recording.episode
     }
 }
 
@@ -203,10 +250,16 @@ impl Open {
                 machine.title,
                 machine.task.measure().name(),
                 recording.episode.size,
-                drawn(recording, "seed ", "bits by hand")
+                drawn(recording, "seed ", self.by_hand())
             ),
             (None, None) => task_name(&recording.task).to_owned(),
         }
+    }
+
+    /// What is said instead of a seed.
+    fn by_hand(&self) -> &'static str {
+        let given = self.wish.as_ref().is_some_and(|wish| wish.given.is_some());
+        if given { "given input" } else { "bits by hand" }
     }
 
     /// True when both are one episode of one machine, or of one file, though it may have been recorded twice.
@@ -274,6 +327,7 @@ impl Session {
                 seed,
                 rows: 1,
                 flipped: Vec::new(),
+                given: None,
             },
             |machine| Wish::of(0, machine, seed),
         );
@@ -397,7 +451,7 @@ impl Session {
         };
         let own = machine.ntm.config.rows;
         let least = ROWS[0].max(machine.ntm.config.offsets()).min(own);
-        let steps = self.wish.task(machine).longest();
+        let steps = self.wish.steps(&self.wish.task(machine));
         let fits = |rows: &usize| {
             let config = machine.ntm.config.with_rows(*rows);
             config.is_ok_and(|config| recording_bytes(&config, steps) <= LARGEST_RECORDING)
@@ -448,7 +502,8 @@ impl Session {
         self.open.replace(open)
     }
 
-    /// Asks another machine for the episode on screen, as far as it is one of its task.
+    /// Asks another machine for the episode on screen: drawn again where that can be, or as it was. A machine
+    /// with other channels gets one of its own.
     pub fn choose_alike(&mut self, index: usize) {
         let same_bits = match &self.open {
             Some(Open {
@@ -468,6 +523,13 @@ impl Session {
             if let Some((seed, 0)) = recording.origin {
                 self.wish.seed = seed;
             }
+        }
+        let (trace, config) = (&recording.trace, &machine.ntm.config);
+        let fits = (trace.input.width(), trace.output.width()) == (config.inputs, config.outputs);
+        if fits && !self.wish.draws(machine, recording) {
+            self.wish.flipped.clear();
+            let own = (recording.task.clone(), recording.episode.clone());
+            self.wish.given = Some(Given(Arc::new(own)));
         }
     }
 

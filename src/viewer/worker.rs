@@ -65,6 +65,18 @@ pub struct Shown {
     pub sha256: Option<String>,
 }
 
+impl Shown {
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let trace = &self.recording.trace;
+        // A weighting at five stages.
+        let heads = trace.heads.iter();
+        let weights = heads.map(|head| 5 * head.weighting.as_slice().len());
+        let values = trace.memory_columns.as_slice().len() + weights.sum::<usize>();
+        values * size_of::<f32>()
+    }
+}
+
 /// What came of a job.
 #[derive(Debug)]
 pub enum Outcome {
@@ -263,6 +275,11 @@ impl Worker {
         outcomes
     }
 
+    /// The path from wherever the window is started next.
+    pub fn absolute(&self, path: PathBuf) -> PathBuf {
+        self.files.absolute(path)
+    }
+
     /// True if there is such a file.
     pub fn exists(&self, path: &Path) -> bool {
         self.files.exists(path)
@@ -367,7 +384,7 @@ fn record(request: &Request) -> Result<Shown, String> {
         )
     })?;
     let config = config.unwrap_or_else(|| own.config.clone());
-    let steps = task.longest();
+    let steps = wish.steps(task);
     let bytes = recording_bytes(&config, steps);
     if bytes > LARGEST_RECORDING {
         return Err(format!(
@@ -387,18 +404,12 @@ fn record(request: &Request) -> Result<Shown, String> {
     })
 }
 
-/// The episode of the seed, or the one with the bits that were changed by hand.
+/// The episode of the seed, or the one that was given or changed by hand.
 fn play(machine: &Ntm<f32>, task: &Task, wish: &Wish) -> Recording {
-    if wish.flipped.is_empty() {
+    if wish.flipped.is_empty() && wish.given.is_none() {
         return Recording::new(machine, task, wish.seed, 0);
     }
-    let mut episode = task.episode(wish.seed, 0);
-    for &(step, channel) in &wish.flipped {
-        if let Some(other) = task.flipped(&episode, step, channel) {
-            episode = other;
-        }
-    }
-    Recording::of(machine, task, episode)
+    Recording::of(machine, task, wish.episode(task))
 }
 
 #[cfg(test)]
@@ -466,6 +477,7 @@ mod tests {
             seed,
             rows: 8,
             flipped: Vec::new(),
+            given: None,
         };
         Job::Record(Request {
             machine: Arc::new(machine),

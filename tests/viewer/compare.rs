@@ -332,6 +332,62 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
 }
 
 #[test]
+fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
+    let mut harness = paused();
+    open(&mut harness, "third.json");
+    let input = |harness: &Harness<'_, App>| {
+        let open = harness.state().session.open.as_ref().unwrap();
+        assert!(!open.is_of_a_file());
+        open.shown.recording.episode.input.clone()
+    };
+    let first = machine("first", 1);
+    let third = first.task.with_size(4).episode(7, 3);
+    open_other(&mut harness, "other.safetensors");
+    assert!(says(&harness, "A: outputs: third.json"));
+    assert!(says(
+        &harness,
+        "B: outputs: Copy other, length 4, given input"
+    ));
+    assert!(says(&harness, "the input is that of the other episode"));
+    assert!(!says(&harness, "B − A: inputs"));
+    assert_eq!(input(&harness), third.input);
+    // Another machine, other bits, and back.
+    act(&mut harness, Command::Machine(0));
+    harness.run_steps(3);
+    assert_eq!(input(&harness), third.input);
+    act(&mut harness, Command::Flip(1, 2));
+    harness.run_steps(3);
+    assert_eq!(input(&harness)[[1, 2]], 1.0 - third.input[[1, 2]]);
+    assert!(says(&harness, "B − A: inputs"));
+    act(&mut harness, Command::NextSeed);
+    harness.run_steps(3);
+    assert!(says(&harness, "B: outputs: Copy first, length 4, seed 2"));
+    for _ in 0..2 {
+        act(&mut harness, Command::Undo);
+        harness.run_steps(3);
+    }
+    assert_eq!(input(&harness), third.input);
+    assert!(!says(&harness, "B − A: inputs"));
+}
+
+#[test]
+fn how_two_are_compared_is_undone() {
+    let mut harness = two();
+    act(&mut harness, Command::Tolerance(1e-2));
+    assert!(says(&harness, "The first above 1e−2"));
+    act(&mut harness, Command::ToggleDifference);
+    assert!(!says(&harness, "B − A: outputs"));
+    act(&mut harness, Command::Undo);
+    assert!(says(&harness, "B − A: outputs") && says(&harness, "The first above 1e−2"));
+    act(&mut harness, Command::Undo);
+    harness.run_steps(2);
+    assert!(says(&harness, "The first above 1e−6"));
+    act(&mut harness, Command::Redo);
+    harness.run_steps(2);
+    assert!(says(&harness, "The first above 1e−2"));
+}
+
+#[test]
 fn what_cannot_be_compared_leaves_everything_as_it_was() {
     let mut harness = paused();
     let before = harness.state().session.title();

@@ -129,3 +129,64 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
     harness.get_by_label_contains("figure.pdf: the name of a figure ends in .svg, .png or .gif");
     assert_eq!(*shelf.saved.lock().unwrap(), [PathBuf::from("all.svg")]);
 }
+
+#[test]
+fn the_head_of_the_same_name_is_looked_at_in_another_machine() {
+    let mut harness = with_two_machines();
+    let looked_at = |harness: &Harness<'_, App>| (harness.state().focus, harness.state().pinned);
+    act(&mut harness, Command::Machine(1));
+    act(&mut harness, Command::Focus(1));
+    act(&mut harness, Command::Pin(0));
+    // W0 is the third of the heads there.
+    act(&mut harness, Command::Machine(0));
+    assert_eq!(looked_at(&harness), (2, Some(0)));
+    act(&mut harness, Command::Machine(1));
+    assert_eq!(looked_at(&harness), (1, Some(0)));
+}
+
+#[test]
+fn what_a_dialog_asks_for_is_a_command_like_any_other() {
+    let mut harness = window_with(
+        Vec2::new(1440.0, 900.0),
+        Options {
+            settings: Settings {
+                stop: 2,
+                ..Settings::default()
+            },
+            ..options(Arc::<Shelf>::default())
+        },
+    );
+    act(&mut harness, Command::StartTour);
+    harness.get_by_label_contains("3 of 9");
+    let told = "A weighting is one weight per row";
+    assert!(harness.query_by_label_contains(told).is_none());
+    act(&mut harness, Command::AskStep);
+    harness.run_steps(2);
+    harness.get_by_label("Step").type_text("4");
+    harness.run_steps(2);
+    click(&mut harness, "Go");
+    assert_eq!(step(&harness), 4);
+    // The tour hears of it.
+    harness.get_by_label_contains(told);
+}
+
+#[test]
+fn recent_files_have_whole_paths_those_compared_too() {
+    let folder = tempfile::tempdir_in(".").unwrap();
+    let path = folder.path().join("kept.ntmtrace.json");
+    let relative = path
+        .strip_prefix(std::env::current_dir().unwrap())
+        .unwrap_or(&path);
+    let mut harness = paused_with(Arc::new(Disk));
+    act(&mut harness, Command::Save(path.clone()));
+    act(&mut harness, Command::Open(relative.to_owned()));
+    harness.run_steps(2);
+    let recent = &harness.state().settings.recent;
+    assert_eq!(recent.len(), 1);
+    assert!(recent[0].is_absolute() && recent[0].ends_with(relative.file_name().unwrap()));
+    // Weights, too.
+    let mut harness = paused();
+    act(&mut harness, Command::Compare("other.safetensors".into()));
+    let recent = &harness.state().settings.recent;
+    assert_eq!(*recent, [PathBuf::from("other.safetensors")]);
+}

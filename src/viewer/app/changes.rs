@@ -51,6 +51,9 @@ impl App {
             panels: self.settings.panels,
             arrangement: self.settings.arrangement,
             look: self.settings.look,
+            tolerance: self.comparing.tolerance,
+            difference: self.comparing.difference,
+            before: self.comparing.before,
         }
     }
 
@@ -63,6 +66,9 @@ impl App {
         self.settings.panels = sight.panels;
         self.settings.arrangement = sight.arrangement;
         self.settings.look = sight.look;
+        self.comparing.tolerance = sight.tolerance;
+        self.comparing.difference = sight.difference;
+        self.comparing.before = sight.before;
         let all_before = self.zoom.height.is_none();
         self.zoom = Zoom {
             first: self.zoom.first,

@@ -118,7 +118,7 @@ impl App {
         }
         let open = self.session.numbered(open);
         self.comparing.keep(open, false);
-        self.settings.opened(path.to_owned());
+        self.remember(path.to_owned());
         self.compare_now();
     }
 
@@ -138,6 +138,7 @@ impl App {
         if self.refuses(path, &unlike.collect::<Vec<_>>()) {
             return;
         }
+        self.remember(path.to_owned());
         self.comparing.keep(screen, true);
         let index = self.session.add(machine);
         self.session.choose_alike(index);
@@ -163,8 +164,8 @@ impl App {
             self.take_other(Outcome::opened(path, opened));
             return;
         }
-        let sides = self.pair().filter(|pair| pair.found.is_none());
-        if let Some(sides) = sides.map(|pair| pair.sides()) {
+        let screen = self.session.open.as_ref();
+        if let Some(sides) = screen.and_then(|screen| self.comparing.due(screen)) {
             self.worker.start(Job::Compare(sides));
         }
     }
@@ -192,32 +193,29 @@ impl App {
         };
         let player = self.player.clone();
         let is_a = kept.is_a;
-        let label = self.head_label();
+        let heads = self.head_labels();
         let before = self.session.exchange(kept.open);
-        self.look_at_named(label);
+        self.look_at_named(heads);
         self.comparing.kept = before.map(|open| compare::Kept { open, is_a });
         self.opened();
         self.player.go_on_from(&player);
     }
 
-    fn head_label(&self) -> Option<String> {
-        let label = figure::head_label(self.trace()?, self.focus);
-        (!label.is_empty()).then_some(label)
+    /// The labels of the head looked at and of the one pinned.
+    pub(super) fn head_labels(&self) -> [Option<String>; 2] {
+        [Some(self.focus), self.pinned].map(|head| {
+            let label = figure::head_label(self.trace()?, head?);
+            (!label.is_empty()).then_some(label)
+        })
     }
 
-    /// The label of the head looked at, while another episode is to be compared with this one.
-    pub(super) fn head_compared(&self) -> Option<String> {
-        self.comparing.kept.as_ref()?;
-        self.head_label()
-    }
-
-    /// Looks at the head of this label, if the episode on screen has it: heads of two machines that do the
-    /// same may stand in other places.
-    pub(super) fn look_at_named(&mut self, label: Option<String>) {
-        let named = label.and_then(|label| figure::head_named(self.trace()?, &label));
-        if let Some(head) = named {
-            self.focus = head;
-        }
+    /// Looks at the heads of these labels, if the episode on screen has them: heads of two machines that do
+    /// the same may stand in other places.
+    pub(super) fn look_at_named(&mut self, labels: [Option<String>; 2]) {
+        let named = |label: Option<String>| figure::head_named(self.trace()?, &label?);
+        let [focus, pinned] = labels.map(named);
+        self.focus = focus.unwrap_or(self.focus);
+        self.pinned = pinned.filter(|head| *head != self.focus);
     }
 
     fn go_to_first_difference(&mut self) {
@@ -242,8 +240,7 @@ impl App {
     }
 
     fn end_comparison(&mut self) {
-        self.comparing.kept = None;
-        self.comparing.found = None;
+        self.comparing.end();
         if self.settings.arrangement == Arrangement::Compare {
             self.settings.arrangement = self.comparing.before.take().unwrap_or_default();
         }

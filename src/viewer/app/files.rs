@@ -15,20 +15,25 @@ use crate::viewer::worker::Job;
 
 impl App {
     /// A file was chosen, or its path typed.
-    pub(super) fn chosen(&mut self, aim: Aim, path: PathBuf) {
+    pub(super) fn chosen(&mut self, aim: Aim, path: PathBuf) -> Option<Command> {
         let command = match aim {
             Aim::Figure if Format::of(&path).is_none() => {
                 let name = file_name(&path);
                 let text = format!("{name}: the name of a figure ends in .svg, .png or .gif.");
                 self.toasts.add(Kind::Problem, text);
-                return;
+                return None;
             }
             Aim::Save | Aim::Figure => Command::Save(path),
             Aim::Compare => Command::Compare(path),
             Aim::Open => Command::Open(path),
         };
         self.dialog = None;
-        self.act(command);
+        Some(command)
+    }
+
+    /// A file was opened: it will be among the recent ones.
+    pub(super) fn remember(&mut self, path: PathBuf) {
+        self.settings.opened(self.worker.absolute(path));
     }
 
     /// A machine from a file.

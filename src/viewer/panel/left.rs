@@ -107,8 +107,14 @@ fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         commands.push(Command::ToggleEdit);
     }
     response.on_hover_text("Change bits of the input by hand  (E)");
+    let given = session.wish.given.is_some();
     match session.wish.flipped.len() {
+        0 if given => note(ui, "the input is that of the other episode"),
         0 => {}
+        n if given => note(
+            ui,
+            &format!("{n} of the bits are not those of the other episode"),
+        ),
         1 => note(ui, "1 bit differs from what the seed draws"),
         n => note(ui, &format!("{n} bits differ from what the seed draws")),
     }

@@ -10,6 +10,7 @@ use super::story::{self, Event, Stretch};
 use super::theme::Scale;
 use super::widget::track;
 use super::worker::{Request, Shown};
+use crate::figure::{Scalar, scalars};
 use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::{HeadTrace, ModelConfig, Role};
@@ -282,10 +283,8 @@ impl Open {
 /// What a head does over time, worked out from its weightings.
 #[derive(Clone, Debug)]
 pub struct HeadLines {
-    /// By how many rows it moves on average, in every step.
-    pub shift: Vec<f32>,
-    /// How spread out its weighting is, in bits, in every step.
-    pub entropy: Vec<f32>,
+    /// β, g, the rows it moves by on average, γ and the entropy of its weighting in bits, in every step.
+    pub scalars: [Scalar; 5],
     /// How it moves, stretch by stretch.
     pub stretches: Vec<Stretch>,
 }
@@ -293,9 +292,9 @@ pub struct HeadLines {
 impl HeadLines {
     fn of(head: &HeadTrace<f32>, steps: usize) -> Self {
         let entropy = (0..steps).map(|t| story::entropy(head.weighting.row(t)));
+        let shift = (0..steps).map(|t| expected_shift(head, t));
         Self {
-            shift: (0..steps).map(|t| expected_shift(head, t)).collect(),
-            entropy: entropy.collect(),
+            scalars: scalars(head, shift.collect(), entropy.collect()),
             stretches: story::stretches(head, steps),
         }
     }

@@ -247,16 +247,10 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
         story::entropy(weighting),
     ));
     // Worked out once for the episode: a pass over the weightings in every frame would be too much.
-    let lines_over_time = &open.heads[index];
+    let scalars = &open.heads[index].scalars;
     let over_time = (0..recording.trace.steps()).map(|t| {
-        vec![
-            t as f32,
-            head.strength[t],
-            head.gate[t],
-            lines_over_time.shift[t],
-            head.sharpening[t],
-            lines_over_time.entropy[t],
-        ]
+        let values = scalars.iter().map(|scalar| scalar.values[t]);
+        std::iter::once(t as f32).chain(values).collect()
     });
     let columns = [
         "strength",

@@ -258,9 +258,9 @@ fn emitted_menu(response: &egui::Response, rect: Rect, head: usize, view: &mut V
     let value = |head: usize, column: usize| match column {
         0 => heads[head].strength[step],
         1 => heads[head].gate[step],
-        2 => view.open.heads[head].shift[step],
+        2 => view.open.heads[head].scalars[2].values[step],
         3 => heads[head].sharpening[step],
-        _ => view.open.heads[head].entropy[step],
+        _ => view.open.heads[head].scalars[4].values[step],
     };
     let cell = pointer(response).map(|at| {
         let cells = cells(rect.x_range());

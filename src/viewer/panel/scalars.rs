@@ -1,12 +1,12 @@
 //! What the head looked at emitted, over time: a line for each number, under the loss.
 
-use egui::{Align2, Pos2, Rangef, Rect, Stroke, Ui, pos2};
+use egui::{Align2, Painter, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 
 use super::sheet::Sheet;
 use super::time::pointer;
 use super::time::veil;
 use super::{Columns, View, heads, interact, scrub};
-use crate::figure::{self, Scalar};
+use crate::figure::Scalar;
 use crate::train::is_absent;
 use crate::viewer::numbers;
 use crate::viewer::story;
@@ -17,6 +17,8 @@ use crate::viewer::widget::readout::Readout;
 const LANE: f32 = 16.5;
 /// Height of a ribbon with its room, in points.
 const RIBBON: f32 = 16.0;
+/// No words fit into less, in points.
+const LEAST_WORDS: f32 = 12.0;
 /// Height of all ribbons and lines.
 pub const HEIGHT: f32 = 2.0 * RIBBON + 5.0 * LANE + 6.0;
 
@@ -39,13 +41,58 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     }
     let top = top + 2.0 * RIBBON + 2.0;
     let label = story::head_label(view.recording(), view.focus);
-    let lines = &view.open.heads[view.focus];
-    let (shift, entropy) = (lines.shift.clone(), lines.entropy.clone());
-    let scalars = figure::scalars(head, shift, entropy);
+    let open = view.open;
+    let scalars = &open.heads[view.focus].scalars;
     for index in 0..scalars.len() {
         let top = top + index as f32 * LANE;
         let y = Rangef::new(top, top + LANE - 3.0);
-        scalar_ui(ui, columns, y, &label, (&scalars, index), view);
+        scalar_ui(ui, columns, y, &label, (scalars, index), view);
+    }
+}
+
+/// What is drawn from left to right, no finer than pixels.
+#[derive(Default)]
+struct Pixels(Option<f32>);
+
+impl Pixels {
+    /// True for what ends in another pixel than what was drawn before it.
+    fn is_next(&mut self, end: f32) -> bool {
+        let next = self.0.is_none_or(|before| end >= before + 1.0);
+        if next {
+            self.0 = Some(end);
+        }
+        next
+    }
+}
+
+/// The stretches themselves: of those that share a pixel the first.
+fn stretches_ui(painter: &Painter, columns: &Columns, y: Rangef, head: usize, view: &View<'_>) {
+    let (palette, steps) = (view.palette, view.steps());
+    let range = story::reach(&view.trace().heads[head]);
+    let (mut filled, mut marked) = (Pixels::default(), Pixels::default());
+    for (index, stretch) in view.open.heads[head].stretches.iter().enumerate() {
+        let first = columns.step(stretch.start, steps).min;
+        let last = columns.step(stretch.end, steps).min;
+        let x = Rangef::new(first + 0.5, (last - 0.5).max(first + 1.0));
+        let rect = Rect::from_x_y_ranges(x, y);
+        if filled.is_next(last) {
+            painter.rect_filled(rect, 2.0, palette.phases[index % 2]);
+        }
+        if rect.width() >= LEAST_WORDS {
+            let words = stretch.words(range);
+            let galley = painter.layout_no_wrap(words, theme::text(10.0), palette.text);
+            if galley.size().x + 4.0 <= rect.width() {
+                let at = rect.center() - galley.size() / 2.0;
+                painter.galley(at, galley, palette.text);
+                continue;
+            }
+        }
+        // A jump is worth a mark where its words do not fit.
+        let jumps = stretch.by.is_some_and(|by| by.unsigned_abs() > range);
+        if jumps && marked.is_next(rect.center().x) {
+            let stroke = Stroke::new(2.0, palette.head(head));
+            painter.vline(rect.center().x, y, stroke);
+        }
     }
 }
 
@@ -55,22 +102,7 @@ fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut 
     let (palette, painter, range) = (view.palette, ui.painter().clone(), story::reach(trace));
     let open = view.open;
     let stretches = &open.heads[head].stretches;
-    for (index, stretch) in stretches.iter().enumerate() {
-        let first = columns.step(stretch.start, steps).min;
-        let last = columns.step(stretch.end, steps).min;
-        let rect = Rect::from_x_y_ranges(Rangef::new(first + 0.5, last - 0.5), y);
-        painter.rect_filled(rect, 2.0, palette.phases[index % 2]);
-        let words = stretch.words(range);
-        let galley = painter.layout_no_wrap(words, theme::text(10.0), palette.text);
-        if galley.size().x + 4.0 <= rect.width() {
-            let at = rect.center() - galley.size() / 2.0;
-            painter.galley(at, galley, palette.text);
-        } else if stretch.by.is_some_and(|by| by.unsigned_abs() > range) {
-            // A jump is worth a mark where its words do not fit.
-            let stroke = Stroke::new(2.0, palette.head(head));
-            painter.vline(rect.center().x, y, stroke);
-        }
-    }
+    stretches_ui(&painter, columns, y, head, view);
     let label = story::head_label(view.recording(), head);
     let ink = palette.subdued;
     let at = pos2(columns.time.min - 8.0, y.center());
@@ -104,6 +136,38 @@ fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut 
     }
 }
 
+/// The points of a line over time, and where it is not finite. Of steps that share a pixel the least and the
+/// most are kept.
+fn line(
+    columns: &Columns,
+    values: &[f32],
+    height: impl Fn(f32) -> f32,
+) -> (Vec<Pos2>, Vec<Rangef>) {
+    let steps = values.len();
+    let together = (steps as f32 / columns.time.span().max(1.0))
+        .ceil()
+        .max(1.0) as usize;
+    let (mut points, mut gaps) = (Vec::new(), Vec::new());
+    for (index, few) in values.chunks(together).enumerate() {
+        let x = Rangef::new(
+            columns.step(index * together, steps).min,
+            columns.step(index * together + few.len(), steps).min,
+        );
+        let finite = few.iter().copied().filter(|value| value.is_finite());
+        let ends = finite.clone().reduce(f32::min).zip(finite.reduce(f32::max));
+        if let Some((least, most)) = ends {
+            points.extend([pos2(x.min, height(least)), pos2(x.max, height(most))]);
+        }
+        if few
+            .iter()
+            .any(|&value| !value.is_finite() && !is_absent(value))
+        {
+            gaps.push(x);
+        }
+    }
+    (points, gaps)
+}
+
 fn scalar_ui(
     ui: &mut Ui,
     columns: &Columns,
@@ -124,15 +188,10 @@ fn scalar_ui(
     if low < 0.0 {
         painter.hline(columns.time, height(0.0), palette.hairline());
     }
-    let mut points: Vec<Pos2> = Vec::with_capacity(2 * scalar.values.len());
-    for (step, &value) in scalar.values.iter().enumerate() {
-        let x = columns.step(step, scalar.values.len());
-        if value.is_finite() {
-            points.extend([pos2(x.min, height(value)), pos2(x.max, height(value))]);
-        } else if !is_absent(value) {
-            let gap = Rect::from_x_y_ranges(x, y);
-            painter.rect_filled(gap, 0.0, palette.non_finite);
-        }
+    let (points, gaps) = line(columns, &scalar.values, height);
+    for gap in gaps {
+        let gap = Rect::from_x_y_ranges(gap, y);
+        painter.rect_filled(gap, 0.0, palette.non_finite);
     }
     veil(ui, rect, scalar.values[0], view);
     let stroke = Stroke::new(1.2, palette.head(view.focus));
@@ -176,5 +235,34 @@ fn scalar_ui(
             value: numbers::exact(scalar.values[step]),
             meaning: scale,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::ABSENT;
+
+    #[test]
+    fn a_long_line_has_no_more_points_than_pixels_and_loses_no_peak() {
+        let columns = Columns::new(1440.0, true, true, 2, false);
+        let mut values = vec![0.25; 4001];
+        (values[2000], values[3000]) = (1.0, f32::NAN);
+        let (points, gaps) = line(&columns, &values, |value| value);
+        let pixels = columns.time.span() as usize;
+        assert!(points.len() <= 2 * pixels + 2 && points.len() > pixels / 2);
+        assert_eq!(points.iter().filter(|point| point.y == 1.0).count(), 1);
+        assert_eq!(gaps.len(), 1);
+        // Of few steps each is drawn, as wide as it is.
+        let (points, gaps) = line(&columns, &[0.5, f32::NAN, ABSENT, 1.0], |value| value);
+        let heights: Vec<_> = points.iter().map(|point| point.y).collect();
+        assert_eq!(heights, [0.5, 0.5, 1.0, 1.0]);
+        assert_eq!(points[1].x, columns.step(0, 4).max);
+        assert_eq!(gaps, [columns.step(1, 4)]);
+        // Ribbons, too.
+        let mut drawn = Pixels::default();
+        let ends = (0..4001).map(|step| columns.step(step, 4001).max);
+        let count = ends.filter(|&end| drawn.is_next(end)).count();
+        assert!(count <= pixels + 1, "{count}");
     }
 }

@@ -2,6 +2,8 @@
 
     tapescope trace copy --length 20 --out copy.npz
     python figure6.py copy.npz figure6.png
+
+Needs matplotlib and this module: `pip install ./python matplotlib`.
 """
 
 import sys

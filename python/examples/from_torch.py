@@ -7,6 +7,8 @@
 
 `NTM` stands for a machine of yours, written as such machines mostly are. Where its conventions differ from
 Tapescope's, `convert` says what becomes of them.
+
+Needs torch and this module: `pip install ./python torch`.
 """
 
 import json

@@ -5,6 +5,8 @@
 
 `Machine` is an ordinary `nn.Module`: train it further, take it apart, or put what it holds into one of yours.
 Every tensor keeps the name and the shape that it has in the file (docs/formats.md).
+
+Needs torch and this module: `pip install ./python torch`.
 """
 
 import sys

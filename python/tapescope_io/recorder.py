@@ -1,5 +1,7 @@
 """Records a foreign machine: one call per step of its forward loop."""
 
+import re
+
 import numpy as np
 
 from .trace import FORMAT, VERSION, Trace
@@ -8,6 +10,7 @@ SCALARS = ("strength", "gate", "sharpening")
 OF_ROWS = ("similarity", "content", "gated", "shifted", "weighting")
 OF_COLUMNS = ("key", "read", "erase", "add")
 PARTS = ("key", "strength", "gate", "shift", "sharpening", *OF_ROWS, "read", "erase", "add")
+HEAD = re.compile(r"(read|write)[0-9]+")
 READ_FIRST = "address and read M[t-1]; erase all; add all"
 WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]"
 
@@ -38,33 +41,66 @@ class Recorder:
         self.initial = {head: vector(w) for head, w in initial.items()}
         self.initial_memory = None if memory is None else matrix(memory)
         self.rows = {}
+        self.sizes = {}
         self.memories = []
         self.steps = 0
 
     def step(self, input, output=None, hidden=None, cell=None, memory=None, target=None, mask=None, **heads):
-        """One time step. A head is a dictionary of what is known of it; see the class."""
-        t = self.steps
-        self._add("input", input)
+        """One time step. A head is a dictionary of what is known of it; see the class.
+
+        A step that is refused (ValueError, with the step, the head and the part) leaves nothing behind.
+        """
+        given = {"input": vector(input)}
         for name, value in (("target", target), ("output", output), ("controller.hidden", hidden),
                             ("controller.cell", cell), ("mask", mask)):
             if value is not None:
-                self._add(name, value)
-        if memory is not None:
-            self.memories.append(matrix(memory))
+                given[name] = vector(value)
         for head, parts in heads.items():
-            if "weighting" not in parts:
-                raise ValueError(f"step {t}, {head}: `weighting` is missing")
-            for part, value in parts.items():
-                if part not in PARTS:
-                    raise ValueError(f"step {t}, {head}: there is no `{part}`; known: {', '.join(PARTS)}")
-                self._add(f"{head}.{part}", value)
+            given.update(self._head(head, parts))
+        if memory is not None:
+            memory = matrix(memory)
+        self._check(given, memory)
+        for name, value in given.items():
+            self.rows.setdefault(name, []).append(value)
+        if memory is not None:
+            self.memories.append(memory)
         self.steps += 1
 
-    def _add(self, name, value):
-        rows = self.rows.setdefault(name, [])
-        if len(rows) != self.steps:
-            raise ValueError(f"step {self.steps}: `{name}` was not given in every step before")
-        rows.append(vector(value))
+    def _head(self, head, parts):
+        where = f"step {self.steps}, {head}"
+        if not HEAD.fullmatch(head):
+            raise ValueError(f"{where}: heads are called read0, read1, … and write0, write1, …")
+        if "weighting" not in parts:
+            raise ValueError(f"{where}: `weighting` is missing")
+        for part in parts:
+            if part not in PARTS:
+                raise ValueError(f"{where}: there is no `{part}`; known: {', '.join(PARTS)}")
+        return {f"{head}.{part}": vector(value) for part, value in parts.items()}
+
+    def _check(self, given, memory):
+        """Every array in every step, and all of one size."""
+        missing = [name for name in self.rows if name not in given]
+        if missing:
+            raise ValueError(f"step {self.steps}: `{missing[0]}` is missing; it was given before")
+        sizes = dict(self.sizes)
+        shape = memory.shape if memory is not None else None
+        if self.initial_memory is not None:
+            sizes.setdefault("n", (self.initial_memory.shape[0], "memory"))
+            sizes.setdefault("m", (self.initial_memory.shape[1], "memory"))
+            if shape not in (None, self.initial_memory.shape):
+                expected = list(self.initial_memory.shape)
+                raise ValueError(f"step {self.steps}: `memory` has the shape {list(shape)}; expected {expected}")
+        for head, weighting in self.initial.items():
+            sizes.setdefault("n", (weighting.size, f"{head}, before the first step"))
+        for name, value in given.items():
+            if self.steps > 0 and name not in self.rows:
+                raise ValueError(f"step {self.steps}: `{name}` was not given in every step before")
+            axis = axis_of(name)
+            size, first = sizes.setdefault(axis, (value.size, name))
+            if value.size != size:
+                raise ValueError(
+                    f"step {self.steps}: `{name}` has {value.size} values; expected {size}, as in `{first}`")
+        self.sizes = sizes
 
     def trace(self, phases=None):
         """The episode so far. `phases`: name, first step, one past the last; without any, one for all."""
@@ -72,15 +108,13 @@ class Recorder:
             raise ValueError("no step was recorded")
         arrays, dims = {}, {}
         for name, rows in self.rows.items():
-            if len(rows) != self.steps:
-                raise ValueError(f"`{name}` was given in {len(rows)} of {self.steps} steps")
             values = np.stack(rows)
             part = name.split(".")[-1]
             if part in SCALARS or name == "mask":
                 arrays[name], dims[name] = values.reshape(self.steps), ("t",)
             else:
                 arrays[name] = values
-                dims[name] = ("t", AXES.get(part) or ("n" if part in OF_ROWS else "m"))
+                dims[name] = ("t", axis_of(name))
         heads = sorted({name.split(".")[0] for name in arrays if name.endswith(".weighting")}, key=head_order)
         for head in heads:
             if head in self.initial:
@@ -136,6 +170,14 @@ class Recorder:
 
 
 AXES = {"input": "x", "target": "y", "output": "y", "hidden": "c", "cell": "c", "shift": "s"}
+
+
+def axis_of(name):
+    """What the values of an array stand for: rows n, columns m, inputs x, outputs y, units c, offsets s, or one."""
+    part = name.split(".")[-1]
+    if part in SCALARS or part == "mask":
+        return "one"
+    return AXES.get(part) or ("n" if part in OF_ROWS else "m")
 
 
 def head_order(name):

@@ -136,6 +136,28 @@ class Io(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "`weighting` is missing"):
             recorder.step(input=[0, 1], read0=dict(gate=0.5))
 
+    def test_a_refused_step_says_where_and_leaves_nothing_behind(self):
+        recorder = Recorder("mine", memory=np.zeros((4, 3)))
+        good = dict(input=[0, 1], read0=dict(weighting=np.eye(4)[0], key=[1, 2, 3]))
+        recorder.step(**good)
+        for refused, words in (
+            (dict(input=[0, 1]), "step 1: `read0.weighting` is missing; it was given before"),
+            (dict(good, output=[1]), "step 1: `output` was not given in every step before"),
+            (dict(good, input=[0, 1, 2]), "step 1: `input` has 3 values; expected 2, as in `input`"),
+            (dict(good, read0=dict(weighting=np.eye(5)[0], key=[1, 2, 3])),
+             "step 1: `read0.weighting` has 5 values; expected 4"),
+            (dict(good, read0=dict(weighting=np.eye(4)[0], key=[1, 2, 3, 4])),
+             "step 1: `read0.key` has 4 values; expected 3"),
+            (dict(good, red0=dict(weighting=np.eye(4)[0])), "step 1, red0: heads are called"),
+            (dict(good, memory=np.zeros((4, 2))), r"step 1: `memory` has the shape \[4, 2\]; expected \[4, 3\]"),
+        ):
+            with self.assertRaisesRegex(ValueError, words):
+                recorder.step(**refused)
+        recorder.step(**good)
+        recorder.save(self.path("t.npz"))
+        self.assertEqual(load(self.path("t.npz"))["input"].shape, (2, 2))
+        self.run_program("verify", "t.npz")
+
     def test_a_machine_that_writes_first_is_recorded_as_such(self):
         for write_first in (False, True):
             recorder = Recorder("mine", memory=np.zeros((4, 2)), write_first=write_first)

@@ -1612,3 +1612,43 @@ fn the_list_of_events_goes_to_their_steps() {
         .count();
     harness.get_by_label(&format!("EVENTS  {passed} of {}", events.len()));
 }
+
+#[test]
+fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
+    let mut harness = paused();
+    act(&mut harness, Command::NextLayout);
+    let mut click_in = |picture: &str| {
+        let picture = harness.get_by_label_contains(picture).rect();
+        let place = picture.left_top() + Vec2::new(picture.width() * 0.5, picture.height() * 0.3);
+        harness.hover_at(place);
+        harness.run_steps(2);
+        for pressed in [true, false] {
+            harness.event(egui::Event::PointerButton {
+                pos: place,
+                button: egui::PointerButton::Primary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+            harness.run_steps(2);
+        }
+        harness
+            .state()
+            .card()
+            .map(|card| card.title)
+            .unwrap_or_default()
+    };
+    assert!(click_in("Read weightings").starts_with("R0 row"));
+    assert!(click_in("Write weightings").starts_with("W0 row"));
+    assert!(click_in("Reads").starts_with("R0 read r column"));
+    assert!(click_in("Adds").starts_with("W0 add a column"));
+    assert!(click_in("Inputs").starts_with("input x channel"));
+    assert!(click_in("Outputs").starts_with("output y channel"));
+}
+
+#[test]
+fn a_new_episode_beside_a_trace_says_whose_it_is() {
+    let mut harness = paused();
+    open(&mut harness, "theirs.ntmtrace.json");
+    act(&mut harness, Command::NextSeed);
+    harness.get_by_label_contains("A new episode of the machine Copy first");
+}

@@ -535,7 +535,10 @@ impl App {
                 self.player.first();
                 return;
             }
-            Command::NextSeed => self.session.wish.seed = before.seed.wrapping_add(1),
+            Command::NextSeed => {
+                self.session.wish.seed = before.seed.wrapping_add(1);
+                self.say_who_records();
+            }
             Command::Machine(index) if self.comparing.kept.is_some() => {
                 self.session.choose_alike(index);
             }

@@ -546,14 +546,16 @@ impl Session {
             || "episode.ntmtrace.json".to_owned(),
             |open| {
                 let recording = &open.shown.recording;
-                let seed = drawn(recording, "seed", "edited");
+                // Of a file without a seed nobody knows where its bits come from.
+                let by_hand = if open.is_of_a_file() { "" } else { "-edited" };
+                let seed = drawn(recording, "-seed", by_hand);
                 let measure = recording.task.measure().name();
                 // Somebody else's task may be called like a folder.
                 let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
                 let task = recording.task.name();
                 let task: String = task.chars().filter(|&c| plain(c)).collect();
                 let size = recording.episode.size;
-                format!("{task}-{measure}{size}-{seed}.ntmtrace.json")
+                format!("{task}-{measure}{size}{seed}.ntmtrace.json")
             },
         )
     }

@@ -256,7 +256,6 @@ const ALL: [(Vec2, Theme); 4] = [
 ];
 
 #[test]
-#[ignore = "the pictures come with the next change"]
 fn every_state_looks_as_it_did() {
     let options = SnapshotOptions::new()
         .threshold(FAR)

@@ -36,6 +36,17 @@ impl App {
         self.settings.opened(self.worker.absolute(path));
     }
 
+    /// A recorded trace has no machine to record another episode: says which one does.
+    pub(super) fn say_who_records(&mut self) {
+        let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
+        if let (true, Some(machine)) = (of_a_file, self.session.machine()) {
+            let title = &machine.title;
+            let text =
+                format!("A new episode of the machine {title}. Ctrl+Z brings the trace back.");
+            self.toasts.add(Kind::Notice, text);
+        }
+    }
+
     /// A machine from a file.
     pub(super) fn add(&mut self, path: &Path, machine: Machine) {
         self.welcome.pictures.remove(&machine.name);

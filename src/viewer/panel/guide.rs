@@ -1,6 +1,6 @@
 //! The tour on screen: everything is veiled but what a stop is about, with a card beside it.
 
-use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, Ui, Vec2, vec2};
+use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, RichText, Ui, Vec2, vec2};
 
 use crate::viewer::command::Command;
 use crate::viewer::theme::{self, Palette};
@@ -123,7 +123,10 @@ fn card_ui(ui: &mut Ui, tour: Tour, told: &str, palette: &Palette, commands: &mu
             "Next"
         };
         if tour.met {
-            if primary_button(ui, next).clicked() {
+            // Nothing else waits for Enter then.
+            let entered = ui.input(|input| input.key_pressed(Key::Enter))
+                && ui.memory(|memory| memory.focused().is_none());
+            if primary_button(ui, next).clicked() || entered {
                 commands.push(Command::NextStop);
             }
         } else {

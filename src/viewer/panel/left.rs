@@ -87,7 +87,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
                 fact("Episode", &index.to_string());
             }
         }
-        None => fact("Seed", "bits by hand"),
+        None => fact("Seed", "not recorded"),
     }
     if open.all.total() > 0 {
         fact("Memory", &format!("{} rows", open.all.total()));

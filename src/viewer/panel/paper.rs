@@ -5,9 +5,9 @@ use egui::{Rangef, Ui};
 use super::sheet::place_menu;
 use super::time::pointer;
 use super::{Columns, View, interact, play_head, scrub};
-use crate::figure::{Figure, Layout, Options, Orientation, RowsShown};
+use crate::figure::{Figure, Layout, Options, Orientation, Place, RowsShown, head_named};
 use crate::viewer::command::Command;
-use crate::viewer::inspect::Target;
+use crate::viewer::inspect::{Target, Vector};
 use crate::viewer::numbers;
 use crate::viewer::theme::Scale;
 use crate::viewer::widget::figure::{Page, rect};
@@ -138,9 +138,31 @@ pub fn paper_ui(
         });
         if row_name == "row" {
             *view.row = Some(row);
-            if response.clicked() {
-                view.commands.push(Command::Select(Target::Row(row)));
-            }
+        }
+        if response.clicked() {
+            view.commands.extend(keep(place, row, view));
         }
     }
+}
+
+/// What a click on a row of a picture keeps in view, with the head that the picture is of.
+fn keep(place: &Place, row: usize, view: &View<'_>) -> Vec<Command> {
+    let label = place.note.rsplit(' ').next().unwrap_or_default();
+    let head = head_named(view.trace(), label);
+    let of_head = |vector| Target::Value {
+        head: head.unwrap_or(view.focus),
+        vector,
+        column: row,
+    };
+    let target = match place.name.as_str() {
+        "Inputs" => of_head(Vector::Input),
+        "Outputs" => of_head(Vector::Output),
+        "Adds" => of_head(Vector::Add),
+        "Reads" => of_head(Vector::Read),
+        _ if place.row_name == "row" => Target::Row(row),
+        _ => return Vec::new(),
+    };
+    let focus = head.filter(|&head| head != view.focus && matches!(target, Target::Row(_)));
+    let focus = focus.map(Command::Focus).into_iter();
+    focus.chain([Command::Select(target)]).collect()
 }

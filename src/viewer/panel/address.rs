@@ -101,28 +101,34 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     );
 }
 
-/// A value of the memory at the current stage.
-fn memory_value(view: &View<'_>, row: usize, column: usize) -> f32 {
-    let trace = view.trace();
-    let t = view.step();
-    let at = column * view.rows.total() + row;
-    if view.player.reached(Stage::Add) {
-        return trace.memory_columns.row(t + 1)[at];
+/// The memory at the stage of the step that is on screen: its value in a row and a column.
+fn memory_now<'a>(view: &View<'a>) -> impl Fn(usize, usize) -> f32 + use<'a> {
+    let (trace, t, total) = (view.trace(), view.step(), view.rows.total());
+    // Asked once: a picture of a large memory reads a quarter of a million values.
+    let (added, erased) = (
+        view.player.reached(Stage::Add),
+        view.player.reached(Stage::Erase),
+    );
+    let memory = trace.memory_columns.row(t + usize::from(added));
+    move |row, column| {
+        let value = memory[column * total + row];
+        if added || !erased {
+            return value;
+        }
+        let keep = trace.heads.iter().filter_map(|head| match &head.role {
+            Role::Write { erase, .. } => {
+                Some(1.0 - head.weighting.row(t)[row] * erase.row(t)[column])
+            }
+            Role::Read { .. } => None,
+        });
+        value * keep.product::<f32>()
     }
-    let before = trace.memory_columns.row(t)[at];
-    if !view.player.reached(Stage::Erase) {
-        return before;
-    }
-    let keep = trace.heads.iter().filter_map(|head| match &head.role {
-        Role::Write { erase, .. } => Some(1.0 - head.weighting.row(t)[row] * erase.row(t)[column]),
-        Role::Read { .. } => None,
-    });
-    before * keep.product::<f32>()
 }
 
 /// The memory matrix, with the signs of the heads beside it.
 pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     memory_heading(ui, columns, bands, view);
+    let memory = memory_now(view);
     let rows = view.rows.numbers();
     let width = view.trace().memory_columns.width() / view.rows.total().max(1);
     let after = [Stage::Erase, Stage::Add].map(|stage| view.player.reached(stage));
@@ -134,7 +140,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         columns: width,
         rows: rows.len(),
         scale,
-        value: &|column, index| memory_value(view, rows[index], column),
+        value: &|column, index| memory(rows[index], column),
     };
     let texture = textures.get(ui.ctx(), "memory", version, size, view.palette, &grid);
     *view.textures = textures;
@@ -143,7 +149,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
     gaps(ui, columns.memory, axis, false, view);
     let rect = Rect::from_x_y_ranges(columns.memory, rows_range(axis));
     frame(ui, rect, view);
-    veil(ui, rect, memory_value(view, 0, 0), view);
+    veil(ui, rect, memory(0, 0), view);
     let response = interact(ui, rect, "memory", "rows down, columns across");
     let cell = pointer(&response).and_then(|at| {
         let share = (at.x - rect.left()) / rect.width().max(1.0);
@@ -157,20 +163,20 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         lines: ("row", total),
         columns: ("column", width),
         names: &[],
-        value: &|row, column| memory_value(view, row, column),
+        value: &memory,
     };
     sheet.menu(&response, cell, &mut commands);
     *view.commands = commands;
     if let Some((row, column)) = cell {
-        let (memory, words) = memory_shown(view);
+        let (which, words) = memory_shown(view);
         *view.row = Some(row);
         if response.clicked() {
             view.commands
                 .push(Command::Select(Target::Cell { row, column }));
         }
         *view.readout = Some(Readout {
-            place: format!("{memory}  row {row}  column {column}"),
-            value: numbers::exact(memory_value(view, row, column)),
+            place: format!("{which}  row {row}  column {column}"),
+            value: numbers::exact(memory(row, column)),
             meaning: words.to_owned(),
         });
     }
@@ -183,12 +189,13 @@ fn memory_numbers(ui: &Ui, columns: &Columns, axis: &Axis, width: usize, view: &
     if axis.height < 16.0 || each < 34.0 {
         return;
     }
+    let memory = memory_now(view);
     for &row in view.rows.numbers() {
         let Some(place) = axis.place_of(row) else {
             continue;
         };
         for column in 0..width {
-            let value = memory_value(view, row, column);
+            let value = memory(row, column);
             let ink = Palette::text_on(view.palette.color(view.open.memory_scale, value));
             let at = pos2(
                 columns.memory.min + (column + 1) as f32 * each - 4.0,

@@ -321,7 +321,12 @@ fn below_stages(
             return;
         }
     }
-    legends_on_demand(ui, pos2(columns.memory.min, y.max), view);
+    let corner = if left.span() >= 18.0 {
+        pos2(x.min, left.max)
+    } else {
+        pos2(columns.memory.min, y.max)
+    };
+    legends_on_demand(ui, corner, view);
 }
 
 /// A vector of the moment.

@@ -17,7 +17,7 @@ Examples:
 Recomputed are similarity, content, gated, shifted, weighting, read and memory: each step from the \
 recorded parameters of its heads, the recorded memory before it and the recorded weightings of the step \
 before. Weights are not needed, so it works for the traces of other programs too.
-Exit codes: 0 all hold, 1 something differs, 2 the trace cannot be read.";
+Exit codes: 0 all hold, 1 something differs or nothing can be recomputed, 2 the trace cannot be read.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:

@@ -79,6 +79,25 @@ pub enum Weight {
     Bold,
 }
 
+/// A line of text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    /// What it says.
+    pub text: String,
+    /// Where its anchor is, and its vertical middle.
+    pub at: [f32; 2],
+    /// The size of its letters.
+    pub size: f32,
+    /// In which colour.
+    pub ink: Rgb,
+    /// What lies at `at`.
+    pub anchor: Anchor,
+    /// How heavy.
+    pub weight: Weight,
+    /// True when it runs upwards.
+    pub upwards: bool,
+}
+
 /// Something painted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
@@ -110,22 +129,7 @@ pub enum Mark {
         opacity: f32,
     },
     /// A line of text.
-    Text {
-        /// What it says.
-        text: String,
-        /// Where its anchor is, and its vertical middle.
-        at: [f32; 2],
-        /// The size of its letters.
-        size: f32,
-        /// In which colour.
-        ink: Rgb,
-        /// What lies at `at`.
-        anchor: Anchor,
-        /// How heavy.
-        weight: Weight,
-        /// True when it runs upwards.
-        upwards: bool,
-    },
+    Text(Text),
     /// An image, every pixel a sharp rectangle.
     Image {
         /// Where.
@@ -233,7 +237,7 @@ impl Drawing {
 
     /// A line of text.
     pub(super) fn text(&mut self, text: impl Into<String>, at: [f32; 2], style: Style) {
-        self.marks.push(Mark::Text {
+        self.marks.push(Mark::Text(Text {
             text: text.into(),
             at,
             size: style.size,
@@ -241,7 +245,7 @@ impl Drawing {
             anchor: style.anchor,
             weight: style.weight,
             upwards: style.upwards,
-        });
+        }));
     }
 
     /// The edge of a rectangle, just outside.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::math::Series;
 use crate::model::{HeadTrace, Role};
-use crate::train::{Recording, is_absent};
+use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
 const MOST_OTHERS: usize = 6;
@@ -359,7 +359,7 @@ impl<'a> Figure<'a> {
         };
         let score = recording.score;
         let mut told = Vec::new();
-        if !recording.loss.first().copied().is_some_and(is_absent) {
+        if !is_unrecorded(&recording.loss) {
             told.push(format!("{:.3} bits", score.bits));
         }
         if score.scored > 0 {

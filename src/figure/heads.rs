@@ -2,7 +2,7 @@
 
 use super::numbers;
 use crate::model::{HeadTrace, Trace};
-use crate::train::{ABSENT, is_absent};
+use crate::train::{ABSENT, is_unrecorded};
 
 /// `R0`, `R1`, …, `W0`, …: the label of a head.
 pub fn head_label(trace: &Trace<f32>, head: usize) -> String {
@@ -28,7 +28,7 @@ pub fn head_named(trace: &Trace<f32>, label: &str) -> Option<usize> {
 
 /// How spread out a weighting is, in bits: 0 when all of it is on one row.
 pub fn entropy(weighting: &[f32]) -> f32 {
-    if weighting.first().copied().is_some_and(is_absent) {
+    if is_unrecorded(weighting) {
         return ABSENT;
     }
     let terms = weighting.iter().filter(|w| **w > 0.0 || w.is_nan());
@@ -67,7 +67,7 @@ pub struct Scalar {
 /// By how many rows a head moves on average in a step.
 pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
     let range = head.shift.width() / 2;
-    if head.shift.row(step).first().copied().is_some_and(is_absent) {
+    if is_unrecorded(head.shift.row(step)) {
         return ABSENT;
     }
     let terms = head.shift.row(step).iter().enumerate();
@@ -114,6 +114,7 @@ pub fn scalars(head: &HeadTrace<f32>, shift: Vec<f32>, entropy: Vec<f32>) -> [Sc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::is_absent;
 
     #[test]
     fn entropy_is_zero_on_one_row_two_bits_on_four_and_unknown_of_nothing_recorded() {

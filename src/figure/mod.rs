@@ -20,7 +20,7 @@ mod rows;
 mod svg;
 
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
-pub use drawing::{Anchor, Area, Drawing, Image, Mark, Place, Weight};
+pub use drawing::{Anchor, Area, Drawing, Image, Mark, Place, Text, Weight};
 pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
 pub use heads::{Scalar, entropy, expected_shift, head_label, head_named, offset, peak, scalars};
 pub use pool::{further, part};

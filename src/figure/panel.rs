@@ -7,7 +7,7 @@ use super::head_marks::{self, HeadMark};
 use super::pool::{further, part};
 use super::rows::left_out_after;
 use super::{Area, Colours, Drawing, Image, Place, Rgb, Scalar, Scale, numbers};
-use crate::train::is_absent;
+use crate::train::{is_absent, is_unrecorded};
 
 /// Height of the line with the name and the legend.
 const HEAD: f32 = 22.0;
@@ -503,7 +503,7 @@ fn draw_bars(
     let colours = page.colours;
     let (low, high) = bars.ends;
     drawing.rect(*area, colours.well);
-    if bars.values.first().copied().is_some_and(is_absent) {
+    if is_unrecorded(&bars.values) {
         not_recorded(drawing, area, page);
         return;
     }
@@ -562,7 +562,7 @@ fn draw_lanes(drawing: &mut Drawing, lanes: &[Scalar], head: usize, area: &Area,
             ..*area
         };
         drawing.rect(plot, colours.well);
-        if lane.values.first().copied().is_some_and(is_absent) {
+        if is_unrecorded(&lane.values) {
             not_recorded(drawing, &plot, page);
         } else {
             draw_lane(drawing, lane, head, &plot, colours);

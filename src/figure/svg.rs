@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::raster::png;
-use super::{Anchor, Area, Drawing, Image, Mark, Rgb, Weight};
+use super::{Anchor, Area, Drawing, Image, Mark, Rgb, Text, Weight};
 
 impl Drawing {
     /// The page as SVG.
@@ -64,13 +64,13 @@ fn element(mark: &Mark) -> String {
                 hex(*fill)
             )
         }
-        text @ Mark::Text { .. } => text_element(text),
+        Mark::Text(text) => text_element(text),
         Mark::Image { area, image } => image_element(area, image),
     }
 }
 
-fn text_element(mark: &Mark) -> String {
-    let Mark::Text {
+fn text_element(text: &Text) -> String {
+    let Text {
         text,
         at: [x, y],
         size,
@@ -78,10 +78,7 @@ fn text_element(mark: &Mark) -> String {
         anchor,
         weight,
         upwards,
-    } = mark
-    else {
-        return String::new();
-    };
+    } = text;
     // From the middle of the capitals down to the line they stand on.
     let drop = 0.36 * size;
     let place = if *upwards {

@@ -15,7 +15,7 @@ pub use curves::{Outcome, Spread, median, spread, thin};
 pub use evaluate::{Evaluation, chance, evaluate, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
-pub use recording::{ABSENT, Recording, is_absent};
+pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};
 pub use trainer::{Diverged, HistoryPoint, Trainer, Update};
 
 /// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training

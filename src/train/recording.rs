@@ -13,6 +13,11 @@ pub fn is_absent(value: f32) -> bool {
     value.to_bits() == ABSENT.to_bits()
 }
 
+/// True when the first of these values is [`ABSENT`]: then the array they are of was not recorded.
+pub fn is_unrecorded(values: &[f32]) -> bool {
+    values.first().copied().is_some_and(is_absent)
+}
+
 /// A recorded episode: the unit that the viewer plays and the exporter writes.
 #[derive(Clone, Debug)]
 pub struct Recording {

@@ -6,7 +6,7 @@ use crate::figure;
 pub use crate::figure::{entropy, offset, peak};
 use crate::model::HeadTrace;
 use crate::player::{Player, Stage};
-use crate::train::{Recording, is_absent};
+use crate::train::{Recording, is_absent, is_unrecorded};
 
 /// `R0`, `R1`, …, `W0`, …: the label of a head on screen.
 pub fn head_label(recording: &Recording, head: usize) -> String {
@@ -533,7 +533,7 @@ pub fn verdict(recording: &Recording) -> String {
 
 /// How much of the answer was unexpected.
 pub fn loss(recording: &Recording) -> String {
-    if recording.loss.first().copied().is_some_and(is_absent) {
+    if is_unrecorded(&recording.loss) {
         return "cross-entropy not recorded".to_owned();
     }
     let bits = numbers::short(recording.score.bits as f32, 3);

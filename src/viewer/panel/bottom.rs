@@ -153,10 +153,7 @@ fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
         return;
     };
     let steps = view.steps();
-    let x = Rangef::new(
-        columns.step(first, steps).min,
-        columns.step(last, steps).max,
-    );
+    let x = columns.span(first, last, steps);
     let (painter, accent) = (ui.painter(), view.palette.accent);
     let on = view.player.looping() == Loop::Range;
     let wash = accent.gamma_multiply(if on { 0.22 } else { 0.08 });

@@ -302,6 +302,11 @@ impl Columns {
         Rangef::new(start, start + width)
     }
 
+    /// The place of the steps from `first` to `last` on the time axis.
+    pub fn span(&self, first: usize, last: usize, steps: usize) -> Rangef {
+        Rangef::new(self.step(first, steps).min, self.step(last, steps).max)
+    }
+
     /// The step at this place of the time axis, or the nearest one.
     pub fn step_at(&self, x: f32, steps: usize) -> usize {
         let share = (x - self.time.min) / self.time.span().max(1.0);

@@ -79,10 +79,7 @@ fn loop_handles(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         return;
     };
     let steps = view.steps();
-    let x = Rangef::new(
-        columns.step(first, steps).min,
-        columns.step(last, steps).max,
-    );
+    let x = columns.span(first, last, steps);
     let (painter, accent) = (ui.painter(), view.palette.accent);
     let part = Rect::from_x_y_ranges(x, y);
     painter.rect_filled(part, 0.0, accent.gamma_multiply(0.25));

@@ -8,7 +8,7 @@ use egui::{
 };
 
 use super::picture::paint;
-use crate::figure::{Anchor, Area, Drawing, Image, Mark, Weight};
+use crate::figure::{Anchor, Area, Drawing, Image, Mark, Text, Weight};
 use crate::viewer::theme;
 
 /// The figure on screen.
@@ -101,13 +101,13 @@ fn paint_mark(painter: &Painter, mark: &Mark, origin: Pos2) {
             let fill = theme::color(*fill).gamma_multiply(*opacity);
             painter.add(Shape::convex_polygon(points(corners), fill, Stroke::NONE));
         }
-        text @ Mark::Text { .. } => paint_text(painter, text, origin),
+        Mark::Text(text) => paint_text(painter, text, origin),
         Mark::Image { .. } => {}
     }
 }
 
-fn paint_text(painter: &Painter, mark: &Mark, origin: Pos2) {
-    let Mark::Text {
+fn paint_text(painter: &Painter, text: &Text, origin: Pos2) {
+    let Text {
         text,
         at: [x, y],
         size,
@@ -115,10 +115,7 @@ fn paint_text(painter: &Painter, mark: &Mark, origin: Pos2) {
         anchor,
         weight,
         upwards,
-    } = mark
-    else {
-        return;
-    };
+    } = text;
     let (at, ink) = (origin + Vec2::new(*x, *y), theme::color(*ink));
     let font = match weight {
         Weight::Medium => theme::text(*size),

@@ -179,6 +179,8 @@ impl<R: Real> Workspace<R> {
         self.layers.iter_mut().for_each(|layer| layer.resize(steps));
         self.raw.resize(steps);
         self.features.resize(steps);
+        // What it holds is of the episode before.
+        self.window.start = None;
         let states = self
             .hidden
             .iter_mut()
@@ -807,6 +809,31 @@ mod tests {
             assert_eq!(all.0, 1);
             assert!(part.0 > 1);
             assert!(all.1 == part.1);
+        }
+    }
+
+    #[test]
+    fn a_workspace_keeps_nothing_of_the_episode_before() {
+        let machine = Ntm::<f32>::new(config(ControllerKind::Lstm, 1, ShiftForm::Softmax), 5);
+        let mut trace = [Trace::new(&machine.config)];
+        let mut gradient = |steps: usize, workspace: &mut [Workspace<f32>]| {
+            let input =
+                Array2::from_shape_fn((steps, 3), |(t, x)| ((steps * 7 + t * 3 + x) as f32).sin());
+            machine.run_for_training([&input].into_iter(), 0, &mut trace);
+            let mut gradient = Params::zeros(&machine.config);
+            set_upstream(&mut workspace[0], steps, &random_vector(2, steps * 2));
+            machine.backward(&trace, workspace, &mut gradient);
+            (trace[0].memory_every, gradient)
+        };
+        // The first steps of an episode stand where the last one's stood, and more of them than it had.
+        for lengths in [&[2, 3][..], &[30, 3, 2, 3, 1, 1, 2, 4, 5, 3]] {
+            let mut reused = [Workspace::new(&machine.config)];
+            for &steps in lengths {
+                let (every, found) = gradient(steps, &mut reused);
+                let (_, alone) = gradient(steps, &mut [Workspace::new(&machine.config)]);
+                assert!(every > 1);
+                assert!(found == alone, "{steps} steps of {lengths:?}");
+            }
         }
     }
 

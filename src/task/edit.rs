@@ -58,8 +58,14 @@ fn recalled(
     }
     let asked = items * (length + 1) + 2;
     let asked = episode.input.slice(s![asked..asked + length, ..task.bits]);
+    let answer = episode.steps() - length;
+    let answer = episode.target.slice(s![answer.., ..task.bits]);
     let item = |index: usize| bits.slice(s![index * length..(index + 1) * length, ..]);
-    let query = (0..items - 1).find(|&index| item(index) == asked)?;
+    // Items may be equal: the answer tells which of them is asked for; where it does not, the change is
+    // elsewhere.
+    let is_asked = |index: &usize| item(*index) == asked && item(index + 1) == answer;
+    let is_changed = |index: &usize| (*index..index + 2).contains(&(changed / length));
+    let query = (0..items - 1).filter(is_asked).min_by_key(is_changed)?;
     flip(&mut bits[[changed, channel]]);
     Some(task.episode_of(&bits, query))
 }
@@ -123,5 +129,34 @@ mod tests {
         let once = task.flipped(&episode, 2, 1).unwrap();
         assert_eq!(once.target[[7, 1]], once.input[[2, 1]]);
         assert!(task.flipped(&episode, 4, 0).is_none());
+    }
+
+    #[test]
+    fn an_item_that_stands_there_twice_does_not_change_what_is_asked_for() {
+        let task = AssociativeRecall {
+            bits: 2,
+            item_length: 1,
+            items: 5..=5,
+        };
+        // The second and the fourth item are the same; a bit of the first one, which is neither asked for nor
+        // the answer, is the other way round.
+        let items = ndarray::array![[0., 0.], [1., 0.], [0., 1.], [1., 0.], [1., 1.]];
+        let flip = |items: &Array2<f32>, query, step| {
+            let episode = task.episode_of(items, query);
+            let task = Task::AssociativeRecall(task.clone());
+            let other = task.flipped(&episode, step, 0).unwrap();
+            let of = |episode: &Episode, step: usize| episode.input.row(step).to_vec();
+            let asked = of(&other, 12)[..2].to_vec();
+            assert_ne!(of(&other, step), of(&episode, step));
+            (asked, other.target.row(other.steps() - 1).to_vec())
+        };
+        for (query, answer) in [(1, [0., 1.]), (3, [1., 1.])] {
+            assert_eq!(flip(&items, query, 1), (vec![1., 0.], answer.to_vec()));
+        }
+        // Where the answers are the same too, what is asked for is the one that the change leaves alone.
+        let items = ndarray::array![[1., 0.], [0., 1.], [1., 0.], [0., 1.], [1., 1.]];
+        for (query, step) in [(0, 1), (0, 3), (2, 5), (2, 7)] {
+            assert_eq!(flip(&items, query, step), (vec![1., 0.], vec![0., 1.]));
+        }
     }
 }

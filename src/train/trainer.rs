@@ -23,7 +23,7 @@ const VALIDATION_SEED: u64 = 0x7A11_DA7E_0000_0000;
 pub(super) const TAPE_LIMIT: usize = 1 << 24;
 
 /// Gradients grow from step to step and now and then exceed f32 although the loss is finite: such an
-/// update is left out. This many without a good one between them end the run.
+/// update is left out. The last of this many without a good one between them ends the run.
 const OVERFLOWS_IN_A_ROW: u32 = 20;
 
 /// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`].
@@ -231,7 +231,7 @@ impl Trainer {
         } else {
             self.overflows += 1;
         }
-        if !bits.is_finite() || self.overflows > OVERFLOWS_IN_A_ROW {
+        if !bits.is_finite() || self.overflows >= OVERFLOWS_IN_A_ROW {
             return Err(self.divergence());
         }
         if self.overflows == 0 {
@@ -520,10 +520,10 @@ mod tests {
         // Outputs that see nothing yet: the loss is finite, the sum of their gradients is not.
         params.output.weight.view_mut().fill(3e38);
         let before = trainer.machine.params.clone();
-        let good = (0..OVERFLOWS_IN_A_ROW)
+        let good = (0..2 * OVERFLOWS_IN_A_ROW)
             .take_while(|_| trainer.update().is_ok())
             .count();
-        assert_eq!(good as u32, OVERFLOWS_IN_A_ROW);
+        assert_eq!(good as u32, OVERFLOWS_IN_A_ROW - 1);
         assert!(trainer.machine.params == before);
         assert_eq!(trainer.sequences, 2 * good as u64);
         let diverged = trainer.update().unwrap_err();

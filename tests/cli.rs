@@ -295,3 +295,30 @@ fn what_a_window_is_to_compare_with_is_checked_before_it_opens() {
     let done = tapescope(folder.path(), &["view", "--compare", "copy"]);
     assert_eq!(done.status.code(), Some(2));
 }
+
+#[test]
+fn a_file_or_a_preset_alone_is_viewed() {
+    let folder = tempfile::tempdir().unwrap();
+    // What cannot be shown, so that no window opens where there is a display.
+    for (word, words) in [
+        (
+            "none.ntmtrace.json",
+            "error: none.ntmtrace.json: cannot be read",
+        ),
+        (
+            "ngrams_paper",
+            "error: no trained weights ship for `ngrams_paper`",
+        ),
+    ] {
+        let done = tapescope(folder.path(), &[word]);
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{said}");
+        let no_window = format!("error: this build has no window for {word}");
+        let words = if cfg!(feature = "gui") {
+            words
+        } else {
+            &no_window
+        };
+        assert!(said.starts_with(words), "{said}");
+    }
+}

@@ -1,11 +1,10 @@
-//! Which episode: what `trace` and `render` have in common.
+//! Which episode: what `trace`, `render` and `view` have in common.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::machine::{self, Rows};
-use super::{Usage, from_zero, items, length, repeats};
+use super::{Usage, from_zero, items, length, machine, repeats, rows};
 use crate::io::{Experiment, Trained, bits};
 use crate::model::ModelConfig;
 use crate::task::Task;
@@ -35,6 +34,9 @@ pub(super) struct EpisodeArgs {
     /// Show these bits instead of random ones.
     #[arg(long, value_name = "BITS.JSON")]
     input: Option<PathBuf>,
+    /// Run on this many memory rows instead of those of the training.
+    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
+    rows: Option<usize>,
 }
 
 impl EpisodeArgs {
@@ -48,20 +50,20 @@ impl EpisodeArgs {
             ("--seed", self.seed.is_some()),
             ("--episode", self.episode.is_some()),
             ("--input", self.input.is_some()),
+            ("--rows", self.rows.is_some()),
         ];
         let first = given.into_iter().find(|(_, is_given)| *is_given);
         first.map(|(option, _)| option)
     }
 
     /// The machine of this name or file, with the task to give it.
-    pub(super) fn trained(&self, name: &str, rows: Rows) -> anyhow::Result<Trained> {
+    pub(super) fn trained(&self, name: &str) -> anyhow::Result<Trained> {
         let Some(path) = &self.weights else {
-            let found = machine::find(name, None)?;
-            return machine::with_rows(found, name, rows);
+            return machine::find(name, self.rows);
         };
         let experiment = Experiment::find(name, &[])?;
         let label = path.display().to_string();
-        let mut trained = machine::with_rows(machine::read(path, None)?, &label, rows)?;
+        let mut trained = machine::read(path, self.rows)?;
         let (task, config) = (&experiment.task, &trained.machine.config);
         if (task.inputs(), task.outputs()) != (config.inputs, config.outputs) {
             let problem = format!(
@@ -79,12 +81,7 @@ impl EpisodeArgs {
     }
 
     /// The episode; `name` is what was typed for the machine.
-    pub(super) fn record(
-        &self,
-        name: &str,
-        rows: Rows,
-        trained: &Trained,
-    ) -> anyhow::Result<Recording> {
+    pub(super) fn record(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
         let mut task = trained.experiment.task.clone();
         if self.repeats.is_some() && task.repeats().is_none() {
             let problem = format!("--repeats: the task `{}` has no repeats", task.name());
@@ -93,7 +90,7 @@ impl EpisodeArgs {
         let config = &trained.machine.config;
         if let Some(path) = &self.input {
             let by_hand = bits::read(path, &task, self.repeats)?;
-            check_size(name, rows, config, &by_hand.task)?;
+            check_size(name, config, &by_hand.task)?;
             let episode = by_hand.episode();
             return Ok(Recording::of(&trained.machine, &by_hand.task, episode));
         }
@@ -105,17 +102,17 @@ impl EpisodeArgs {
         if let Some(repeats) = self.repeats {
             task = task.with_repeats(repeats);
         }
-        check_size(name, rows, config, &task)?;
+        check_size(name, config, &task)?;
         let seed = self.seed.unwrap_or(UNSEEN_SEED);
         let episode = self.episode.unwrap_or(0);
         Ok(Recording::new(&trained.machine, &task, seed, episode))
     }
 }
 
-fn check_size(name: &str, rows: Rows, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
+fn check_size(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
     let steps = task.longest();
     let what = format!("recording {}", machine::size(config, steps));
     let bytes = recording_bytes(config, steps);
-    let smaller = format!("--{} or {}", task.measure().name(), rows.option);
+    let smaller = format!("--{} or --rows", task.measure().name());
     machine::check_size(bytes, name, &what, &smaller)
 }

@@ -11,21 +11,6 @@ use crate::train::evaluation_bytes;
 /// The most memory that a command may take, in bytes.
 const LIMIT: u64 = 16 << 30;
 
-/// A number of memory rows, and the option that asks for it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
-    pub(super) option: &'static str,
-    pub(super) count: Option<usize>,
-}
-
-impl Rows {
-    /// As most commands call it.
-    pub(super) fn of(count: Option<usize>) -> Self {
-        let option = "--rows";
-        Self { option, count }
-    }
-}
-
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let path = Path::new(name);
@@ -40,7 +25,7 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
         .into_iter()
         .find(|machine| machine.experiment.name == name);
     let shipped = shipped.ok_or_else(|| no_weights(name))?;
-    with_rows(shipped, name, Rows::of(rows))
+    with_rows(shipped, name, rows)
 }
 
 /// The machine in a weights file or the folder of a run, on `rows` memory rows.
@@ -60,7 +45,7 @@ pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> 
     }
     let path = RunFolder::weights_at(path)?;
     let label = path.display().to_string();
-    with_rows(weights::read(&path)?, &label, Rows::of(rows))
+    with_rows(weights::read(&path)?, &label, rows)
 }
 
 /// True for what can only be meant as a path.
@@ -69,11 +54,11 @@ pub(super) fn is_file(path: &Path) -> bool {
 }
 
 /// The machine on as many memory rows as were asked for; `name` is what it is called.
-pub(super) fn with_rows(mut machine: Trained, name: &str, rows: Rows) -> anyhow::Result<Trained> {
-    if let Some(count) = rows.count {
-        machine.machine = machine.machine.with_rows(count).map_err(|error| {
-            let (option, allowed) = (rows.option, error.allowed);
-            Usage(format!("{option} {count}: {name}: allowed: {allowed}"))
+fn with_rows(mut machine: Trained, name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+    if let Some(rows) = rows {
+        machine.machine = machine.machine.with_rows(rows).map_err(|error| {
+            let allowed = error.allowed;
+            Usage(format!("--rows {rows}: {name}: allowed: {allowed}"))
         })?;
     }
     Ok(machine)

@@ -15,11 +15,13 @@ mod trace;
 mod train;
 mod view;
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::str::FromStr;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::io::Error;
@@ -29,6 +31,7 @@ use crate::model::ModelConfig;
 const EXAMPLES: &str = "\
 Examples:
   tapescope                                  open the window on a trained machine
+  tapescope copy.ntmtrace.json               open it on a file, or on a preset; short for `view`
   tapescope tasks                            list the experiments
   tapescope train copy --seed 7              train; the best weights go to runs/copy-7
   tapescope eval copy --lengths 10,20,120    measure, also on sequences longer than in training
@@ -51,7 +54,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, Parser)]
 #[command(name = "tapescope", version, after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {
-    /// Without one: view.
+    /// Without one: view; `tapescope copy` is `tapescope view copy`.
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -79,9 +82,24 @@ struct Usage(String);
 #[error("{0}")]
 struct Stopped(String);
 
+/// What was typed. A first word that is no command, but a file or a preset, is to be viewed.
+fn parse() -> Cli {
+    let mut typed: Vec<OsString> = std::env::args_os().collect();
+    let error = match Cli::try_parse_from(&typed) {
+        Ok(cli) => return cli,
+        Err(error) => error,
+    };
+    let is_no_command = error.kind() == ErrorKind::InvalidSubcommand;
+    if !is_no_command || !typed.get(1).is_some_and(|word| view::can_be_meant(word)) {
+        error.exit();
+    }
+    typed.insert(1, "view".into());
+    Cli::parse_from(typed)
+}
+
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parse();
     let mut out = io::stdout().lock();
     let result = match cli.command.unwrap_or(Command::View(view::View::default())) {
         Command::View(view) => view.run(),
@@ -150,7 +168,12 @@ fn from_zero(text: &str) -> Result<u64, String> {
 
 /// A number of memory rows, as it is typed.
 fn rows(text: &str) -> Result<usize, String> {
-    whole_number(text, ModelConfig::MAX_ROWS)
+    whole_number(text, ModelConfig::MAX_ROWS).map_err(|problem| match text {
+        "all" | "touched" => {
+            format!("{problem}; which of them are drawn says `render --show-rows {text}`")
+        }
+        _ => problem,
+    })
 }
 
 /// A length of sequences, as it is typed.

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::Usage;
 use super::episode::EpisodeArgs;
-use super::machine::Rows;
-use super::{Usage, rows};
 use crate::figure::compare::{Common, Comparison, Named, Part};
 use crate::figure::{
     Drawing, Figure, Format, Layout, Options, Orientation, Picture, RowsShown, head_label,
@@ -67,9 +66,9 @@ pub(super) struct Render {
     /// each kind].
     #[arg(long, value_name = "HEAD", value_delimiter = ',')]
     head: Vec<String>,
-    /// The memory rows that are drawn.
-    #[arg(long, value_enum, default_value_t = Shown::Touched)]
-    rows: Shown,
+    /// Which of the memory's rows are drawn.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Shown::Touched)]
+    show_rows: Shown,
     /// Where row 0 is: paper, at the bottom, or screen, at the top [default: paper in the layout
     /// paper].
     #[arg(long, value_enum)]
@@ -92,9 +91,6 @@ pub(super) struct Render {
     /// How long every step of a GIF is shown, in milliseconds [default: 250].
     #[arg(long, value_name = "MS", value_parser = delay, allow_negative_numbers = true)]
     delay: Option<u16>,
-    /// Run on this many memory rows instead of those of the training.
-    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
-    memory_rows: Option<usize>,
     #[command(flatten)]
     episode: EpisodeArgs,
 }
@@ -143,8 +139,11 @@ impl Render {
         } else {
             let figure = Figure::new(&recording, options);
             if figure.is_empty() {
-                let problem = "--layout: the machine of this episode has none of these pictures";
-                return Err(Usage(problem.to_owned()).into());
+                let there = figure.pictures().join(", ");
+                let problem = format!(
+                    "--layout: the machine of this episode has none of these pictures; it has {there}"
+                );
+                return Err(Usage(problem).into());
             }
             let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
             (figure.to_bytes(format, scale, delay), drawing.title)
@@ -200,17 +199,12 @@ impl Render {
                 && path
                     .extension()
                     .is_some_and(|end| ends.iter().any(|e| end == *e));
-        let rows = Rows {
-            option: "--memory-rows",
-            count: self.memory_rows,
-        };
         if !is_trace || self.episode.weights.is_some() {
-            let trained = self.episode.trained(source, rows)?;
-            return self.episode.record(source, rows, &trained);
+            let trained = self.episode.trained(source)?;
+            return self.episode.record(source, &trained);
         }
-        let given = rows.count.map(|_| rows.option).or(self.episode.given());
         // What is compared may be one of each.
-        if let Some(option) = given.filter(|_| self.compare.is_none()) {
+        if let Some(option) = self.episode.given().filter(|_| self.compare.is_none()) {
             let problem = format!(
                 "{option}: {source} is a recorded trace and is drawn as it is; {option} needs a preset or weights"
             );
@@ -241,7 +235,7 @@ impl Render {
             dark: self.dark,
             size: self.size,
             step: self.step,
-            rows: match self.rows {
+            rows: match self.show_rows {
                 Shown::Touched => RowsShown::Touched,
                 Shown::All => RowsShown::All,
             },

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::episode::EpisodeArgs;
-use super::machine::Rows;
-use super::{note, rows};
+use super::note;
 use crate::io::trace;
 use crate::io::trace::{Encoding, Source};
 
@@ -36,9 +35,6 @@ pub(super) struct Trace {
     machine: String,
     #[command(flatten)]
     episode: EpisodeArgs,
-    /// Run on this many memory rows instead of those of the training.
-    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
-    rows: Option<usize>,
     /// Write the whole memory of every step, also when it is large.
     #[arg(long)]
     full_memory: bool,
@@ -49,9 +45,8 @@ pub(super) struct Trace {
 
 impl Trace {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let rows = Rows::of(self.rows);
-        let trained = self.episode.trained(&self.machine, rows)?;
-        let recording = self.episode.record(&self.machine, rows, &trained)?;
+        let trained = self.episode.trained(&self.machine)?;
+        let recording = self.episode.record(&self.machine, &trained)?;
         let config = &trained.machine.config;
         let steps = recording.episode.steps();
         let encoding = Encoding::of(&self.out);

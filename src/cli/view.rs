@@ -1,6 +1,12 @@
 //! `tapescope view`: the window.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use clap::Args;
+
+use super::machine;
+use crate::io::Experiment;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,6 +31,13 @@ pub(super) struct View {
     compare: Option<String>,
 }
 
+/// True for a first word that may be what to view: a file, or what can only be one, or a preset.
+pub(super) fn can_be_meant(word: &OsStr) -> bool {
+    let path = Path::new(word);
+    let is_preset = |name| Experiment::built_in(name, &[]).is_some();
+    machine::is_file(path) || path.exists() || word.to_str().is_some_and(is_preset)
+}
+
 #[cfg(feature = "gui")]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
@@ -41,10 +54,9 @@ impl View {
 /// A file, where there is one of that name or it can only be a path; or else the name of a machine.
 #[cfg(feature = "gui")]
 fn first(what: String) -> anyhow::Result<crate::viewer::First> {
-    use super::machine;
-    use crate::io::{Error, Experiment, preset, weights};
+    use crate::io::{Error, preset, weights};
     use crate::viewer::First;
-    let path = std::path::Path::new(&what);
+    let path = Path::new(&what);
     if machine::is_file(path) || path.exists() {
         return Ok(First::File(what.into()));
     }

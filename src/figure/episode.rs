@@ -311,6 +311,13 @@ impl<'a> Figure<'a> {
         self.bands().is_empty()
     }
 
+    /// The names of the pictures that there are of this episode.
+    pub fn pictures(&self) -> Vec<&'static str> {
+        let all = Picture::NAMES.into_iter();
+        let there = all.filter(|(_, picture)| !self.panels(*picture).is_empty());
+        there.map(|(name, _)| name).collect()
+    }
+
     /// The smallest page.
     pub fn least_size(&self) -> (f32, f32) {
         least_size(&self.bands())
@@ -1096,7 +1103,13 @@ mod tests {
         assert_eq!(names(Layout::Paper), ["Inputs", "Outputs"]);
         assert_eq!(names(Layout::Debug).last().unwrap(), "Hidden state");
         let none = Layout::Pictures(vec![Picture::Weightings]);
-        assert!(Figure::new(&recording, Options::new(none)).is_empty());
+        let figure = Figure::new(&recording, Options::new(none));
+        assert!(figure.is_empty());
+        let strips = ["input", "target", "output", "error"];
+        assert_eq!(
+            figure.pictures(),
+            [&strips[..], &["hidden", "cells"]].concat()
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use safetensors::{Dtype, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::error::short;
+use super::error::{choices, nearest, short};
 use super::history::{EvaluationForm, PointForm};
 use super::preset::form::plain;
 use super::{Error, Experiment, file};
@@ -269,20 +269,9 @@ fn read_params(file: &SafeTensors, config: &ModelConfig, label: &str) -> Result<
     }
     let mut names = file.names();
     names.sort_unstable();
-    if let Some(name) = names
-        .iter()
-        .find(|&name| !expected.iter().any(|(known, _)| known == name))
-    {
-        let error = Error::unknown(
-            "tensor",
-            name,
-            expected.iter().map(|(name, _)| name.as_str()),
-        );
-        return Err(Error::content(
-            label,
-            *name,
-            format!("does not belong to this machine: {error}"),
-        ));
+    let is_known = |name: &str| expected.iter().any(|(known, _)| known == name);
+    if let Some(name) = names.into_iter().find(|name| !is_known(name)) {
+        return Err(Error::content(label, name, stranger(name, &expected)));
     }
     // Every tensor is in the file with these shapes, so the machine is no larger than the file.
     let mut params = Params::zeros(config);
@@ -304,6 +293,22 @@ fn read_params(file: &SafeTensors, config: &ModelConfig, label: &str) -> Result<
         }
     }
     Ok(params)
+}
+
+/// What is said of a tensor that the preset in its file has no place for.
+fn stranger(name: &str, expected: &[(String, [usize; 2])]) -> String {
+    const MOST: usize = 24;
+    let names = || expected.iter().map(|(name, _)| name.as_str());
+    let mut listed: Vec<String> = names().take(MOST).map(str::to_owned).collect();
+    if expected.len() > MOST {
+        listed.push(format!("… ({} in all)", expected.len()));
+    }
+    let choices = choices(
+        nearest(name, names()),
+        "the preset in the file expects",
+        &listed,
+    );
+    format!("does not belong to this machine{choices}")
 }
 
 fn check_tensor(

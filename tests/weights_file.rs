@@ -121,11 +121,12 @@ fn weights_of_a_run_are_called_by_its_folder() {
 fn a_new_run_in_an_old_folder_leaves_nothing_of_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let old = trained(TINY);
-    let run = RunFolder::create(folder.path(), &old.experiment, "old").unwrap();
+    let run = RunFolder::create(folder.path(), &old.experiment, "old", false).unwrap();
     run.weights(&old).unwrap();
+    drop(run);
     assert!(RunFolder::is_taken(folder.path()));
     let new = trained(&TINY.replace(r#""size": 4"#, r#""size": 5"#));
-    let run = RunFolder::create(folder.path(), &new.experiment, "new").unwrap();
+    let run = RunFolder::create(folder.path(), &new.experiment, "new", true).unwrap();
     // The new run may end here, before its first validation.
     assert!(!run.weights_path().exists());
     let preset = Experiment::read(&folder.path().join("preset.json"), &[]).unwrap();

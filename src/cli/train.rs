@@ -10,7 +10,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::{
-    INTERRUPTED, Stopped, Usage, command_line, from_zero, machine, note, thread_count, threads,
+    INTERRUPTED, Stopped, command_line, from_zero, machine, note, thread_count, threads,
     whole_number,
 };
 use crate::io::{Experiment, RunFolder, Trained, preset};
@@ -70,16 +70,9 @@ impl Train {
                 experiment.name, experiment.training.seed
             ))
         });
-        if RunFolder::is_taken(&folder) && !self.force {
-            let problem = format!(
-                "{} holds the weights of an earlier run; choose another --seed or --out, or replace them with --force",
-                folder.display()
-            );
-            return Err(Usage(problem).into());
-        }
         let command = command_line();
         let mut run = Run {
-            folder: RunFolder::create(&folder, &experiment, &command)?,
+            folder: RunFolder::create(&folder, &experiment, &command, self.force)?,
             experiment,
             command,
             saved: None,

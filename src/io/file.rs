@@ -149,3 +149,21 @@ pub(super) fn remove(path: &Path) -> Result<(), Error> {
 pub(super) fn exists(path: &Path) -> bool {
     path.is_file()
 }
+
+/// The names of what lies in a folder, in order; none where there is no such folder.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, Error> {
+    let list = || -> io::Result<Vec<String>> {
+        let entries = fs::read_dir(folder)?;
+        let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        let mut names: Vec<String> = names.collect::<io::Result<_>>()?;
+        names.sort_unstable();
+        Ok(names)
+    };
+    match list() {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed.map_err(|source| Error::Read {
+            file: label(folder),
+            source,
+        }),
+    }
+}

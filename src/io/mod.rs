@@ -22,6 +22,7 @@ pub mod bits;
 mod error;
 mod file;
 pub mod history;
+pub mod lock;
 pub mod log;
 pub mod paper;
 pub mod picture;
@@ -33,5 +34,5 @@ pub mod weights;
 
 pub use error::Error;
 pub use preset::{EvaluationConfig, Experiment};
-pub use run::RunFolder;
+pub use run::{Contents, RunFolder};
 pub use weights::Trained;

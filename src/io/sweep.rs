@@ -15,7 +15,7 @@ use super::{Error, Experiment, RunFolder, file, log};
 use crate::train::{Diverged, HistoryPoint, Outcome, Spread, median, spread};
 
 /// Where the words of a run that failed are.
-const FAILURE: &str = "error.txt";
+pub(super) const FAILURE: &str = "error.txt";
 /// How many folders below the one that is collected a run may lie.
 const MOST_LEVELS: usize = 8;
 /// The longest name of a run's folder; file systems allow 255 bytes.
@@ -574,7 +574,7 @@ mod tests {
 
     /// Writes the folder of a run as `train` does, without weights.
     fn write_run(folder: &Path, experiment: &Experiment, bits: &[f64]) {
-        let mut run = RunFolder::create(folder, experiment, "tapescope train").unwrap();
+        let mut run = RunFolder::create(folder, experiment, "tapescope train", true).unwrap();
         for point in points(bits) {
             run.point(&point).unwrap();
         }

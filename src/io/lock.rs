@@ -1,0 +1,225 @@
+//! One writer at a time: a lock that says who holds it.
+//!
+//! The lock is the system's own, on a file: that of a process that has ended, however it ended, is free.
+//! The file alone means nothing; it is removed with the lock, and one that is left is taken over.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::short;
+use super::{Error, file};
+
+/// The largest lock file that is read, in bytes.
+const LIMIT: u64 = 1 << 16;
+const FORMAT: &str = "tapescope-lock";
+
+/// A lock that is held until it is dropped, or until this process ends.
+#[derive(Debug)]
+pub struct Lock {
+    path: PathBuf,
+    /// What the system's lock is on.
+    _file: File,
+}
+
+/// What a lock file says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    format: String,
+    process: u32,
+    host: String,
+    command: String,
+}
+
+impl Lock {
+    /// Takes the lock at `path`, whose file is created where it is not there; `command` is what the holder
+    /// is called in the refusal of others.
+    ///
+    /// Where a file system knows no locks there is none, and nobody is refused.
+    ///
+    /// # Errors
+    /// Somebody else holds it, and who; or the file cannot be written.
+    pub fn take(path: &Path, command: &str) -> Result<Self, Error> {
+        let unwritable = |source| Error::Write {
+            file: file::label(path),
+            source,
+        };
+        loop {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            let mut file = options.open(path).map_err(unwritable)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(refusal(path)),
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+                Err(TryLockError::Error(error)) => return Err(unwritable(error)),
+            }
+            // The holder before may have removed its file after this one was opened.
+            if !is_at(&file, path).map_err(unwritable)? {
+                continue;
+            }
+            let holder = Holder {
+                format: FORMAT.to_owned(),
+                process: std::process::id(),
+                host: host(),
+                command: command.to_owned(),
+            };
+            let line = file::json(&holder) + "\n";
+            let written = file
+                .set_len(0)
+                .and_then(|()| file.rewind())
+                .and_then(|()| file.write_all(line.as_bytes()));
+            written.map_err(unwritable)?;
+            let path = path.to_owned();
+            return Ok(Self { path, _file: file });
+        }
+    }
+
+    /// True for a lock file of ours, held or left behind.
+    pub(super) fn is_ours(path: &Path) -> bool {
+        // The holder may not have written it yet, or may keep others from reading it.
+        match read(path) {
+            Ok(text) => text.is_empty() || holder(&text).is_some(),
+            Err(_) => cfg!(windows),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Elsewhere whoever has opened the file meanwhile could not see that it is gone, so it stays.
+        if cfg!(unix) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// True when `file` is the one at `path`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    let here = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((here.dev(), here.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "the same signature everywhere")]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LIMIT).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn holder(text: &str) -> Option<Holder> {
+    let holder: Holder = serde_json::from_str(text).ok()?;
+    (holder.format == FORMAT).then_some(holder)
+}
+
+/// Who holds the lock of a folder, in words.
+fn refusal(path: &Path) -> Error {
+    let who = match read(path).ok().and_then(|text| holder(&text)) {
+        Some(holder) => {
+            let (process, command) = (holder.process, short(&holder.command));
+            let place = if holder.host == host() {
+                String::new()
+            } else {
+                format!(" on {}", short(&holder.host))
+            };
+            format!("process {process}{place}: {command}")
+        }
+        None => "another process".to_owned(),
+    };
+    let folder = path.parent().unwrap_or(path);
+    Error::content(
+        &file::label(folder),
+        "",
+        format!("is being written by {who}"),
+    )
+}
+
+/// The name of this computer.
+#[cfg(unix)]
+fn host() -> String {
+    let system = rustix::system::uname();
+    system.nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn host() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_has_one_holder_who_is_named_and_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        let first = Lock::take(&path, "tapescope train copy").unwrap();
+        let refused = Lock::take(&path, "tapescope sweep copy").unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "{}: is being written by process {}: tapescope train copy",
+                folder.path().display(),
+                std::process::id()
+            )
+        );
+        drop(first);
+        assert!(cfg!(not(unix)) || !path.exists());
+        Lock::take(&path, "tapescope sweep copy").unwrap();
+    }
+
+    #[test]
+    fn what_a_dead_holder_left_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        let left = r#"{"format":"tapescope-lock","process":1,"host":"x","command":"a long one, longer than that of the next holder"}"#;
+        fs::write(&path, left).unwrap();
+        assert!(Lock::is_ours(&path));
+        let lock = Lock::take(&path, "short").unwrap();
+        assert_eq!(holder(&read(&path).unwrap()).unwrap().command, "short");
+        drop(lock);
+        for foreign in ["notes", "{}", r#"{"format":"x"}"#] {
+            fs::write(&path, foreign).unwrap();
+            assert!(!Lock::is_ours(&path), "{foreign}");
+        }
+    }
+
+    /// Many take and drop one lock as fast as they can: never two at a time.
+    #[test]
+    fn a_lock_whose_file_is_removed_keeps_everyone_else_out() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        let (inside, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while taken.load(Ordering::SeqCst) < 500 {
+                        let Ok(_lock) = Lock::take(&path, "x") else {
+                            continue;
+                        };
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        taken.fetch_add(1, Ordering::SeqCst);
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,236 @@
+//! The folder of a run: one writer, nothing foreign overwritten, and what is in it belongs together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tapescope::io::{Experiment, RunFolder, log};
+
+const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
+    "model": {"memory": {"rows": 6, "columns": 4}, "controller": {"size": 5}},
+    "training": {"sequences": 40, "validation_every": 10, "validation_episodes": 2}}"#;
+const LOG: &str = "history.ntmlog.jsonl";
+const PRESET: &str = "preset.json";
+const WEIGHTS: &str = "weights.safetensors";
+
+fn tapescope(folder: &Path, arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_tapescope");
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command.output().unwrap()
+}
+
+fn said(done: &Output) -> String {
+    String::from_utf8(done.stderr.clone()).unwrap()
+}
+
+/// Every file of a folder, by its name.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let file = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, std::fs::read(entry.path()).unwrap())
+    };
+    entries.map(file).collect()
+}
+
+/// A folder with `tiny.json`, and the run `done` of it.
+fn with_a_run() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("tiny.json"), TINY).unwrap();
+    let done = tapescope(place.path(), &["train", "tiny.json", "--out", "done"]);
+    assert!(done.status.success(), "{done:?}");
+    place
+}
+
+#[test]
+fn nothing_is_written_into_a_folder_that_is_not_ours() {
+    let place = with_a_run();
+    let run = files(&place.path().join("done"));
+    let newer = String::from_utf8(run[PRESET].clone()).unwrap();
+    let newer = newer.replacen('{', r#"{"from_the_future": 1,"#, 1);
+    let other = TINY.replace("40", "50").into_bytes();
+    let log = || (LOG, run[LOG].clone());
+    let cases: [(&str, Vec<(&str, Vec<u8>)>, &str); 8] = [
+        (
+            "preset",
+            vec![(PRESET, TINY.into())],
+            "it holds preset.json, and no history.ntmlog.jsonl",
+        ),
+        (
+            "weights",
+            vec![(WEIGHTS, run[WEIGHTS].clone())],
+            "it holds weights.safetensors, and no ",
+        ),
+        (
+            "notes",
+            vec![("notes.txt", "mine".into())],
+            "it holds notes.txt, and no ",
+        ),
+        (
+            "lock",
+            vec![("run.lock", "mine".into())],
+            "it holds run.lock, and no ",
+        ),
+        (
+            "log",
+            vec![(LOG, "mine\n".into())],
+            "log/history.ntmlog.jsonl: `line 1`: ",
+        ),
+        (
+            "newer",
+            vec![log(), (PRESET, newer.into())],
+            "newer/preset.json: `from_the_future`: ",
+        ),
+        (
+            "other",
+            vec![log(), (PRESET, other)],
+            "preset.json is of another experiment than ",
+        ),
+        (
+            "torn",
+            vec![log(), (WEIGHTS, "mine".into())],
+            "torn/weights.safetensors: ",
+        ),
+    ];
+    for (name, contents, why) in cases {
+        let folder = place.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        for (file, bytes) in contents {
+            std::fs::write(folder.join(file), bytes).unwrap();
+        }
+        let before = files(&folder);
+        for force in [&[][..], &["--force"]] {
+            let arguments = ["train", "tiny.json", "--out", name];
+            let done = tapescope(place.path(), &[&arguments, force].concat());
+            assert_eq!(files(&folder), before, "{name}");
+            let said = said(&done);
+            assert_eq!(done.status.code(), Some(2), "{name}: {said}");
+            assert!(
+                said.contains("is not the folder of a run") && said.contains(why),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_preset_is_not_replaced_by_its_own_run() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join(PRESET), TINY).unwrap();
+    let before = files(place.path());
+    let done = tapescope(place.path(), &["train", PRESET, "--out", ".", "--force"]);
+    assert_eq!(files(place.path()), before);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+}
+
+#[test]
+fn a_run_is_replaced_with_force_alone_and_then_as_a_whole() {
+    let place = with_a_run();
+    let folder = place.path().join("done");
+    std::fs::write(folder.join("notes.txt"), "beside a log").unwrap();
+    // A run that came to no weights has its log.
+    std::fs::remove_file(folder.join(WEIGHTS)).unwrap();
+    let before = files(&folder);
+    let again = ["train", "tiny.json", "--out", "done", "--seed", "2"];
+    let done = tapescope(place.path(), &again);
+    assert_eq!(files(&folder), before);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(
+        said(&done).contains("done: holds a run of 40/40 sequences; "),
+        "{}",
+        said(&done)
+    );
+    let done = tapescope(place.path(), &[&again[..], &["--force"]].concat());
+    assert!(done.status.success(), "{done:?}");
+    let after = files(&folder);
+    assert_eq!(after["notes.txt"], b"beside a log");
+    let names: Vec<&str> = after.keys().map(String::as_str).collect();
+    assert_eq!(names, [LOG, "notes.txt", PRESET, WEIGHTS]);
+    assert_eq!(
+        log::read(&folder.join(LOG))
+            .unwrap()
+            .experiment
+            .training
+            .seed,
+        2
+    );
+    assert_eq!(
+        Experiment::read(&folder.join(PRESET), &[])
+            .unwrap()
+            .training
+            .seed,
+        2
+    );
+}
+
+/// What is asked first may be answered by a file that is gone a moment later: what decides is asked again
+/// when the folder is locked, also from inside one process.
+#[test]
+fn a_locked_folder_is_nobody_elses() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("run");
+    let experiment = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
+    let held = RunFolder::create(&folder, &experiment, "tapescope train one", false).unwrap();
+    let before = files(&folder);
+    for replace in [false, true] {
+        let refused = RunFolder::create(&folder, &experiment, "two", replace).unwrap_err();
+        assert!(
+            refused.to_string().ends_with(&format!(
+                "run: is being written by process {}: tapescope train one",
+                std::process::id()
+            )),
+            "{refused}"
+        );
+        assert_eq!(files(&folder), before);
+    }
+    drop(held);
+    assert!(RunFolder::create(&folder, &experiment, "two", true).is_ok());
+}
+
+#[test]
+#[cfg(unix)]
+fn two_runs_in_one_folder_do_not_mix() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("tiny.json"), TINY).unwrap();
+    let arguments = ["train", "tiny.json", "--out", "run", "--force", "--seed"];
+    let endless = ["1", "--sequences", "1000000000000"];
+    let mut first = Command::new(env!("CARGO_BIN_EXE_tapescope"))
+        .args([&arguments[..], &endless].concat())
+        .current_dir(place.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut errors = BufReader::new(first.stderr.take().unwrap());
+    errors.read_line(&mut String::new()).unwrap();
+    let reader = std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+    let second = tapescope(place.path(), &[&arguments[..], &["2"]].concat());
+    let seed = |file: &str| {
+        let path = place.path().join("run").join(file);
+        let experiment = match file {
+            LOG => log::read(&path).unwrap().experiment,
+            PRESET => Experiment::read(&path, &[]).unwrap(),
+            _ => tapescope::io::weights::read(&path).unwrap().experiment,
+        };
+        experiment.training.seed
+    };
+    let seeds = [LOG, PRESET, WEIGHTS].map(seed);
+    let pid = first.id();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    reader.join().unwrap().unwrap();
+    assert_eq!(second.status.code(), Some(2), "{second:?}");
+    let holder = format!(
+        "error: run: is being written by process {pid}: tapescope train tiny.json --out run --force --seed 1 "
+    );
+    assert!(said(&second).starts_with(&holder), "{}", said(&second));
+    assert_eq!(seeds, [1, 1, 1]);
+    // The lock of the dead is free.
+    let third = tapescope(place.path(), &[&arguments[..], &["2"]].concat());
+    assert!(third.status.success(), "{third:?}");
+    assert_eq!([LOG, PRESET, WEIGHTS].map(seed), [2, 2, 2]);
+    assert!(!place.path().join("run/run.lock").exists());
+}

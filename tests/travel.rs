@@ -509,6 +509,7 @@ fn a_task_of_another_program_opens_with_numbered_channels() {
     for task in [
         r#"{"name": "omniglot", "params": {"shots": 5}}"#,
         r#"{"name": "copy"}"#,
+        r#"{"name": "copy", "params": {"bits": 2, "length": [1, 9]}}"#,
     ] {
         let mut value: serde_json::Value = serde_json::from_str(&tiny()).unwrap();
         value["task"] = serde_json::from_str(task).unwrap();
@@ -520,7 +521,7 @@ fn a_task_of_another_program_opens_with_numbered_channels() {
         assert_eq!(read.recording.task.input_name(2), "channel 2");
         assert_eq!(read.recording.task.output_name(0), "channel 0");
         let name = &other.name;
-        assert_eq!(read.title, format!("t.json: {name}, 3 steps"));
+        assert_eq!(read.title, format!("t.json: {name}, 7 steps"));
         let written = again(&read);
         assert!(written.contains(&format!(r#""name":"{name}""#)));
         assert_eq!(again(&trace::from_json(&written, "t").unwrap()), written);

@@ -152,7 +152,7 @@ def main(weights, trace, write_first=False):
     inputs[:length, :bits], inputs[length, bits] = vectors, 1
     w0 = torch.softmax(machine.w0, -1)
     recorder = Recorder("copy", memory=machine.mem0, read0=w0[0], write0=w0[1],
-                        params={"bits": bits, "length": length}, write_first=write_first)
+                        params={"bits": bits}, length=length, order="write-first" if write_first else "read-first")
     with torch.no_grad():
         machine(inputs, recorder)
     phases = [("input", 0, length), ("delimiter", length, length + 1), ("answer", length + 1, 2 * length + 1)]

@@ -6,10 +6,17 @@
     trace.frame("write0")                   # a pandas data frame, where pandas is there
 
 The files are specified in docs/formats.md of Tapescope. Needs nothing but NumPy.
+`tapescope_io.pytorch_ntm` records and converts machines of pytorch-ntm; it needs torch.
 """
 
+from ._version import __version__
+from .errors import FormatError, NotRecordedError, RecordError, StepError, TapescopeError, WeightsError
+from .preset import check_preset, tensor_shapes
 from .recorder import Recorder
-from .trace import FormatError, Trace, load
-from .weights import read_weights, tensor_shapes, write_weights
+from .trace import Trace, load
+from .weights import read_weights, write_weights
 
-__all__ = ["FormatError", "Recorder", "Trace", "load", "read_weights", "tensor_shapes", "write_weights"]
+__all__ = [
+    "FormatError", "NotRecordedError", "RecordError", "Recorder", "StepError", "TapescopeError", "Trace",
+    "WeightsError", "__version__", "check_preset", "load", "read_weights", "tensor_shapes", "write_weights",
+]

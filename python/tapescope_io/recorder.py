@@ -1,18 +1,70 @@
 """Records a foreign machine: one call per step of its forward loop."""
 
+from __future__ import annotations
+
 import re
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+import numpy.typing as npt
 
-from .trace import FORMAT, VERSION, Trace
+from ._version import __version__
+from .errors import RecordError, WeightsError, meant
+from .preset import TASKS, channels, check_task
+from .trace import FORMAT, IN_TURN, READ_FIRST, VERSION, WRITE_FIRST, Path, Trace
 
-SCALARS = ("strength", "gate", "sharpening")
-OF_ROWS = ("similarity", "content", "gated", "shifted", "weighting")
-OF_COLUMNS = ("key", "read", "erase", "add")
-PARTS = ("key", "strength", "gate", "shift", "sharpening", *OF_ROWS, "read", "erase", "add")
-HEAD = re.compile(r"(read|write)[0-9]+")
-READ_FIRST = "address and read M[t-1]; erase all; add all"
-WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]"
+ORDERS = {"read-first": READ_FIRST, "write-first": WRITE_FIRST, "in-turn": IN_TURN}
+SIMILARITY_FORMULAS = (
+    "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))",
+    "k.m / (|k| * |m| + epsilon)",
+    "k.m / max(|k| * |m|, epsilon)",
+    "k.m / (max(|k|, epsilon) * max(|m|, epsilon))",
+)
+HEAD = re.compile(r"(read|write)(0|[1-9][0-9]*)")
+# What may be beside the allowed range: of a value, and of a sum of shares, in half precision too.
+SLACK, SUM_SLACK = 1e-4, 2e-3
+Vector = npt.NDArray[np.float32]
+
+
+class Field(NamedTuple):
+    """One array of a step: the axes of a value, its range, and what its values sum to."""
+
+    axes: Tuple[str, ...]
+    low: float = -np.inf
+    high: float = np.inf
+    sum: Optional[str] = None
+    """`one`, or `share`: one where weightings are whole."""
+    of: str = ""
+    """The kind of head that has it; empty: both."""
+    hint: str = ""
+
+
+STEP = {
+    "input": Field(("x",)),
+    "target": Field(("y",), 0, 1),
+    "output": Field(("y",), 0, 1, hint="a probability; what is before the sigmoid is `logit`"),
+    "logit": Field(("y",)),
+    "mask": Field((), 0, 1),
+    "hidden": Field(("l", "c")),
+    "cell": Field(("l", "c")),
+}
+PARTS = {
+    "key": Field(("m",)),
+    "strength": Field((), 0),
+    "gate": Field((), 0, 1),
+    "shift": Field(("s",), 0, 1, "one"),
+    "sharpening": Field((), 1),
+    "similarity": Field(("n",)),
+    "content": Field(("n",), 0, 1, "one"),
+    "gated": Field(("n",), 0, 1, "share"),
+    "shifted": Field(("n",), 0, 1, "share"),
+    "weighting": Field(("n",), 0, 1, "share"),
+    "read": Field(("m",), of="read"),
+    "erase": Field(("m",), 0, 1, of="write"),
+    "add": Field(("m",), of="write"),
+}
+MEMORY = Field(("n", "m"))
+INITIAL = Field(("n",), 0, 1, "share")
 
 
 class Recorder:
@@ -26,174 +78,369 @@ class Recorder:
                           write0=dict(key=..., erase=e, add=a))
         recorder.save("mine.ntmtrace.json")
 
-    NumPy arrays, PyTorch tensors and plain numbers are taken alike; a batch must have one episode. What is not
-    given is absent from the file, and shown as absent. `weighting` is needed of every head.
+    NumPy arrays, PyTorch tensors and plain numbers are taken alike; axes of size 1 in front are dropped. A
+    trace is one episode: a batch of several is refused, with the index to take. What is not given is absent
+    from the file, and shown as absent; only `input` and the `weighting` of every head are needed.
 
-    `memory` is the memory before the first step and, of `step`, after it. `shift` has an odd number of
-    columns, the middle one of which moves nothing: the first must move the focus back. `epsilon` stands in
-    k·m / (sqrt(|k|² + epsilon) · sqrt(|m|² + epsilon)). With `write_first` the read heads address and see the
-    memory after the write heads of their step, else the memory before it.
+    task        what the machine does; one of Tapescope's names has its channels named, when `params` and the
+                size of the episode say enough
+    memory      [rows, columns] before the first step
+    read0=, …   [rows]: the weighting of each head before the first step, all zeros where it starts with none,
+                None where it is unknown. These declare the heads; else those of the first step count
+    params      the parameters of a task of Tapescope, as in a preset: {"bits": 8}
+    length, items, repeats
+                of this episode, as a task of Tapescope counts them; without any its steps are counted
+    order       "read-first": all heads address the memory before the step, reads see it; "write-first": reads
+                address and see what the writes of their step left; "in-turn": each head acts on the memory as
+                the one before left it, in the order in which the heads are declared
+    layers      the number of the controller's layers, when there are several: hidden and cell are then
+                [layers, units]
+    shifts      the number of rows by which each column of `shift` moves the focus, such as [1, 0, -1];
+                None: -k to k
+    similarity  "cosine", or another word: what is recorded is then not checked
+    similarity_formula, epsilon
+                how the cosine keeps clear of 0: one of SIMILARITY_FORMULAS
+    partial_weightings
+                True: weightings may sum to less than 1
     """
 
-    def __init__(self, task, memory=None, params=None, epsilon=0.0, write_first=False, **initial):
-        self.task = {"name": task, "params": params or {}, "seed": None, "episode": None}
-        self.epsilon, self.order = epsilon, WRITE_FIRST if write_first else READ_FIRST
-        self.initial = {head: vector(w) for head, w in initial.items()}
-        self.initial_memory = None if memory is None else matrix(memory)
-        self.rows = {}
-        self.sizes = {}
-        self.memories = []
-        self.steps = 0
+    def __init__(self, task: str, *, memory: Any = None, params: Optional[Mapping[str, Any]] = None,
+                 length: Optional[int] = None, items: Optional[int] = None, repeats: Optional[int] = None,
+                 order: str = "read-first", layers: Optional[int] = None, shifts: Optional[Sequence[int]] = None,
+                 similarity: str = "cosine", similarity_formula: str = SIMILARITY_FORMULAS[0], epsilon: float = 0.0,
+                 partial_weightings: bool = False, **initial: Any) -> None:
+        options = [name for name in Recorder.__init__.__annotations__ if name not in ("return", "initial")]
+        for name, word, known in (("order", order, tuple(ORDERS)),
+                                  ("similarity_formula", similarity_formula, SIMILARITY_FORMULAS)):
+            if word not in known:
+                raise RecordError(f"is {word!r}{meant(word, known)}", place=f"`{name}`")
+        self._channels = _task_channels(task, params)
+        self._task: Dict[str, Any] = {"name": task, "params": dict(params or {}), "seed": None, "episode": None}
+        sizes = {"length": length, "items": items, "repeats": repeats}
+        said = {name: size for name, size in sizes.items() if size is not None}
+        self._task.update(said)
+        if self._channels:  # of a task of ours; one without its sizes is shown by its name alone
+            self._task["params"] = {**{name: said[name] for name in said if name in TASKS[task]}, **self._task["params"]}
+        self._order, self._layers, self._shifts = order, layers, shifts if shifts is None else list(shifts)
+        self._similarity, self._formula, self._epsilon = similarity, similarity_formula, float(epsilon)
+        self._partial = partial_weightings
+        self._sizes: Dict[str, Tuple[int, str]] = {}
+        if shifts is not None:
+            span = len(shifts) // 2
+            if sorted(shifts) != list(range(-span, span + 1)):
+                raise RecordError(f"are {list(shifts)}", place="`shifts`", expected="the numbers from -k to k, each once")
+            self._sizes["s"] = (len(shifts), "shifts")
+        before = "before the first step"
+        self._heads: Optional[List[str]] = None
+        if initial:
+            self._heads = _head_names(before, initial, options)
+        self._memory: Optional[Vector] = None
+        if memory is not None:
+            self._memory = self._value(before, "memory", MEMORY, memory, self._sizes)
+        self._initial = {head: self._value(before, head, INITIAL, weighting, self._sizes)
+                         for head, weighting in initial.items() if weighting is not None}
+        for head, weighting in self._initial.items():
+            if weighting.any():
+                self._check_sum(before, head, weighting, "share")
+        self._rows: Dict[str, List[Vector]] = {}
+        self._memories: List[Vector] = []
+        self._phases: List[List[Any]] = []
 
-    def step(self, input, output=None, hidden=None, cell=None, memory=None, target=None, mask=None, **heads):
-        """One time step. A head is a dictionary of what is known of it; see the class.
+    @property
+    def steps(self) -> int:
+        """How many steps were recorded."""
+        return len(self._rows.get("input", ()))
 
-        A step that is refused (ValueError, with the step, the head and the part) leaves nothing behind.
+    def step(self, input: Any, output: Any = None, logit: Any = None, hidden: Any = None, cell: Any = None,
+             memory: Any = None, target: Any = None, mask: Any = None, phase: Optional[str] = None,
+             **heads: Mapping[str, Any]) -> None:
+        """One time step.
+
+        input       [inputs]
+        output      [outputs], probabilities; logit: the same before the sigmoid, and enough alone
+        hidden, cell
+                    [units], or [layers, units]; a machine with a hidden state alone has a feedforward controller
+        memory      [rows, columns] after the step
+        target      [outputs], 0 or 1; mask: 1 where the output of this step is scored, else 0
+        phase       the name of the part of the episode that this step belongs to
+        read0=dict(…), write0=dict(…)
+                    what is known of each head: key [columns], strength, gate, shift [shifts], sharpening;
+                    similarity, content, gated, shifted, weighting [rows]; read [columns], or erase and add
+                    [columns]
+
+        A step that is refused (RecordError, with the step, the head and the part) leaves nothing behind.
         """
-        given = {"input": vector(input)}
-        for name, value in (("target", target), ("output", output), ("controller.hidden", hidden),
-                            ("controller.cell", cell), ("mask", mask)):
-            if value is not None:
-                given[name] = vector(value)
-        for head, parts in heads.items():
-            given.update(self._head(head, parts))
-        if memory is not None:
-            memory = matrix(memory)
-        self._check(given, memory)
-        for name, value in given.items():
-            self.rows.setdefault(name, []).append(value)
-        if memory is not None:
-            self.memories.append(memory)
-        self.steps += 1
+        where = f"step {self.steps}"
+        values = {"input": input, "output": output, "logit": logit, "hidden": hidden, "cell": cell, "target": target,
+                  "mask": mask}
+        names = self._check_heads(where, heads)
+        sizes = dict(self._sizes)
+        given = {_array_name(name): self._value(where, name, STEP[name], value, sizes)
+                 for name, value in values.items() if value is not None}
+        if "logit" in given and "output" not in given:
+            with np.errstate(over="ignore"):
+                given["output"] = 1 / (1 + np.exp(-given["logit"]))
+        for head in names:
+            for part, value in heads[head].items():
+                given[f"{head}.{part}"] = self._value(f"{where}, {head}", part, PARTS[part], value, sizes)
+            self._check_shares(where, head, given)
+        after = None if memory is None else self._value(where, "memory", MEMORY, memory, sizes)
+        self._check_all_there(where, [*given, *(["memory"] if after is not None else [])])
+        self._check_channels(where, given)
+        if (phase is None) != (not self._phases) and self.steps:
+            raise RecordError("is given in some steps only", place=f"{where}: `phase`", expected="all or none")
+        self._heads, self._sizes = names, sizes
+        for name, vector in given.items():
+            self._rows.setdefault(name, []).append(vector)
+        if after is not None:
+            self._memories.append(after)
+        if phase is not None:
+            if not self._phases or self._phases[-1][0] != phase:
+                self._phases.append([phase, self.steps - 1, self.steps])
+            self._phases[-1][2] = self.steps
 
-    def _head(self, head, parts):
-        where = f"step {self.steps}, {head}"
-        if not HEAD.fullmatch(head):
-            raise ValueError(f"{where}: heads are called read0, read1, … and write0, write1, …")
-        if "weighting" not in parts:
-            raise ValueError(f"{where}: `weighting` is missing")
-        for part in parts:
-            if part not in PARTS:
-                raise ValueError(f"{where}: there is no `{part}`; known: {', '.join(PARTS)}")
-        return {f"{head}.{part}": vector(value) for part, value in parts.items()}
-
-    def _check(self, given, memory):
-        """Every array in every step, and all of one size."""
-        missing = [name for name in self.rows if name not in given]
-        if missing:
-            raise ValueError(f"step {self.steps}: `{missing[0]}` is missing; it was given before")
-        sizes = dict(self.sizes)
-        shape = memory.shape if memory is not None else None
-        if self.initial_memory is not None:
-            sizes.setdefault("n", (self.initial_memory.shape[0], "memory"))
-            sizes.setdefault("m", (self.initial_memory.shape[1], "memory"))
-            if shape not in (None, self.initial_memory.shape):
-                expected = list(self.initial_memory.shape)
-                raise ValueError(f"step {self.steps}: `memory` has the shape {list(shape)}; expected {expected}")
-        for head, weighting in self.initial.items():
-            sizes.setdefault("n", (weighting.size, f"{head}, before the first step"))
-        for name, value in given.items():
-            if self.steps > 0 and name not in self.rows:
-                raise ValueError(f"step {self.steps}: `{name}` was not given in every step before")
-            axis = axis_of(name)
-            size, first = sizes.setdefault(axis, (value.size, name))
-            if value.size != size:
-                raise ValueError(
-                    f"step {self.steps}: `{name}` has {value.size} values; expected {size}, as in `{first}`")
-        self.sizes = sizes
-
-    def trace(self, phases=None):
-        """The episode so far. `phases`: name, first step, one past the last; without any, one for all."""
+    def trace(self, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> Trace:
+        """The episode so far. `phases`: name, first step, one past the last; else those of the steps, or one."""
         if self.steps == 0:
-            raise ValueError("no step was recorded")
-        arrays, dims = {}, {}
-        for name, rows in self.rows.items():
-            values = np.stack(rows)
-            part = name.split(".")[-1]
-            if part in SCALARS or name == "mask":
-                arrays[name], dims[name] = values.reshape(self.steps), ("t",)
-            else:
-                arrays[name] = values
-                dims[name] = ("t", axis_of(name))
-        heads = sorted({name.split(".")[0] for name in arrays if name.endswith(".weighting")}, key=head_order)
-        for head in heads:
-            if head in self.initial:
-                arrays[f"{head}.initial"], dims[f"{head}.initial"] = self.initial[head], ("n",)
-        if self.initial_memory is not None:
-            arrays["memory.initial"], dims["memory.initial"] = self.initial_memory, ("n", "m")
-            if len(self.memories) == self.steps:
-                arrays["memory"] = np.stack([self.initial_memory, *self.memories])
-                dims["memory"] = ("t+1", "n", "m")
-        return Trace(self._meta(arrays, heads, phases), arrays, dims)
+            raise RecordError("no step was recorded")
+        arrays: Dict[str, Vector] = {}
+        dims: Dict[str, Tuple[str, ...]] = {}
+        for name, rows in self._rows.items():
+            arrays[name] = np.stack(rows)
+            axes = _field(name).axes
+            dims[name] = ("t", *axes[len(axes) + 1 - arrays[name].ndim:])
+        for head, weighting in self._initial.items():
+            arrays[f"{head}.initial"], dims[f"{head}.initial"] = weighting, ("n",)
+        if self._memory is not None:
+            arrays["memory.initial"], dims["memory.initial"] = self._memory, ("n", "m")
+            if self._memories:
+                arrays["memory"], dims["memory"] = np.stack([self._memory, *self._memories]), ("t+1", "n", "m")
+        return Trace(self._meta(arrays, self._checked_phases(phases)), arrays, dims)
 
-    def save(self, path, phases=None):
-        """Writes the trace; see `Trace.save`."""
+    def save(self, path: Path, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> None:
+        """Writes the trace; see `trace` and `Trace.save`."""
         self.trace(phases).save(path)
 
-    def _meta(self, arrays, heads, phases):
-        if not heads:
-            raise ValueError("no head was recorded; expected read0=dict(weighting=…), write0=dict(weighting=…)")
-        n = arrays[f"{heads[0]}.weighting"].shape[1]
-        columns = [arrays[name].shape[-1] for name in arrays if name.split(".")[-1] in OF_COLUMNS]
-        if self.initial_memory is not None:
-            columns.append(self.initial_memory.shape[1])
-        m = columns[0] if columns else 1
-        offsets = next((arrays[f"{head}.shift"].shape[1] for head in heads if f"{head}.shift" in arrays), 1)
-        size = arrays["controller.hidden"].shape[1] if "controller.hidden" in arrays else 1
+    def _value(self, where: str, name: str, field: Field, given: Any, sizes: Dict[str, Tuple[int, str]]) -> Vector:
+        """What was given as an array of the axes of its field, of the sizes seen before and in its range."""
+        place = f"{where}: `{name}`"
+        axes = field.axes if field.axes[:1] != ("l",) or (self._layers or 1) > 1 else field.axes[1:]
+        vector = _one_episode(place, name, _numbers(place, given), len(axes), self._layers)
+        if axes[:1] == ("l",):
+            sizes.setdefault("l", (self._layers or 1, "layers"))
+        for axis, size in zip(axes, vector.shape):
+            expected, first = sizes.setdefault(axis, (size, name))
+            if size != expected:
+                raise RecordError(f"has the shape {list(vector.shape)}", place=place,
+                                  expected=f"{expected} in place of {size}, as in `{first}`")
+        low, high = field.low, field.high
+        if name == "similarity" and self._similarity == "cosine":
+            low, high = -1.0, 1.0
+        # Turned round, so that NaN is refused where there is a range.
+        if not (np.isinf(low) and np.isinf(high)) and not ((vector >= low - SLACK) & (vector <= high + SLACK)).all():
+            outside = vector[~((vector >= low - SLACK) & (vector <= high + SLACK))].flat[0]
+            allowed = f"{low:g} to {high:g}" if np.isfinite(high) else f"{low:g} or more"
+            raise RecordError(f"has the value {outside:g}", place=place,
+                              expected=", ".join(filter(None, (allowed, field.hint))))
+        if field.sum == "one":
+            self._check_sum(where, name, vector, "one")
+        return vector
+
+    def _check_heads(self, where: str, heads: Mapping[str, Any]) -> List[str]:
+        """The names of the heads in their order; those of every step are the same, each with its parts."""
+        if self._heads is None:
+            names = _head_names(where, heads, [*STEP, "memory", "phase"])
+            if not names:
+                raise RecordError("there is no head", place=where,
+                                  expected="read0=dict(weighting=…), write0=dict(weighting=…)")
+        else:
+            names = self._heads
+            for head in heads:
+                if head not in names:
+                    known = [*names, *STEP, "memory", "phase"]
+                    raise RecordError(f"was not declared before the first step, nor in it{meant(head, known)}",
+                                      place=f"{where}: `{head}`")
+        for head in names:
+            parts, kind = heads.get(head), head.rstrip("0123456789")
+            if not isinstance(parts, Mapping):
+                found = "is missing" if parts is None else f"is a {type(parts).__name__}"
+                raise RecordError(found, place=f"{where}: `{head}`", expected="dict(weighting=…)")
+            own = [part for part, field in PARTS.items() if field.of in ("", kind)]
+            for part in parts:
+                if part not in own:
+                    raise RecordError(f"a {kind} head has no `{part}`{meant(part, own)}", place=f"{where}, {head}")
+            if "weighting" not in parts:
+                raise RecordError("`weighting` is missing", place=f"{where}, {head}")
+        return names
+
+    def _check_shares(self, where: str, head: str, given: Mapping[str, Vector]) -> None:
+        """The weightings of a head sum to one. What follows from a first weighting of zeros, or from one that is
+        not known, may be less until it is sharpened."""
+        initial = self._initial.get(head)
+        starts = self.steps == 0 and (initial is None or not initial.any())
+        for part in ("gated", "shifted", "weighting"):
+            if f"{head}.{part}" in given:
+                at_most = starts and part != "weighting"
+                self._check_sum(f"{where}, {head}", part, given[f"{head}.{part}"], "at most" if at_most else "share")
+
+    def _check_sum(self, where: str, name: str, vector: Vector, rule: str) -> None:
+        total = float(vector.sum(dtype=np.float64))
+        at_most = rule == "at most" or rule == "share" and self._partial
+        if not total <= 1 + SUM_SLACK or not at_most and total < 1 - SUM_SLACK:
+            partial = " (partial_weightings=True allows less)" if rule == "share" and total < 1 else ""
+            raise RecordError(f"sums to {total:g}", place=f"{where}: `{name}`",
+                              expected=("at most 1" if at_most else "1") + partial)
+
+    def _check_all_there(self, where: str, given: Sequence[str]) -> None:
+        """The same arrays in every step."""
+        before = [*self._rows, *(["memory"] if self._memories else [])]
+        for name in before:
+            if name not in given:
+                raise RecordError("is missing; it was given before", place=f"{where}: `{name}`")
+        for name in given:
+            if self.steps and name not in before:
+                raise RecordError("was not given in every step before", place=f"{where}: `{name}`")
+        if "memory" in given and self._memory is None:
+            raise RecordError("the memory before the first step is not known", place=f"{where}: `memory`",
+                              expected="Recorder(…, memory=…)")
+
+    def _check_channels(self, where: str, given: Mapping[str, Vector]) -> None:
+        """As many channels as a task of ours has."""
+        for name, size in zip(("input", "output"), self._channels or ()):
+            if name in given and given[name].size != size:
+                raise RecordError(f"has {given[name].size} channels", place=f"{where}: `{name}`",
+                                  expected=f"{size}, as `{self._task['name']}` with {self._task['params']} has")
+
+    def _checked_phases(self, phases: Optional[Sequence[Tuple[str, int, int]]]) -> List[List[Any]]:
+        listed: List[List[Any]] = [list(phase) for phase in phases or ()]
+        listed = listed or self._phases or [["episode", 0, self.steps]]
+        ends = [0, *(phase[2] for phase in listed)]
+        if [phase[1] for phase in listed] != ends[:-1] or ends != sorted(ends) or ends[-1] != self.steps:
+            raise RecordError(f"are {listed}", place="phases",
+                              expected=f"[name, first step, one past the last], one after the other from 0 to {self.steps}")
+        return listed
+
+    def _meta(self, arrays: Mapping[str, Vector], phases: List[List[Any]]) -> Dict[str, Any]:
+        sizes = {axis: size for axis, (size, _) in self._sizes.items()}
+        size = {axis: sizes.get(axis, 1) for axis in "nmxycs"}
         kind = "lstm" if "controller.cell" in arrays or "controller.hidden" not in arrays else "feedforward"
-        width = lambda name: arrays[name].shape[1] if name in arrays else 1
+        shifts = self._shifts or [index - size["s"] // 2 for index in range(size["s"])]
+        if len(shifts) % 2 == 0:
+            raise RecordError(f"has {len(shifts)} columns", place="`shift`", expected="an odd number: -k to k rows")
+        heads = list(self._heads or ())
+        config: Dict[str, Any] = {
+            "memory": {"rows": size["n"], "columns": size["m"]},
+            "controller": {"kind": kind, "size": size["c"], "layers": self._layers or 1},
+            "heads": heads if self._order == "in-turn" else sorted(heads, key=head_order),
+            "shifts": shifts,
+            "order": ORDERS[self._order],
+            "similarity": self._similarity,
+            "epsilon": self._epsilon,
+        }
+        if self._similarity == "cosine":
+            config["similarity_formula"] = self._formula
+        axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
+        axes.update({axis: {"size": size[axis]} for axis in size})
+        if "l" in sizes:
+            axes["l"] = {"size": sizes["l"]}
         return {
             "format": FORMAT,
             "version": VERSION,
-            "generator": {"name": "tapescope-io", "version": "0.1.0"},
-            "task": self.task,
-            "model": {
-                "sha256": None,
-                "config": {
-                    "memory": {"rows": n, "columns": m},
-                    "controller": {"kind": kind, "size": size, "layers": 1},
-                    "heads": heads,
-                    "shifts": [index - offsets // 2 for index in range(offsets)],
-                    "order": self.order,
-                    "similarity": "cosine",
-                    "epsilon": self.epsilon,
-                },
-            },
+            "generator": {"name": "tapescope-io", "version": __version__},
+            "task": self._task,
+            "model": {"sha256": None, "config": config},
             "numeric": {"dtype": "float32", "decimal": "shortest-roundtrip", "nonfinite": "string",
                         "layout": "row-major"},
-            "axes": {
-                "t": {"size": self.steps, "phases": [list(phase) for phase in phases or [("episode", 0, self.steps)]]},
-                "n": {"size": n}, "m": {"size": m}, "x": {"size": width("input")},
-                "y": {"size": width("output")}, "c": {"size": size}, "s": {"size": offsets},
-            },
+            "axes": axes,
         }
 
 
-AXES = {"input": "x", "target": "y", "output": "y", "hidden": "c", "cell": "c", "shift": "s"}
+def _array_name(name: str) -> str:
+    return f"controller.{name}" if name in ("hidden", "cell") else name
 
 
-def axis_of(name):
-    """What the values of an array stand for: rows n, columns m, inputs x, outputs y, units c, offsets s, or one."""
-    part = name.split(".")[-1]
-    if part in SCALARS or part == "mask":
-        return "one"
-    return AXES.get(part) or ("n" if part in OF_ROWS else "m")
+def _field(array: str) -> Field:
+    """The field of an array by its name in the file."""
+    owner, _, part = array.rpartition(".")
+    return PARTS[part] if HEAD.fullmatch(owner) else STEP[part]
 
 
-def head_order(name):
-    return (not name.startswith("read"), len(name), name)
+def head_order(name: str) -> Tuple[bool, int, str]:
+    return not name.startswith("read"), len(name), name
 
 
-def numpy(value):
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    return np.asarray(value, np.float32)
+def _head_names(where: str, heads: Mapping[str, Any], others: Sequence[str]) -> List[str]:
+    """The names of the heads, as they were given: read0, read1, … and write0, write1, … without a gap.
+
+    `others`: what else could have been meant by a name that is none.
+    """
+    count = {"read": 0, "write": 0}
+    for name in heads:
+        match = HEAD.fullmatch(name)
+        if not match:
+            known = meant(name, ["read0", "write0", *others])
+            raise RecordError(f"is no head: those are called read0, read1, … and write0, write1, …{known}",
+                              place=f"{where}: `{name}`")
+        kind = match[1]
+        if int(match[2]) != count[kind]:
+            raise RecordError("is out of order", place=f"{where}: `{name}`", expected=f"`{kind}{count[kind]}` next")
+        count[kind] += 1
+    return list(heads)
 
 
-def vector(value):
-    return numpy(value).reshape(-1).copy()
+def _task_channels(task: str, params: Optional[Mapping[str, Any]]) -> Optional[Tuple[int, int]]:
+    """Inputs and outputs of a task of ours whose `params` say them; None of any other. Params of ours are checked."""
+    if task not in TASKS or not params:
+        return None
+    ends = {key: [value, value] if isinstance(value, int) and key in ("length", "items", "repeats") else value
+            for key, value in params.items()}
+    # What is not said of the sizes of an episode has no part in the channels.
+    sizes = {"length": [1, 1], "repeats": [1, 1]} if task in ("copy", "repeat_copy") else {}
+    whole = {"kind": task, **{key: size for key, size in sizes.items() if key in TASKS[task]}, **ends}
+    try:
+        check_task(whole)
+    except WeightsError as error:
+        place = (error.place or "").replace("task.", "params.")
+        raise RecordError(error.problem, place=place, expected=error.expected) from error
+    return channels(whole)
 
 
-def matrix(value):
-    value = numpy(value)
-    return value.reshape(value.shape[-2:]).copy()
+def _numbers(place: str, value: Any) -> Vector:
+    """A number, a list, a NumPy array or a PyTorch tensor as an array of float32 of its own."""
+    try:
+        if hasattr(value, "detach"):
+            value = value.detach().cpu().float().numpy()
+        return np.array(value, np.float32)
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"is no array of numbers: {error}", place=place) from error
+
+
+def _one_episode(place: str, name: str, array: Vector, axes: int, layers: Optional[int]) -> Vector:
+    """The array with so many axes: those of size 1 in front dropped, a plain number taken for a list of one."""
+    of_layers = name in ("hidden", "cell")
+    shape = list(array.shape)
+    while array.ndim > axes and array.shape[0] == 1:
+        array = array[0]
+    if array.ndim == 3 and axes == 2 and of_layers and array.shape[1] == 1:  # PyTorch's [layers, batch, units]
+        array = array[:, 0]
+    if array.ndim == 0 and axes == 1:
+        array = array.reshape(1)
+    if array.ndim == 1 and axes == 0 and array.size == 1:
+        array = array.reshape(())
+    if array.ndim == axes:
+        return array
+    if array.ndim < axes:
+        wanted = "[rows, columns]" if name == "memory" else f"[layers, units], with layers={layers}"
+        raise RecordError(f"has the shape {shape}", place=place, expected=wanted)
+    if of_layers and axes == 1 and layers is None and array.ndim == 2:
+        count = array.shape[0]
+        raise RecordError(f"has the shape {shape}", place=place,
+                          expected=f"[units]; for a controller of {count} layers Recorder(…, layers={count}), "
+                                   f"of a batch of {count} give `{name}[0]`, and index 0 of everything else")
+    if of_layers and axes == 2:
+        count, index = array.shape[1], f"{name}[:, 0]"
+    else:
+        count, index = array.shape[0], f"{name}[{'0, ' * (len(shape) - array.ndim)}0]"
+    wanted = {0: "one number", 1: "one axis", 2: "two axes"}[axes]
+    raise RecordError(f"has the shape {shape}, a batch of {count}; a trace is one episode", place=place,
+                      expected=f"{wanted}: give `{index}`, and the same index of everything else")

@@ -1,81 +1,108 @@
 """Trace files: JSON, gzipped JSON and npz, under the same names."""
 
+from __future__ import annotations
+
 import gzip
 import io
 import json
 import math
 import os
-import tempfile
 import zipfile
 import zlib
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
+import numpy.typing as npt
+
+from .errors import FormatError, NotRecordedError, StepError, meant
+from .files import refuse_pickle, write_atomically
+
+if TYPE_CHECKING:
+    import pandas
 
 FORMAT = "ntm-trace"
 VERSION = "1.0"
+# The three orders of events in a step, as `model.config.order` has them.
+READ_FIRST = "address and read M[t-1]; erase all; add all"
+WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]"
+IN_TURN = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add"
 # Every member of an npz has this date: the same trace gives the same bytes.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
-
-
-class FormatError(ValueError):
-    """A file that is not what it should be; the message names the file and the place in it."""
+Path = Union[str, "os.PathLike[str]"]
+Array = npt.NDArray[Any]
 
 
 class Trace:
     """One episode: `arrays` by name, and in `meta` everything else of the file.
 
-    `dims` has the names of every array's axes, such as ("t", "n").
+    `dims` has the names of every array's axes, such as ("t", "n"): t steps, n memory rows, m memory columns,
+    x inputs, y outputs, c controller units, l layers, s shifts. docs/formats.md lists the arrays.
     """
 
-    def __init__(self, meta, arrays, dims=None):
+    meta: Dict[str, Any]
+    arrays: Dict[str, Array]
+    dims: Dict[str, Tuple[str, ...]]
+
+    def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, Array],
+                 dims: Optional[Mapping[str, Tuple[str, ...]]] = None) -> None:
         self.meta = {key: value for key, value in meta.items() if key != "arrays"}
         self.arrays = dict(arrays)
         described = meta.get("arrays", {})
-        self.dims = dims or {name: tuple(described.get(name, {}).get("dims", ())) for name in self.arrays}
+        self.dims = dict(dims) if dims else {
+            name: tuple(described.get(name, {}).get("dims", ())) for name in self.arrays}
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Array:
+        """An array by its name; NotRecordedError, a KeyError, with what there is."""
+        if name not in self.arrays:
+            raise NotRecordedError(f"there is no array `{name}`{meant(name, self.arrays)}")
         return self.arrays[name]
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self.arrays
 
-    @property
-    def steps(self):
-        return self.meta["axes"]["t"]["size"]
+    def __repr__(self) -> str:
+        rows = self.meta["model"]["config"]["memory"]
+        return (f"<Trace of {self.meta['task']['name']}: {self.steps} steps, {', '.join(self.heads)}, "
+                f"memory {rows['rows']} × {rows['columns']}>")
 
     @property
-    def heads(self):
-        """Names of the heads, read heads first."""
+    def steps(self) -> int:
+        """The number of steps T."""
+        return int(self.meta["axes"]["t"]["size"])
+
+    @property
+    def heads(self) -> List[str]:
+        """Names of the heads: read heads first, or in the order in which they act where they act in turn."""
         return list(self.meta["model"]["config"]["heads"])
 
     @property
-    def shifts(self):
-        """The offset that each column of a `shift` array stands for."""
+    def shifts(self) -> List[int]:
+        """The number of rows by which each column of a `shift` array moves the focus."""
         return list(self.meta["model"]["config"]["shifts"])
 
     @property
-    def phases(self):
-        """The name of the phase of every step."""
+    def phases(self) -> List[str]:
+        """The name of the phase of every step, T of them."""
         names = [""] * self.steps
         for name, start, end in self.meta["axes"]["t"].get("phases", []):
             names[start:end] = [name] * (end - start)
         return names
 
-    def head(self, name):
-        """The arrays of one head, without its name: `head("read0")["weighting"]`."""
+    def head(self, name: str) -> Dict[str, Array]:
+        """The arrays of one head, without its name: `head("read0")["weighting"]` is [steps, rows]."""
+        if name not in self.heads:
+            raise NotRecordedError(f"there is no head `{name}`{meant(name, self.heads)}")
         start = name + "."
         return {key[len(start):]: array for key, array in self.arrays.items() if key.startswith(start)}
 
-    def frame(self, name):
+    def frame(self, name: str) -> pandas.DataFrame:
         """One head as a pandas data frame, a row per step: its parameters, and where it attends."""
         try:
             import pandas
         except ImportError as error:
             raise ImportError("Trace.frame needs pandas: pip install pandas") from error
         head = self.head(name)
-        if not head:
-            raise KeyError(f"there is no head {name!r}; heads: {', '.join(self.heads)}")
-        columns = {"phase": self.phases}
+        columns: Dict[str, Any] = {"phase": self.phases}
         for part in ("strength", "gate", "sharpening"):
             if part in head:
                 columns[part] = head[part]
@@ -89,76 +116,100 @@ class Trace:
                 columns[f"{part}[{index}]"] = column
         return pandas.DataFrame(columns, index=pandas.RangeIndex(self.steps, name="step"))
 
-    def frames(self):
+    def frames(self) -> Dict[str, pandas.DataFrame]:
         """A data frame for every head, by its name."""
         return {name: self.frame(name) for name in self.heads}
 
-    def memory(self, step):
-        """The memory after `step` steps, [rows, columns]; rebuilt where the file leaves it out."""
+    def memory(self, step: int) -> Array:
+        """The memory after `step` steps, [rows, columns], from 0 to T; -1 is the last, as in a list.
+
+        Rebuilt where the file leaves it out, from what the write heads did.
+        """
+        last = self.steps
+        if not -last - 1 <= step <= last:
+            raise StepError(f"there is no memory after {step} steps", expected=f"0 to {last}, or -{last + 1} to -1")
+        step = step % (last + 1)
         if "memory" in self:
-            return self["memory"][step]
+            memory: Array = self["memory"][step]
+            return memory
+        if step == last and "memory.last" in self:
+            return self["memory.last"]
         every = self.meta["axes"].get("f", {}).get("every", 64)
-        start, memory = 0, self["memory.initial"]
-        frames = self.arrays.get("memory.keyframes", ())
+        memory, start = self["memory.initial"], 0
+        frames: Sequence[Array] = list(self.arrays.get("memory.keyframes", ()))
         if step >= every and len(frames):
             frame = min(step // every, len(frames))
             start, memory = frame * every, frames[frame - 1]
         for t in range(start, step):
-            kept, added = np.ones_like(memory), np.zeros_like(memory)
-            for name in self.heads:
-                if name.startswith("write"):
-                    w = self[f"{name}.weighting"][t][:, None]
-                    kept *= 1 - w * self[f"{name}.erase"][t]
-                    added += w * self[f"{name}.add"][t]
+            memory = self._written(t, memory)
+        return memory
+
+    def _written(self, t: int, memory: Array) -> Array:
+        """What the write heads of step t make of the memory: each alone in turn, or all erases and then all adds."""
+        kept, added = np.ones_like(memory), np.zeros_like(memory)
+        in_turn = self.meta["model"]["config"].get("order") == IN_TURN
+        for name in self.heads:
+            if name.startswith("write"):
+                w = self[f"{name}.weighting"][t][:, None]
+                factor, term = 1 - w * self[f"{name}.erase"][t], w * self[f"{name}.add"][t]
+                if in_turn:
+                    memory = memory * factor + term
+                else:
+                    kept *= factor
+                    added += term
+        if not in_turn:
             memory = memory * kept + added
         return memory
 
-    def save(self, path):
-        """Writes the trace: `.npz`, `.json.gz` or JSON, by the end of the name. Whole or not at all."""
+    def save(self, path: Path) -> None:
+        """Writes the trace: `.npz`, `.json.gz` or `.json`, by the end of the name. Whole or not at all."""
         path = os.fspath(path)
         if path.endswith(".npz"):
             data = self._npz()
-        elif path.endswith(".gz"):
+        elif path.endswith(".json.gz"):
             data = gzip.compress(self._json().encode(), mtime=0)
-        else:
+        elif path.endswith(".json"):
             data = self._json().encode()
+        else:
+            raise FormatError("cannot be written under this name", file=path,
+                              expected="one that ends in .json, .json.gz or .npz")
         write_atomically(path, data)
 
-    def _described(self, name):
+    def _described(self, name: str) -> Dict[str, Any]:
         array = self.arrays[name]
         return {"dims": list(self.dims.get(name, ())), "dtype": "float32", "shape": list(array.shape)}
 
-    def _json(self):
+    def _json(self) -> str:
         parts = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in self.meta.items()]
         arrays = []
         for name, array in self.arrays.items():
             described = json.dumps(self._described(name))[:-1]
-            rows = np.asarray(array, np.float32).reshape(-1, array.shape[-1]) if array.size else []
-            lines = ",\n".join(",".join(map(number, row)) for row in rows)
+            rows: Any = np.asarray(array, np.float32).reshape(-1, array.shape[-1]) if array.size else []
+            lines = ",\n".join(",".join(map(_decimal, row)) for row in rows)
             start = "\n" if lines else ""
             arrays.append(f'{json.dumps(name)}: {described}, "data": [{start}{lines}]}}')
         parts.append('"arrays": {\n' + ",\n".join(arrays) + "\n}")
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
-    def _npz(self):
+    def _npz(self) -> bytes:
         meta = dict(self.meta, arrays={name: self._described(name) for name in self.arrays})
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
-            members.writestr(member("meta.json"), json.dumps(meta, indent=1))
+            members.writestr(_member("meta.json"), json.dumps(meta, indent=1))
             for name, array in self.arrays.items():
                 data = io.BytesIO()
-                np.lib.format.write_array(data, np.ascontiguousarray(array, "<f4"), version=(1, 0))
-                members.writestr(member(name + ".npy"), data.getvalue())
+                np.save(data, np.ascontiguousarray(array, "<f4"), allow_pickle=False)
+                members.writestr(_member(name + ".npy"), data.getvalue())
         return file.getvalue()
 
 
-def member(name):
+def _member(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name, NO_DATE)
     info.compress_type = zipfile.ZIP_DEFLATED
     return info
 
 
-def number(value):
+def _decimal(value: np.float32) -> str:
     """The shortest decimal of a float32; what JSON does not have is a string."""
     if math.isnan(value):
         return '"NaN"'
@@ -168,73 +219,103 @@ def number(value):
     return text[:-2] if text.endswith(".0") and value != 0 else text
 
 
-def load(path):
-    """Reads a trace: JSON, gzipped JSON or npz, whatever its name is."""
+def load(path: Path) -> Trace:
+    """Reads a trace: JSON, gzipped JSON or npz, whatever its name is.
+
+    Raises FormatError, with the file and the place in it, for what is not a whole trace.
+    """
     path = os.fspath(path)
     with open(path, "rb") as file:
-        start = file.read(2)
-    if start == b"PK":
-        return _load_npz(path)
-    opened = gzip.open(path, "rt", encoding="utf-8") if start == b"\x1f\x8b" else open(path, encoding="utf-8")
-    with opened as file:
+        start = file.read(300)
+    refuse_pickle(path, start)
+    trace = _load_npz(path) if start.startswith(b"PK") else _load_json(path, start.startswith(b"\x1f\x8b"))
+    for name, dims in trace.dims.items():
+        shape, steps = trace[name].shape, trace.steps
+        if dims[:1] in (("t",), ("t+1",)) and shape[:1] != (steps + (dims[0] == "t+1"),):
+            raise FormatError(f"has the shape {list(shape)}", file=path, place=f"`arrays.{name}`",
+                              expected=f"{dims[0]} on its first axis, where t is {steps}")
+    return trace
+
+
+def _load_json(path: str, gzipped: bool) -> Trace:
+    with gzip.open(path, "rt", encoding="utf-8") if gzipped else open(path, encoding="utf-8") as file:
         try:
             meta = json.load(file)
         except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
-            raise FormatError(f"{path}: is not JSON: {error}") from error
-    check(path, meta)
+            raise FormatError(f"is not JSON: {error}", file=path) from error
+    _check(path, meta)
     arrays = {}
-    for name, array in meta.get("arrays", {}).items():
+    for name, array in meta["arrays"].items():
         try:
-            data = np.array(array["data"], array.get("dtype", "float32"))
-            arrays[name] = data.reshape(array["shape"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{path}: `arrays.{name}`: {error}") from error
+            arrays[name] = np.array(array["data"], array.get("dtype", "float32")).reshape(array["shape"])
+        except KeyError as error:
+            raise FormatError(f"has no {error}", file=path, place=f"`arrays.{name}`",
+                              expected="dims, dtype, shape and data") from error
+        except (AttributeError, TypeError, ValueError) as error:
+            raise FormatError(str(error), file=path, place=f"`arrays.{name}`") from error
     return Trace(meta, arrays)
 
 
-def _load_npz(path):
+def _load_npz(path: str) -> Trace:
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as members:
             if len(set(members.files)) < len(members.files):
-                raise FormatError(f"{path}: has members of the same name")
+                raise FormatError("has members of the same name", file=path)
             if "meta.json" not in members.files:
-                raise FormatError(f"{path}: is not a trace: it has no member `meta.json`")
+                raise FormatError("is not a trace: it has no member `meta.json`", file=path)
             meta = json.loads(members["meta.json"])
-            check(path, meta)
+            _check(path, meta)
             names = [name for name in members.files if name != "meta.json"]
-            known = list(meta.get("arrays", {}))
+            known = list(meta["arrays"])
             names.sort(key=lambda name: known.index(name) if name in known else len(known))
             return Trace(meta, {name: members[name] for name in names})
     except FormatError:
         raise
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise FormatError(f"{path}: is not a whole npz file: {error}") from error
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RecursionError) as error:
+        raise FormatError(f"is not a whole npz file: {error}", file=path) from error
 
 
-def check(path, meta):
-    """Refuses what is no trace, and a trace of a later major version."""
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        found = meta.get("format") if isinstance(meta, dict) else type(meta).__name__
-        raise FormatError(f"{path}: `format`: is {found!r}; expected {FORMAT!r}")
+def _check(path: str, meta: Any) -> None:
+    """Refuses what is no trace, a trace of a later major version, and one without what `Trace` asks for."""
+    found = meta.get("format") if isinstance(meta, dict) else type(meta).__name__
+    if found != FORMAT:
+        raise FormatError(f"is {found!r}", file=path, place="`format`", expected=repr(FORMAT))
     if str(meta.get("version")).split(".")[0] != VERSION.split(".")[0]:
-        raise FormatError(f"{path}: `version`: is {meta.get('version')!r}; this module reads 1.x")
+        raise FormatError(f"is {meta.get('version')!r}; this module reads 1.x", file=path, place="`version`")
+    for place, test, expected in (
+        ("task.name", _is_text, "text"),
+        ("model.config.memory.rows", _is_whole, "a whole number"),
+        ("model.config.memory.columns", _is_whole, "a whole number"),
+        ("model.config.heads", _is_list_of(_is_text), "a list of names"),
+        ("model.config.shifts", _is_list_of(_is_whole), "a list of whole numbers"),
+        ("axes.t.size", _is_whole, "a whole number"),
+        ("axes.t.phases", _is_list_of(_is_phase), "a list of [name, first step, one past the last]"),
+        ("arrays", _is_described, "an object of arrays by name"),
+    ):
+        value = meta
+        for key in place.split("."):
+            if not isinstance(value, dict) or key not in value:
+                raise FormatError("is missing", file=path, place=f"`{place}`", expected=expected)
+            value = value[key]
+        if not test(value):
+            raise FormatError(f"is {json.dumps(value)[:80]}", file=path, place=f"`{place}`", expected=expected)
 
 
-def write_atomically(path, data):
-    """Writes beside `path` and renames: readers see the old file or the new one, never half of it."""
-    folder = os.path.dirname(os.path.realpath(path))
-    handle, temporary = tempfile.mkstemp(prefix=".tapescope-", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, os.path.realpath(path))
-    except BaseException:
-        os.unlink(temporary)
-        raise
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_list_of(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(test, value))
+
+
+def _is_phase(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(map(_is_whole, value[1:]))
+
+
+def _is_described(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(array, dict) for array in value.values())

@@ -1,80 +1,43 @@
 """Weights files: safetensors with our names and shapes; see docs/formats.md. Pure NumPy."""
 
+from __future__ import annotations
+
 import json
 import os
 import struct
+from typing import Any, Dict, Mapping, Tuple, Union
 
 import numpy as np
+import numpy.typing as npt
 
-from .trace import FormatError, write_atomically
+from ._version import __version__
+from .errors import FormatError, WeightsError, meant
+from .files import refuse_pickle, write_atomically
+from .preset import Preset, tensor_shapes
 
 HEADER_LIMIT = 64 << 20
-
-# Inputs and outputs of a task: vectors and the channels behind them.
-CHANNELS = {
-    "copy": lambda task: (task["bits"] + 1, task["bits"]),
-    "repeat_copy": lambda task: (task["bits"] + 2, task["bits"] + 1),
-    "associative_recall": lambda task: (task.get("bits", 6) + 2, task.get("bits", 6)),
-    "ngrams": lambda task: (1, 1),
-    "priority_sort": lambda task: (task.get("bits", 8) + 2, task.get("bits", 8)),
-}
+Path = Union[str, "os.PathLike[str]"]
+Tensors = Dict[str, npt.NDArray[np.float32]]
 
 
-def tensor_shapes(preset):
-    """Name and shape of every tensor that the machine of this preset has."""
-    model = preset.get("model", {})
-    memory, controller, heads = (model.get(key, {}) for key in ("memory", "controller", "heads"))
-    n, m = memory.get("rows", 128), memory.get("columns", 20)
-    lstm = controller.get("kind", "lstm") == "lstm"
-    c, layers = controller.get("size", 100), controller.get("layers", 1)
-    reads, writes = heads.get("read", 1), heads.get("write", 1)
-    if reads + writes == 0:  # the controller alone: what else the preset says of memory and heads counts for nothing
-        memory, heads = {}, {}
-    shift = heads.get("shift", {})
-    s = 1 if shift.get("form", "softmax") == "scalar" else 2 * shift.get("range", 1) + 1
-    x, y = CHANNELS[preset["task"]["kind"]](preset["task"])
-    shapes = {}
+def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str = "") -> None:
+    """Writes a file that `tapescope eval`, `trace` and `view` open. Whole or not at all.
 
-    def linear(name, inputs, outputs):
-        shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
-
-    for layer in range(layers):
-        below = c if layer else x + reads * m
-        linear(f"controller{layer}", below + c * lstm, 4 * c if lstm else c)
-    for head in range(reads):
-        linear(f"read{head}", c, m + 3 + s)
-    for head in range(writes):
-        linear(f"write{head}", c, 3 * m + 3 + s)
-    linear("output", c + reads * m, y)
-    if reads:
-        shapes["initial.read"] = (reads, m)
-    if lstm:
-        shapes["initial.hidden"] = shapes["initial.cell"] = (layers, c)
-    if memory.get("initial") == "learned":
-        shapes["initial.memory"] = (n, m)
-    if heads.get("initial_weighting") == "learned":
-        shapes["initial.weighting"] = (reads + writes, n)
-    return shapes
-
-
-def write_weights(path, tensors, preset, command=""):
-    """Writes a file that `tapescope eval`, `trace` and `view` open.
-
-    `tensors`: arrays by name, as `tensor_shapes(preset)` says. `preset`: the experiment they belong to.
+    `tensors`: arrays by name, as `tensor_shapes(preset)` says; a bias may also be [1, n]. `preset`: the
+    experiment they belong to. Raises WeightsError, with the name, where one does not fit the other.
     """
     expected = tensor_shapes(preset)
-    for name in sorted(set(expected) ^ set(tensors)):
-        what = "is missing" if name in expected else "does not belong to this machine"
-        raise ValueError(f"`{name}` {what}")
-    metadata = {"format": "tapescope-weights", "version": "1.0", "generator": "tapescope-io 0.1.0",
+    for name in tensors:
+        if name not in expected:
+            raise WeightsError(f"does not belong to this machine{meant(name, expected)}", place=f"`{name}`")
+    metadata = {"format": "tapescope-weights", "version": "1.0", "generator": f"tapescope-io {__version__}",
                 "experiment": json.dumps(preset), "command": command}
-    header, data = {"__metadata__": metadata}, b""
+    header: Dict[str, Any] = {"__metadata__": metadata}
+    data = b""
     for name in sorted(expected):
-        tensor = np.ascontiguousarray(tensors[name], "<f4")
-        if tensor.shape != expected[name]:
-            raise ValueError(f"`{name}` has the shape {tensor.shape}; expected {expected[name]}")
-        if not np.isfinite(tensor).all():
-            raise ValueError(f"`{name}`: every value must be finite")
+        if name not in tensors:
+            raise WeightsError("is missing", place=f"`{name}`", expected=f"the shape {list(expected[name])}")
+        tensor = _fitting(name, tensors[name], expected[name])
         header[name] = {"dtype": "F32", "shape": list(tensor.shape),
                         "data_offsets": [len(data), len(data) + tensor.nbytes]}
         data += tensor.tobytes()
@@ -83,28 +46,61 @@ def write_weights(path, tensors, preset, command=""):
     write_atomically(os.fspath(path), struct.pack("<Q", len(head)) + head + data)
 
 
-def read_weights(path):
-    """Tensors by name, and the metadata with the preset as a dictionary under "experiment"."""
+def _fitting(name: str, given: npt.ArrayLike, expected: Tuple[int, ...]) -> npt.NDArray[np.float32]:
+    try:
+        tensor = np.ascontiguousarray(given, "<f4")
+    except (TypeError, ValueError) as error:
+        raise WeightsError(f"is no array of numbers: {error}", place=f"`{name}`") from error
+    if name.endswith(".bias") and tensor.shape == (1, *expected):
+        tensor = tensor.reshape(expected)
+    if tensor.shape != expected:
+        turned = "; it looks transposed: give its .T" if tensor.shape == expected[::-1] and len(expected) == 2 else ""
+        raise WeightsError(f"has the shape {list(tensor.shape)}", place=f"`{name}`",
+                           expected=f"{list(expected)}{turned}")
+    if not np.isfinite(tensor).all():
+        raise WeightsError("has values that are not finite", place=f"`{name}`")
+    return tensor
+
+
+def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
+    """Tensors by name, and the metadata with the preset as a dictionary under "experiment".
+
+    Raises FormatError, with the file and the place in it, for anything that is not a whole file of F32 tensors.
+    """
     path = os.fspath(path)
     with open(path, "rb") as file:
         data = file.read()
+    refuse_pickle(path, data)
     length = struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else -1
     if not 0 <= length <= min(HEADER_LIMIT, len(data) - 8):
-        raise FormatError(f"{path}: is not a safetensors file: it does not begin with the length of its header")
+        raise FormatError("is not a safetensors file: it does not begin with the length of its header", file=path)
     try:
         header = json.loads(data[8:8 + length])
-    except ValueError as error:
-        raise FormatError(f"{path}: the header is not JSON: {error}") from error
-    metadata = header.pop("__metadata__", {})
-    tensors = {}
-    for name, entry in header.items():
-        start, end = entry["data_offsets"]
-        size = 4 * int(np.prod(entry["shape"], dtype=object))
-        if entry["dtype"] != "F32" or end - start != size or not 0 <= start <= end <= len(data) - 8 - length:
-            raise FormatError(f"{path}: `{name}`: {entry} is not a whole F32 tensor")
-        values = np.frombuffer(data, "<f4", size // 4, 8 + length + start)
-        tensors[name] = values.reshape(entry["shape"]).copy()
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"the header is not JSON: {error}", file=path) from error
+    metadata = header.pop("__metadata__", {}) if isinstance(header, dict) else None
+    if not isinstance(metadata, dict):
+        raise FormatError("the header is no object", file=path, expected="tensors by name, and `__metadata__`")
+    tensors = {name: _tensor(path, data, 8 + length, name, entry) for name, entry in header.items()}
     for key in ("experiment", "history", "evaluation"):
         if key in metadata:
-            metadata[key] = json.loads(metadata[key])
+            try:
+                metadata[key] = json.loads(metadata[key])
+            except (TypeError, ValueError, RecursionError) as error:
+                raise FormatError(f"is not JSON: {error}", file=path, place=f"`__metadata__.{key}`") from error
     return tensors, metadata
+
+
+def _tensor(path: str, data: bytes, start: int, name: str, entry: Any) -> npt.NDArray[np.float32]:
+    """The tensor that an entry of the header describes; `start`: where the bytes of all tensors begin."""
+    try:
+        shape, (first, last) = [int(size) for size in entry["shape"]], entry["data_offsets"]
+        size = 4 * int(np.prod(shape, dtype=object))
+        whole = entry["dtype"] == "F32" and min([*shape, first]) >= 0 and last - first == size
+        if not whole or last > len(data) - start:
+            raise ValueError
+    except (KeyError, TypeError, ValueError) as error:
+        found = json.dumps(entry)[:200]
+        raise FormatError(f"is {found}", file=path, place=f"`{name}`",
+                          expected="a whole F32 tensor: dtype, shape, data_offsets") from error
+    return np.frombuffer(data, "<f4", size // 4, start + first).reshape(shape).copy()

@@ -1,59 +1,23 @@
-"""Run by `cargo test` (tests/python.rs), or: python -m unittest discover python/tests
+"""Traces, weights and the examples, with files of the program."""
 
-TAPESCOPE names the program whose files are read and written.
-"""
-
-import importlib.util
 import json
 import os
-import subprocess
-import sys
-import tempfile
+import pickle
 import unittest
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
-from tapescope_io import FormatError, Recorder, load, read_weights, tensor_shapes, write_weights
+from support import Test, needs
+from tapescope_io import (FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
+                          tensor_shapes, write_weights)
+from tapescope_io.preset import KEYS, TASKS, channels
 
-PROGRAM = os.environ.get("TAPESCOPE", "tapescope")
 PRESET = {"name": "mine", "task": {"kind": "copy", "bits": 3, "length": [1, 4]},
           "model": {"memory": {"rows": 9, "columns": 5}, "controller": {"kind": "lstm", "size": 7},
                     "heads": {"read": 2, "write": 1, "shift": {"range": 2}, "initial_weighting": "learned"}}}
 
 
-def has(module):
-    return importlib.util.find_spec(module) is not None
-
-
-class Io(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def run_program(self, *arguments, code=0):
-        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, capture_output=True, text=True)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done.stdout + done.stderr
-
-    def run_example(self, name, *arguments):
-        paths = [os.path.dirname(HERE), os.environ.get("PYTHONPATH", "")]
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, paths)))
-        example = os.path.join(HERE, "..", "examples", name)
-        done = subprocess.run([sys.executable, example, *arguments], cwd=self.folder, env=environment,
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def traced(self, name, *more):
-        self.run_program("trace", "copy", "--length", "4", "--seed", "1", "--rows", "16", "--out", name, *more)
-        return load(self.path(name))
-
+class Io(Test):
     def test_all_forms_are_the_same_trace(self):
         traces = [self.traced(name) for name in ("t.ntmtrace.json", "t.ntmtrace.json.gz", "t.npz")]
         self.assertEqual(traces[0].heads, ["read0", "write0"])
@@ -78,16 +42,55 @@ class Io(unittest.TestCase):
     def test_memory_is_rebuilt(self):
         trace = self.traced("t.npz", "--full-memory")
         full = trace.arrays.pop("memory")
-        for step in (0, 1, trace.steps):
+        for step in (0, 1, trace.steps, -1, -2, -trace.steps - 1):
             np.testing.assert_allclose(trace.memory(step), full[step], atol=1e-6)
+        for there in (trace, self.traced("t.npz", "--full-memory")):
+            for step in (trace.steps + 1, -trace.steps - 2):
+                with self.assertRaisesRegex(StepError, "expected 0 to 9, or -10 to -1"):
+                    there.memory(step)
+        self.assertTrue(issubclass(StepError, IndexError))
 
-    @unittest.skipUnless(has("pandas"), "needs pandas")
+    @needs("pandas")
     def test_frames(self):
         frame = self.traced("t.npz").frames()["write0"]
         self.assertEqual(len(frame), 9)
         self.assertEqual(frame["phase"].iloc[4], "delimiter")
         for column in ("strength", "shift -1", "shift 0", "shift +1", "row", "key[0]", "erase[19]"):
             self.assertIn(column, frame)
+
+    def test_what_is_not_there_is_said_with_what_is(self):
+        trace = self.traced("t.npz")
+        for get, words in ((lambda: trace["read0.wieghting"], "there is no array `read0.wieghting`; did you mean `read0.weighting`?"),
+                           (lambda: trace.head("raed0"), "there is no head `raed0`; did you mean `read0`? known: read0, write0")):
+            with self.assertRaises(KeyError) as caught:
+                get()
+            self.assertIsInstance(caught.exception, NotRecordedError)
+            self.assertIn(words, str(caught.exception))
+        with self.assertRaisesRegex(FormatError, "t.pkl: cannot be written under this name; expected one that ends in"):
+            trace.save(self.path("t.pkl"))
+        self.assertEqual(repr(trace), "<Trace of copy: 9 steps, read0, write0, memory 16 × 20>")
+
+    def test_a_trace_that_lacks_something_is_refused_by_its_place(self):
+        self.traced("t.ntmtrace.json")
+        with open(self.path("t.ntmtrace.json")) as file:
+            source = file.read()
+        for change, words in (
+            (lambda trace: trace["model"].pop("config"), "`model.config.memory.rows`: is missing; expected a whole number"),
+            (lambda trace: trace["axes"].pop("t"), "`axes.t.size`: is missing; expected a whole number"),
+            (lambda trace: trace["axes"]["t"].update(phases=[1]), r"`axes.t.phases`: is \[1\]; expected a list of"),
+            (lambda trace: trace["model"]["config"].update(heads="read0"), '`model.config.heads`: is "read0"; expected a list'),
+            (lambda trace: trace["arrays"]["input"].pop("data"), "`arrays.input`: has no 'data'; expected dims, dtype"),
+            (lambda trace: trace["arrays"]["input"].update(dtype="number"), "`arrays.input`: .*number"),
+            (lambda trace: trace["arrays"].update(input=3), "`arrays`: is "),
+            (lambda trace: trace["axes"]["t"].update(size=5), r"`arrays.input`: has the shape \[9, 9\]; expected t on its first"),
+        ):
+            trace = json.loads(source)
+            change(trace)
+            with open(self.path("t.json"), "w") as file:
+                json.dump(trace, file)
+            with self.assertRaisesRegex(FormatError, "t.json: " + words) as caught:
+                load(self.path("t.json"))
+            self.assertEqual(caught.exception.file, self.path("t.json"))
 
     def test_errors_name_the_file(self):
         for text, said in [("{}", "`format`"), ("what", "is not JSON"),
@@ -104,10 +107,33 @@ class Io(unittest.TestCase):
                 file.write(data[:-40])
             with self.assertRaisesRegex(FormatError, name + ": is not "):
                 load(self.path(name))
-        with open(self.path("w"), "wb") as file:
-            file.write(b"\xff" * 20)
-        with self.assertRaisesRegex(FormatError, "w: is not a safetensors file"):
-            read_weights(self.path("w"))
+        header = lambda entry: (lambda text: len(text).to_bytes(8, "little") + text)(json.dumps(entry).encode())
+        for data, said in ((b"\xff" * 20, "is not a safetensors file"), (header([]), "the header is no object"),
+                           (header({"a": {}}), "`a`: is {}; expected a whole F32 tensor"),
+                           (header({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}), "`a`: is "),
+                           (header({"__metadata__": {"experiment": "{"}}), "`__metadata__.experiment`: is not JSON")):
+            with open(self.path("w"), "wb") as file:
+                file.write(data)
+            with self.assertRaisesRegex(FormatError, "w: " + said):
+                read_weights(self.path("w"))
+
+    @needs("torch")
+    def test_a_file_of_pytorch_is_answered_with_the_way_to_convert_it(self):
+        import torch
+
+        tensors = {"fc.weight": torch.ones(3, 2)}
+        torch.save(tensors, self.path("new.pt"))
+        torch.save(tensors, self.path("old.pth"), _use_new_zipfile_serialization=False)
+        with open(self.path("p.pkl"), "wb") as file:
+            pickle.dump({"fc.weight": [1.0]}, file)
+        for name in ("new.pt", "old.pth", "p.pkl"):
+            for command in (["eval", name], ["verify", name], ["trace", "copy", "--weights", name, "--out", "t.npz"]):
+                said = self.run_program(*command, code=2)
+                self.assertIn(f"{name}: is a pickle of Python or PyTorch", said)
+                self.assertIn("tapescope_io.write_weights", said)
+            for read in (load, read_weights):
+                with self.assertRaisesRegex(FormatError, f"{name}: is a pickle of Python or PyTorch; .*write_weights"):
+                    read(self.path(name))
 
     def test_weights_travel_both_ways(self):
         random = np.random.default_rng(1)
@@ -121,58 +147,70 @@ class Io(unittest.TestCase):
             np.testing.assert_array_equal(again[name], tensors[name])
         self.run_program("trace", "w.safetensors", "--length", "3", "--out", "t.npz")
         self.run_program("verify", "t.npz")
-        del tensors["output.bias"]
-        with self.assertRaisesRegex(ValueError, "`output.bias` is missing"):
-            write_weights(self.path("w.safetensors"), tensors, PRESET)
 
-    def test_a_foreign_machine_is_recorded_in_parts(self):
-        recorder = Recorder("mine", read0=np.eye(4)[0])
-        for t in range(3):
-            recorder.step(input=[t, 1], output=[0.5], read0=dict(weighting=np.eye(4)[t], gate=0.5),
-                          write0=dict(weighting=np.eye(4)[t], erase=[0, 0], add=[1, 0]))
-        recorder.save(self.path("t.ntmtrace.json"))
-        # Of weightings alone nothing follows: that is said, and is no success.
-        said = self.run_program("verify", "t.ntmtrace.json", code=1)
-        self.assertIn("nothing in it can be recomputed", said)
-        self.assertIn("not compared", said)
-        with self.assertRaisesRegex(ValueError, "`weighting` is missing"):
-            recorder.step(input=[0, 1], read0=dict(gate=0.5))
-
-    def test_a_refused_step_says_where_and_leaves_nothing_behind(self):
-        recorder = Recorder("mine", memory=np.zeros((4, 3)))
-        good = dict(input=[0, 1], read0=dict(weighting=np.eye(4)[0], key=[1, 2, 3]))
-        recorder.step(**good)
-        for refused, words in (
-            (dict(input=[0, 1]), "step 1: `read0.weighting` is missing; it was given before"),
-            (dict(good, output=[1]), "step 1: `output` was not given in every step before"),
-            (dict(good, input=[0, 1, 2]), "step 1: `input` has 3 values; expected 2, as in `input`"),
-            (dict(good, read0=dict(weighting=np.eye(5)[0], key=[1, 2, 3])),
-             "step 1: `read0.weighting` has 5 values; expected 4"),
-            (dict(good, read0=dict(weighting=np.eye(4)[0], key=[1, 2, 3, 4])),
-             "step 1: `read0.key` has 4 values; expected 3"),
-            (dict(good, red0=dict(weighting=np.eye(4)[0])), "step 1, red0: heads are called"),
-            (dict(good, memory=np.zeros((4, 2))), r"step 1: `memory` has the shape \[4, 2\]; expected \[4, 3\]"),
+    def test_biases_may_be_rows_and_what_does_not_fit_is_named(self):
+        tensors = {name: np.ones(shape, np.float32) for name, shape in tensor_shapes(PRESET).items()}
+        for name in tensors:
+            if name.endswith(".bias"):
+                tensors[name] = tensors[name][None]
+        write_weights(self.path("w.safetensors"), tensors, PRESET)
+        self.assertEqual(read_weights(self.path("w.safetensors"))[0]["read0.bias"].shape, (13,))
+        self.run_program("eval", "w.safetensors", "--episodes", "1", "--lengths", "2")
+        wide = tensors["output.weight"]
+        for name, value, words in (
+            ("output.bias", None, "`output.bias`: is missing; expected the shape [3]"),
+            ("output.weigth", wide, "`output.weigth`: does not belong to this machine; did you mean `output.weight`?"),
+            ("output.weight", wide.T, "`output.weight`: has the shape [3, 17]; expected [17, 3]; it looks transposed"),
+            ("output.weight", wide * np.nan, "`output.weight`: has values that are not finite"),
+            ("output.weight", "abc", "`output.weight`: is no array of numbers"),
         ):
-            with self.assertRaisesRegex(ValueError, words):
-                recorder.step(**refused)
-        recorder.step(**good)
-        recorder.save(self.path("t.npz"))
-        self.assertEqual(load(self.path("t.npz"))["input"].shape, (2, 2))
-        self.run_program("verify", "t.npz", code=1)
+            given = {key: tensor for key, tensor in {**tensors, name: value}.items() if tensor is not None}
+            with self.assertRaises(WeightsError) as caught:
+                write_weights(self.path("w.safetensors"), given, PRESET)
+            self.assertIn(words, str(caught.exception))
 
-    def test_a_machine_that_writes_first_is_recorded_as_such(self):
-        for write_first in (False, True):
-            recorder = Recorder("mine", memory=np.zeros((4, 2)), write_first=write_first)
-            memory, one, two = np.zeros((4, 2)), np.eye(4)[1], np.array([[0, 0], [1, 2], [0, 0], [0, 0]])
-            for _ in range(2):
-                before, memory = memory, memory * (1 - one[:, None]) + two
-                recorder.step(input=[1], memory=memory, write0=dict(weighting=one, erase=[1, 1], add=[1, 2]),
-                              read0=dict(weighting=one, read=one @ (memory if write_first else before)))
-            recorder.save(self.path("t.npz"))
-            self.run_program("verify", "t.npz")
-            np.testing.assert_array_equal(recorder.trace().memory(2), memory)
+    def test_a_preset_is_checked_for_what_shapes_follow_from(self):
+        task = {"kind": "copy", "bits": 8, "length": [1, 20]}
+        for preset, words in (
+            ({}, "`task`: is missing; expected an object such as"),
+            ({"task": {}}, "`task`: has no kind"),
+            ({"task": {"kind": "cpoy"}}, "`task.kind`: is 'cpoy'; did you mean `copy`?"),
+            ({"task": {"kind": "copy", "bits": 8}}, "`task.length`: is missing; expected [lowest, highest]"),
+            ({"task": {**task, "bit": 3}}, "`task.bit`: unknown key; did you mean `bits`?"),
+            ({"task": task, "modle": {}}, "`modle`: unknown key; did you mean `model`?"),
+            ({"task": task, "model": {"memory": {"row": 3}}}, "`model.memory.row`: unknown key; did you mean `rows`?"),
+            ({"task": task, "model": {"memory": {"rows": 0}}}, "`model.memory.rows`: is 0; expected 1 to 1048576"),
+            ({"task": task, "model": {"controller": {"size": 2.5}}}, "`model.controller.size`: is 2.5; expected"),
+            ({"task": task, "model": {"controller": {"kind": "gru"}}}, "expected `lstm` or `feedforward`"),
+            ({"task": task, "model": 3}, "`model`: is 3; expected an object"),
+            ({"task": task, "training": {"sequence": 5}}, "`training.sequence`: unknown key; did you mean `sequences`?"),
+        ):
+            with self.assertRaises(WeightsError) as caught:
+                tensor_shapes(preset)
+            self.assertIn(words, str(caught.exception))
 
-    @unittest.skipUnless(has("torch"), "needs torch")
+    def test_every_preset_of_the_program_is_known_key_by_key(self):
+        def keys(value, place=""):
+            if not isinstance(value, dict):
+                return {place}
+            return set().union({place}, *(keys(inner, f"{place}.{key}" if place else key) for key, inner in value.items()))
+
+        printed = set()
+        for kind in TASKS:
+            preset = json.loads(self.run_program("tasks", kind))
+            check_preset(preset)
+            printed |= keys({**preset, "task": {}})
+            self.assertEqual({*preset["task"]} - {"kind"}, {*TASKS[kind]})
+            self.run_program("trace", kind, "--out", "t.npz")
+            trace = load(self.path("t.npz"))
+            self.assertEqual(channels(preset["task"]), (trace["input"].shape[1], trace["output"].shape[1]))
+        # What stands only in presets with another optimizer, or that say what is drawn otherwise.
+        others = {"training.optimizer.beta1", "training.optimizer.beta2", "evaluation.repeats", "title", "description"}
+        ours = keys(KEYS)
+        self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
+        self.assertEqual(ours - printed - others, set())
+
+    @needs("torch")
     def test_a_torch_machine_runs_to_the_same_outputs(self):
         for more in ([], ["--write-first"]):
             self.run_example("from_torch.py", "w.safetensors", "e.ntmtrace.json", *more)
@@ -184,7 +222,7 @@ class Io(unittest.TestCase):
             self.run_program("verify", "e.ntmtrace.json", "--tolerance", "1e-3")
             self.run_program("diff", "e.ntmtrace.json", "ours.npz", "--tolerance", "1e-3")
 
-    @unittest.skipUnless(has("torch"), "needs torch")
+    @needs("torch")
     def test_our_weights_run_in_torch(self):
         random = np.random.default_rng(2)
         base = PRESET["model"]
@@ -208,7 +246,7 @@ class Io(unittest.TestCase):
             said = self.run_example("to_torch.py", "w.safetensors", "t.npz")
             self.assertIn("largest difference", said)
 
-    @unittest.skipUnless(has("matplotlib"), "needs matplotlib")
+    @needs("matplotlib")
     def test_figure_6(self):
         self.traced("t.npz")
         self.run_example("figure6.py", "t.npz", "f.png")

@@ -357,7 +357,7 @@ impl<'a> Figure<'a> {
     /// What the figure shows, in one line.
     fn title(&self) -> String {
         let recording = self.recording;
-        let (task, measure) = (recording.task.name(), recording.task.measure().name());
+        let (task, measure) = (recording.task.name(), recording.task.size_name());
         let size = recording.episode.size;
         let origin = match recording.origin {
             Some((seed, 0)) => format!(", seed {seed}"),

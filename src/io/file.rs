@@ -24,7 +24,32 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     if bytes.is_empty() {
         return Err(Error::content(&label(path), "", "is empty"));
     }
+    if is_pickle(&bytes) {
+        let problem = "is a pickle of Python or PyTorch, which only those can read; expected safetensors or a trace: \
+                       load it with torch.load and write its tensors with the Python module, \
+                       tapescope_io.write_weights (see python/examples/from_torch.py)";
+        return Err(Error::content(&label(path), "", problem));
+    }
     Ok(bytes)
+}
+
+/// True of what `pickle` or `torch.save` wrote, whatever it is called.
+///
+/// A pickle begins with 0x80 and the number of its protocol. So may the length of the header of a safetensors
+/// file, whose upper half is 0 and behind which a brace stands. The first member of a zip by PyTorch is
+/// `NAME/data.pkl`.
+fn is_pickle(bytes: &[u8]) -> bool {
+    match bytes {
+        [0x80, 2..=5, ..] => bytes.get(4..9) != Some(b"\0\0\0\0{"),
+        [b'P', b'K', 3, 4, ..] => {
+            let length = bytes.get(26..28).map_or(0, |length| {
+                usize::from(u16::from_le_bytes([length[0], length[1]]))
+            });
+            let name = bytes.get(30..30 + length);
+            name.is_some_and(|name| name.ends_with(b"data.pkl"))
+        }
+        _ => false,
+    }
 }
 
 fn open_and_read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
@@ -165,5 +190,31 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, Error> {
             file: label(folder),
             source,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_pickle;
+
+    #[test]
+    fn a_pickle_is_known_by_its_first_bytes_and_a_header_of_640_bytes_is_none() {
+        let zip = |name: &str| {
+            let mut bytes = [b"PK\x03\x04".as_slice(), &[0; 26], name.as_bytes()].concat();
+            bytes[26] = name.len() as u8;
+            bytes
+        };
+        let safetensors = [&640_u64.to_le_bytes(), b"{\"a\"".as_slice()].concat();
+        for (bytes, expected) in [
+            (b"\x80\x02\x8a\x0a\x6c\xfc\x9cF\xf9 j".to_vec(), true),
+            (b"\x80\x04\x95".to_vec(), true),
+            (zip("archive/data.pkl"), true),
+            (zip("meta.json"), false),
+            (b"PK\x03\x04".to_vec(), false),
+            (safetensors, false),
+            (b"{}".to_vec(), false),
+        ] {
+            assert_eq!(is_pickle(&bytes), expected, "{bytes:?}");
+        }
     }
 }

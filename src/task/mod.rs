@@ -280,6 +280,15 @@ impl Task {
         self.generator().measure()
     }
 
+    /// What the size of an episode is called: `length` or `items`, and `steps` where the task is known from its
+    /// recordings alone.
+    pub fn size_name(&self) -> &'static str {
+        match self {
+            Self::Other(_) => "steps",
+            _ => self.measure().name(),
+        }
+    }
+
     /// The range from which the size of an episode is drawn, uniformly.
     pub fn size(&self) -> RangeInclusive<usize> {
         self.generator().size().clone()

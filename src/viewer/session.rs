@@ -15,7 +15,7 @@ use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::{HeadTrace, ModelConfig, Role};
 use crate::player::Stage;
-use crate::task::{Episode, Measure, Task};
+use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
@@ -549,7 +549,7 @@ impl Session {
                 // Of a file without a seed nobody knows where its bits come from.
                 let by_hand = if open.is_of_a_file() { "" } else { "-edited" };
                 let seed = drawn(recording, "-seed", by_hand);
-                let measure = recording.task.measure().name();
+                let measure = recording.task.size_name();
                 // Somebody else's task may be called like a folder.
                 let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
                 let task = recording.task.name();
@@ -602,9 +602,10 @@ pub fn sizes(task: &Task) -> RangeInclusive<usize> {
 
 /// What the size of an episode is called.
 pub fn size_label(task: &Task) -> &'static str {
-    match task.measure() {
-        Measure::Length => "Length",
-        Measure::Items => "Items",
+    match task.size_name() {
+        "length" => "Length",
+        "items" => "Items",
+        _ => "Steps",
     }
 }
 

@@ -127,11 +127,12 @@ impl AskedForm {
         }
     }
 
-    /// The name of a task that is not ours, or of which nothing but the name is known.
+    /// The name of a task that is not ours, or of which too little is known: the name alone, or not the size of
+    /// this episode.
     pub(super) fn other(&self) -> Option<String> {
         match &self.name {
             NameForm::Other(name) => Some(short(name)),
-            NameForm::Ours(kind) if self.params.is_empty() => {
+            NameForm::Ours(kind) if self.params.is_empty() || self.size().is_none() => {
                 let name = serde_json::to_value(kind).ok()?;
                 name.as_str().map(str::to_owned)
             }
@@ -156,9 +157,13 @@ impl AskedForm {
         }
     }
 
-    /// The size of this episode, when the file says so.
+    /// The size of this episode, when the file says so: by itself, or by parameters that allow no other.
     pub(super) fn size(&self) -> Option<usize> {
-        self.length.or(self.items)
+        let only = || {
+            let Ends([low, high]) = self.params.length.or(self.params.items)?.into();
+            (low == high).then_some(low)
+        };
+        self.length.or(self.items).or_else(only)
     }
 
     /// Seed and index, when both are there and are numbers.

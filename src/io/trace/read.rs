@@ -515,7 +515,6 @@ fn episode(
             format!("end at {next}; the episode has {t} steps, and must have at least one");
         return Err(Error::content(arrays.label, "axes.t.phases", problem));
     }
-    let shown = phases.first().map_or(0, |phase| phase.end - phase.start);
     Ok(Episode {
         input: matrix(arrays.take("input", &[t, config.inputs])?, t),
         target: matrix(arrays.take_or_absent("target", &[t, config.outputs])?, t),
@@ -527,7 +526,10 @@ fn episode(
             vec![0.0; t]
         },
         phases,
-        size: asked.size().unwrap_or(shown),
+        size: asked
+            .size()
+            .filter(|_| asked.other().is_none())
+            .unwrap_or(t),
         repeats: asked.repeats.unwrap_or(1),
     })
 }

@@ -1,0 +1,53 @@
+"""What can be wrong, and where: every error of this module is a `TapescopeError`."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import Iterable, Optional, Union
+
+
+class TapescopeError(Exception):
+    """The message is put together from its parts, which stay to be asked for.
+
+    `file`: the file, or None when none is concerned. `place`: the key, array or step in it. `problem`: what
+    was found. `expected`: what is allowed there.
+    """
+
+    def __init__(self, problem: str, *, file: Union[str, os.PathLike[str], None] = None,
+                 place: Optional[str] = None, expected: Optional[str] = None) -> None:
+        self.file = None if file is None else os.fspath(file)
+        self.place, self.problem, self.expected = place, problem, expected
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        parts = [part for part in (self.file, self.place, self.problem) if part]
+        return ": ".join(parts) + (f"; expected {self.expected}" if self.expected else "")
+
+
+class FormatError(TapescopeError, ValueError):
+    """A file that is not what it should be, or cannot be written under its name."""
+
+
+class RecordError(TapescopeError, ValueError):
+    """Something given to a `Recorder` that no trace can hold."""
+
+
+class WeightsError(TapescopeError, ValueError):
+    """Tensors or a preset that do not make a machine."""
+
+
+class NotRecordedError(TapescopeError, KeyError):
+    """An array or a head that the trace does not have."""
+
+
+class StepError(TapescopeError, IndexError):
+    """A step that the trace does not have."""
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """`; did you mean …?` where a known name is near, and what is known."""
+    known = list(known)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
+    question = f"; did you mean `{near[0]}`?" if near else ";"
+    return f"{question} known: {', '.join(known)}"

@@ -1,0 +1,184 @@
+"""What a preset may say, and which tensors its machine has; see docs/formats.md."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+
+from .errors import WeightsError, meant
+
+Preset = Mapping[str, Any]
+Shape = Tuple[int, ...]
+# What is wrong with a value: None, or what is expected.
+Check = Callable[[Any], Optional[str]]
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _whole(low: int, high: int) -> Check:
+    return lambda value: None if _is_whole(value) and low <= value <= high else f"{low} to {high}, a whole number"
+
+
+def _number(low: float, high: float) -> Check:
+    def check(value: Any) -> Optional[str]:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        return None if is_number and low <= value <= high else f"a number from {low:g} to {high:g}"
+    return check
+
+
+def _one_of(*words: str) -> Check:
+    return lambda value: None if value in words else " or ".join(f"`{word}`" for word in words)
+
+
+def _ends(low: int, high: int) -> Check:
+    def check(value: Any) -> Optional[str]:
+        fits = (isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_whole, value))
+                and low <= value[0] <= value[1] <= high)
+        return None if fits else f"[lowest, highest] in {low} to {high}"
+    return check
+
+
+def _text(value: Any) -> Optional[str]:
+    return None if isinstance(value, str) else "text"
+
+
+def _left_to_the_program(value: Any) -> Optional[str]:
+    """What has no part in the tensors is checked by `tapescope` alone."""
+    return None
+
+
+def _memory_initial(value: Any) -> Optional[str]:
+    if value == "learned" or isinstance(value, Mapping) and list(value) == ["constant"] \
+            and _number(-1e6, 1e6)(value["constant"]) is None:
+        return None
+    return '"learned" or {"constant": number}'
+
+
+# Of every kind of task: its keys, those that are required, and the channels (inputs, outputs) beside its bits.
+TASKS: Dict[str, Dict[str, Check]] = {
+    "copy": {"bits": _whole(1, 1024), "length": _ends(1, 100_000)},
+    "repeat_copy": {"bits": _whole(1, 1024), "length": _ends(1, 100_000), "repeats": _ends(1, 10_000)},
+    "associative_recall": {"bits": _whole(1, 1024), "item_length": _whole(1, 1000), "items": _ends(2, 10_000)},
+    "ngrams": {"context": _whole(1, 16), "length": _ends(1, 100_000)},
+    "priority_sort": {"bits": _whole(1, 1024), "items": _ends(1, 10_000), "sorted": _whole(1, 10_000)},
+}
+_REQUIRED = ("copy", "repeat_copy")
+_BITS = {"associative_recall": 6, "ngrams": 1, "priority_sort": 8}
+_BESIDE = {"copy": (1, 0), "repeat_copy": (2, 1), "associative_recall": (2, 0), "ngrams": (0, 0),
+           "priority_sort": (2, 0)}
+
+_OPEN = _left_to_the_program
+KEYS: Dict[str, Any] = {
+    "name": _text, "title": _text, "description": _text,
+    "task": {},
+    "model": {
+        "memory": {"rows": _whole(1, 1_048_576), "columns": _whole(1, 4096), "initial": _memory_initial},
+        "controller": {"kind": _one_of("lstm", "feedforward"), "size": _whole(1, 16_384), "layers": _whole(1, 16)},
+        "heads": {
+            "read": _whole(0, 64), "write": _whole(0, 64),
+            "shift": {"form": _one_of("softmax", "scalar"), "range": _whole(0, 64)},
+            "key_activation": _one_of("tanh", "identity"), "add_activation": _one_of("tanh", "identity"),
+            "similarity_epsilon": _number(0, math.inf),
+            "initial_weighting": _one_of("one-hot", "learned"), "order": _one_of("read-first", "write-first"),
+        },
+    },
+    "training": {
+        "optimizer": dict.fromkeys(("kind", "rate", "decay", "momentum", "epsilon", "beta1", "beta2"), _OPEN),
+        "final_rate": _OPEN, "settled_below": _OPEN, "settled_rate": _OPEN,
+        "clip": {"kind": _one_of("elementwise", "global_norm", "none"), "limit": _OPEN},
+        "batch": _OPEN, "sequences": _OPEN, "seed": _OPEN, "validation_every": _OPEN, "validation_episodes": _OPEN,
+    },
+    "evaluation": dict.fromkeys(("lengths", "items", "repeats", "episodes"), _OPEN),
+}
+
+
+def check_preset(preset: Preset) -> None:
+    """Refuses unknown keys, and values of `task` and `model` of the wrong type or out of range (WeightsError).
+
+    `training` and `evaluation` have no part in the shapes of tensors: of them only the keys are checked.
+    """
+    _check_keys("", preset, KEYS)
+    check_task(preset.get("task"))
+
+
+def check_task(task: Any) -> None:
+    """Refuses a `task` of a preset that is not complete and right; raises WeightsError."""
+    kind = task.get("kind") if isinstance(task, Mapping) else None
+    if kind is None:
+        raise WeightsError("has no kind" if isinstance(task, Mapping) else "is missing", place="`task`",
+                           expected='an object such as {"kind": "copy", "bits": 8, "length": [1, 20]}')
+    if not isinstance(kind, str) or kind not in TASKS:
+        raise WeightsError(f"is {kind!r}{meant(kind, TASKS)}", place="`task.kind`")
+    known = TASKS[kind]
+    _check_keys("task.", task, {"kind": _text, **known})
+    for key in known if kind in _REQUIRED else ():
+        if key not in task:
+            raise WeightsError("is missing", place=f"`task.{key}`", expected=known[key](None))
+
+
+def _check_keys(place: str, given: Any, known: Mapping[str, Any]) -> None:
+    if not isinstance(given, Mapping):
+        raise WeightsError(f"is {given!r}", place=f"`{place.rstrip('.') or 'preset'}`",
+                           expected=f"an object with {', '.join(known)}")
+    for key, value in given.items():
+        if key not in known:
+            raise WeightsError(f"unknown key{meant(key, known)}", place=f"`{place}{key}`")
+        check = known[key]
+        if isinstance(check, dict):
+            if check:
+                _check_keys(f"{place}{key}.", value, check)
+            continue
+        expected = check(value)
+        if expected is not None:
+            raise WeightsError(f"is {value!r}", place=f"`{place}{key}`", expected=expected)
+
+
+def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
+    """Inputs and outputs of a task, as in the `task` of a preset."""
+    bits = task.get("bits", _BITS.get(task["kind"], 1))
+    inputs, outputs = _BESIDE[task["kind"]]
+    return bits + inputs, bits + outputs
+
+
+def tensor_shapes(preset: Preset) -> Dict[str, Shape]:
+    """Name and shape of every tensor that the machine of this preset has.
+
+    Linear maps are [inputs, outputs], biases [outputs]; what stands where in them is in docs/formats.md.
+    A preset with an unknown key or a value out of range is refused (WeightsError).
+    """
+    check_preset(preset)
+    model = preset.get("model", {})
+    memory, controller, heads = (model.get(key, {}) for key in ("memory", "controller", "heads"))
+    n, m = memory.get("rows", 128), memory.get("columns", 20)
+    lstm = controller.get("kind", "lstm") == "lstm"
+    c, layers = controller.get("size", 100), controller.get("layers", 1)
+    reads, writes = heads.get("read", 1), heads.get("write", 1)
+    if reads + writes == 0:  # the controller alone: what else the preset says of memory and heads counts for nothing
+        memory, heads = {}, {}
+    shift = heads.get("shift", {})
+    s = 1 if shift.get("form", "softmax") == "scalar" else 2 * shift.get("range", 1) + 1
+    x, y = channels(preset["task"])
+    shapes: Dict[str, Shape] = {}
+
+    def linear(name: str, inputs: int, outputs: int) -> None:
+        shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
+
+    for layer in range(layers):
+        below = c if layer else x + reads * m
+        linear(f"controller{layer}", below + c * lstm, 4 * c if lstm else c)
+    for head in range(reads):
+        linear(f"read{head}", c, m + 3 + s)
+    for head in range(writes):
+        linear(f"write{head}", c, 3 * m + 3 + s)
+    linear("output", c + reads * m, y)
+    if reads:
+        shapes["initial.read"] = (reads, m)
+    if lstm:
+        shapes["initial.hidden"] = shapes["initial.cell"] = (layers, c)
+    if memory.get("initial") == "learned":
+        shapes["initial.memory"] = (n, m)
+    if heads.get("initial_weighting") == "learned":
+        shapes["initial.weighting"] = (reads + writes, n)
+    return shapes

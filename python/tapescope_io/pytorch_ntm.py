@@ -1,0 +1,281 @@
+"""Machines of pytorch-ntm (github.com/loudinthecloud/pytorch-ntm) as traces and weights of Tapescope.
+
+    from tapescope_io import pytorch_ntm
+
+    net.load_state_dict(torch.load("copy.model"))       # an EncapsulatedNTM
+    pytorch_ntm.record(net, inputs, target).save("theirs.ntmtrace.json")
+    pytorch_ntm.convert(net, {"kind": "copy", "bits": 8, "length": [1, 20]}).save("theirs.safetensors")
+
+The trace is the machine's own run: what its modules computed, in the words of its own conventions, which
+`tapescope verify` follows. The weights are the same numbers in Tapescope's order; where Tapescope's machine cannot
+do as pytorch-ntm does, `convert(…).differences` says so.
+
+| convention | pytorch-ntm | Tapescope | in the weights |
+|---|---|---|---|
+| biases of the LSTM | two | one | their sum |
+| linear maps | [outputs, inputs] | [inputs, outputs] | transposed |
+| first column of the shift | moves the focus forwards | back | columns in reverse |
+| key and add vector | as they are | tanh by default | `identity` |
+| memory before the first step | random, kept in the file | constant by default | `learned` |
+| weighting before the first step | all zeros | sums to 1 | `learned`, see `convert` |
+| cosine | each norm at least 1e-8 | epsilon under each root | epsilon 0: the same above 1e-8 |
+| several heads | one after the other | all at once | a difference |
+| sharpening | 1e-16 added to the sum | nothing added | the same but where the sum is as small |
+
+Needs torch, and no module of pytorch-ntm: whatever has the attributes of its EncapsulatedNTM will do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .errors import RecordError, WeightsError
+from .preset import channels, check_task
+from .recorder import SIMILARITY_FORMULAS, Recorder, head_order
+from .weights import Path, Tensors, write_weights
+
+# What its cosine_similarity keeps norms above.
+EPSILON = 1e-8
+
+
+def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
+           params: Optional[Mapping[str, Any]] = None, length: Optional[int] = None) -> Recorder:
+    """Runs one episode and records it.
+
+    net     an EncapsulatedNTM; a new sequence is begun in it
+    inputs  [steps, inputs], or [steps, 1, inputs] as its data loaders give them
+    target  [answer steps, outputs], or [answer steps, 1, outputs]: as many steps without input follow, in which
+            the machine answers; None: no such steps
+    task, params, length
+            see Recorder; for "copy" they follow from the sizes
+
+    Raises RecordError for a batch of several episodes, with the index to take.
+    """
+    torch = _torch()
+    inputs = _episode("inputs", inputs, net.num_inputs)
+    answer = None if target is None else _episode("target", target, net.num_outputs)
+    if task == "copy" and params is None and length is None and net.num_inputs == net.num_outputs + 1:
+        params, length = {"bits": net.num_outputs}, len(inputs) - 1
+    with torch.no_grad():
+        shifts, watch = _shifts(net), _Watch(net)
+        net.init_sequence(1)
+        recorder = Recorder(task, memory=net.memory.memory, params=params, length=length, order=_order(watch.names),
+                            layers=net.ntm.controller.num_layers, shifts=shifts,
+                            similarity_formula=_similarity_formula(), epsilon=EPSILON, partial_weightings=True,
+                            **dict(zip(watch.names, net.previous_state[2])))
+        silence, scored = np.zeros_like(inputs[0]), np.zeros(net.num_outputs, np.float32)
+        given = [(x, scored, 0, "input") for x in inputs]
+        given += [(silence, y, 1, "answer") for y in (answer if answer is not None else ())]
+        try:
+            for x, y, mask, phase in given:
+                output = net(torch.from_numpy(x)[None])[0]
+                hidden, cell = net.previous_state[1]
+                scores = (None, None) if answer is None else (y, mask)
+                recorder.step(input=x, output=output, logit=watch.logit, hidden=hidden, cell=cell,
+                              memory=net.memory.memory, target=scores[0], mask=scores[1], phase=phase, **watch.heads)
+        finally:
+            watch.end()
+    return recorder
+
+
+class Converted(NamedTuple):
+    """A machine of pytorch-ntm as Tapescope has it."""
+
+    tensors: Tensors
+    """By name, with the shapes of `tensor_shapes(preset)`."""
+    preset: Dict[str, Any]
+    """The experiment that the tensors belong to."""
+    differences: List[str]
+    """What this machine will not do as the one it was made from, in words; empty where all conventions agree."""
+
+    def save(self, path: Path) -> None:
+        """Writes a file that `tapescope eval`, `trace` and `view` open."""
+        write_weights(path, self.tensors, self.preset, "tapescope_io.pytorch_ntm.convert")
+
+
+def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", first: Any = None) -> Converted:
+    """The weights of a machine in Tapescope's order.
+
+    net     an EncapsulatedNTM; a new sequence is begun in it
+    task    the `task` of a preset, such as {"kind": "copy", "bits": 8, "length": [1, 20]}, with as many inputs and
+            outputs as the machine
+    name    of the experiment
+    first   [inputs]: the input of the first step; None: zeros
+
+    pytorch-ntm starts with weightings of zeros, so that the gate of the first step counts for nothing: sharpening
+    makes the content weighting whole again. Tapescope starts with weightings that sum to 1. Given that very content
+    weighting to start with, the gate mixes it with itself: the file has the one that `first` leads to, and an
+    episode that begins with it has the same outputs. Of others the first step differs.
+    """
+    check_task(task)
+    if channels(task) != (net.num_inputs, net.num_outputs):
+        raise WeightsError(f"has {channels(task)} inputs and outputs", place="`task`",
+                           expected=f"{(net.num_inputs, net.num_outputs)}, as the machine has")
+    ntm, controller = net.ntm, net.ntm.controller
+    begin = np.zeros((1, net.num_inputs), np.float32) if first is None else np.reshape(_array(first), (1, -1))
+    trace = record(net, begin, task="first step").trace()
+    shifts, order = trace.shifts, _order([head for head, _ in _named_heads(net)])
+    tensors: Tensors = {}
+    for layer in range(controller.num_layers):
+        ih, hh = (_array(getattr(controller.lstm, f"weight_{part}_l{layer}")) for part in ("ih", "hh"))
+        tensors[f"controller{layer}.weight"] = np.concatenate([ih, hh], 1).T
+        biases = [_array(getattr(controller.lstm, f"bias_{part}_l{layer}")) for part in ("ih", "hh")]
+        tensors[f"controller{layer}.bias"] = np.add(*biases)
+    weightings = {}
+    for head, module in _named_heads(net):
+        linear, columns = _projection(module), np.arange(sum(_lengths(module)))
+        columns[net.M + 2:net.M + 2 + len(shifts)] = net.M + 2 + np.argsort(shifts)
+        tensors[f"{head}.weight"] = _array(linear.weight).T[:, columns]
+        tensors[f"{head}.bias"] = _array(linear.bias)[columns]
+        initial = trace[f"{head}.initial"]
+        weightings[head] = initial if initial.any() else trace[f"{head}.content"][0]
+    names = sorted(weightings, key=head_order)
+    tensors["initial.weighting"] = np.log(np.maximum([weightings[head] for head in names], 1e-30)).astype(np.float32)
+    tensors["initial.memory"] = _array(net.memory.mem_bias)
+    tensors["initial.read"] = np.concatenate([_array(read).reshape(1, -1) for read in ntm.init_r])
+    tensors["initial.hidden"] = _array(controller.lstm_h_bias)[:, 0]
+    tensors["initial.cell"] = _array(controller.lstm_c_bias)[:, 0]
+    tensors["output.weight"], tensors["output.bias"] = _array(ntm.fc.weight).T, _array(ntm.fc.bias)
+    differences = []
+    if not all(trace[f"{name}.initial"].any() for name in names):
+        differences.append("its weightings before the first step are zeros, and Tapescope's sum to 1: the same in episodes "
+                           f"that begin with the input {begin[0].tolist()}, in others the first step differs")
+    if order == "in-turn":
+        differences.append("its heads act one after the other, each on the memory that the one before left; in "
+                           "Tapescope all address the memory before the step, and all erases come before all adds")
+    reads = sum(name.startswith("read") for name in names)
+    model = {
+        "memory": {"rows": net.N, "columns": net.M, "initial": "learned"},
+        "controller": {"kind": "lstm", "size": net.controller_size, "layers": controller.num_layers},
+        "heads": {
+            "read": reads, "write": len(names) - reads, "shift": {"form": "softmax", "range": len(shifts) // 2},
+            "key_activation": "identity", "add_activation": "identity", "similarity_epsilon": 0.0,
+            "initial_weighting": "learned", "order": "read-first" if order == "in-turn" else order,
+        },
+    }
+    return Converted(tensors, {"name": name, "task": dict(task), "model": model}, differences)
+
+
+class _Watch:
+    """What the heads of a machine do in a step, from hooks on its modules."""
+
+    def __init__(self, net: Any) -> None:
+        self.heads: Dict[str, Dict[str, Any]] = {}
+        self.logit: Any = None
+        self.names = [name for name, _ in _named_heads(net)]
+        self._hooks = [net.ntm.fc.register_forward_hook(self._on_output)]
+        for name, head in _named_heads(net):
+            self._hooks.append(head.register_forward_pre_hook(self._before(name)))
+            self._hooks.append(head.register_forward_hook(self._after(name)))
+
+    def end(self) -> None:
+        """Leaves the machine as it was."""
+        for hook in self._hooks:
+            hook.remove()
+
+    def _on_output(self, module: Any, given: Any, made: Any) -> None:
+        self.logit = made
+
+    def _before(self, name: str) -> Any:
+        """The parameters of a head and its stages, on the memory as it stands when its turn comes."""
+        def hook(head: Any, given: Tuple[Any, Any]) -> None:
+            functional, hidden, before = _torch().nn.functional, *given
+            key, strength, gate, shift, sharpening, *writing = _projection(head)(hidden).split(_lengths(head), 1)
+            memory = head.memory
+            strength, gate = functional.softplus(strength), gate.sigmoid()
+            shift, sharpening = shift.softmax(1), 1 + functional.softplus(sharpening)
+            content = memory._similarity(key, strength)
+            gated = memory._interpolate(before, content, gate)
+            self.heads[name] = dict(
+                key=key, strength=strength, gate=gate, shift=shift, sharpening=sharpening,
+                similarity=functional.cosine_similarity(memory.memory + 1e-16, key[:, None] + 1e-16, dim=-1),
+                content=content, gated=gated, shifted=memory._shift(gated, shift),
+                **dict(zip(("erase", "add"), (writing[0].sigmoid(), writing[1]) if writing else ())))
+        return hook
+
+    def _after(self, name: str) -> Any:
+        """What it did in the end, as it says itself."""
+        def hook(head: Any, given: Any, made: Any) -> None:
+            if head.is_read_head():
+                self.heads[name]["read"], made = made
+            self.heads[name]["weighting"] = made
+        return hook
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError("tapescope_io.pytorch_ntm needs torch: pip install torch") from error
+    return torch
+
+
+def _array(tensor: Any) -> Any:
+    """Values as NumPy has them, float32."""
+    return np.array(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor, np.float32)
+
+
+def _episode(name: str, given: Any, width: int) -> Any:
+    """[steps, width] of an episode, or of a batch of one."""
+    array = _array(given)
+    if array.ndim == 3 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 3:
+        raise RecordError(f"has the shape {list(array.shape)}, a batch of {array.shape[1]}", place=f"`{name}`",
+                          expected=f"one episode: give `{name}[:, 0]`")
+    if array.ndim != 2 or array.shape[1] != width or len(array) == 0:
+        raise RecordError(f"has the shape {list(array.shape)}", place=f"`{name}`",
+                          expected=f"[steps, {width}], at least one step")
+    return array
+
+
+def _named_heads(net: Any) -> List[Tuple[str, Any]]:
+    """Its heads in the order in which they act, numbered by kind."""
+    count = {"read": 0, "write": 0}
+    named = []
+    for head in net.ntm.heads:
+        kind = "read" if head.is_read_head() else "write"
+        named.append((f"{kind}{count[kind]}", head))
+        count[kind] += 1
+    return named
+
+
+def _projection(head: Any) -> Any:
+    return head.fc_read if head.is_read_head() else head.fc_write
+
+
+def _lengths(head: Any) -> List[int]:
+    """Columns of key, strength, gate, shift, sharpening and, of a write head, erase and add."""
+    return list(head.read_lengths if head.is_read_head() else head.write_lengths)
+
+
+def _order(names: Sequence[str]) -> str:
+    """In turn, or what is the same: with one write head, last or first."""
+    kinds = [name.startswith("write") for name in names]
+    if sum(kinds) <= 1:
+        if not any(kinds[:-1]):
+            return "read-first"
+        if kinds[0]:
+            return "write-first"
+    return "in-turn"
+
+
+def _shifts(net: Any) -> List[int]:
+    """How far each column of its shift moves the focus: tried out, not assumed."""
+    torch = _torch()
+    columns, middle = _lengths(net.ntm.heads[0])[3], net.N // 2
+    rows, offsets = torch.eye(net.N), torch.eye(columns)
+    net.init_sequence(1)
+    moved = [net.memory._shift(rows[middle:middle + 1], offset[None]) for offset in offsets]
+    return [int(weighting.argmax()) - middle for weighting in moved]
+
+
+def _similarity_formula() -> str:
+    """How this torch keeps a cosine clear of 0; it changed between versions."""
+    torch = _torch()
+    short = torch.full((1, 1), EPSILON ** 0.75)
+    # Each norm is above epsilon, their product is below.
+    cosine = float(torch.nn.functional.cosine_similarity(short, short, eps=EPSILON))
+    return SIMILARITY_FORMULAS[3 if cosine > 0.5 else 2]

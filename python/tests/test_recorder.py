@@ -1,0 +1,212 @@
+"""The recorder: what it takes, what it refuses, and what becomes of it."""
+
+import unittest
+
+import numpy as np
+
+from support import Test, needs
+from tapescope_io import Recorder, TapescopeError, load
+
+ROW = np.eye(4)
+
+
+class Recording(Test):
+    def refused(self, words, call, *arguments, **named):
+        """A refusal in words that stand in its message, as an error of ours that is a ValueError."""
+        with self.assertRaises(ValueError) as caught:
+            call(*arguments, **named)
+        for word in [words] if isinstance(words, str) else words:
+            self.assertIn(word, str(caught.exception))
+        self.assertIsInstance(caught.exception, TapescopeError)
+
+    def test_a_foreign_machine_is_recorded_in_parts(self):
+        recorder = Recorder("mine", read0=ROW[0], write0=None)
+        for t in range(3):
+            recorder.step(input=[t, 1], output=[0.5], read0=dict(weighting=ROW[t], gate=0.5),
+                          write0=dict(weighting=ROW[t], erase=[0, 0], add=[1, 0]))
+        recorder.save(self.path("t.ntmtrace.json"))
+        # Of weightings alone nothing follows: that is said, and is no success.
+        said = self.run_program("verify", "t.ntmtrace.json", code=1)
+        self.assertIn("nothing in it can be recomputed", said)
+        trace = load(self.path("t.ntmtrace.json"))
+        self.assertEqual(trace.heads, ["read0", "write0"])
+        self.assertNotIn("write0.initial", trace)
+        self.refused("`weighting` is missing", recorder.step, input=[0, 1], read0=dict(gate=0.5))
+
+    def test_a_refused_step_says_where_and_leaves_nothing_behind(self):
+        recorder = Recorder("mine", memory=np.zeros((4, 3)))
+        good = dict(input=[0, 1], read0=dict(weighting=ROW[0], key=[1, 2, 3]))
+        self.refused("step 0: there is no head", recorder.step, input=[0, 1])
+        recorder.step(**good)
+        for given, words in (
+            (dict(input=[0, 1]), "step 1: `read0`: is missing; expected dict(weighting=…)"),
+            (dict(good, output=[1]), "step 1: `output`: was not given in every step before"),
+            (dict(good, input=[0, 1, 2]), "step 1: `input`: has the shape [3]; expected 2 in place of 3, as in `input`"),
+            (dict(good, read0=dict(weighting=np.eye(5)[0], key=[1, 2, 3])),
+             "step 1, read0: `weighting`: has the shape [5]; expected 4 in place of 5, as in `memory`"),
+            (dict(good, read0=dict(weighting=ROW[0], key=[1, 2, 3, 4])), "step 1, read0: `key`: has the shape [4]"),
+            (dict(good, read0=dict(weighting=ROW[0])), "step 1: `read0.key`: is missing; it was given before"),
+            (dict(good, memory=np.zeros((4, 2))), "step 1: `memory`: has the shape [4, 2]; expected 3 in place of 2"),
+            (dict(good, input="abc"), "step 1: `input`: is no array of numbers"),
+            (dict(good, read0=ROW[0]), "step 1: `read0`: is a ndarray; expected dict(weighting=…)"),
+        ):
+            self.refused(words, recorder.step, **given)
+        recorder.step(**good)
+        recorder.save(self.path("t.npz"))
+        self.assertEqual(load(self.path("t.npz"))["input"].shape, (2, 2))
+
+    def test_every_order_of_heads_is_recorded_as_such(self):
+        for order in ("read-first", "write-first", "in-turn"):
+            recorder = Recorder("mine", memory=np.zeros((4, 2)), order=order)
+            memory, added = np.zeros((4, 2)), np.outer(ROW[1], [1, 2])
+            for _ in range(2):
+                before, memory = memory, memory * (1 - ROW[1][:, None]) + added
+                seen = memory if order == "write-first" else before
+                read0 = dict(weighting=ROW[1], read=ROW[1] @ seen)
+                recorder.step(input=[1], memory=memory, read0=read0,
+                              write0=dict(weighting=ROW[1], erase=[1, 1], add=[1, 2]))
+            recorder.save(self.path("t.npz"))
+            self.run_program("verify", "t.npz")
+            np.testing.assert_array_equal(recorder.trace().memory(2), memory)
+        self.refused("did you mean `write-first`?", Recorder, "mine", order="writefirst")
+
+    def test_heads_in_turn_keep_their_order_and_write_one_after_the_other(self):
+        recorder = Recorder("mine", memory=np.ones((4, 2)), order="in-turn", read0=ROW[0] * 0, write0=None, read1=None,
+                            write1=None)
+        write = dict(weighting=ROW[1], erase=[0.5, 0.5], add=[1, 0])
+        recorder.step(input=[1], read0=dict(weighting=ROW[0]), write0=write, read1=dict(weighting=ROW[0]), write1=write)
+        trace = recorder.trace()
+        self.assertEqual(trace.heads, ["read0", "write0", "read1", "write1"])
+        np.testing.assert_array_equal(trace.memory(1)[1], [(1 * 0.5 + 1) * 0.5 + 1, 0.25])
+        np.testing.assert_array_equal(trace["read0.initial"], np.zeros(4))
+
+    def test_a_batch_is_refused_with_the_index_to_take(self):
+        recorder = Recorder("mine", memory=np.zeros((1, 4, 2)))
+        read0 = dict(weighting=ROW[:1], gate=[[0.5]], key=[[1, 2]])
+        recorder.step(input=[[0, 1, 0]], hidden=[[1, 2]], memory=np.zeros((1, 4, 2)), read0=read0)
+        self.assertEqual(recorder.trace()["read0.key"].shape, (1, 2))
+        two = np.zeros((2, 3))
+        for given, words in (
+            (dict(input=two), "step 1: `input`: has the shape [2, 3], a batch of 2; a trace is one episode; expected one "
+                              "axis: give `input[0]`, and the same index of everything else"),
+            (dict(input=two[0], memory=np.zeros((2, 4, 2))), "give `memory[0]`"),
+            (dict(input=two[0], hidden=two[:, :2]), ("layers=2", "of a batch of 2 give `hidden[0]`")),
+            (dict(input=two[0], read0=dict(weighting=ROW[:2], gate=0.5)), "step 1, read0: `weighting`: has the shape [2, 4]"),
+            (dict(input=two[0], read0=dict(weighting=ROW[0], gate=[0.5, 0.5])), "one number: give `gate[0]`"),
+        ):
+            self.refused(words, recorder.step, **{"hidden": [1, 2], "memory": np.zeros((4, 2)), "read0": read0, **given})
+        self.refused("give `memory[0]`", Recorder, "mine", memory=np.zeros((2, 4, 2)))
+        self.refused("give `read0[0]`", Recorder, "mine", read0=np.ones((2, 4)) / 4)
+
+    def test_layers_stay_layers_where_they_are_declared(self):
+        recorder = Recorder("mine", layers=2)
+        hidden, cell = np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 1, 3)  # as PyTorch's LSTM has it
+        read0 = dict(weighting=ROW[0])
+        recorder.step(input=[1], output=[1], hidden=hidden, cell=cell, read0=read0)
+        self.refused("expected [layers, units], with layers=2", recorder.step, input=[1], output=[1], hidden=hidden[0],
+                     cell=cell, read0=read0)
+        self.refused("give `hidden[:, 0]`", recorder.step, input=[1], output=[1], hidden=np.zeros((2, 5, 3)), cell=cell,
+                     read0=read0)
+        self.refused("as in `layers`", recorder.step, input=[1], output=[1], hidden=np.zeros((3, 3)), cell=cell, read0=read0)
+        recorder.save(self.path("t.ntmtrace.json"))
+        trace = load(self.path("t.ntmtrace.json"))
+        self.assertEqual(trace.dims["controller.hidden"], ("t", "l", "c"))
+        np.testing.assert_array_equal(trace["controller.cell"], [hidden])
+        self.assertEqual(trace.meta["model"]["config"]["controller"], {"kind": "lstm", "size": 3, "layers": 2})
+        self.run_program("diff", "t.ntmtrace.json", "t.ntmtrace.json")
+
+    def test_misspelt_names_are_refused_with_what_was_meant(self):
+        for given, words in (
+            (dict(memroy=np.zeros((4, 2))), "did you mean `memory`?"),
+            (dict(wirte0=ROW[0]), "did you mean `write0`?"),
+            (dict(orders="read-first"), "did you mean `order`?"),
+            (dict(params={"bit": 3}), ("`params.bit`", "did you mean `bits`?")),
+            (dict(params={"bits": 0}), "`params.bits`: is 0; expected 1 to 1024"),
+            (dict(read1=ROW[0]), "expected `read0` next"),
+            (dict(shifts=[0, 1, 2]), "expected the numbers from -k to k"),
+            (dict(similarity_formula="cos"), "`similarity_formula`"),
+        ):
+            self.refused(words, Recorder, "copy", **given)
+        recorder = Recorder("copy", params={"bits": 2}, read0=ROW[0])
+        good = dict(input=[0, 1, 0], read0=dict(weighting=ROW[0], gate=0.5))
+        recorder.step(**good)
+        for given, words in (
+            (dict(good, outptu=[1, 0]), "did you mean `output`?"),
+            (dict(good, red0=dict(weighting=ROW[0])), "did you mean `read0`?"),
+            (dict(good, read0=dict(weighting=ROW[0], gates=0.5)), "a read head has no `gates`; did you mean `gate`?"),
+            (dict(good, read0=dict(weighting=ROW[0], erase=[1])), "a read head has no `erase`"),
+            (dict(good, write0=dict(weighting=ROW[0])), "`write0`: was not declared before the first step"),
+            (dict(good, input=[0, 1]), "has the shape [2]"),
+        ):
+            self.refused(words, recorder.step, **given)
+        self.refused("has 2 channels; expected 3", Recorder("copy", params={"bits": 2}).step, input=[0, 1],
+                     read0=dict(weighting=ROW[0]))
+
+    def test_values_that_no_machine_of_the_kind_has_are_refused(self):
+        good = dict(input=[1], output=[1], read0=dict(weighting=ROW[0]))
+        Recorder("mine").step(**good)
+        nan = float("nan")
+        for part, value, words in (
+            ("weighting", [1, 1, 1, 0], "sums to 3; expected 1"),
+            ("weighting", [1, 0.5, -0.5, 0], "has the value -0.5; expected 0 to 1"),
+            ("weighting", [nan, 0, 0, 0], "has the value nan"),
+            ("weighting", [0.5, 0.2, 0, 0], "sums to 0.7; expected 1 (partial_weightings=True allows less)"),
+            ("content", [0.5, 0.2, 0, 0], "sums to 0.7; expected 1"),
+            ("shift", [0.5, 0.2, 0], "sums to 0.7; expected 1"),
+            ("gate", 1.5, "has the value 1.5; expected 0 to 1"),
+            ("strength", -1, "has the value -1; expected 0 or more"),
+            ("sharpening", 0.5, "has the value 0.5; expected 1 or more"),
+            ("similarity", [2, 0, 0, 0], "has the value 2; expected -1 to 1"),
+        ):
+            given = dict(good, read0={"weighting": ROW[0], part: value})
+            self.refused(("step 0, read0: `" + part, words), Recorder("mine").step, **given)
+        self.refused("`output`: has the value 5; expected 0 to 1, a probability; what is before the sigmoid is `logit`",
+                     Recorder("mine").step, **dict(good, output=[5]))
+        self.refused("`mask`: has the value 2; expected 0 to 1", Recorder("mine").step, **good, mask=2)
+        self.refused("`read0`: sums to 3", Recorder, "mine", read0=np.ones(3))
+        Recorder("mine", similarity="dot product").step(
+            **dict(good, read0=dict(weighting=ROW[0], similarity=[2, 0, 0, 0])))
+        Recorder("mine", partial_weightings=True).step(**dict(good, read0=dict(weighting=ROW[0] / 2)))
+        # A gate of 0.3 on a first weighting of zeros.
+        zeros = Recorder("mine", read0=np.zeros(4))
+        half = dict(good, read0=dict(weighting=ROW[0], gated=ROW[0] * 0.3, shifted=ROW[0] * 0.3))
+        zeros.step(**half)
+        self.refused("step 1, read0: `gated`: sums to 0.3", zeros.step, **half)
+
+    def test_a_logit_gives_its_output(self):
+        recorder = Recorder("mine")
+        recorder.step(input=[1], logit=[0, 100], read0=dict(weighting=ROW[0]))
+        trace = recorder.trace()
+        np.testing.assert_array_equal(trace["output"], [[0.5, 1.0]])
+        self.assertEqual((trace.dims["logit"], trace["logit"][0, 1]), (("t", "y"), 100))
+
+    def test_phases_follow_from_the_steps(self):
+        recorder = Recorder("mine")
+        for phase in ("input", "input", "answer"):
+            recorder.step(input=[1], phase=phase, read0=dict(weighting=ROW[0]))
+        self.assertEqual(recorder.trace().phases, ["input", "input", "answer"])
+        self.refused("`phase`: is given in some steps only", recorder.step, input=[1], read0=dict(weighting=ROW[0]))
+        for phases in ([("a", 0, 2)], [("a", 0, 2), ("b", 1, 3)], [("a", 0, 4)]):
+            self.refused("one after the other from 0 to 3", recorder.trace, phases)
+
+    def test_the_size_of_an_episode_is_said_not_guessed(self):
+        """17 steps of copy are 8 vectors when they are said to be, and else 17 steps."""
+        for given, said in ((dict(length=8), "copy, length 8"), ({}, "copy, steps 17")):
+            recorder = Recorder("copy", params={"bits": 2}, **given)
+            for _ in range(17):
+                recorder.step(input=[0, 1, 0], output=[0, 1], read0=dict(weighting=ROW[0]))
+            recorder.save(self.path("t.ntmtrace.json"))
+            self.assertIn(said, self.run_program("render", "t.ntmtrace.json", "--out", "t.svg"))
+
+    @needs("torch")
+    def test_tensors_of_every_precision_are_taken(self):
+        import torch
+
+        recorder = Recorder("mine", memory=torch.ones(4, 2, requires_grad=True))
+        for kind in (torch.float64, torch.bfloat16, torch.float16, torch.int64):
+            recorder.step(input=torch.ones(1, 3, dtype=kind), read0=dict(weighting=torch.tensor(ROW[0]).to(kind)))
+        np.testing.assert_array_equal(recorder.trace()["input"], np.ones((4, 3)))
+
+
+if __name__ == "__main__":
+    unittest.main()

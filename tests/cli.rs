@@ -51,10 +51,10 @@ fn a_large_trace_is_announced_and_a_small_one_is_not() {
         String::from_utf8(done.stderr).unwrap()
     };
     assert_eq!(
-        said(&["--length", "300", "--rows", "512", "--full-memory"]),
-        "warning: the file will have about 113 MB; without --full-memory it is smaller; as .npz it is smaller, and quicker to read\n"
+        said(&["--length", "300", "--rows", "620", "--full-memory"]),
+        "warning: the file will have about 136 MB; without --full-memory it is smaller; as .npz it is smaller, and quicker to read\n"
     );
-    assert_eq!(said(&["--length", "300", "--rows", "512"]), "");
+    assert_eq!(said(&["--length", "300", "--rows", "620"]), "");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Usage, from_zero, items, length, machine, repeats, rows};
+use super::{Usage, from_zero, items, length, machine, note, repeats, rows};
 use crate::io::{Experiment, Trained, bits};
 use crate::model::ModelConfig;
 use crate::task::Task;
@@ -92,7 +92,9 @@ impl EpisodeArgs {
             let by_hand = bits::read(path, &task, self.repeats)?;
             check_size(name, config, &by_hand.task)?;
             let episode = by_hand.episode();
-            return Ok(Recording::of(&trained.machine, &by_hand.task, episode));
+            let recording = Recording::of(&trained.machine, &by_hand.task, episode);
+            note_overrun(name, &recording);
+            return Ok(recording);
         }
         let lengths = ("--length", self.length.as_slice());
         let sizes = machine::sizes(&task, lengths, ("--items", self.items.as_slice()))?;
@@ -105,7 +107,16 @@ impl EpisodeArgs {
         check_size(name, config, &task)?;
         let seed = self.seed.unwrap_or(UNSEEN_SEED);
         let episode = self.episode.unwrap_or(0);
-        Ok(Recording::new(&trained.machine, &task, seed, episode))
+        let recording = Recording::new(&trained.machine, &task, seed, episode);
+        note_overrun(name, &recording);
+        Ok(recording)
+    }
+}
+
+/// Says so where writes reach rows already written; `name` is what was typed for the episode.
+pub(super) fn note_overrun(name: &str, recording: &Recording) {
+    if let Some(overrun) = recording.trace.overrun() {
+        note(&format!("note: {name}: {overrun}"));
     }
 }
 

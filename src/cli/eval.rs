@@ -8,52 +8,55 @@ use clap::Args;
 use super::suite::Suite;
 use super::table::Format;
 use super::{
-    Usage, from_zero, items, length, machine, repeats, rows, thread_count, threads, whole_number,
+    Sizes, Usage, from_zero, item_counts, lengths, machine, note, repeat_counts, rows,
+    thread_count, threads, whole_number,
 };
 use crate::io::history::measurement_json;
 use crate::io::{EvaluationConfig, Trained};
 use crate::task::{Measure, Task};
-use crate::train::{Evaluation, UNSEEN_SEED, evaluate, optimum};
+use crate::train::{Evaluation, Measurement, UNSEEN_SEED, measure, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
   tapescope eval copy
   tapescope eval runs/copy-1/weights.safetensors --lengths 20,87,120 --episodes 500
-  tapescope eval repeat_copy --lengths 10 --repeats 10,20
-  tapescope eval copy --lengths 120 --rows 256 --json
+  tapescope eval repeat_copy --lengths 10 --repeats 8..12,20
+  tapescope eval copy copy_feedforward --lengths 120 --rows 256 --json
   tapescope eval runs/associative_recall-1 --items 6,12
   tapescope eval --suite                     all included machines, beside the paper
   tapescope eval --suite copy runs/copy-7 --format markdown
 
-`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper; `wrong` \
-is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
+`bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper, as its mean \
+and half the width of the 95 % interval about it (1.96 standard errors), and `median`, which a few bad \
+episodes do not move; `wrong` is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
 episodes without a wrong bit; `optimum`, for N-grams, is what the best predictor needs on the same \
 episodes. The episodes come from a seed of their own (1000000 unless given), so the \
-machine has not been trained on them.";
+machine has not been trained on them. Where writes reach rows that are already written, a line says so, and on \
+how many rows they would not; the suite then measures on a power of two of rows where they do not, too.";
 
-/// Measure a machine on episodes it was not trained on.
+/// Measure machines on episodes they were not trained on.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Eval {
-    /// A preset whose weights are included, a weights file, or the folder of a run.
+    /// Presets whose weights are included, weights files, or folders of runs.
     #[arg(value_name = "PRESET|FILE", required_unless_present = "suite")]
-    machine: Option<String>,
+    machines: Vec<String>,
     /// Measure these machines, or all that are included, in one table beside the paper.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
-          conflicts_with_all = ["machine", "lengths", "items", "repeats", "rows", "json"])]
+          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "json"])]
     suite: Option<Vec<String>>,
     /// With --suite: how to write the table.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machine")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
     format: Format,
-    /// Lengths of the sequences, in vectors [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = length, allow_negative_numbers = true)]
-    lengths: Vec<usize>,
+    /// Lengths of the sequences, in vectors, such as 10,50 or 10..20 [default: those of the preset].
+    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = lengths, allow_negative_numbers = true)]
+    lengths: Vec<Sizes>,
     /// Numbers of items, for tasks that have them [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = items, allow_negative_numbers = true)]
-    items: Vec<usize>,
+    #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = item_counts, allow_negative_numbers = true)]
+    items: Vec<Sizes>,
     /// Numbers of repeats [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = repeats, allow_negative_numbers = true)]
-    repeats: Vec<usize>,
+    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = repeat_counts, allow_negative_numbers = true)]
+    repeats: Vec<Sizes>,
     /// Episodes per line of the table [default: that of the preset].
     #[arg(long, value_name = "E", value_parser = episode_count, allow_negative_numbers = true)]
     episodes: Option<usize>,
@@ -75,16 +78,39 @@ fn episode_count(text: &str) -> Result<usize, String> {
     whole_number(text, 10_000_000)
 }
 
+/// A machine, what it was called, and a task for every line of its table.
+struct Asked<'a> {
+    name: &'a str,
+    trained: Trained,
+    cases: Vec<Task>,
+    episodes: usize,
+}
+
 impl Eval {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let Some(name) = &self.machine else {
+        if self.machines.is_empty() {
             return self.suite().run(out);
-        };
+        }
+        // Nothing is measured before all of it is known to be possible.
+        let asked = self.machines.iter().map(|name| self.asked(name));
+        let asked: Vec<Asked> = asked.collect::<anyhow::Result<_>>()?;
+        for (index, machine) in asked.iter().enumerate() {
+            if !self.json {
+                if index > 0 {
+                    writeln!(out)?;
+                }
+                self.head(out, &machine.trained, machine.episodes)?;
+            }
+            self.measure(out, machine)?;
+        }
+        Ok(())
+    }
+
+    fn asked<'a>(&self, name: &'a str) -> anyhow::Result<Asked<'a>> {
         let trained = machine::find(name, self.rows)?;
         let cases = self.cases(&trained)?;
-        let episodes = self
-            .episodes
-            .unwrap_or(trained.experiment.evaluation.episodes);
+        let preset = &trained.experiment.evaluation;
+        let episodes = self.episodes.unwrap_or(preset.episodes);
         let at_a_time = threads(self.threads).min(episodes);
         for task in &cases {
             let smaller = match task.measure() {
@@ -93,25 +119,36 @@ impl Eval {
             };
             machine::check_measuring(&trained, task, at_a_time, name, smaller)?;
         }
-        if !self.json {
-            self.head(out, &trained, episodes)?;
-        }
+        Ok(Asked {
+            name,
+            trained,
+            cases,
+            episodes,
+        })
+    }
+
+    /// A line for every case.
+    fn measure(&self, out: &mut impl Write, asked: &Asked) -> anyhow::Result<()> {
+        let Asked {
+            name,
+            trained,
+            cases,
+            episodes,
+        } = asked;
         for task in cases {
-            let result = evaluate(
-                &trained.machine,
-                &task,
-                self.seed,
-                episodes,
-                threads(self.threads),
-            );
-            let optimum = optimum(&task, self.seed, episodes);
+            let threads = threads(self.threads);
+            let measured = measure(&trained.machine, task, self.seed, *episodes, threads);
+            let optimum = optimum(task, self.seed, *episodes);
             if self.json {
-                let line = measurement_json(&trained, &task, self.seed, &result, optimum);
+                let line = measurement_json(name, trained, task, self.seed, &measured, optimum);
                 writeln!(out, "{line}")?;
             } else {
-                line(out, &task, &result, optimum)?;
+                line(out, task, &measured, optimum)?;
             }
             out.flush()?;
+            if let Some(words) = overrun(name, task, &measured).filter(|_| !self.json) {
+                note(&words);
+            }
         }
         Ok(())
     }
@@ -140,12 +177,12 @@ impl Eval {
             let problem = format!("--repeats: the task `{}` has no repeats", task.name());
             return Err(Usage(problem).into());
         }
-        let repeats = given(&self.repeats, &preset.repeats);
-        let lengths = ("--lengths", &*self.lengths);
-        let sizes = machine::sizes(task, lengths, ("--items", &self.items))?;
+        let [lengths, items, repeats] =
+            [&self.lengths, &self.items, &self.repeats].map(|ranges| Sizes::all(ranges));
+        let sizes = machine::sizes(task, ("--lengths", &*lengths), ("--items", &items))?;
         let asked = EvaluationConfig {
             sizes: given(sizes, &preset.sizes),
-            repeats,
+            repeats: given(&repeats, &preset.repeats),
             episodes: preset.episodes,
         };
         Ok(asked.cases(task))
@@ -170,7 +207,7 @@ impl Eval {
             .map_or("", |_| "   optimum");
         writeln!(
             out,
-            "{:>6}{repeats}      bits     wrong   of bits  perfect{optimum}",
+            "{:>6}{repeats}      bits         ±    median     wrong   of bits  perfect{optimum}",
             task.measure().name()
         )
     }
@@ -179,7 +216,7 @@ impl Eval {
 fn line(
     out: &mut impl Write,
     task: &Task,
-    result: &Evaluation,
+    measured: &Measurement,
     optimum: Option<f64>,
 ) -> std::io::Result<()> {
     write!(out, "{:>6}", task.size().end())?;
@@ -192,10 +229,12 @@ fn line(
         scored_bits,
         perfect,
         ..
-    } = result;
+    } = &measured.mean;
     write!(
         out,
-        " {bits_per_sequence:>9.3} {wrong_bits:>9.2} {scored_bits:>9.0} {:>7.1}%",
+        " {bits_per_sequence:>9.3} {:>9} {:>9.3} {wrong_bits:>9.2} {scored_bits:>9.0} {:>7.1}%",
+        half_width(measured),
+        measured.median,
         100.0 * perfect
     )?;
     if let Some(optimum) = optimum {
@@ -204,8 +243,44 @@ fn line(
     writeln!(out)
 }
 
+/// Half the interval about the mean of the bits, in a table.
+pub(super) fn half_width(measured: &Measurement) -> String {
+    let width = measured.half_width;
+    width.map_or_else(|| "-".to_owned(), |bits| format!("{bits:.3}"))
+}
+
+/// That writes reach rows already written, where they do.
+fn overrun(name: &str, task: &Task, measured: &Measurement) -> Option<String> {
+    let Measurement {
+        mean,
+        overrun,
+        enough,
+        ..
+    } = measured;
+    let size = size(task);
+    let episodes = mean.episodes;
+    (*overrun > 0).then(|| {
+        format!(
+            "note: {name} at {size}: in {overrun} of {episodes} episodes writes reach rows that are already written; on {enough} rows they would not"
+        )
+    })
+}
+
+/// Where a machine is measured, in words.
+pub(super) fn size(task: &Task) -> String {
+    let size = span(&task.size());
+    let size = match task.measure() {
+        Measure::Length => format!("length {size}"),
+        Measure::Items => format!("{size} items"),
+    };
+    match task.repeats() {
+        Some(repeats) => format!("{size}, {} repeats", span(&repeats)),
+        None => size,
+    }
+}
+
 /// A range in few characters.
-pub(super) fn span(range: &RangeInclusive<usize>) -> String {
+fn span(range: &RangeInclusive<usize>) -> String {
     if range.start() == range.end() {
         range.start().to_string()
     } else {

@@ -18,6 +18,7 @@ mod view;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -189,6 +190,46 @@ fn items(text: &str) -> Result<usize, String> {
 /// A number of repeats, as it is typed.
 fn repeats(text: &str) -> Result<usize, String> {
     whole_number(text, MAX_REPEATS)
+}
+
+/// Sizes, as they are typed: one, or a range with both ends.
+#[derive(Clone, Debug)]
+struct Sizes(RangeInclusive<usize>);
+
+impl Sizes {
+    /// Every size of the ranges, in their order.
+    fn all(ranges: &[Self]) -> Vec<usize> {
+        ranges
+            .iter()
+            .flat_map(|Self(range)| range.clone())
+            .collect()
+    }
+}
+
+/// Lengths of sequences, as they are typed.
+fn lengths(text: &str) -> Result<Sizes, String> {
+    sizes(text, MAX_LENGTH)
+}
+
+/// Numbers of items, as they are typed.
+fn item_counts(text: &str) -> Result<Sizes, String> {
+    sizes(text, MAX_ITEMS)
+}
+
+/// Numbers of repeats, as they are typed.
+fn repeat_counts(text: &str) -> Result<Sizes, String> {
+    sizes(text, MAX_REPEATS)
+}
+
+fn sizes(text: &str, most: usize) -> Result<Sizes, String> {
+    let expected =
+        || format!("expected a whole number, 1 to {most}, or a range of them such as 10..20");
+    let (first, last) = plan::ends(text).map_err(|problem| problem.unwrap_or_else(expected))?;
+    let [first, last] = [first, last].map(|end| usize::try_from(end).unwrap_or(usize::MAX));
+    if first < 1 || last > most {
+        return Err(expected());
+    }
+    Ok(Sizes(first..=last))
 }
 
 fn whole_number<T: FromStr + PartialOrd + Display + From<u8> + Copy>(

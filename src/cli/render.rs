@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::Usage;
-use super::episode::EpisodeArgs;
+use super::episode::{EpisodeArgs, note_overrun};
 use crate::figure::compare::{Common, Comparison, Named, Part};
 use crate::figure::{
     Drawing, Figure, Format, Layout, Options, Orientation, Picture, RowsShown, head_label,
@@ -210,7 +210,9 @@ impl Render {
             );
             return Err(Usage(problem).into());
         }
-        Ok(trace::read(path)?.recording)
+        let recording = trace::read(path)?.recording;
+        note_overrun(source, &recording);
+        Ok(recording)
     }
 
     fn options(&self, format: Format, recording: &Recording) -> Result<Options, Usage> {

@@ -1,15 +1,19 @@
 //! `tapescope eval --suite`: every machine at every size its preset asks for, in one table beside the
-//! paper.
+//! paper; on the rows it was trained on, and below them, where its writes reach rows already written, on rows
+//! enough.
 
 use std::io::Write;
 
-use super::eval::span;
+use super::eval::{half_width, size};
 use super::machine;
 use super::table::{Column, Format, Table};
 use crate::io::history::comparison_json;
 use crate::io::{Trained, paper, weights};
-use crate::task::{Measure, Task};
-use crate::train::{chance, evaluate, optimum};
+use crate::task::Task;
+use crate::train::{Measurement, chance, measure, optimum};
+
+/// The most rows that a machine is measured on because those of its training were too few.
+const MOST_ROWS: usize = 1 << 14;
 
 /// What is asked of the suite.
 pub(super) struct Suite<'a> {
@@ -52,16 +56,44 @@ impl Suite<'_> {
             table.head(out)?;
         }
         for case in &cases {
-            self.line(out, &table, case)?;
+            let measured = self.line(out, &table, case, case.trained)?;
             out.flush()?;
+            self.on_rows_enough(out, &table, case, measured)?;
         }
         if self.format == Format::Text {
             writeln!(
                 out,
-                "\nBits, wrong bits, chance and optimum are per sequence; the episodes are those of seed {},\n\
-                 which no machine was trained on. Paper: what Graves, Wayne and Danihelka (2014) report.",
+                "\nBits (mean, half of its 95 % interval, median), wrong bits, chance and optimum are per sequence;\n\
+                 the episodes are those of seed {}, which no machine was trained on. Overrun: in how many of them\n\
+                 writes reach rows that are already written; the line below then has rows enough. Paper: what\n\
+                 Graves, Wayne and Danihelka (2014) report.",
                 self.seed
             )?;
+        }
+        Ok(())
+    }
+
+    /// The same case on more rows, until no episode has too few.
+    fn on_rows_enough(
+        &self,
+        out: &mut impl Write,
+        table: &Table,
+        case: &Case,
+        mut measured: Measurement,
+    ) -> anyhow::Result<()> {
+        let mut trained = case.trained.clone();
+        while measured.overrun > 0 {
+            let rows = measured.enough.next_power_of_two();
+            // Where writes go on over all rows, the last number may not have been enough.
+            let rows = rows.max(2 * trained.machine.config.rows);
+            if rows > MOST_ROWS {
+                break;
+            }
+            trained.machine = trained.machine.with_rows(rows)?;
+            let at_a_time = self.threads.min(self.episodes_of(&trained));
+            machine::check_measuring(&trained, &case.task, at_a_time, case.name, "--threads")?;
+            measured = self.line(out, table, case, &trained)?;
+            out.flush()?;
         }
         Ok(())
     }
@@ -86,8 +118,12 @@ impl Suite<'_> {
             columns: vec![
                 Column::words("machine", cases.iter().map(|case| case.name)),
                 Column::words("at", sizes.iter().map(String::as_str)),
+                Column::numbers("rows", 5),
                 Column::numbers("episodes", 0),
+                Column::numbers("overrun", 0),
                 Column::numbers("bits", 8),
+                Column::numbers("±", 8),
+                Column::numbers("median", 8),
                 Column::numbers("wrong", 7),
                 Column::numbers("perfect", 0),
                 Column::numbers("chance", 0),
@@ -98,41 +134,46 @@ impl Suite<'_> {
         }
     }
 
-    fn line(&self, out: &mut impl Write, table: &Table, case: &Case) -> anyhow::Result<()> {
-        let (task, trained, seed) = (&case.task, case.trained, self.seed);
+    /// Measures a case, with the machine of the case on some number of rows.
+    fn line(
+        &self,
+        out: &mut impl Write,
+        table: &Table,
+        case: &Case,
+        trained: &Trained,
+    ) -> anyhow::Result<Measurement> {
+        let (task, seed) = (&case.task, self.seed);
         let episodes = self.episodes_of(trained);
-        let result = evaluate(&trained.machine, task, seed, episodes, self.threads);
+        let measured = measure(&trained.machine, task, seed, episodes, self.threads);
         let chance = chance(task, seed, episodes);
         let optimum = optimum(task, seed, episodes);
         if self.format == Format::Json {
-            let line = comparison_json(case.name, trained, task, seed, &result, optimum, chance);
-            return Ok(writeln!(out, "{line}")?);
+            let line = comparison_json(case.name, trained, task, seed, &measured, optimum, chance);
+            writeln!(out, "{line}")?;
+            return Ok(measured);
         }
-        let paper = paper::figure(&trained.machine.config, task);
+        let config = &trained.machine.config;
+        let paper = paper::figure(config, task);
+        let rows = match config.heads() {
+            0 => "-".to_owned(),
+            _ => config.rows.to_string(),
+        };
         let cells = [
             case.name.to_owned(),
             size(task),
+            rows,
             episodes.to_string(),
-            format!("{:.3}", result.bits_per_sequence),
-            format!("{:.2}", result.wrong_bits),
-            format!("{:.1}%", 100.0 * result.perfect),
+            measured.overrun.to_string(),
+            format!("{:.3}", measured.mean.bits_per_sequence),
+            half_width(&measured),
+            format!("{:.3}", measured.median),
+            format!("{:.2}", measured.mean.wrong_bits),
+            format!("{:.1}%", 100.0 * measured.mean.perfect),
             format!("{chance:.0}"),
             optimum.map_or_else(|| "0".to_owned(), |bits| format!("{bits:.1}")),
             paper.unwrap_or("-").to_owned(),
         ];
-        Ok(table.row(out, &cells)?)
-    }
-}
-
-/// Where a machine is measured, in words.
-fn size(task: &Task) -> String {
-    let size = span(&task.size());
-    let size = match task.measure() {
-        Measure::Length => format!("length {size}"),
-        Measure::Items => format!("{size} items"),
-    };
-    match task.repeats() {
-        Some(repeats) => format!("{size}, {} repeats", span(&repeats)),
-        None => size,
+        table.row(out, &cells)?;
+        Ok(measured)
     }
 }

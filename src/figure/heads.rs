@@ -36,16 +36,6 @@ pub fn entropy(weighting: &[f32]) -> f32 {
     terms.map(|w| -w * w.log2()).sum::<f32>() + 0.0
 }
 
-/// The row with the most weight, and the weight; nothing where no weight is finite.
-pub fn peak(weighting: &[f32]) -> Option<(usize, f32)> {
-    weighting
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, weight)| weight.is_finite())
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
-}
-
 /// The rows by which entry `index` of a shift weighting of this range moves the focus.
 pub fn offset(index: usize, range: usize) -> isize {
     index.cast_signed() - range.cast_signed()

@@ -19,9 +19,10 @@ mod raster;
 mod rows;
 mod svg;
 
+pub use crate::model::peak;
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use drawing::{Anchor, Area, Drawing, Image, Mark, Place, Text, Weight};
 pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
-pub use heads::{Scalar, entropy, expected_shift, head_label, head_named, offset, peak, scalars};
+pub use heads::{Scalar, entropy, expected_shift, head_label, head_named, offset, scalars};
 pub use pool::{further, part};
 pub use rows::{TOUCHED, touched};

@@ -4,27 +4,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
-use crate::train::{Evaluation, HistoryPoint};
+use crate::train::{Evaluation, HistoryPoint, Measurement};
 
-/// One measurement of a machine as one line of JSON, beside the optimum over the same episodes.
+/// One measurement of the machine that is called `name` as one line of JSON, beside the optimum over the same
+/// episodes.
 pub fn measurement_json(
+    name: &str,
     trained: &Trained,
     task: &Task,
     seed: u64,
-    evaluation: &Evaluation,
+    measured: &Measurement,
     optimum: Option<f64>,
 ) -> String {
-    file::json(&Line::new(trained, task, seed, evaluation, optimum))
+    file::json(&Line::new(name, trained, task, seed, measured, optimum))
 }
 
-/// [`measurement_json`] of the machine that is called `name`, with what it is compared with: the cost of
-/// guessing, and the words of the paper.
+/// [`measurement_json`] with what the machine is compared with: the cost of guessing, and the words of the paper.
 pub fn comparison_json(
     name: &str,
     trained: &Trained,
     task: &Task,
     seed: u64,
-    evaluation: &Evaluation,
+    measured: &Measurement,
     optimum: Option<f64>,
     chance: f64,
 ) -> String {
@@ -36,10 +37,7 @@ pub fn comparison_json(
         paper: Option<&'static str>,
     }
     file::json(&Comparison {
-        line: Line {
-            machine: name,
-            ..Line::new(trained, task, seed, evaluation, optimum)
-        },
+        line: Line::new(name, trained, task, seed, measured, optimum),
         chance,
         paper: paper::figure(&trained.machine.config, task),
     })
@@ -56,27 +54,36 @@ struct Line<'a> {
     seed: String,
     #[serde(flatten)]
     evaluation: EvaluationForm,
+    bits_half_width: Option<Number>,
+    bits_median: Number,
+    overrun_episodes: usize,
+    enough_rows: Option<usize>,
     optimum: Option<f64>,
 }
 
 impl<'a> Line<'a> {
     fn new(
+        name: &'a str,
         trained: &'a Trained,
         task: &'a Task,
         seed: u64,
-        evaluation: &Evaluation,
+        measured: &Measurement,
         optimum: Option<f64>,
     ) -> Self {
         let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
         Self {
-            machine: &trained.experiment.name,
+            machine: name,
             rows: trained.machine.config.rows,
             task: task.name(),
             length: (task.measure() == Measure::Length).then(|| ends(task.size())),
             items: (task.measure() == Measure::Items).then(|| ends(task.size())),
             repeats: task.repeats().map(ends),
             seed: seed.to_string(),
-            evaluation: evaluation.into(),
+            evaluation: (&measured.mean).into(),
+            bits_half_width: measured.half_width.map(Number),
+            bits_median: Number(measured.median),
+            overrun_episodes: measured.overrun,
+            enough_rows: (measured.overrun > 0).then_some(measured.enough),
             optimum,
         }
     }

@@ -3,9 +3,10 @@
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use super::curves::median;
 use super::loss::{Score, score};
 use super::trainer::TAPE_LIMIT;
-use crate::model::{Ntm, Trace};
+use crate::model::{Ntm, Overrun, Trace};
 use crate::task::Task;
 
 /// The means over a set of episodes.
@@ -39,7 +40,65 @@ impl Evaluation {
     }
 }
 
-/// Runs episodes 0 .. `episodes` of `seed` and averages; the result does not depend on `threads`.
+/// An [`Evaluation`], how far it can be trusted, and whether the memory was large enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measurement {
+    /// The means.
+    pub mean: Evaluation,
+    /// Half the width of the 95 % interval about the mean of the bits: 1.96 standard errors. `None` for fewer than
+    /// two episodes.
+    pub half_width: Option<f64>,
+    /// Median of the bits per sequence: a few bad episodes make a mean, not a median. 0 of no episodes.
+    pub median: f64,
+    /// Episodes in which writes reach rows already written; see [`Overrun`].
+    pub overrun: usize,
+    /// The number of rows on which they would in none; 0 where there are none.
+    pub enough: usize,
+}
+
+impl Measurement {
+    fn of(measured: &[(Score, Option<Overrun>)]) -> Self {
+        let scores: Vec<Score> = measured.iter().map(|(score, _)| *score).collect();
+        let bits: Vec<f64> = scores.iter().map(|score| score.bits).collect();
+        let overruns = || measured.iter().filter_map(|(_, overrun)| *overrun);
+        let mean = Evaluation::of(&scores);
+        let squares = bits
+            .iter()
+            .map(|bits| (bits - mean.bits_per_sequence).powi(2));
+        let degrees = bits.len().saturating_sub(1);
+        let error = || (squares.sum::<f64>() / (degrees * bits.len()) as f64).sqrt();
+        Self {
+            mean,
+            half_width: (degrees > 0).then(|| 1.96 * error()),
+            median: median(&bits).unwrap_or_default(),
+            overrun: overruns().count(),
+            enough: overruns().map(|found| found.enough).max().unwrap_or(0),
+        }
+    }
+}
+
+/// Runs episodes 0 .. `episodes` of `seed`; the result does not depend on `threads`.
+pub fn measure(
+    machine: &Ntm<f32>,
+    task: &Task,
+    seed: u64,
+    episodes: usize,
+    threads: usize,
+) -> Measurement {
+    let threads = super::threads(threads);
+    let overrun = |trace: &Trace<f32>| trace.overrun();
+    let measured = each_within(
+        TAPE_LIMIT,
+        &threads,
+        machine,
+        task,
+        (seed, episodes),
+        overrun,
+    );
+    Measurement::of(&measured)
+}
+
+/// The means of [`measure`] alone.
 pub fn evaluate(
     machine: &Ntm<f32>,
     task: &Task,
@@ -72,32 +131,35 @@ pub(super) fn evaluate_on(
     seed: u64,
     episodes: usize,
 ) -> Evaluation {
-    evaluate_within(TAPE_LIMIT, threads, machine, task, seed, episodes)
+    let measured = each_within(TAPE_LIMIT, threads, machine, task, (seed, episodes), |_| ());
+    let scores: Vec<Score> = measured.into_iter().map(|(score, ())| score).collect();
+    Evaluation::of(&scores)
 }
 
-/// [`evaluate_on`] with at most `limit` values of memory kept whole for each thread.
-fn evaluate_within(
+/// The scores of episodes 0 .. `episodes` of `seed`, in their order, and what else is to be known of each, with at
+/// most `limit` values of memory kept whole for each thread.
+fn each_within<T: Send>(
     limit: usize,
     threads: &ThreadPool,
     machine: &Ntm<f32>,
     task: &Task,
-    seed: u64,
-    episodes: usize,
-) -> Evaluation {
+    (seed, episodes): (u64, usize),
+    known: impl Fn(&Trace<f32>) -> T + Sync,
+) -> Vec<(Score, T)> {
     let measure = |trace: &mut Trace<f32>, index: usize| {
         let episode = task.episode(seed, index as u64);
-        // Only the logits are looked at: a large memory need not be kept at every step.
+        // Only logits and weightings are looked at: a large memory need not be kept at every step.
         let input = std::iter::once(&episode.input);
         machine.run_for_training(input, limit, std::slice::from_mut(trace));
-        score(&episode, trace, &mut vec![0.0; episode.steps()])
+        let score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
+        (score, known(trace))
     };
-    let scores: Vec<Score> = threads.install(|| {
+    threads.install(|| {
         let episodes = (0..episodes).into_par_iter();
         episodes
             .map_init(|| Trace::new(&machine.config), measure)
             .collect()
-    });
-    Evaluation::of(&scores)
+    })
 }
 
 #[cfg(test)]
@@ -116,7 +178,37 @@ mod tests {
         (config.rows, config.columns, config.write_heads) = (20, 6, 2);
         let machine = Ntm::new(config, 4);
         let threads = super::super::threads(1);
-        let measured = |limit| evaluate_within(limit, &threads, &machine, &task, 1, 20);
+        let overrun = |trace: &Trace<f32>| trace.overrun();
+        let measured = |limit| {
+            let each = each_within(limit, &threads, &machine, &task, (1, 20), overrun);
+            Measurement::of(&each)
+        };
         assert_eq!(measured(usize::MAX), measured(0));
+        let mean = evaluate(&machine, &task, 1, 20, 2);
+        assert_eq!(measured(0).mean, mean);
+    }
+
+    #[test]
+    fn a_mean_has_its_interval_and_its_median() {
+        let score = |bits: f64| Score {
+            bits,
+            ..Score::default()
+        };
+        let overrun = |enough| Some(Overrun { step: 3, enough });
+        let measured = [
+            (score(1.0), overrun(20)),
+            (score(2.0), None),
+            (score(3.0), overrun(30)),
+            (score(10.0), None),
+        ];
+        let found = Measurement::of(&measured);
+        assert_eq!(found.mean.bits_per_sequence, 4.0);
+        // The squares are 9, 4, 1 and 36: 50 / 3 degrees of freedom / 4 episodes.
+        let wanted = 1.96 * (50.0_f64 / 12.0).sqrt();
+        assert!((found.half_width.unwrap() - wanted).abs() < 1e-12);
+        assert_eq!((found.median, found.overrun, found.enough), (2.5, 2, 30));
+        let one = Measurement::of(&measured[..1]);
+        assert_eq!((one.half_width, one.median), (None, 1.0));
+        assert_eq!(Measurement::of(&[]), Measurement::default());
     }
 }

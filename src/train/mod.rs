@@ -12,7 +12,7 @@ mod trainer;
 pub use bytes::{LARGEST_RECORDING, evaluation_bytes, recording_bytes, training_bytes};
 pub use config::{Clip, OptimizerConfig, TrainingConfig};
 pub use curves::{Outcome, Spread, median, spread, thin};
-pub use evaluate::{Evaluation, chance, evaluate, optimum};
+pub use evaluate::{Evaluation, Measurement, chance, evaluate, measure, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};

@@ -13,7 +13,7 @@ use super::worker::{Request, Shown};
 use crate::figure::{Scalar, scalars};
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, ModelConfig, Role};
+use crate::model::{HeadTrace, ModelConfig, Overrun, Role};
 use crate::player::Stage;
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
@@ -157,6 +157,8 @@ pub struct Open {
     pub heads: Arc<Vec<HeadLines>>,
     /// How many recorded values are not finite.
     pub non_finite: usize,
+    /// That its writes reach rows already written.
+    pub overrun: Option<Overrun>,
     /// What was asked for; `None` for a trace that was opened.
     pub wish: Option<Wish>,
 }
@@ -189,6 +191,7 @@ impl Open {
                     .collect(),
             ),
             non_finite: not_finite(&shown.recording),
+            overrun: trace.overrun(),
             wish,
             shown: Arc::new(shown),
         }

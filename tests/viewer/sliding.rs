@@ -80,3 +80,22 @@ fn what_was_learned_fixes_the_rows_and_it_is_said() {
     assert_eq!(rows(&harness), 16);
     harness.get_by_label("rows fixed: what memory starts from is learned");
 }
+
+#[test]
+fn writes_that_reach_written_rows_are_said_until_the_rows_are_enough() {
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), Options::shipped(None));
+    let said = |harness: &Harness<'_, App>, words: &str| {
+        let nodes = harness.query_all_by_label_contains(words);
+        nodes.count()
+    };
+    assert_eq!(said(&harness, "writes reach rows"), 0);
+    act(&mut harness, Command::Size(70));
+    let words =
+        "from step 128 on, writes reach rows that are already written; on 143 rows they would not";
+    assert_eq!(said(&harness, words), 1);
+    act(&mut harness, Command::MemoryRows(143));
+    assert_eq!(
+        (rows(&harness), said(&harness, "writes reach rows")),
+        (143, 0)
+    );
+}

@@ -58,6 +58,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
     seed_ui(ui, wish.seed, commands);
     rows_ui(ui, session, commands);
+    overrun_ui(ui, session);
     trained(ui, session);
     edit_ui(ui, session, commands);
     new_episode_ui(ui, "The next seed  (Shift+R)", commands);
@@ -92,6 +93,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     if open.all.total() > 0 {
         fact("Memory", &format!("{} rows", open.all.total()));
     }
+    overrun_ui(ui, session);
     absent_ui(ui, &recording.absent);
     if let Some(machine) = session.machine() {
         let hint = format!("Record one with {}  (Shift+R)", machine.title);
@@ -248,6 +250,13 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
     if let Some(rows) = slid.or(asked) {
         commands.push(Command::MemoryRows(rows));
+    }
+}
+
+/// That the memory of the episode on screen has too few rows, and how many would do.
+fn overrun_ui(ui: &mut Ui, session: &Session) {
+    if let Some(overrun) = session.open.as_ref().and_then(|open| open.overrun) {
+        note(ui, &overrun.to_string());
     }
 }
 

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 from tapescope_io import load
 
 
-def main(source, target):
+def main(source: str, target: str) -> None:
     trace = load(source)
     write = next(name for name in trace.heads if name.startswith("write"))
     read = next(name for name in trace.heads if name.startswith("read"))

@@ -13,6 +13,7 @@ Needs torch and this module: `pip install ./python torch`.
 
 import json
 import sys
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 import torch
@@ -25,7 +26,8 @@ from tapescope_io import Recorder, write_weights
 class NTM(nn.Module):
     """LSTM controller; the parameters of all heads from one projection, grouped by kind."""
 
-    def __init__(self, n_in, n_out, hidden=100, n=128, m=20, reads=1, writes=1, mem_init=1e-6, write_first=False):
+    def __init__(self, n_in: int, n_out: int, hidden: int = 100, n: int = 128, m: int = 20, reads: int = 1,
+                 writes: int = 1, mem_init: float = 1e-6, write_first: bool = False) -> None:
         super().__init__()
         self.write_first = write_first
         self.N, self.M, self.R, self.W, self.H = n, m, reads, writes, reads + writes
@@ -40,7 +42,7 @@ class NTM(nn.Module):
         self.c0 = nn.Parameter(torch.randn(hidden) * 0.05)
         self.register_buffer("mem0", torch.full((n, m), mem_init))
 
-    def forward(self, inputs, recorder=None):
+    def forward(self, inputs: torch.Tensor, recorder: Optional[Recorder] = None) -> torch.Tensor:
         """inputs [T, n_in] → outputs [T, n_out]"""
         M, w, r, h, c = self.mem0, torch.softmax(self.w0, -1), self.r0, self.h0, self.c0
         outputs = []
@@ -82,7 +84,8 @@ class NTM(nn.Module):
         return torch.stack(outputs)
 
 
-def convert(state, reads=1, writes=1, write_first=False):
+def convert(state: Dict[str, torch.Tensor], reads: int = 1, writes: int = 1,
+            write_first: bool = False) -> Tuple[Dict[str, np.ndarray], Dict[str, Any]]:
     """The state dict of such a machine → tensors of a Tapescope weights file, and the `model` of its preset.
 
     PyTorch keeps [outputs, inputs], Tapescope [inputs, outputs]: everything is transposed. The order of
@@ -135,7 +138,7 @@ def convert(state, reads=1, writes=1, write_first=False):
     return tensors, model
 
 
-def main(weights, trace, write_first=False):
+def main(weights: str, trace: str, write_first: bool = False) -> None:
     torch.manual_seed(1)
     bits, length = 8, 12
     machine = NTM(bits + 1, bits, write_first=write_first)

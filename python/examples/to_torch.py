@@ -10,19 +10,23 @@ Needs torch and this module: `pip install ./python torch`.
 """
 
 import sys
+from typing import Any, Dict
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from tapescope_io import load, read_weights
+
+# Memory, weightings by head, reads, and h and c of every layer.
+State = Dict[str, Any]
 
 
 class Machine(nn.Module):
     """Any machine of Tapescope. `tensors`: those of its file, by name; `model`: that of its preset."""
 
-    def __init__(self, tensors, model):
+    def __init__(self, tensors: Dict[str, np.ndarray], model: Dict[str, Any]) -> None:
         super().__init__()
         self.weights = nn.ParameterDict({name.replace(".", "_"): torch.tensor(tensor) for name, tensor in tensors.items()})
         memory, controller, heads = (model.get(key, {}) for key in ("memory", "controller", "heads"))
@@ -40,10 +44,10 @@ class Machine(nn.Module):
         self.epsilon = heads.get("similarity_epsilon", 1e-6)
         self.write_first = heads.get("order", "read-first") == "write-first"
 
-    def linear(self, name, x):
+    def linear(self, name: str, x: Tensor) -> Tensor:
         return x @ self.weights[f"{name}_weight"] + self.weights[f"{name}_bias"].reshape(-1)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """inputs [T, X] → outputs [T, Y]"""
         state, outputs = self.before(), []
         for x in inputs:
@@ -53,7 +57,7 @@ class Machine(nn.Module):
             outputs.append(torch.sigmoid(self.linear("output", features)))
         return torch.stack(outputs)
 
-    def before(self):
+    def before(self) -> State:
         """The state before the first step."""
         heads = self.readers + self.writers
         get = lambda name: self.weights[f"initial_{name}"]
@@ -70,7 +74,7 @@ class Machine(nn.Module):
             "cell": list(get("cell")) if self.lstm else None,
         }
 
-    def control(self, x, state):
+    def control(self, x: Tensor, state: State) -> Tensor:
         """The controller: h of its top layer."""
         below = torch.cat([x, *state["reads"]])
         for layer in range(self.layers):
@@ -84,7 +88,7 @@ class Machine(nn.Module):
             state["cell"][layer], state["hidden"][layer] = cell, below
         return below
 
-    def remember(self, hidden, state):
+    def remember(self, hidden: Tensor, state: State) -> None:
         """Addressing, reads and writes of one step."""
         before, kept, added = state["memory"], torch.ones(()), torch.zeros(())
         emitted = {head: self.linear(head, hidden) for head in self.readers + self.writers}
@@ -99,7 +103,7 @@ class Machine(nn.Module):
             state["weightings"][head] = self.address(emitted[head], seen, state["weightings"][head])
         state["reads"] = [state["weightings"][head] @ seen for head in self.readers]
 
-    def address(self, raw, memory, w):
+    def address(self, raw: Tensor, memory: Tensor, w: Tensor) -> Tensor:
         """Equations 5 to 9."""
         m, shifts = self.columns, 1 if self.scalar else 2 * self.range + 1
         key, strength, gate, shift, sharpening = raw[: m + 3 + shifts].split([m, 1, 1, shifts, 1])
@@ -111,7 +115,7 @@ class Machine(nn.Module):
         tiny = torch.finfo(shifted.dtype).tiny
         return torch.softmax((1 + F.softplus(sharpening)) * torch.log(shifted.clamp_min(tiny)), -1)
 
-    def shift(self, raw):
+    def shift(self, raw: Tensor) -> Tensor:
         """A share for every offset from -range to range."""
         if not self.scalar:
             return torch.softmax(raw, -1)
@@ -120,7 +124,7 @@ class Machine(nn.Module):
         return (1 - (place - torch.arange(2 * self.range + 1)).abs()).clamp_min(0)
 
 
-def main(weights, trace):
+def main(weights: str, trace: str) -> float:
     tensors, metadata = read_weights(weights)
     machine, trace = Machine(tensors, metadata["experiment"]["model"]), load(trace)
     # The trace may be of more rows than the machine was trained on.

@@ -51,3 +51,8 @@ def meant(name: object, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     question = f"; did you mean `{near[0]}`?" if near else ";"
     return f"{question} known: {', '.join(known)}"
+
+
+def is_whole(value: object) -> bool:
+    """True for a whole number; True and False are none."""
+    return isinstance(value, int) and not isinstance(value, bool)

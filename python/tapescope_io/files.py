@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+from typing import Union
 
 from .errors import FormatError
+
+Path = Union[str, "os.PathLike[str]"]
 
 
 def write_atomically(path: str, data: bytes) -> None:

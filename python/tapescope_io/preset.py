@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
-from .errors import WeightsError, meant
+from .errors import WeightsError, is_whole, meant
 
 Preset = Mapping[str, Any]
 Shape = Tuple[int, ...]
@@ -13,12 +13,8 @@ Shape = Tuple[int, ...]
 Check = Callable[[Any], Optional[str]]
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _whole(low: int, high: int) -> Check:
-    return lambda value: None if _is_whole(value) and low <= value <= high else f"{low} to {high}, a whole number"
+    return lambda value: None if is_whole(value) and low <= value <= high else f"{low} to {high}, a whole number"
 
 
 def _number(low: float, high: float) -> Check:
@@ -34,7 +30,7 @@ def _one_of(*words: str) -> Check:
 
 def _ends(low: int, high: int) -> Check:
     def check(value: Any) -> Optional[str]:
-        fits = (isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_whole, value))
+        fits = (isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_whole, value))
                 and low <= value[0] <= value[1] <= high)
         return None if fits else f"[lowest, highest] in {low} to {high}"
     return check

@@ -32,9 +32,10 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 
 from .errors import RecordError, WeightsError
+from .files import Path
 from .preset import channels, check_task
 from .recorder import SIMILARITY_FORMULAS, Recorder, head_order
-from .weights import Path, Tensors, write_weights
+from .weights import Tensors, write_weights
 
 # What its cosine_similarity keeps norms above.
 EPSILON = 1e-8
@@ -113,33 +114,22 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
     if channels(task) != (net.num_inputs, net.num_outputs):
         raise WeightsError(f"has {channels(task)} inputs and outputs", place="`task`",
                            expected=f"{(net.num_inputs, net.num_outputs)}, as the machine has")
-    ntm, controller = net.ntm, net.ntm.controller
     begin = np.zeros((1, net.num_inputs), np.float32) if first is None else np.reshape(_array(first), (1, -1))
     trace = record(net, begin, task="first step").trace()
-    shifts, order = trace.shifts, _order([head for head, _ in _named_heads(net)])
-    tensors: Tensors = {}
-    for layer in range(controller.num_layers):
-        ih, hh = (_array(getattr(controller.lstm, f"weight_{part}_l{layer}")) for part in ("ih", "hh"))
-        tensors[f"controller{layer}.weight"] = np.concatenate([ih, hh], 1).T
-        biases = [_array(getattr(controller.lstm, f"bias_{part}_l{layer}")) for part in ("ih", "hh")]
-        tensors[f"controller{layer}.bias"] = np.add(*biases)
-    weightings = {}
-    for head, module in _named_heads(net):
-        linear, columns = _projection(module), np.arange(sum(_lengths(module)))
-        columns[net.M + 2:net.M + 2 + len(shifts)] = net.M + 2 + np.argsort(shifts)
-        tensors[f"{head}.weight"] = _array(linear.weight).T[:, columns]
-        tensors[f"{head}.bias"] = _array(linear.bias)[columns]
-        initial = trace[f"{head}.initial"]
-        weightings[head] = initial if initial.any() else trace[f"{head}.content"][0]
-    names = sorted(weightings, key=head_order)
-    tensors["initial.weighting"] = np.log(np.maximum([weightings[head] for head in names], 1e-30)).astype(np.float32)
-    tensors["initial.memory"] = _array(net.memory.mem_bias)
-    tensors["initial.read"] = np.concatenate([_array(read).reshape(1, -1) for read in ntm.init_r])
-    tensors["initial.hidden"] = _array(controller.lstm_h_bias)[:, 0]
-    tensors["initial.cell"] = _array(controller.lstm_c_bias)[:, 0]
-    tensors["output.weight"], tensors["output.bias"] = _array(ntm.fc.weight).T, _array(ntm.fc.bias)
+    names, order = sorted(trace.heads, key=head_order), _order([head for head, _ in _named_heads(net)])
+    initial = {head: trace[f"{head}.initial"] for head in names}
+    weightings = [initial[head] if initial[head].any() else trace[f"{head}.content"][0] for head in names]
+    ntm, controller = net.ntm, net.ntm.controller
+    tensors: Tensors = {
+        **_controller(controller), **_heads(net, trace.shifts),
+        "output.weight": _array(ntm.fc.weight).T, "output.bias": _array(ntm.fc.bias),
+        "initial.weighting": np.log(np.maximum(weightings, 1e-30)).astype(np.float32),
+        "initial.memory": _array(net.memory.mem_bias),
+        "initial.read": np.concatenate([_array(read).reshape(1, -1) for read in ntm.init_r]),
+        "initial.hidden": _array(controller.lstm_h_bias)[:, 0], "initial.cell": _array(controller.lstm_c_bias)[:, 0],
+    }
     differences = []
-    if not all(trace[f"{name}.initial"].any() for name in names):
+    if not all(weighting.any() for weighting in initial.values()):
         differences.append("its weightings before the first step are zeros, and Tapescope's sum to 1: the same in episodes "
                            f"that begin with the input {begin[0].tolist()}, in others the first step differs")
     if order == "in-turn":
@@ -150,12 +140,35 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
         "memory": {"rows": net.N, "columns": net.M, "initial": "learned"},
         "controller": {"kind": "lstm", "size": net.controller_size, "layers": controller.num_layers},
         "heads": {
-            "read": reads, "write": len(names) - reads, "shift": {"form": "softmax", "range": len(shifts) // 2},
+            "read": reads, "write": len(names) - reads,
+            "shift": {"form": "softmax", "range": len(trace.shifts) // 2},
             "key_activation": "identity", "add_activation": "identity", "similarity_epsilon": 0.0,
             "initial_weighting": "learned", "order": "read-first" if order == "in-turn" else order,
         },
     }
     return Converted(tensors, {"name": name, "task": dict(task), "model": model}, differences)
+
+
+def _controller(controller: Any) -> Tensors:
+    """Of every layer one matrix of what comes from below and what it remembers, and the sum of its two biases."""
+    tensors = {}
+    for layer in range(controller.num_layers):
+        ih, hh = (_array(getattr(controller.lstm, f"weight_{part}_l{layer}")) for part in ("ih", "hh"))
+        tensors[f"controller{layer}.weight"] = np.concatenate([ih, hh], 1).T
+        biases = (_array(getattr(controller.lstm, f"bias_{part}_l{layer}")) for part in ("ih", "hh"))
+        tensors[f"controller{layer}.bias"] = np.add(*biases)
+    return tensors
+
+
+def _heads(net: Any, shifts: Sequence[int]) -> Tensors:
+    """Of every head its projection, the columns of the shift in the order of -k to k."""
+    tensors = {}
+    for head, module in _named_heads(net):
+        columns = np.arange(sum(_lengths(module)))
+        columns[net.M + 2:net.M + 2 + len(shifts)] = net.M + 2 + np.argsort(shifts)
+        tensors[f"{head}.weight"] = _array(_projection(module).weight).T[:, columns]
+        tensors[f"{head}.bias"] = _array(_projection(module).bias)[columns]
+    return tensors
 
 
 class _Watch:

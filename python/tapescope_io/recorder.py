@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ._version import __version__
-from .errors import RecordError, WeightsError, meant
+from .errors import RecordError, WeightsError, is_whole, meant
+from .files import Path
 from .preset import TASKS, channels, check_task
-from .trace import FORMAT, IN_TURN, READ_FIRST, VERSION, WRITE_FIRST, Path, Trace
+from .trace import FORMAT, IN_TURN, READ_FIRST, VERSION, WRITE_FIRST, Trace
 
 ORDERS = {"read-first": READ_FIRST, "write-first": WRITE_FIRST, "in-turn": IN_TURN}
 SIMILARITY_FORMULAS = (
@@ -236,9 +237,10 @@ class Recorder:
         low, high = field.low, field.high
         if name == "similarity" and self._similarity == "cosine":
             low, high = -1.0, 1.0
-        # Turned round, so that NaN is refused where there is a range.
-        if not (np.isinf(low) and np.isinf(high)) and not ((vector >= low - SLACK) & (vector <= high + SLACK)).all():
-            outside = vector[~((vector >= low - SLACK) & (vector <= high + SLACK))].flat[0]
+        inside = (vector >= low - SLACK) & (vector <= high + SLACK)
+        # NaN is outside of every range.
+        if np.isfinite(low) and not inside.all():
+            outside = vector[~inside].flat[0]
             allowed = f"{low:g} to {high:g}" if np.isfinite(high) else f"{low:g} or more"
             raise RecordError(f"has the value {outside:g}", place=place,
                               expected=", ".join(filter(None, (allowed, field.hint))))
@@ -392,7 +394,7 @@ def _task_channels(task: str, params: Optional[Mapping[str, Any]]) -> Optional[T
     """Inputs and outputs of a task of ours whose `params` say them; None of any other. Params of ours are checked."""
     if task not in TASKS or not params:
         return None
-    ends = {key: [value, value] if isinstance(value, int) and key in ("length", "items", "repeats") else value
+    ends = {key: [value, value] if is_whole(value) and key in ("length", "items", "repeats") else value
             for key, value in params.items()}
     # What is not said of the sizes of an episode has no part in the channels.
     sizes = {"length": [1, 1], "repeats": [1, 1]} if task in ("copy", "repeat_copy") else {}

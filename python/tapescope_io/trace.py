@@ -9,13 +9,13 @@ import math
 import os
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import FormatError, NotRecordedError, StepError, meant
-from .files import refuse_pickle, write_atomically
+from .errors import FormatError, NotRecordedError, StepError, is_whole, meant
+from .files import Path, refuse_pickle, write_atomically
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,6 @@ WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads addres
 IN_TURN = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add"
 # Every member of an npz has this date: the same trace gives the same bytes.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
-Path = Union[str, "os.PathLike[str]"]
 Array = npt.NDArray[Any]
 
 
@@ -284,11 +283,11 @@ def _check(path: str, meta: Any) -> None:
         raise FormatError(f"is {meta.get('version')!r}; this module reads 1.x", file=path, place="`version`")
     for place, test, expected in (
         ("task.name", _is_text, "text"),
-        ("model.config.memory.rows", _is_whole, "a whole number"),
-        ("model.config.memory.columns", _is_whole, "a whole number"),
+        ("model.config.memory.rows", is_whole, "a whole number"),
+        ("model.config.memory.columns", is_whole, "a whole number"),
         ("model.config.heads", _is_list_of(_is_text), "a list of names"),
-        ("model.config.shifts", _is_list_of(_is_whole), "a list of whole numbers"),
-        ("axes.t.size", _is_whole, "a whole number"),
+        ("model.config.shifts", _is_list_of(is_whole), "a list of whole numbers"),
+        ("axes.t.size", is_whole, "a whole number"),
         ("axes.t.phases", _is_list_of(_is_phase), "a list of [name, first step, one past the last]"),
         ("arrays", _is_described, "an object of arrays by name"),
     ):
@@ -305,16 +304,12 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _is_list_of(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and all(map(test, value))
 
 
 def _is_phase(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(map(_is_whole, value[1:]))
+    return isinstance(value, list) and len(value) == 3 and all(map(is_whole, value[1:]))
 
 
 def _is_described(value: Any) -> bool:

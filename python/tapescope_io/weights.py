@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import struct
-from typing import Any, Dict, Mapping, Tuple, Union
+from typing import Any, Dict, Mapping, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ._version import __version__
 from .errors import FormatError, WeightsError, meant
-from .files import refuse_pickle, write_atomically
+from .files import Path, refuse_pickle, write_atomically
 from .preset import Preset, tensor_shapes
 
 HEADER_LIMIT = 64 << 20
-Path = Union[str, "os.PathLike[str]"]
 Tensors = Dict[str, npt.NDArray[np.float32]]
 
 

@@ -1,12 +1,13 @@
 """The adapter for pytorch-ntm, on a machine with its conventions and attributes."""
 
 import json
+import os
 import unittest
 
 import numpy as np
 
-from support import Test, needs
-from tapescope_io import RecordError, WeightsError, load, pytorch_ntm
+from support import HERE, Test, needs
+from tapescope_io import RecordError, WeightsError, load, pytorch_ntm, read_weights
 
 COPY = {"kind": "copy", "bits": 5, "length": [1, 20]}
 
@@ -102,6 +103,21 @@ class PytorchNtm(Test):
             np.testing.assert_allclose(ours["output"], theirs["output"], atol=1e-4)
             np.testing.assert_allclose(ours["write0.weighting"], theirs["write0.weighting"], atol=1e-4)
             np.testing.assert_allclose(ours["write0.shift"], theirs["write0.shift"][:, ::-1], atol=1e-5)
+
+    def test_the_lines_of_the_readme_run(self):
+        import torch
+
+        with open(os.path.join(HERE, "..", "README.md"), encoding="utf-8") as file:
+            lines = file.read().split("from tapescope_io import pytorch_ntm\n")[1].split("```")[0]
+        net, inputs, target = machine()
+        torch.save(net.state_dict(), self.path("copy.model"))
+        lines = lines.replace('"bits": 8', '"bits": 5').replace("copy.model", self.path("copy.model"))
+        lines = lines.replace("theirs.ntmtrace.json", self.path("t.npz")).replace("theirs.safetensors", self.path("w.safetensors"))
+        printed = []
+        exec(lines, {"net": net, "inputs": inputs, "target": target, "torch": torch, "pytorch_ntm": pytorch_ntm,
+                     "print": printed.append})
+        self.assertEqual((len(printed[0]), load(self.path("t.npz")).steps), (1, 9))
+        self.assertEqual(read_weights(self.path("w.safetensors"))[1]["experiment"]["name"], "pytorch_ntm")
 
     def test_what_does_not_agree_is_said(self):
         net, _, _ = machine(pairs=2)

@@ -1,5 +1,7 @@
 //! An independent recomputation, in NumPy, of every recorded stage and of the memory: `recompute.py`.
 
+mod numpy;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -22,23 +24,14 @@ fn export(folder: &Path, name: &str, machine: &Ntm<f32>, recording: &Recording) 
     path.to_string_lossy().into_owned()
 }
 
-/// `None`, with a message, where there is no Python with NumPy.
+/// `None` where there is no Python with NumPy.
 fn recompute(paths: &[String]) -> Option<Output> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recompute.py");
-    let has_numpy = Command::new("python3")
-        .args(["-c", "import numpy"])
+    let ran = Command::new(numpy::python()?)
+        .arg(script)
+        .args(paths)
         .output();
-    if !has_numpy.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: needs python3 with NumPy");
-        return None;
-    }
-    Some(
-        Command::new("python3")
-            .arg(script)
-            .args(paths)
-            .output()
-            .unwrap(),
-    )
+    Some(ran.unwrap())
 }
 
 #[test]

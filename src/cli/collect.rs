@@ -7,7 +7,7 @@ use super::table::{Column, Format, Table};
 use super::{Usage, note, threads};
 use crate::figure::curves::{Curve, learning_curves};
 use crate::io::sweep::{Run, Setting, Summary, by_setting, find, to_json};
-use crate::io::{RunFolder, picture, weights};
+use crate::io::{RunFolder, label, picture, weights};
 use crate::train::{UNSEEN_SEED, evaluate, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
@@ -36,7 +36,7 @@ impl Collect<'_> {
         for folder in twice {
             note(&format!(
                 "{}: left out, this setting and seed are there already",
-                folder.display()
+                label(&folder)
             ));
         }
         for run in settings.iter_mut().flat_map(|setting| &mut setting.runs) {
@@ -53,7 +53,7 @@ impl Collect<'_> {
             let curves: Vec<Curve> = settings.iter().map(curve).collect();
             let drawing = learning_curves(&curves, self.threshold, false);
             picture::write(path, drawing.to_svg().as_bytes())?;
-            note(&format!("{}: the learning curves", path.display()));
+            note(&format!("{}: the learning curves", label(path)));
         }
         if self.format == Format::Json {
             writeln!(out, "{}", to_json(&settings, self.threshold, self.fresh))?;
@@ -192,7 +192,7 @@ fn unfinished(run: &Run) {
     };
     note(&format!(
         "{}: {state}; its last validation is after {done} of {} sequences",
-        run.folder.display(),
+        label(&run.folder),
         run.experiment.training.sequences
     ));
 }

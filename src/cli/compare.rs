@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{Usage, quoted};
-use crate::io::preset;
 use crate::io::trace::{self, Comparison, Difference, Imported};
+use crate::io::{label, preset};
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
@@ -65,7 +65,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 /// Reads a trace; whoever names a machine instead is told how to make one.
 fn read(path: &Path) -> anyhow::Result<Imported> {
-    let name = path.display().to_string();
+    let name = label(path);
     let is_name = preset::names().any(|known| known == name);
     let is_machine =
         is_name || path.is_dir() || path.extension().is_some_and(|end| end == "safetensors");
@@ -85,7 +85,7 @@ impl Verify {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let imported = read(&self.trace)?;
         let found = trace::verify(&imported, self.tolerance);
-        let file = self.trace.display();
+        let file = label(&self.trace);
         match &found.first {
             None if found.values == 0 => {
                 writeln!(out, "{file}: nothing in it can be recomputed and compared")?;
@@ -122,7 +122,7 @@ impl Verify {
 impl Diff {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let (a, b) = (read(&self.a)?, read(&self.b)?);
-        let files = format!("{} and {}", self.a.display(), self.b.display());
+        let files = format!("{} and {}", label(&self.a), label(&self.b));
         let found = match trace::diff(&a, &b, self.tolerance) {
             Ok(found) => found,
             Err(lines) => {
@@ -148,7 +148,7 @@ impl Diff {
         for (file, trace) in [(&self.a, &a), (&self.b, &b)] {
             let absent = &trace.recording.absent;
             if !absent.is_empty() {
-                let file = file.display();
+                let file = label(file);
                 writeln!(
                     out,
                     "not compared, because absent from {file}: {}",

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Usage, from_zero, items, length, machine, note, repeats, rows};
-use crate::io::{Experiment, Trained, bits};
+use crate::io::{Experiment, Trained, bits, label};
 use crate::model::ModelConfig;
 use crate::task::Task;
-use crate::train::{Recording, UNSEEN_SEED, recording_bytes};
+use crate::train::{Demand, Part, Recording, UNSEEN_SEED, Work};
 
 /// The options that say which episode of a machine is recorded.
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ impl EpisodeArgs {
             return machine::find(name, self.rows);
         };
         let experiment = Experiment::find(name, &[])?;
-        let label = path.display().to_string();
+        let label = label(path);
         let mut trained = machine::read(path, self.rows)?;
         let (task, config) = (&experiment.task, &trained.machine.config);
         if (task.inputs(), task.outputs()) != (config.inputs, config.outputs) {
@@ -121,9 +121,12 @@ pub(super) fn note_overrun(name: &str, recording: &Recording) {
 }
 
 fn check_size(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
-    let steps = task.longest();
-    let what = format!("recording {}", machine::size(config, steps));
-    let bytes = recording_bytes(config, steps);
-    let smaller = format!("--{} or --rows", task.measure().name());
-    machine::check_size(bytes, name, &what, &smaller)
+    let demand = Demand {
+        config: config.clone(),
+        steps: task.longest(),
+        work: Work::Recording,
+    };
+    let steps = format!("--{}", task.measure().name());
+    let parts = [(Part::Rows, "--rows"), (Part::Steps, &steps)];
+    machine::check_size(&demand, name, &parts)
 }

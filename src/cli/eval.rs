@@ -12,9 +12,9 @@ use super::{
     thread_count, threads, whole_number,
 };
 use crate::io::history::measurement_json;
-use crate::io::{EvaluationConfig, Trained};
+use crate::io::{EvaluationConfig, Trained, harmless};
 use crate::task::{Measure, Task};
-use crate::train::{Evaluation, Measurement, UNSEEN_SEED, measure, optimum};
+use crate::train::{Evaluation, Measurement, Part, UNSEEN_SEED, measure, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,11 +113,17 @@ impl Eval {
         let episodes = self.episodes.unwrap_or(preset.episodes);
         let at_a_time = threads(self.threads).min(episodes);
         for task in &cases {
-            let smaller = match task.measure() {
-                Measure::Length => "--threads, --lengths, --repeats or --rows",
-                Measure::Items => "--threads, --items or --rows",
+            let steps = match (task.measure(), task.repeats()) {
+                (Measure::Length, None) => "--lengths",
+                (Measure::Length, Some(_)) => "--lengths or --repeats",
+                (Measure::Items, _) => "--items",
             };
-            machine::check_measuring(&trained, task, at_a_time, name, smaller)?;
+            let parts = [
+                (Part::Rows, "--rows"),
+                (Part::Steps, steps),
+                (Part::Threads, "--threads"),
+            ];
+            machine::check_measuring(&trained, task, at_a_time, name, &parts)?;
         }
         Ok(Asked {
             name,
@@ -198,7 +204,10 @@ impl Eval {
         writeln!(
             out,
             "{} on a memory of {} × {}; seed {}, episodes per line: {episodes}",
-            trained.experiment.title, config.rows, config.columns, self.seed
+            harmless(&trained.experiment.title),
+            config.rows,
+            config.columns,
+            self.seed
         )?;
         let task = &trained.experiment.task;
         let repeats = task.repeats().map_or("", |_| " repeats");

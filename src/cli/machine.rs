@@ -3,13 +3,9 @@
 use std::path::Path;
 
 use super::Usage;
-use crate::io::{Error, Experiment, RunFolder, Trained, preset, trace, weights};
-use crate::model::ModelConfig;
+use crate::io::{Error, Experiment, RunFolder, Trained, label, preset, room, trace, weights};
 use crate::task::{Measure, Task};
-use crate::train::evaluation_bytes;
-
-/// The most memory that a command may take, in bytes.
-const LIMIT: u64 = 16 << 30;
+use crate::train::{Demand, Part, Work};
 
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
@@ -31,20 +27,20 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
 /// The machine in a weights file or the folder of a run, on `rows` memory rows.
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
     if trace::is_named_so(path) {
-        let path = path.display();
+        let path = label(path);
         let problem =
             format!("{path} is a trace, not a weights file; tapescope view {path} shows it");
         return Err(Usage(problem).into());
     }
     if path.extension().is_some_and(|end| end == "json") && path.is_file() {
-        let path = path.display();
+        let path = label(path);
         let problem = format!(
             "{path} is not a weights file; an experiment is trained first: tapescope train {path}"
         );
         return Err(Usage(problem).into());
     }
     let path = RunFolder::weights_at(path)?;
-    let label = path.display().to_string();
+    let label = label(&path);
     with_rows(weights::read(&path)?, &label, rows)
 }
 
@@ -96,38 +92,62 @@ pub(super) fn sizes<'a>(
     }
 }
 
-/// Refuses what does not fit into the memory of an ordinary computer.
+/// Refuses work for which there is not enough memory.
 ///
-/// `place` is where the sizes come from, `what` would take so many `bytes`, `smaller` is what to make smaller.
-pub(super) fn check_size(bytes: u64, place: &str, what: &str, smaller: &str) -> anyhow::Result<()> {
-    if bytes <= LIMIT {
+/// `place` is where the sizes come from, `parts` what can be made smaller, by the option or key that does.
+pub(super) fn check_size(
+    demand: &Demand,
+    place: &str,
+    parts: &[(Part, &str)],
+) -> anyhow::Result<()> {
+    let Err(short) = room::claim(demand.bytes(), demand.threads()) else {
         return Ok(());
-    }
-    let problem = format!(
-        "{place}: {what} takes {} GB, more than {} GB; use a smaller {smaller}",
-        bytes >> 30,
-        LIMIT >> 30
-    );
-    Err(Usage(problem).into())
+    };
+    let Demand { config, steps, .. } = demand;
+    let (rows, columns) = (config.rows, config.columns);
+    let size = format!("{steps} steps of a memory of {rows} × {columns}");
+    let what = match demand.work {
+        Work::Recording => format!("recording {size}"),
+        Work::Measuring { threads } => {
+            format!("measuring {threads} episodes at a time, each of {size},")
+        }
+        Work::Training { batch: 1, .. } => format!("training on {size}"),
+        Work::Training { batch, threads } => {
+            format!("training on {size}, in batches of {batch} on {threads} threads,")
+        }
+    };
+    let help = demand.largest(parts.iter().copied()).map(|(part, name)| {
+        let controller = &config.controller;
+        let (layers, units) = (controller.layers, controller.size);
+        let s = if layers == 1 { "" } else { "s" };
+        let blamed = match part {
+            Part::Steps => "the length of the episodes".to_owned(),
+            Part::Rows | Part::Columns => "the memory".to_owned(),
+            Part::Units | Part::Layers => {
+                format!("the controller, {layers} layer{s} of {units} units")
+            }
+            Part::Batch => "the batch".to_owned(),
+            Part::Threads => "the number of threads".to_owned(),
+        };
+        format!("; most is due to {blamed}: use a smaller {name}")
+    });
+    let help = help.unwrap_or_default();
+    Err(Usage(format!("{place}: {what} {short}{help}")).into())
 }
 
-/// Refuses to measure a machine on episodes too long for it; `place` and `smaller` as in [`check_size`].
+/// Refuses to measure a machine on episodes for which there is not enough memory; `place` and `parts` as in
+/// [`check_size`].
 pub(super) fn check_measuring(
     trained: &Trained,
     task: &Task,
-    at_a_time: usize,
+    threads: usize,
     place: &str,
-    smaller: &str,
+    parts: &[(Part, &str)],
 ) -> anyhow::Result<()> {
-    let (config, steps) = (&trained.machine.config, task.longest());
-    let bytes = evaluation_bytes(config, steps, at_a_time);
-    let size = size(config, steps);
-    let what = format!("measuring {at_a_time} episodes at a time, each of {size},");
-    check_size(bytes, place, &what, smaller)
-}
-
-/// The length of an episode and the size of the memory it runs on, in words.
-pub(super) fn size(config: &ModelConfig, steps: usize) -> String {
-    let (rows, columns) = (config.rows, config.columns);
-    format!("{steps} steps of a memory of {rows} × {columns}")
+    let demand = Demand {
+        config: trained.machine.config.clone(),
+        steps: task.longest(),
+        work: Work::Measuring { threads },
+    };
+    check_size(&demand, place, parts)
 }

@@ -25,8 +25,8 @@ use std::str::FromStr;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::io::Error;
 use crate::io::preset::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
+use crate::io::{Error, bounded};
 use crate::model::ModelConfig;
 
 const EXAMPLES: &str = "\
@@ -84,23 +84,28 @@ struct Usage(String);
 struct Stopped(String);
 
 /// What was typed. A first word that is no command, but a file or a preset, is to be viewed.
-fn parse() -> Cli {
+fn parse() -> Result<Cli, clap::Error> {
     let mut typed: Vec<OsString> = std::env::args_os().collect();
     let error = match Cli::try_parse_from(&typed) {
-        Ok(cli) => return cli,
+        Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
     let is_no_command = error.kind() == ErrorKind::InvalidSubcommand;
     if !is_no_command || !typed.get(1).is_some_and(|word| view::can_be_meant(word)) {
-        error.exit();
+        return Err(error);
     }
     typed.insert(1, "view".into());
-    Cli::parse_from(typed)
+    Cli::try_parse_from(typed)
 }
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let cli = parse();
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => return misused(&error),
+        // What was asked for: help, or the version.
+        Err(help) => return end(help.print().map_err(anyhow::Error::from)),
+    };
     let mut out = io::stdout().lock();
     let result = match cli.command.unwrap_or(Command::View(view::View::default())) {
         Command::View(view) => view.run(),
@@ -113,7 +118,24 @@ pub fn run() -> ExitCode {
         Command::Verify(verify) => verify.run(&mut out),
         Command::Diff(diff) => diff.run(&mut out),
     };
-    match result.and_then(|()| Ok(out.flush()?)) {
+    end(result)
+}
+
+/// What was typed is no command, in the words of clap: in its colours, where nothing in them acts on a terminal.
+fn misused(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if said(&text) == text {
+        // When nobody can read it there is nobody to tell.
+        let _ = error.print();
+    } else {
+        note(text.trim_end());
+    }
+    ExitCode::from(2)
+}
+
+/// Says how a command ended. What it printed must have arrived.
+fn end(result: anyhow::Result<()>) -> ExitCode {
+    match result.and_then(|()| Ok(io::stdout().flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
         // What differs has been printed.
@@ -153,7 +175,21 @@ fn exit_code(error: &anyhow::Error) -> u8 {
 
 /// A line for people, on standard error. When nobody can read it there is nobody to tell.
 fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", said(line));
+}
+
+/// A message whose characters do not act on the terminal, and that is no longer than a screen: whatever was
+/// typed, or stands in a file, may be part of it.
+fn said(message: &str) -> String {
+    const MOST: usize = 4000;
+    const OF_A_LINE: usize = 1500;
+    let lines = message.split('\n').map(|line| bounded(line, OF_A_LINE));
+    let lines: Vec<_> = lines.collect();
+    let text = lines.join("\n");
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    text.chars().take(MOST).chain(['…']).collect()
 }
 
 /// A number of threads, as it is typed.

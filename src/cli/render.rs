@@ -12,8 +12,8 @@ use crate::figure::{
     Drawing, Figure, Format, Layout, Options, Orientation, Picture, RowsShown, head_label,
     head_named,
 };
-use crate::io::picture;
 use crate::io::trace::{self, Side};
+use crate::io::{label, picture, room};
 use crate::train::Recording;
 
 /// The most pixels of a figure.
@@ -116,7 +116,7 @@ enum Upright {
 impl Render {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Some(format) = Format::of(&self.out) else {
-            let path = self.out.display();
+            let path = label(&self.out);
             let problem = format!("--out {path}: expected a name that ends in .svg, .png or .gif");
             return Err(Usage(problem).into());
         };
@@ -149,7 +149,7 @@ impl Render {
             (figure.to_bytes(format, scale, delay), drawing.title)
         };
         picture::write(&self.out, &bytes)?;
-        Ok(writeln!(out, "{}: {title}", self.out.display())?)
+        Ok(writeln!(out, "{}: {title}", label(&self.out))?)
     }
 
     /// Both episodes, and what one has more than the other.
@@ -294,6 +294,10 @@ impl Render {
                 "--scale {scale}: {width} × {height} pixels are too many; use a smaller --scale or --size"
             );
             return Err(Usage(problem));
+        }
+        if format != Format::Svg {
+            room::claim(drawing.bytes(scale), 0)
+                .map_err(|short| Usage(format!("drawing {width} × {height} pixels {short}")))?;
         }
         Ok(drawing)
     }

@@ -10,7 +10,7 @@ use super::table::{Column, Format, Table};
 use crate::io::history::comparison_json;
 use crate::io::{Trained, paper, weights};
 use crate::task::Task;
-use crate::train::{Measurement, chance, measure, optimum};
+use crate::train::{Measurement, Part, chance, measure, optimum};
 
 /// The most rows that a machine is measured on because those of its training were too few.
 const MOST_ROWS: usize = 1 << 14;
@@ -42,8 +42,8 @@ impl Suite<'_> {
             let experiment = &trained.experiment;
             for task in experiment.evaluation.cases(&experiment.task) {
                 let at_a_time = self.threads.min(self.episodes_of(trained));
-                let smaller = "--threads";
-                machine::check_measuring(trained, &task, at_a_time, name, smaller)?;
+                let parts = [(Part::Threads, "--threads")];
+                machine::check_measuring(trained, &task, at_a_time, name, &parts)?;
                 cases.push(Case {
                     name,
                     trained,
@@ -91,7 +91,8 @@ impl Suite<'_> {
             }
             trained.machine = trained.machine.with_rows(rows)?;
             let at_a_time = self.threads.min(self.episodes_of(&trained));
-            machine::check_measuring(&trained, &case.task, at_a_time, case.name, "--threads")?;
+            let parts = [(Part::Threads, "--threads")];
+            machine::check_measuring(&trained, &case.task, at_a_time, case.name, &parts)?;
             measured = self.line(out, table, case, &trained)?;
             out.flush()?;
         }

@@ -16,7 +16,7 @@ use super::table::Format;
 use super::train::{check_size, interrupted};
 use super::{INTERRUPTED, Stopped, Usage, note, quoted, thread_count, threads, whole_number};
 use crate::io::sweep::{Progress, is_divergence, note_failure, progress, run_name};
-use crate::io::{Error, Experiment, RunFolder, preset, weights};
+use crate::io::{Error, Experiment, RunFolder, label, preset, weights};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -142,7 +142,7 @@ impl Sweep {
         let (jobs, all) = self.jobs(preset, &out_folder, experiments)?;
         if self.dry_run {
             if jobs.is_empty() {
-                let folder = out_folder.display();
+                let folder = label(&out_folder);
                 note(&format!(
                     "nothing to do: {}, all finished; next: tapescope sweep --collect {folder}",
                     runs(all)
@@ -161,7 +161,7 @@ impl Sweep {
             all - to_do,
         ));
         let failures = train_all(out, jobs, at_once)?;
-        let folder = out_folder.display();
+        let folder = label(&out_folder);
         if failures.is_empty() {
             return Ok(writeln!(out, "next: tapescope sweep --collect {folder}")?);
         }
@@ -219,7 +219,7 @@ impl Sweep {
                     Progress::Finished => continue,
                     Progress::ToDo => {}
                     Progress::Other(difference) => {
-                        let folder = folder.display();
+                        let folder = label(&folder);
                         let problem = format!(
                             "{folder} holds a run of another experiment: {difference}; choose another --out"
                         );

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::io::harmless;
+
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
@@ -59,6 +61,7 @@ impl Table {
 
     /// A cell for every column.
     pub(super) fn row(&self, out: &mut impl Write, cells: &[String]) -> io::Result<()> {
+        let cells: Vec<String> = cells.iter().map(|cell| harmless(cell)).collect();
         if self.is_markdown {
             let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
             return writeln!(out, "| {} |", cells.join(" | "));
@@ -71,7 +74,7 @@ impl Table {
                 format!("{cell:>width$}")
             }
         };
-        let cells: Vec<String> = self.columns.iter().zip(cells).map(pad).collect();
+        let cells: Vec<String> = self.columns.iter().zip(&cells).map(pad).collect();
         writeln!(out, "{}", cells.join("  ").trim_end())
     }
 }

@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::episode::EpisodeArgs;
 use super::note;
-use crate::io::trace;
 use crate::io::trace::{Encoding, Source};
+use crate::io::{label, trace};
 
 /// The size from which an export is announced with a warning, in bytes.
 const LARGE: u64 = 100_000_000;
@@ -96,6 +96,6 @@ impl Trace {
             note(&summary);
             return Ok(());
         }
-        Ok(writeln!(out, "{}: {summary}", self.out.display())?)
+        Ok(writeln!(out, "{}: {summary}", label(&self.out))?)
     }
 }

@@ -13,10 +13,10 @@ use super::{
     INTERRUPTED, Stopped, command_line, from_zero, machine, note, thread_count, threads,
     whole_number,
 };
-use crate::io::{Experiment, RunFolder, Trained, preset};
+use crate::io::{Experiment, RunFolder, Trained, label, preset};
 use crate::model::Ntm;
 use crate::train::{
-    Diverged, Evaluation, HistoryPoint, Trainer, TrainingConfig, Update, training_bytes,
+    Demand, Diverged, Evaluation, HistoryPoint, Part, Trainer, TrainingConfig, Update, Work,
 };
 
 const EXAMPLES: &str = "\
@@ -70,6 +70,8 @@ impl Train {
                 experiment.name, experiment.training.seed
             ))
         });
+        // From here on Ctrl-C is answered: whoever sees the folder may rely on it.
+        let stop = interrupted();
         let command = command_line();
         let mut run = Run {
             folder: RunFolder::create(&folder, &experiment, &command, self.force)?,
@@ -84,7 +86,7 @@ impl Train {
             threads(self.threads),
         );
         let progress = Progress::new(run.experiment.training.sequences);
-        let result = run.train(&mut trainer, &progress, &interrupted());
+        let result = run.train(&mut trainer, &progress, &stop);
         progress.bar.finish_and_clear();
         if result.as_ref().is_err_and(anyhow::Error::is::<Stopped>) {
             return result;
@@ -110,25 +112,30 @@ impl Train {
     }
 }
 
-/// Refuses a training run that does not fit into the memory of an ordinary computer.
+/// Refuses a training run for which there is not enough memory.
 pub(super) fn check_size(
     experiment: &Experiment,
     preset: &str,
     threads: usize,
 ) -> anyhow::Result<()> {
-    let (config, steps) = (&experiment.model, experiment.task.longest());
+    let task = &experiment.task;
     let batch = experiment.training.batch;
-    let bytes = training_bytes(config, steps, batch, threads);
-    let what = format!("training on {}", machine::size(config, steps));
-    let (what, smaller) = if batch == 1 {
-        (what, "")
-    } else {
-        let what = format!("{what}, in batches of {batch} on {threads} threads,");
-        (what, "training.batch, --threads, ")
+    let demand = Demand {
+        config: experiment.model.clone(),
+        steps: task.longest(),
+        work: Work::Training { batch, threads },
     };
-    let measure = experiment.task.measure().name();
-    let smaller = format!("{smaller}model.memory.rows, model.memory.columns or task.{measure}");
-    machine::check_size(bytes, preset, &what, &smaller)
+    let steps = format!("task.{}", task.measure().name());
+    let parts = [
+        (Part::Rows, "model.memory.rows"),
+        (Part::Columns, "model.memory.columns"),
+        (Part::Steps, &steps),
+        (Part::Units, "model.controller.size"),
+        (Part::Layers, "model.controller.layers"),
+        (Part::Batch, "training.batch"),
+        (Part::Threads, "--threads"),
+    ];
+    machine::check_size(&demand, preset, &parts)
 }
 
 /// Becomes true with the first Ctrl-C; the second ends the program at once.
@@ -180,7 +187,7 @@ impl Run {
         Stopped(if self.saved.is_some() {
             format!(
                 "stopped after {sequences} sequences; the best weights so far are in {}",
-                path.display()
+                label(&path)
             )
         } else {
             format!(
@@ -192,7 +199,7 @@ impl Run {
     /// What is left of a run that went wrong; to be asked once that is on the disk.
     fn diverged(&self, diverged: &Diverged) -> anyhow::Error {
         let path = self.folder.weights_path();
-        let path = path.display();
+        let path = label(&path);
         let left = if self.saved.is_some() {
             format!("the best weights before it are in {path}")
         } else if diverged.weights {
@@ -248,7 +255,7 @@ impl Run {
                 100.0 * best.perfect
             )?;
         }
-        let path = path.display();
+        let path = label(&path);
         writeln!(out, "{path}")?;
         Ok(writeln!(
             out,

@@ -48,6 +48,15 @@ impl Drawing {
         png(&self.to_image(scale), Some(&self.title))
     }
 
+    /// Bytes that it takes to draw the page in pixels: the fonts and the parts of the page, about as much for
+    /// any, and the pixels.
+    pub fn bytes(&self, scale: f32) -> u64 {
+        const PARTS: u64 = 64_000_000;
+        const PER_PIXEL: u64 = 16;
+        let [columns, rows] = self.pixels(scale).map(u64::from);
+        PARTS + columns * rows * PER_PIXEL
+    }
+
     /// Pixels across and down.
     pub fn pixels(&self, scale: f32) -> [u32; 2] {
         [self.width, self.height].map(|side| ((side * scale).round() as u32).max(1))

@@ -51,8 +51,8 @@ impl Error {
     ) -> Self {
         Self::Content {
             file: file.to_owned(),
-            place: short(&place.into()),
-            problem: harmless(&problem.into()),
+            place: bounded(&place.into(), MOST_OF_NAME),
+            problem: bounded(&problem.into(), MOST_OF_SENTENCE),
         }
     }
 
@@ -94,19 +94,41 @@ impl Error {
     }
 }
 
+/// The most characters of a name, or of a value, that someone else wrote.
+const MOST_OF_NAME: usize = 80;
+/// The most characters of what is said about it.
+const MOST_OF_SENTENCE: usize = 1000;
+
 /// At most 80 characters of a text that someone else wrote, none of which acts on a terminal.
 pub(super) fn short(text: &str) -> String {
-    const MOST: usize = 80;
     let text = harmless(text);
-    if text.chars().count() <= MOST {
+    if text.chars().count() <= MOST_OF_NAME {
         return text;
     }
-    text.chars().take(MOST - 1).chain(['…']).collect()
+    text.chars().take(MOST_OF_NAME - 1).chain(['…']).collect()
 }
 
-/// A text with a sign in the place of every control character.
-fn harmless(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+/// At most so many characters of a text, none of which acts on a terminal: what is left out is left out of
+/// its middle, for names differ at their ends.
+pub fn bounded(text: &str, most: usize) -> String {
+    let text = harmless(text);
+    let count = text.chars().count();
+    if count <= most {
+        return text;
+    }
+    let (first, last) = (most / 2, most - most / 2 - 1);
+    let end = text.chars().skip(count - last);
+    text.chars().take(first).chain(['…']).chain(end).collect()
+}
+
+/// A text with a sign in the place of every character that acts on a terminal: controls, and what turns the
+/// direction of writing or breaks the line.
+pub fn harmless(text: &str) -> String {
+    let acts = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let shown = |c: char| if acts(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
 }
 
@@ -143,7 +165,7 @@ pub(super) fn nearest<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, nearest};
+    use super::{Error, bounded, harmless, nearest};
 
     #[test]
     fn no_message_acts_on_a_terminal() {
@@ -152,6 +174,22 @@ mod tests {
             error.to_string(),
             "f: `a\u{fffd}[2J`: is `\u{fffd}\u{fffd}`"
         );
+        assert_eq!(
+            harmless("\u{202e}gnp.\u{2066}a\u{9b}31m\u{2028}\u{e9}e\u{301}"),
+            "\u{fffd}gnp.\u{fffd}a\u{fffd}31m\u{fffd}\u{e9}e\u{301}"
+        );
+    }
+
+    #[test]
+    fn no_message_is_longer_than_a_few_lines() {
+        let long = "x".repeat(30_000) + "end";
+        let error = Error::content("f", long.as_str(), long.as_str()).to_string();
+        assert!(
+            error.chars().count() < 1100 && error.ends_with("end"),
+            "{error}"
+        );
+        assert_eq!(bounded("abcdefgh", 8), "abcdefgh");
+        assert_eq!(bounded("abcdefghi", 8), "abcd…ghi");
     }
 
     #[test]

@@ -1,67 +1,18 @@
-//! Reading with a limit, writing all or nothing.
+//! Names in messages, and writing all or nothing.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
+use std::fs;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::Error;
+use super::error::bounded;
+pub(super) use super::input::{read, read_text};
 
-/// The name of a file in messages.
-pub(super) fn label(path: &Path) -> String {
-    path.display().to_string()
-}
-
-/// The whole file, which has at most `limit` bytes.
-pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let bytes = open_and_read(path, limit).map_err(|source| Error::Read {
-        file: label(path),
-        source,
-    })?;
-    if bytes.len() as u64 > limit {
-        let problem = format!("is larger than {} MB, the most that is read", limit >> 20);
-        return Err(Error::content(&label(path), "", problem));
-    }
-    if bytes.is_empty() {
-        return Err(Error::content(&label(path), "", "is empty"));
-    }
-    if is_pickle(&bytes) {
-        let problem = "is a pickle of Python or PyTorch, which only those can read; expected safetensors or a trace: \
-                       load it with torch.load and write its tensors with the Python module, \
-                       tapescope_io.write_weights (see python/examples/from_torch.py)";
-        return Err(Error::content(&label(path), "", problem));
-    }
-    Ok(bytes)
-}
-
-/// True of what `pickle` or `torch.save` wrote, whatever it is called.
-///
-/// A pickle begins with 0x80 and the number of its protocol. So may the length of the header of a safetensors
-/// file, whose upper half is 0 and behind which a brace stands. The first member of a zip by PyTorch is
-/// `NAME/data.pkl`.
-fn is_pickle(bytes: &[u8]) -> bool {
-    match bytes {
-        [0x80, 2..=5, ..] => bytes.get(4..9) != Some(b"\0\0\0\0{"),
-        [b'P', b'K', 3, 4, ..] => {
-            let length = bytes.get(26..28).map_or(0, |length| {
-                usize::from(u16::from_le_bytes([length[0], length[1]]))
-            });
-            let name = bytes.get(30..30 + length);
-            name.is_some_and(|name| name.ends_with(b"data.pkl"))
-        }
-        _ => false,
-    }
-}
-
-fn open_and_read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// The whole file as text.
-pub(super) fn read_text(path: &Path, limit: u64) -> Result<String, Error> {
-    String::from_utf8(read(path, limit)?)
-        .map_err(|error| Error::content(&label(path), "", format!("is not text: {error}")))
+/// The name of a file, as people read it: none of its characters acts on a terminal, and of a very long one
+/// both ends are shown.
+pub fn label(path: &Path) -> String {
+    const MOST: usize = 400;
+    bounded(&path.display().to_string(), MOST)
 }
 
 /// Writes a file beside `path`, then moves it there: readers see the old file or the new, never half.
@@ -109,11 +60,12 @@ fn write_directly(
     writer.flush()
 }
 
-/// The error without the name of a temporary file, which means nothing to anyone.
+/// The error without the name of a temporary file, which means nothing to anyone: `tempfile` puts it behind
+/// what the system said.
 fn without_path(error: io::Error) -> io::Error {
-    let source = error.get_ref().and_then(|inner| inner.source());
-    match source.map(ToString::to_string) {
-        Some(source) => io::Error::new(error.kind(), source),
+    let text = error.to_string();
+    match text.split_once(" at path \"") {
+        Some((said, _)) => io::Error::new(error.kind(), said),
         None => error,
     }
 }
@@ -127,7 +79,7 @@ fn write_beside_and_rename(
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        let problem = format!("there is no folder {}", folder.display());
+        let problem = format!("there is no folder {}", label(folder));
         return Err(io::Error::new(io::ErrorKind::NotFound, problem));
     }
     let mut builder = tempfile::Builder::new();
@@ -190,31 +142,5 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, Error> {
             file: label(folder),
             source,
         }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_pickle;
-
-    #[test]
-    fn a_pickle_is_known_by_its_first_bytes_and_a_header_of_640_bytes_is_none() {
-        let zip = |name: &str| {
-            let mut bytes = [b"PK\x03\x04".as_slice(), &[0; 26], name.as_bytes()].concat();
-            bytes[26] = name.len() as u8;
-            bytes
-        };
-        let safetensors = [&640_u64.to_le_bytes(), b"{\"a\"".as_slice()].concat();
-        for (bytes, expected) in [
-            (b"\x80\x02\x8a\x0a\x6c\xfc\x9cF\xf9 j".to_vec(), true),
-            (b"\x80\x04\x95".to_vec(), true),
-            (zip("archive/data.pkl"), true),
-            (zip("meta.json"), false),
-            (b"PK\x03\x04".to_vec(), false),
-            (safetensors, false),
-            (b"{}".to_vec(), false),
-        ] {
-            assert_eq!(is_pickle(&bytes), expected, "{bytes:?}");
-        }
     }
 }

@@ -14,6 +14,8 @@
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
 //! | [`sweep`], [`history`], [`svg`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
+//! [`room`] tells how much memory may be taken: whatever is large asks it first.
+//!
 //! `docs/formats.md` is the page for those who write such files: every key, every array with its symbol,
 //! shape, range and equation. A file may come from anyone: sizes are checked before room is made, and
 //! `tests/fuzz` throws millions of damaged files at every reader of this table.
@@ -22,17 +24,20 @@ pub mod bits;
 mod error;
 mod file;
 pub mod history;
+mod input;
 pub mod lock;
 pub mod log;
 pub mod paper;
 pub mod picture;
 pub mod preset;
+pub mod room;
 pub mod run;
 pub mod sweep;
 pub mod trace;
 pub mod weights;
 
-pub use error::Error;
+pub use error::{Error, bounded, harmless};
+pub use file::label;
 pub use preset::{EvaluationConfig, Experiment};
 pub use run::{Contents, RunFolder};
 pub use weights::Trained;

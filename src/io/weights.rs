@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::error::{choices, nearest, short};
 use super::history::{EvaluationForm, PointForm};
 use super::preset::form::plain;
-use super::{Error, Experiment, file};
+use super::{Error, Experiment, file, room};
 use crate::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use crate::model::{ModelConfig, Ntm, Params};
 use crate::train::{Evaluation, HistoryPoint};
@@ -100,7 +100,7 @@ pub fn shipped_names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// The file, the tensor or metadata entry, what was found and what was expected.
 pub fn read(path: &Path) -> Result<Trained, Error> {
-    from_bytes(&file::read(path, LIMIT)?, &file::label(path))
+    from_bytes(&file::read(path, LIMIT, begins)?, &file::label(path))
 }
 
 /// [`read`] from memory; `label` stands for the file in messages.
@@ -154,26 +154,34 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
     })
 }
 
-fn check_header_length(bytes: &[u8], label: &str) -> Result<(), Error> {
-    let length = bytes
-        .first_chunk::<8>()
-        .map(|first| u64::from_le_bytes(*first));
-    match length {
-        Some(length) if length <= HEADER_LIMIT && length <= bytes.len() as u64 - 8 => Ok(()),
-        Some(length) if length <= HEADER_LIMIT && bytes.get(8).is_none_or(|&byte| byte == b'{') => {
-            let problem = format!(
-                "ends after {} bytes, its header alone needs {}",
-                bytes.len(),
-                length + 8
-            );
-            Err(Error::content(label, "", problem))
-        }
-        _ => Err(Error::content(
-            label,
-            "",
-            "is not a safetensors file: it does not begin with the length of its header",
-        )),
+/// Refuses what cannot be the start of a safetensors file: the length of a header, and the header.
+fn begins(bytes: &[u8]) -> Result<(), String> {
+    let length = header_length(bytes);
+    let is_plausible = length.is_some_and(|length| (2..=HEADER_LIMIT).contains(&length));
+    if is_plausible && bytes.get(8).is_none_or(|&byte| byte == b'{') {
+        return Ok(());
     }
+    Err("is not a safetensors file: it does not begin with the length of its header".to_owned())
+}
+
+fn header_length(bytes: &[u8]) -> Option<u64> {
+    let first = bytes.first_chunk::<8>();
+    first.map(|first| u64::from_le_bytes(*first))
+}
+
+fn check_header_length(bytes: &[u8], label: &str) -> Result<(), Error> {
+    let fail = |problem| Err(Error::content(label, "", problem));
+    if let Err(problem) = begins(bytes) {
+        return fail(problem);
+    }
+    let needed = header_length(bytes).unwrap_or(0).saturating_add(8);
+    if needed > bytes.len() as u64 {
+        let there = bytes.len();
+        return fail(format!(
+            "ends after {there} bytes, its header alone needs {needed}"
+        ));
+    }
+    Ok(())
 }
 
 /// The string entries of a file's `__metadata__`.
@@ -274,6 +282,9 @@ fn read_params(file: &SafeTensors, config: &ModelConfig, label: &str) -> Result<
         return Err(Error::content(label, name, stranger(name, &expected)));
     }
     // Every tensor is in the file with these shapes, so the machine is no larger than the file.
+    let values = expected.iter().map(|(_, [rows, columns])| rows * columns);
+    room::check((values.sum::<usize>() * size_of::<f32>()) as u64)
+        .map_err(|short| Error::content(label, "", format!("the machine {short}")))?;
     let mut params = Params::zeros(config);
     for (name, mut tensor) in params.named_mut(config) {
         let view = file

@@ -14,20 +14,119 @@ const COPIES: u64 = 8;
 /// Vectors of N values that back-propagation keeps for each head.
 const VECTORS_PER_HEAD: usize = 10;
 
+/// Work that is about to take memory.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    /// The machine.
+    pub config: ModelConfig,
+    /// Steps of the longest episode.
+    pub steps: usize,
+    /// What is done with it.
+    pub work: Work,
+}
+
+/// What is done with a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// One episode is recorded with every stage.
+    Recording,
+    /// Episodes are measured, one on each of so many threads.
+    Measuring {
+        /// Episodes at a time.
+        threads: usize,
+    },
+    /// A machine learns.
+    Training {
+        /// Episodes in an update.
+        batch: usize,
+        /// Threads for them.
+        threads: usize,
+    },
+}
+
+/// What makes a demand large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Steps of an episode.
+    Steps,
+    /// Rows of the memory.
+    Rows,
+    /// Columns of the memory.
+    Columns,
+    /// Units in a layer of the controller.
+    Units,
+    /// Layers of the controller.
+    Layers,
+    /// Episodes in an update.
+    Batch,
+    /// Episodes at a time.
+    Threads,
+}
+
+impl Demand {
+    /// Bytes that the work takes.
+    pub fn bytes(&self) -> u64 {
+        let (config, steps) = (&self.config, self.steps);
+        match self.work {
+            Work::Recording => recording_bytes(config, steps),
+            Work::Measuring { threads } => evaluation_bytes(config, steps, threads),
+            Work::Training { batch, threads } => training_bytes(config, steps, batch, threads),
+        }
+    }
+
+    /// Threads that the work starts.
+    pub fn threads(&self) -> usize {
+        match self.work {
+            Work::Recording => 0,
+            Work::Measuring { threads } => threads,
+            Work::Training { batch, threads } => threads.min(batch),
+        }
+    }
+
+    /// The one of these parts that is most to blame: of ordinary size, it would save the most. The first of
+    /// several that would save as much.
+    pub fn largest<T>(&self, parts: impl IntoIterator<Item = (Part, T)>) -> Option<(Part, T)> {
+        let with = |part| self.with_ordinary(part).bytes();
+        parts.into_iter().min_by_key(|(part, _)| with(*part))
+    }
+
+    /// The same work where one part is no larger than in the experiments that ship.
+    fn with_ordinary(&self, part: Part) -> Self {
+        let mut less = self.clone();
+        let (size, most) = match part {
+            Part::Steps => (&mut less.steps, 128),
+            Part::Rows => (&mut less.config.rows, 128),
+            Part::Columns => (&mut less.config.columns, 20),
+            Part::Units => (&mut less.config.controller.size, 100),
+            Part::Layers => (&mut less.config.controller.layers, 1),
+            Part::Batch => match &mut less.work {
+                Work::Training { batch, .. } => (batch, 16),
+                Work::Recording | Work::Measuring { .. } => return less,
+            },
+            Part::Threads => match &mut less.work {
+                Work::Training { threads, .. } | Work::Measuring { threads } => (threads, 4),
+                Work::Recording => return less,
+            },
+        };
+        *size = most.min(*size);
+        less
+    }
+}
+
 /// Bytes of a recorded episode of `steps` steps.
 pub fn recording_bytes(config: &ModelConfig, steps: usize) -> u64 {
     Trace::<f32>::bytes(config, steps, usize::MAX).saturating_add(episode_bytes(config, steps))
 }
 
 /// Bytes that [`super::evaluate`] takes for episodes of `steps` steps, as many at a time.
-pub fn evaluation_bytes(config: &ModelConfig, steps: usize, at_a_time: usize) -> u64 {
+fn evaluation_bytes(config: &ModelConfig, steps: usize, at_a_time: usize) -> u64 {
     tape_bytes(config, steps)
         .saturating_mul(at_a_time as u64)
         .saturating_add(of_f32(config.parameters()))
 }
 
 /// Bytes that a [`super::Trainer`] takes for episodes of `steps` steps, on so many threads.
-pub fn training_bytes(config: &ModelConfig, steps: usize, batch: usize, threads: usize) -> u64 {
+fn training_bytes(config: &ModelConfig, steps: usize, batch: usize, threads: usize) -> u64 {
     let (weights, size) = (of_f32(config.parameters()), group_size(batch));
     let threads = threads.min(batch);
     let tape = tape_bytes(config, steps).saturating_add(workspace_bytes(config, steps));
@@ -98,6 +197,46 @@ mod tests {
             + episode.mask.len()
             + recording.loss.len();
         assert_eq!(recording_bytes(&config, episode.steps()), 4 * held as u64);
+    }
+
+    #[test]
+    fn the_part_that_is_far_from_ordinary_is_to_blame() {
+        let parts = [
+            Part::Steps,
+            Part::Rows,
+            Part::Columns,
+            Part::Units,
+            Part::Layers,
+            Part::Batch,
+            Part::Threads,
+        ];
+        let blamed = |change: fn(&mut Demand)| {
+            let (batch, threads) = (1, 1);
+            let mut demand = Demand {
+                config: ModelConfig::new(9, 8),
+                steps: 41,
+                work: Work::Training { batch, threads },
+            };
+            change(&mut demand);
+            demand.largest(parts.map(|part| (part, ()))).unwrap().0
+        };
+        assert_eq!(blamed(|demand| demand.steps = 1_000_000), Part::Steps);
+        assert_eq!(blamed(|demand| demand.config.rows = 1 << 18), Part::Rows);
+        assert_eq!(blamed(|demand| demand.config.columns = 4096), Part::Columns);
+        let large_controller = |demand: &mut Demand| {
+            demand.config.controller.size = 16_384;
+            demand.config.controller.layers = 16;
+        };
+        assert_eq!(blamed(large_controller), Part::Units);
+        let many_layers = |demand: &mut Demand| demand.config.controller.layers = 4096;
+        assert_eq!(blamed(many_layers), Part::Layers);
+        let many = |demand: &mut Demand| {
+            let (batch, threads) = (4096, 2);
+            demand.work = Work::Training { batch, threads };
+        };
+        assert_eq!(blamed(many), Part::Batch);
+        let at_once = |demand: &mut Demand| demand.work = Work::Measuring { threads: 1000 };
+        assert_eq!(blamed(at_once), Part::Threads);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod optimizer;
 mod recording;
 mod trainer;
 
-pub use bytes::{LARGEST_RECORDING, evaluation_bytes, recording_bytes, training_bytes};
+pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
 pub use config::{Clip, OptimizerConfig, TrainingConfig};
 pub use curves::{Outcome, Spread, median, spread, thin};
 pub use evaluate::{Evaluation, Measurement, chance, evaluate, measure, optimum};

@@ -11,6 +11,7 @@ use super::compare::{Found, Picture, Sides};
 use super::files::{Export, Files, Machine, Opened};
 use super::session::{Open, Wish};
 use crate::figure::{self, Figure, Format};
+use crate::io::room;
 use crate::model::{ModelConfig, Ntm};
 use crate::task::Task;
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
@@ -393,6 +394,12 @@ fn record(request: &Request) -> Result<Shown, String> {
             bytes >> 30
         ));
     }
+    room::claim(bytes, 0).map_err(|short| {
+        format!(
+            "Recording {steps} steps of a memory of {} rows {short}; ask for a shorter episode or fewer rows.",
+            config.rows
+        )
+    })?;
     let other = (rows != own_rows).then(|| own.with_rows(config.rows));
     let other = other.transpose().map_err(|error| error.to_string())?;
     Ok(Shown {

@@ -18,6 +18,7 @@ mod target;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -31,14 +32,14 @@ static HEAP: heap::Counting = heap::Counting;
 const RUNS: u64 = 3000;
 /// The most bytes for a file: so many at once, and so many for each of its own.
 const MOST_BYTES: (usize, usize) = (64 << 20, 4000);
-/// The longest time for a file, on a machine that may be busy with other things.
+/// The longest time for a file, on the processor: a machine may be busy with other things.
 const LONGEST: Duration = Duration::from_secs(10);
 /// After this time the process ends itself, and says with which run.
 const HUNG: u64 = 60;
 /// So many failures are told in full.
 const TOLD: usize = 5;
 
-/// What is going on, for the guard: the run, and the seconds since the start at which it began.
+/// What is going on, for the guard: the run, and the seconds of [`spent`] at which it began.
 static RUN: AtomicU64 = AtomicU64::new(0);
 static BEGAN: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -51,8 +52,7 @@ fn main() {
     let one = std::env::var("FUZZ_RUN")
         .is_ok()
         .then(|| number("FUZZ_RUN", 0));
-    let start = Instant::now();
-    std::thread::spawn(move || guard(start));
+    std::thread::spawn(guard);
     let (targets, mut failures) = (target::all(), 0);
     if one.is_none() {
         // Panics are told in brief, with their run.
@@ -64,7 +64,7 @@ fn main() {
         }
         let mut report = Report::default();
         for (name, file) in found(target.name) {
-            report.add(&name, &file, &target, start);
+            report.add(&name, &file, &target);
         }
         for run in one.map_or(0..runs, |run| run..run + 1) {
             RUN.store(run, Relaxed);
@@ -76,7 +76,7 @@ fn main() {
             if one.is_some() {
                 std::fs::write(std::env::temp_dir().join("fuzzed"), &file).unwrap();
             }
-            report.add(&name, &file, &target, start);
+            report.add(&name, &file, &target);
         }
         report.print(&target);
         failures += report.failures;
@@ -125,12 +125,13 @@ struct Report {
 }
 
 impl Report {
-    fn add(&mut self, name: &str, file: &[u8], target: &Target, start: Instant) {
-        BEGAN.store(start.elapsed().as_secs(), Relaxed);
-        let (before, began) = (heap::now(), Instant::now());
+    fn add(&mut self, name: &str, file: &[u8], target: &Target) {
+        let began = spent();
+        BEGAN.store(began.as_secs(), Relaxed);
+        let before = heap::now();
         heap::reset();
         let read = catch_unwind(AssertUnwindSafe(|| (target.read)(file)));
-        let (took, most) = (began.elapsed(), heap::most_since(before));
+        let (took, most) = (spent().saturating_sub(began), heap::most_since(before));
         BEGAN.store(u64::MAX, Relaxed);
         self.runs += 1;
         self.seconds += took.as_secs_f64();
@@ -181,12 +182,20 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panicked: {}", text.unwrap_or("without a word"))
 }
 
+/// Time that the main thread, which runs the readers, had on a processor; on systems that do not tell it, time.
+fn spent() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/self/schedstat").ok();
+    let told = told.and_then(|text| text.split(' ').next()?.parse().ok());
+    told.map_or_else(|| START.elapsed(), Duration::from_nanos)
+}
+
 /// Ends the process when a run does not end.
-fn guard(start: Instant) {
+fn guard() {
     loop {
         std::thread::sleep(Duration::from_secs(1));
         let began = BEGAN.load(Relaxed);
-        if began != u64::MAX && start.elapsed().as_secs() > began.saturating_add(HUNG) {
+        if began != u64::MAX && spent().as_secs() > began.saturating_add(HUNG) {
             println!("run {} hangs", RUN.load(Relaxed));
             std::process::exit(2);
         }

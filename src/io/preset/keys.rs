@@ -108,6 +108,9 @@ fn list(known: &Map<String, Value>) -> String {
 }
 
 fn join(path: &str, key: &str) -> String {
+    // A key of no characters, or of spaces, is seen by its quotes.
+    let quoted = format!("\"{key}\"");
+    let key = if key.trim().is_empty() { &quoted } else { key };
     if path.is_empty() {
         key.to_owned()
     } else {

@@ -176,7 +176,7 @@ impl Experiment {
         if path.is_dir() {
             let inner = path.join("preset.json");
             let help = if file::exists(&inner) {
-                format!("; its preset is {}", inner.display())
+                format!("; its preset is {}", file::label(&inner))
             } else {
                 String::new()
             };

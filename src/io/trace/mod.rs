@@ -39,6 +39,7 @@ mod compare;
 mod form;
 mod npz;
 mod read;
+mod unpack;
 mod write;
 
 pub use compare::{Comparison, Difference, Side, compare, diff, obstacles, unknown, verify};

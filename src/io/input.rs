@@ -1,0 +1,188 @@
+//! Reading with limits: no more than is allowed, and no more than there is memory for.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::file::label;
+use super::{Error, room};
+
+/// So many bytes of a file are looked at before the rest is read.
+const START: u64 = 4096;
+/// How much is expected of a pipe, in bytes, until there is more.
+const PIPE: u64 = 16 << 20;
+
+/// The whole file, which has at most `limit` bytes. `begins` sees the first of them, and what it refuses is
+/// read no further.
+pub(in crate::io) fn read(
+    path: &Path,
+    limit: u64,
+    begins: impl FnOnce(&[u8]) -> Result<(), String>,
+) -> Result<Vec<u8>, Error> {
+    let label = label(path);
+    let unreadable = |source| Error::Read {
+        file: label.clone(),
+        source,
+    };
+    let refused = |problem: String| Error::content(&label, "", problem);
+    let there = std::fs::metadata(path).map_err(unreadable)?;
+    if is_device(&there) {
+        return Err(refused("is a device; expected a file".to_owned()));
+    }
+    let mut file = File::open(path).map_err(unreadable)?;
+    let too_large = || {
+        refused(format!(
+            "is larger than {} MB, the most that is read",
+            limit >> 20
+        ))
+    };
+    if there.len() > limit {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let start = file.by_ref().take(START.min(limit + 1));
+    read_up_to(start, START, START, &mut bytes).map_err(unreadable)?;
+    if bytes.is_empty() {
+        return Err(refused("is empty".to_owned()));
+    }
+    if is_pickle(&bytes) {
+        let problem = "is a pickle of Python or PyTorch, which only those can read; expected safetensors or a trace: \
+                       load it with torch.load and write its tensors with the Python module, \
+                       tapescope_io.write_weights (see python/examples/from_torch.py)";
+        return Err(refused(problem.to_owned()));
+    }
+    begins(&bytes).map_err(refused)?;
+    let expected = if there.is_file() { there.len() } else { PIPE };
+    read_up_to(file, expected, limit, &mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}
+
+/// True of what `pickle` or `torch.save` wrote, whatever it is called.
+///
+/// A pickle begins with 0x80 and the number of its protocol. So may the length of the header of a safetensors
+/// file, whose upper half is 0 and behind which a brace stands. The first member of a zip by PyTorch is
+/// `NAME/data.pkl`.
+fn is_pickle(bytes: &[u8]) -> bool {
+    match bytes {
+        [0x80, 2..=5, ..] => bytes.get(4..9) != Some(b"\0\0\0\0{"),
+        [b'P', b'K', 3, 4, ..] => {
+            let length = bytes.get(26..28).map_or(0, |length| {
+                usize::from(u16::from_le_bytes([length[0], length[1]]))
+            });
+            let name = bytes.get(30..30 + length);
+            name.is_some_and(|name| name.ends_with(b"data.pkl"))
+        }
+        _ => false,
+    }
+}
+
+/// The whole file as text.
+pub(in crate::io) fn read_text(path: &Path, limit: u64) -> Result<String, Error> {
+    String::from_utf8(read(path, limit, |_| Ok(()))?)
+        .map_err(|error| Error::content(&label(path), "", format!("is not text: {error}")))
+}
+
+/// Reads on to the end, or to one byte more than `limit` in all. Room is made for as many bytes as are
+/// `expected`, and then for twice as many, again and again, as long as there is memory.
+pub(in crate::io) fn read_up_to(
+    mut from: impl Read,
+    expected: u64,
+    limit: u64,
+    bytes: &mut Vec<u8>,
+) -> io::Result<()> {
+    let mut most = expected.clamp(bytes.len() as u64 + 1, limit.max(1));
+    loop {
+        // One more shows that there is more.
+        let more = (most + 1).saturating_sub(bytes.len() as u64);
+        let short = |short| io::Error::new(io::ErrorKind::OutOfMemory, short);
+        room::check(more).map_err(short)?;
+        bytes.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX))?;
+        from.by_ref().take(more).read_to_end(bytes)?;
+        if bytes.len() as u64 <= most || most >= limit {
+            return Ok(());
+        }
+        most = most.saturating_mul(2).min(limit);
+    }
+}
+
+/// True for what has no end, or is no file at all.
+#[cfg(unix)]
+fn is_device(there: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = there.file_type();
+    kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_ends_at_the_limit_and_one_more() {
+        let read = |there: usize, expected, limit| {
+            let mut bytes = vec![7; 10];
+            let from = io::repeat(1).take(there as u64);
+            read_up_to(from, expected, limit, &mut bytes).unwrap();
+            bytes.len()
+        };
+        for (there, expected, limit, all) in [
+            (90, 100, 1000, 100),
+            (90, 5, 1000, 100),
+            (90, 1000, 100, 100),
+            (91, 40, 100, 101),
+            (5000, 40, 100, 101),
+            (0, 10, 100, 10),
+        ] {
+            assert_eq!(read(there, expected, limit), all, "{there}, {expected}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_cannot_be_meant_is_not_read_to_its_end() {
+        let endless = Path::new("/dev/zero");
+        let error = read(endless, u64::MAX - 1, |_| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "/dev/zero: is a device; expected a file");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("large");
+        File::create(&file).unwrap().set_len(1 << 40).unwrap();
+        let error = read(&file, 1 << 30, |_| Ok(())).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("large: is larger than 1024 MB, the most that is read")
+        );
+        let seen = |start: &[u8]| Err(format!("begins with {} zeros", start.len()));
+        let error = read(&file, 1 << 41, seen).unwrap_err();
+        assert!(error.to_string().ends_with("large: begins with 4096 zeros"));
+    }
+
+    #[test]
+    fn a_pickle_is_known_by_its_first_bytes_and_a_header_of_640_bytes_is_none() {
+        let zip = |name: &str| {
+            let mut bytes = [b"PK\x03\x04".as_slice(), &[0; 26], name.as_bytes()].concat();
+            bytes[26] = name.len() as u8;
+            bytes
+        };
+        let safetensors = [&640_u64.to_le_bytes(), b"{\"a\"".as_slice()].concat();
+        for (bytes, expected) in [
+            (b"\x80\x02\x8a\x0a\x6c\xfc\x9cF\xf9 j".to_vec(), true),
+            (b"\x80\x04\x95".to_vec(), true),
+            (zip("archive/data.pkl"), true),
+            (zip("meta.json"), false),
+            (b"PK\x03\x04".to_vec(), false),
+            (safetensors, false),
+            (b"{}".to_vec(), false),
+        ] {
+            assert_eq!(is_pickle(&bytes), expected, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! How much memory this process may still take, and who says so.
+//!
+//! Linux tells it in text: what the computer has left, what the control group leaves (of both versions, at
+//! every level), and the limits of the shell. Where nothing is told, 16 GB are the limit.
+
+use std::fmt;
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+
+use super::label;
+
+/// The most that is given where the system does not tell how much there is, in bytes.
+const UNTOLD: u64 = 16_000_000_000;
+/// What the program takes beside what it asks for here, in bytes.
+const BESIDE: u64 = 32_000_000;
+/// Address space that a thread takes for its stack and for small allocations of its own, in bytes.
+const THREAD: u64 = 68 << 20;
+/// Least, in bytes, for which the system is asked; what is smaller is there or nothing works.
+const WORTH_ASKING: u64 = 1 << 20;
+
+/// What may still be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Room {
+    bytes: u64,
+    limit: Limit,
+}
+
+/// Who allows no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Limit {
+    Computer,
+    Group(PathBuf),
+    AddressSpace,
+    Data,
+    /// The system refused, for reasons of its own.
+    System,
+    Untold,
+}
+
+/// More memory was asked for than there is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("takes {}, {room}", amount(*.needed))]
+pub struct Short {
+    needed: u64,
+    room: Room,
+}
+
+impl fmt::Display for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = amount(self.bytes);
+        match &self.limit {
+            Limit::Computer => write!(f, "more than the {most} that this computer has free"),
+            Limit::Group(file) => {
+                write!(f, "more than the {most} that {} leaves", label(file))
+            }
+            Limit::AddressSpace => write!(f, "more than the {most} that `ulimit -v` leaves"),
+            Limit::Data => write!(f, "more than the {most} that `ulimit -d` leaves"),
+            Limit::System => f.write_str("more than the system gives"),
+            Limit::Untold => write!(f, "more than {most}"),
+        }
+    }
+}
+
+/// An amount of memory, for people.
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// Makes sure that nobody forbids this process to take so many `bytes`.
+///
+/// # Errors
+/// What is needed, what there is, and who allows no more.
+pub fn check(bytes: u64) -> Result<(), Short> {
+    within(bytes, 0)
+}
+
+fn within(bytes: u64, threads: usize) -> Result<(), Short> {
+    if bytes < WORTH_ASKING {
+        return Ok(());
+    }
+    let room = room(Path::new("/"), threads);
+    if bytes <= room.bytes {
+        return Ok(());
+    }
+    let needed = bytes;
+    Err(Short { needed, room })
+}
+
+/// Makes sure that this process, with so many more threads, can take so many `bytes` at once.
+///
+/// The system is asked for all of them together, which costs nothing as long as nothing is written there: what
+/// is refused here would have ended the program later.
+///
+/// # Errors
+/// As for [`check`].
+pub fn claim(bytes: u64, threads: usize) -> Result<(), Short> {
+    within(bytes, threads)?;
+    let mut all = Vec::<u8>::new();
+    let asked = usize::try_from(bytes).map(|bytes| all.try_reserve_exact(bytes).is_ok());
+    black_box(&all);
+    if asked == Ok(true) {
+        return Ok(());
+    }
+    let limit = Limit::System;
+    Err(Short {
+        needed: bytes,
+        room: Room { bytes, limit },
+    })
+}
+
+/// The least that anyone leaves, by the files below `root`.
+fn room(root: &Path, threads: usize) -> Room {
+    let limits = fs::read_to_string(root.join("proc/self/limits")).unwrap_or_default();
+    let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
+    let memory = fs::read_to_string(root.join("proc/meminfo")).unwrap_or_default();
+    let taken = |key| kilobytes(&status, key).unwrap_or(0);
+    let stacks = THREAD.saturating_mul(threads as u64);
+    let left = |most: Option<u64>, taken| most.map(|most: u64| most.saturating_sub(taken));
+    let space = left(
+        number_behind(&limits, "Max address space"),
+        taken("VmSize:") + stacks,
+    );
+    let data = left(number_behind(&limits, "Max data size"), taken("VmData:"));
+    let of = |bytes: Option<u64>, limit| bytes.map(|bytes| Room { bytes, limit });
+    let told = groups(root)
+        .into_iter()
+        .chain(of(kilobytes(&memory, "MemAvailable:"), Limit::Computer))
+        .chain(of(space, Limit::AddressSpace))
+        .chain(of(data, Limit::Data));
+    let mut least = told.min_by_key(|room| room.bytes).unwrap_or(Room {
+        bytes: UNTOLD + BESIDE,
+        limit: Limit::Untold,
+    });
+    least.bytes = least.bytes.saturating_sub(BESIDE);
+    least
+}
+
+/// What every control group leaves that this process is in.
+fn groups(root: &Path) -> Vec<Room> {
+    let lines = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mut rooms = Vec::new();
+    for line in lines.lines() {
+        // `0::/user.slice`, or `4:memory:/user.slice` in version 1.
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(kind), Some(path)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let version_2 = ["memory.max", "memory.current", "inactive_file"];
+        let version_1 = [
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "total_inactive_file",
+        ];
+        let (top, files) = match kind {
+            "" => ("sys/fs/cgroup", version_2),
+            kind if kind.split(',').any(|kind| kind == "memory") => {
+                ("sys/fs/cgroup/memory", version_1)
+            }
+            _ => continue,
+        };
+        let top = root.join(top);
+        let own = top.join(path.trim_start_matches('/'));
+        // In a container the path may be one of the host, which is not there: the top stands for it.
+        let levels = own.ancestors().take_while(|level| level.starts_with(&top));
+        rooms.extend(levels.filter_map(|level| group(level, files)));
+    }
+    rooms
+}
+
+/// What a group leaves: what it may take, less what it has taken and could not give back.
+fn group(folder: &Path, [most, taken, spare]: [&str; 3]) -> Option<Room> {
+    let file = folder.join(most);
+    let number = |file: &Path| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
+    let (most, taken) = (number(&file)?, number(&folder.join(taken))?);
+    let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let spare = number_behind(&statistics, &format!("{spare} ")).unwrap_or(0);
+    Some(Room {
+        bytes: most.saturating_sub(taken.saturating_sub(spare)),
+        limit: Limit::Group(file),
+    })
+}
+
+/// The number behind the words that a line begins with, where it is one.
+fn number_behind(text: &str, words: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(words))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// As [`number_behind`], of kilobytes.
+fn kilobytes(text: &str, words: &str) -> Option<u64> {
+    Some(number_behind(text, words)?.saturating_mul(1024))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system that says what the files say.
+    fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let file = root.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        root
+    }
+
+    fn said(files: &[(&str, &str)]) -> (u64, String) {
+        let root = system(files);
+        let room = room(root.path(), 0);
+        let text = room.to_string();
+        let top = format!("{}/", root.path().display());
+        (room.bytes + BESIDE, text.replace(&top, "/"))
+    }
+
+    const MEMORY: (&str, &str) = (
+        "proc/meminfo",
+        "MemTotal: 9000000 kB\nMemAvailable:    2000000 kB\n",
+    );
+
+    #[test]
+    fn the_least_that_anyone_leaves_is_what_there_is() {
+        assert_eq!(said(&[]), (UNTOLD + BESIDE, "more than 16.0 GB".to_owned()));
+        let (bytes, text) = said(&[MEMORY]);
+        assert_eq!(bytes, 2_000_000 * 1024);
+        assert_eq!(text, "more than the 2.0 GB that this computer has free");
+        let status = (
+            "proc/self/status",
+            "VmSize:\t   50000 kB\nVmData:\t   10000 kB\n",
+        );
+        let space = "Max data size  unlimited  unlimited  bytes\nMax address space  1024000000  unlimited  bytes\n";
+        let (bytes, text) = said(&[MEMORY, status, ("proc/self/limits", space)]);
+        assert_eq!(bytes, 1_024_000_000 - 50_000 * 1024);
+        assert_eq!(text, "more than the 941 MB that `ulimit -v` leaves");
+        let data = "Max data size  512000000  unlimited  bytes\nMax address space  1024000000  unlimited  bytes\n";
+        let (bytes, text) = said(&[MEMORY, status, ("proc/self/limits", data)]);
+        assert_eq!(bytes, 512_000_000 - 10_000 * 1024);
+        assert_eq!(text, "more than the 470 MB that `ulimit -d` leaves");
+    }
+
+    #[test]
+    fn every_control_group_up_to_the_top_is_asked() {
+        let all = [
+            MEMORY,
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/b/memory.current", "300000000\n"),
+            ("sys/fs/cgroup/a/memory.max", "1000000000\n"),
+            ("sys/fs/cgroup/a/memory.current", "700000000\n"),
+            (
+                "sys/fs/cgroup/a/memory.stat",
+                "anon 5\nactive_file 7\ninactive_file 100000000\n",
+            ),
+        ];
+        let (bytes, text) = said(&all);
+        assert_eq!(bytes, 400_000_000);
+        assert_eq!(
+            text,
+            "more than the 368 MB that /sys/fs/cgroup/a/memory.max leaves"
+        );
+        let first = [
+            MEMORY,
+            ("proc/self/cgroup", "9:cpu:/x\n4:cpuset,memory:/host/path\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000000\n"),
+            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "900000000\n"),
+            (
+                "sys/fs/cgroup/memory/memory.stat",
+                "total_inactive_file 50000000\n",
+            ),
+        ];
+        let (bytes, text) = said(&first);
+        assert_eq!(bytes, 150_000_000);
+        assert!(
+            text.contains("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn threads_take_address_space() {
+        let space = "Max address space  1024000000  unlimited  bytes\n";
+        let root = system(&[("proc/self/limits", space)]);
+        let with = |threads| room(root.path(), threads).bytes;
+        assert_eq!(with(0) - with(4), 4 * THREAD);
+    }
+
+    #[test]
+    fn more_than_any_computer_has_is_refused_with_what_was_needed() {
+        let short = claim(u64::MAX / 2, 1).unwrap_err();
+        let text = short.to_string();
+        assert!(
+            text.starts_with("takes 9223372036.9 GB, more than "),
+            "{text}"
+        );
+        assert_eq!(claim(2_000_000, 1), Ok(()));
+    }
+}

@@ -323,67 +323,110 @@ fn the_figures_of_a_run_are_those_of_its_log_and_its_weights() {
     );
 }
 
+/// Every signal that asks a run to end: what it keeps and how it goes on is said, and it goes on.
 #[test]
 #[cfg(unix)]
-fn ctrl_c_says_where_the_weights_are() {
+fn a_run_that_is_stopped_says_how_it_goes_on() {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
 
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("runs/tiny-1");
-    // Stops a long run: with weights after the first line, which is a validation, or before any.
-    let stop = |validation_every: &str, has_weights: bool| {
+    let endless = [
+        "train",
+        "copy",
+        "--out",
+        "runs/tiny-1",
+        "--sequences",
+        "1000000000000",
+        "--set",
+        "task.length=[1,2]",
+        "--set",
+        "model.controller.size=4",
+        "--set",
+        "training.validation_episodes=1",
+        "--set",
+        "training.validation_every=1000",
+    ];
+    // Stops a run behind its first line, which is a validation.
+    let stop = |arguments: &[&str], signal: &str| {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tapescope"))
-            .args(["train", "copy", "--force", "--out", "runs/tiny-1"])
-            .args(["--threads", "1", "--set", "task.length=[1,2]"])
-            .args(["--set", "model.controller.size=4"])
-            .args(["--set", "training.validation_episodes=1"])
-            .args(["--sequences", "1000000000", "--set"])
-            .arg(format!("training.validation_every={validation_every}"))
+            .args(arguments)
+            .args(["--threads", "1"])
             .current_dir(folder.path())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap());
-        if has_weights {
-            errors.read_line(&mut String::new()).unwrap();
-        } else {
-            // The folder is made by who listens already.
-            while run.join("weights.safetensors").exists()
-                || !run.join("history.ntmlog.jsonl").exists()
-            {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-        }
+        errors.read_line(&mut String::new()).unwrap();
         let pid = child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.unwrap().success());
         let mut said = String::new();
         errors.read_to_string(&mut said).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
-        said.lines().last().unwrap_or_default().to_owned()
+        let code = child.wait().unwrap().code();
+        let last = said.lines().last().unwrap_or_default();
+        let words = " sequences; the best weights so far are in runs/tiny-1/weights.safetensors; to go on: tapescope train --resume runs/tiny-1";
+        let sequences = last
+            .strip_prefix("stopped after ")
+            .and_then(|rest| rest.strip_suffix(words));
+        let sequences: u64 = sequences
+            .and_then(|text| text.parse().ok())
+            .unwrap_or_else(|| panic!("{said}"));
+        tapescope::io::weights::read(&run.join("weights.safetensors")).unwrap();
+        (code, sequences)
     };
-    let said = stop("1000", true);
-    assert!(said.starts_with("stopped after "), "{said}");
+    let (code, mut before) = stop(&endless, "INT");
+    assert_eq!(code, Some(130));
+    for (signal, expected) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
+        // Under `nohup` these tests and what they start ignore it: see below.
+        if signal == "HUP" && tapescope::io::process::ignores(1) != Some(false) {
+            continue;
+        }
+        let (code, after) = stop(&["train", "--resume", "runs/tiny-1"], signal);
+        assert_eq!(code, Some(expected));
+        assert!(after > before, "{after} {before}");
+        before = after;
+    }
+    assert!(!run.join("run.lock").exists());
+}
+
+/// `nohup tapescope train …` goes on when the terminal is closed.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_hangup_that_is_ignored_stays_so() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    let folder = tempfile::tempdir().unwrap();
+    let script = "trap '' HUP; exec \"$0\" train copy --out run --threads 1 \
+        --set model.controller.size=4 --set task.length=[1,2] --sequences 1000000000000 \
+        --set training.validation_episodes=1 --set training.validation_every=1000";
+    let mut child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_tapescope")])
+        .current_dir(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    let pid = child.id().to_string();
     assert!(
-        said.ends_with(
-            " sequences; the best weights so far are in runs/tiny-1/weights.safetensors"
-        ),
-        "{said}"
+        Command::new("kill")
+            .args(["-s", "HUP", &pid])
+            .status()
+            .unwrap()
+            .success()
     );
-    let weights = run.join("weights.safetensors");
-    tapescope::io::weights::read(&weights).unwrap();
-    let said = stop("1000000000", false);
-    assert!(
-        said.ends_with(" sequences, before the first validation: no weights are kept"),
-        "{said}"
-    );
-    assert!(!weights.exists(), "those of the earlier run are gone");
+    // Two more validations: it was not between the signal and its end.
+    for _ in 0..2 {
+        line.clear();
+        errors.read_line(&mut line).unwrap();
+        assert!(line.contains(" sequences/s, "), "{line}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

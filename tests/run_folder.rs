@@ -51,10 +51,10 @@ fn nothing_is_written_into_a_folder_that_is_not_ours() {
     let newer = newer.replacen('{', r#"{"from_the_future": 1,"#, 1);
     let other = TINY.replace("40", "50").into_bytes();
     let log = || (LOG, run[LOG].clone());
-    let cases: [(&str, Vec<(&str, Vec<u8>)>, &str); 8] = [
+    let cases = [
         (
             "preset",
-            vec![(PRESET, TINY.into())],
+            vec![(PRESET, TINY.as_bytes().to_vec())],
             "it holds preset.json, and no history.ntmlog.jsonl",
         ),
         (
@@ -64,22 +64,22 @@ fn nothing_is_written_into_a_folder_that_is_not_ours() {
         ),
         (
             "notes",
-            vec![("notes.txt", "mine".into())],
+            vec![("notes.txt", b"mine".to_vec())],
             "it holds notes.txt, and no ",
         ),
         (
             "lock",
-            vec![("run.lock", "mine".into())],
+            vec![("run.lock", b"mine".to_vec())],
             "it holds run.lock, and no ",
         ),
         (
             "log",
-            vec![(LOG, "mine\n".into())],
+            vec![(LOG, b"mine\n".to_vec())],
             "log/history.ntmlog.jsonl: `line 1`: ",
         ),
         (
             "newer",
-            vec![log(), (PRESET, newer.into())],
+            vec![log(), (PRESET, newer.into_bytes())],
             "newer/preset.json: `from_the_future`: ",
         ),
         (
@@ -89,7 +89,7 @@ fn nothing_is_written_into_a_folder_that_is_not_ours() {
         ),
         (
             "torn",
-            vec![log(), (WEIGHTS, "mine".into())],
+            vec![log(), (WEIGHTS, b"mine".to_vec())],
             "torn/weights.safetensors: ",
         ),
     ];
@@ -137,7 +137,7 @@ fn a_run_is_replaced_with_force_alone_and_then_as_a_whole() {
     assert_eq!(files(&folder), before);
     assert_eq!(done.status.code(), Some(2));
     assert!(
-        said(&done).contains("done: holds a run of 40/40 sequences; "),
+        said(&done).contains("done: holds a run of 40/40 sequences; choose another "),
         "{}",
         said(&done)
     );
@@ -233,4 +233,74 @@ fn two_runs_in_one_folder_do_not_mix() {
     assert!(third.status.success(), "{third:?}");
     assert_eq!([LOG, PRESET, WEIGHTS].map(seed), [2, 2, 2]);
     assert!(!place.path().join("run/run.lock").exists());
+}
+
+#[test]
+fn a_finished_run_says_so_and_what_has_no_run_does_too() {
+    let place = with_a_run();
+    let before = files(&place.path().join("done"));
+    let done = tapescope(place.path(), &["train", "--resume", "done"]);
+    assert!(done.status.success(), "{done:?}");
+    let out = String::from_utf8(done.stdout).unwrap();
+    assert!(
+        out.starts_with("done is finished: it has seen all its 40 sequences\n"),
+        "{out}"
+    );
+    assert_eq!(files(&place.path().join("done")), before);
+    std::fs::create_dir(place.path().join("empty")).unwrap();
+    for folder in ["nowhere", "empty"] {
+        let done = tapescope(place.path(), &["train", "--resume", folder]);
+        assert_eq!(done.status.code(), Some(2));
+        assert_eq!(
+            said(&done),
+            format!("error: {folder}: holds no run that could go on\n")
+        );
+    }
+    for arguments in [
+        &["tiny.json"][..],
+        &["--seed", "2"],
+        &["--force"],
+        &["--set", "a=1"],
+        &["--from", "x"],
+    ] {
+        let done = tapescope(
+            place.path(),
+            &[&["train", "--resume", "done"], arguments].concat(),
+        );
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            said(&done).contains("cannot be used with"),
+            "{}",
+            said(&done)
+        );
+    }
+}
+
+#[test]
+fn a_run_begins_with_given_weights() {
+    let place = with_a_run();
+    let again = ["train", "tiny.json", "--seed", "2", "--from", "done"];
+    let done = tapescope(place.path(), &[&again[..], &["--out", "a"]].concat());
+    assert!(done.status.success(), "{done:?}");
+    let done = tapescope(
+        place.path(),
+        &["train", "tiny.json", "--seed", "2", "--out", "b"],
+    );
+    assert!(done.status.success(), "{done:?}");
+    let first = |run: &str| log::read(&place.path().join(run).join(LOG)).unwrap();
+    let bits = |run: &str| first(run).points[0].training_bits;
+    assert!(bits("a") < bits("b"), "{} {}", bits("a"), bits("b"));
+    assert!(
+        first("a").command.ends_with("--from done --out a"),
+        "{}",
+        first("a").command
+    );
+    let larger = ["--set", "model.controller.size=7", "--out", "c"];
+    let done = tapescope(place.path(), &[&again[..], &larger].concat());
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    assert_eq!(
+        said(&done),
+        "error: --from done: `controller0.weight` is [12, 20] there, and [14, 28] in tiny.json\n"
+    );
+    assert!(!place.path().join("c").exists());
 }

@@ -122,7 +122,7 @@ fn a_new_run_in_an_old_folder_leaves_nothing_of_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let old = trained(TINY);
     let run = RunFolder::create(folder.path(), &old.experiment, "old", false).unwrap();
-    run.weights(&old).unwrap();
+    weights::write(&run.weights_path(), &old).unwrap();
     drop(run);
     assert!(RunFolder::is_taken(folder.path()));
     let new = trained(&TINY.replace(r#""size": 4"#, r#""size": 5"#));

@@ -7,6 +7,7 @@ mod eval;
 mod machine;
 mod plan;
 mod render;
+mod signal;
 mod suite;
 mod sweep;
 mod table;
@@ -43,7 +44,7 @@ Examples:
   tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
 
 Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
-            130 stopped with Ctrl-C, 143 terminated.";
+            130 stopped with Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.";
 
 /// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
@@ -142,7 +143,7 @@ fn end(result: anyhow::Result<()>) -> ExitCode {
         Err(error) if error.is::<compare::Differs>() => ExitCode::FAILURE,
         Err(error) if error.is::<Stopped>() => {
             note(&error.to_string());
-            ExitCode::from(INTERRUPTED)
+            ExitCode::from(signal::exit_code())
         }
         Err(error) => {
             // Every other file has its name in an error of its own.

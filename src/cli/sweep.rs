@@ -12,8 +12,9 @@ use clap::Args;
 
 use super::collect::Collect;
 use super::plan::{Grid, Seeds, Shard, settings};
+use super::signal::interrupted;
 use super::table::Format;
-use super::train::{check_size, interrupted};
+use super::train::check_size;
 use super::{INTERRUPTED, Stopped, Usage, note, quoted, thread_count, threads, whole_number};
 use crate::io::sweep::{Progress, is_divergence, note_failure, progress, run_name};
 use crate::io::{Error, Experiment, RunFolder, label, preset, weights};

@@ -1,22 +1,22 @@
 //! `tapescope train`: from random weights to a machine that answers.
 
 use std::io::{IsTerminal, Write, stderr};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use super::signal::interrupted;
 use super::{
-    INTERRUPTED, Stopped, command_line, from_zero, machine, note, thread_count, threads,
+    Stopped, Usage, command_line, from_zero, machine, note, quoted, thread_count, threads,
     whole_number,
 };
-use crate::io::{Experiment, RunFolder, Trained, label, preset};
+use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
 use crate::model::Ntm;
 use crate::train::{
-    Demand, Diverged, Evaluation, HistoryPoint, Part, Trainer, TrainingConfig, Update, Work,
+    Demand, Diverged, Evaluation, HistoryPoint, Part, State, Trainer, TrainingConfig, Update, Work,
 };
 
 const EXAMPLES: &str = "\
@@ -25,17 +25,29 @@ Examples:
   tapescope train copy --seed 7 --sequences 20000
   tapescope train copy --set model.memory.rows=64 --set training.optimizer.rate=3e-4
   tapescope train mine.json --out runs/mine
+  tapescope train --resume runs/mine                  go on with a run that was stopped
+  tapescope train copy --from runs/mine --seed 8      begin with the weights of another run
 
 The folder receives, as soon as they are known: weights.safetensors (the best by validation), \
-history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default). A run \
-that is stopped with Ctrl-C keeps them. The same seed gives the same weights, on any number of threads.";
+history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default); and until \
+the run is finished checkpoint.safetensors, at most every ten seconds. A run that was stopped, with Ctrl-C or \
+in any other way, goes on with --resume, and ends in the same bits as one that never was. The same seed gives the \
+same weights, on any number of threads.";
 
 /// Train a machine; the best weights are on disk as soon as they are known.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Train {
     /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
-    preset: String,
+    #[arg(required_unless_present = "resume")]
+    preset: Option<String>,
+    /// Go on with the run in this folder, from its checkpoint.
+    #[arg(long, value_name = "DIR",
+          conflicts_with_all = ["preset", "seed", "sequences", "out", "force", "overrides", "from"])]
+    resume: Option<PathBuf>,
+    /// Begin with the weights of this file, run or shipped machine, instead of random ones.
+    #[arg(long, value_name = "WEIGHTS")]
+    from: Option<String>,
     /// Seed of the initial weights and of every episode [default: that of the preset].
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -62,49 +74,86 @@ fn sequences(text: &str) -> Result<u64, String> {
 
 impl Train {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let experiment = self.experiment()?;
-        check_size(&experiment, &self.preset, threads(self.threads))?;
-        let folder = self.out.clone().unwrap_or_else(|| {
-            PathBuf::from(format!(
-                "runs/{}-{}",
-                experiment.name, experiment.training.seed
-            ))
-        });
-        // From here on Ctrl-C is answered: whoever sees the folder may rely on it.
+        // From here on nothing is lost: what comes before the first update is heeded there.
         let stop = interrupted();
-        let command = command_line();
-        let mut run = Run {
-            folder: RunFolder::create(&folder, &experiment, &command, self.force)?,
+        let Some(Resumed {
+            folder,
             experiment,
-            command,
-            saved: None,
+            state,
+        }) = self.begin_or_resume()?
+        else {
+            return self.report_finished(out);
         };
-        let mut trainer = Trainer::new(
-            run.experiment.task.clone(),
-            run.experiment.model.clone(),
-            run.experiment.training.clone(),
+        let mut run = Run { folder };
+        let progress = Progress::new(state.sequences, experiment.training.sequences);
+        let mut trainer = Trainer::resume(
+            experiment.task,
+            experiment.training,
+            state,
             threads(self.threads),
         );
-        let progress = Progress::new(run.experiment.training.sequences);
         let result = run.train(&mut trainer, &progress, &stop);
         progress.bar.finish_and_clear();
-        if result.as_ref().is_err_and(anyhow::Error::is::<Stopped>) {
-            return result;
+        if let Err(error) = result {
+            return match error.downcast_ref() {
+                Some(diverged) => Err(run.diverged(diverged, &trainer.state)?),
+                None => Err(error),
+            };
         }
-        let diverged = result.as_ref().err();
-        let diverged = diverged.and_then(|error| error.downcast_ref::<Diverged>());
-        if !diverged.is_some_and(|diverged| diverged.weights) {
-            run.save_last_when_none(&trainer)?;
-        }
-        if let Some(diverged) = diverged {
-            return Err(run.diverged(diverged));
-        }
-        result?;
-        run.report(out, &trainer)
+        let end = Report::of(&run.folder, trainer.state.history.len());
+        run.folder.finish()?;
+        end.write(out)
     }
 
-    fn experiment(&self) -> anyhow::Result<Experiment> {
-        let mut experiment = Experiment::find(&self.preset, &self.overrides)?;
+    /// The run that is asked for, in its folder; none when it is finished.
+    fn begin_or_resume(&self) -> anyhow::Result<Option<Resumed>> {
+        let Some(folder) = &self.resume else {
+            let preset = self.preset.as_deref().unwrap_or_default();
+            return self.begin(preset).map(Some);
+        };
+        let resumed = RunFolder::resume(folder, &command_line())?;
+        if let Some(resumed) = &resumed {
+            check_size(&resumed.experiment, &label(folder), threads(self.threads))?;
+        }
+        Ok(resumed)
+    }
+
+    fn begin(&self, preset: &str) -> anyhow::Result<Resumed> {
+        let experiment = self.experiment(preset)?;
+        check_size(&experiment, preset, threads(self.threads))?;
+        let mut state = State::new(experiment.model.clone(), &experiment.training);
+        if let Some(from) = &self.from {
+            let from = weights_for(&experiment, from, preset)?;
+            state.machine.params = from.params;
+        }
+        let default = || {
+            let seed = experiment.training.seed;
+            PathBuf::from(format!("runs/{}-{seed}", experiment.name))
+        };
+        let folder = self.out.clone().unwrap_or_else(default);
+        let command = command_line();
+        let folder = RunFolder::create_from(&folder, &experiment, &command, &state, self.force)?;
+        Ok(Resumed {
+            folder,
+            experiment,
+            state,
+        })
+    }
+
+    fn report_finished(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let folder = self.resume.as_deref().unwrap_or(Path::new(""));
+        let path = RunFolder::weights_at(folder)?;
+        let sequences = weights::read(&path)?.experiment.training.sequences;
+        let folder = label(folder);
+        writeln!(
+            out,
+            "{folder} is finished: it has seen all its {sequences} sequences"
+        )?;
+        Ok(next(out, &path)?)
+    }
+
+    fn experiment(&self, preset: &str) -> anyhow::Result<Experiment> {
+        let mut experiment = Experiment::find(preset, &self.overrides)?;
         let training = &mut experiment.training;
         training.seed = self.seed.unwrap_or(training.seed);
         training.sequences = self.sequences.unwrap_or(training.sequences);
@@ -138,26 +187,27 @@ pub(super) fn check_size(
     machine::check_size(&demand, preset, &parts)
 }
 
-/// Becomes true with the first Ctrl-C; the second ends the program at once.
-pub(super) fn interrupted() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
-    // Where no handler can be set Ctrl-C ends the program as it always does; nothing is lost but the message.
-    let _ = ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
-        }
-    });
-    flag
+/// The machine whose weights an experiment is to begin with.
+fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Result<Ntm<f32>> {
+    let machine = machine::find(from, None)?.machine;
+    let [there, here] = [&machine.config, &experiment.model].map(weights::shapes);
+    let shape = |shapes: &[(String, [usize; 2])], name: &str| {
+        let found = shapes.iter().find(|(known, _)| known == name);
+        found.map_or("absent".to_owned(), |(_, shape)| format!("{shape:?}"))
+    };
+    let differs = there.iter().chain(&here);
+    let mut differs = differs.filter(|tensor| !(there.contains(tensor) && here.contains(tensor)));
+    let Some((name, _)) = differs.next() else {
+        return Ok(machine);
+    };
+    let [there, here] = [&there, &here].map(|shapes| shape(shapes, name));
+    let problem = format!("--from {from}: `{name}` is {there} there, and {here} in {preset}");
+    Err(Usage(problem).into())
 }
 
 /// A run on its way to the disk.
 struct Run {
     folder: RunFolder,
-    experiment: Experiment,
-    command: String,
-    /// The measure of the weights that are on disk.
-    saved: Option<Evaluation>,
 }
 
 impl Run {
@@ -165,103 +215,100 @@ impl Run {
         &mut self,
         trainer: &mut Trainer,
         progress: &Progress,
-        interrupted: &AtomicBool,
+        stop: &AtomicBool,
     ) -> anyhow::Result<()> {
         while !trainer.finished() {
-            if interrupted.load(Ordering::Relaxed) {
-                return Err(self.stopped(trainer.sequences).into());
+            if stop.load(Ordering::Relaxed) {
+                return Err(self.stopped(&trainer.state)?.into());
             }
             let update = trainer.update()?;
-            progress.advance(trainer.sequences, &update);
+            progress.advance(trainer.state.sequences, &update);
             if let Some(point) = update.validated {
-                self.folder.point(&point)?;
-                self.save_best(trainer)?;
+                self.folder.validated(&trainer.state)?;
                 progress.validated(&point);
             }
+            self.folder.checkpoint_when_due(&trainer.state)?;
         }
         Ok(())
     }
 
-    fn stopped(&self, sequences: u64) -> Stopped {
-        let path = self.folder.weights_path();
-        Stopped(if self.saved.is_some() {
-            format!(
-                "stopped after {sequences} sequences; the best weights so far are in {}",
-                label(&path)
-            )
-        } else {
-            format!(
-                "stopped after {sequences} sequences, before the first validation: no weights are kept"
-            )
-        })
+    /// Keeps what there is, and says so.
+    fn stopped(&mut self, state: &State) -> anyhow::Result<Stopped> {
+        self.folder.checkpoint(state)?;
+        let weights = match self.folder.saved() {
+            Some(_) => {
+                let path = self.folder.weights_path();
+                format!("the best weights so far are in {}", label(&path))
+            }
+            None => "there are no weights before the first validation".to_owned(),
+        };
+        let folder = self.folder.path().display().to_string();
+        let go_on = quoted(&["train".to_owned(), "--resume".to_owned(), folder]);
+        Ok(Stopped(format!(
+            "stopped after {} sequences; {weights}; to go on: {go_on}",
+            state.sequences
+        )))
     }
 
-    /// What is left of a run that went wrong; to be asked once that is on the disk.
-    fn diverged(&self, diverged: &Diverged) -> anyhow::Error {
+    /// What is left of a run that went wrong, once that is on the disk.
+    fn diverged(&mut self, diverged: &Diverged, state: &State) -> anyhow::Result<anyhow::Error> {
+        if !diverged.weights {
+            self.folder.save_best_or_last(state)?;
+        }
         let path = self.folder.weights_path();
         let path = label(&path);
-        let left = if self.saved.is_some() {
+        let left = if self.folder.saved().is_some() {
             format!("the best weights before it are in {path}")
         } else if diverged.weights {
             "no weights are kept: there was no validation before it".to_owned()
         } else {
             format!("the weights before it are in {path}")
         };
-        anyhow::anyhow!("{diverged}; {left}; a smaller training.optimizer.rate may help")
+        Ok(anyhow::anyhow!(
+            "{diverged}; {left}; a smaller training.optimizer.rate may help"
+        ))
     }
+}
 
-    fn save_best(&mut self, trainer: &Trainer) -> anyhow::Result<()> {
-        if let Some((machine, evaluation)) = &trainer.best
-            && self.saved != Some(*evaluation)
-        {
-            self.save(trainer, machine, Some(*evaluation))?;
+/// What is said of a run that has ended well.
+struct Report {
+    validations: usize,
+    best: Option<Evaluation>,
+    path: PathBuf,
+}
+
+impl Report {
+    fn of(folder: &RunFolder, validations: usize) -> Self {
+        Self {
+            validations,
+            best: folder.saved(),
+            path: folder.weights_path(),
         }
-        Ok(())
     }
 
-    /// A run without a validation has no best weights: its last ones are better than none.
-    fn save_last_when_none(&mut self, trainer: &Trainer) -> anyhow::Result<()> {
-        if self.saved.is_none() {
-            self.save(trainer, &trainer.machine, None)?;
-        }
-        Ok(())
-    }
-
-    fn save(
-        &mut self,
-        trainer: &Trainer,
-        machine: &Ntm<f32>,
-        evaluation: Option<Evaluation>,
-    ) -> anyhow::Result<()> {
-        self.saved = evaluation;
-        Ok(self.folder.weights(&Trained {
-            experiment: self.experiment.clone(),
-            machine: machine.clone(),
-            history: trainer.history.clone(),
-            evaluation,
-            command: self.command.clone(),
-        })?)
-    }
-
-    fn report(&self, out: &mut impl Write, trainer: &Trainer) -> anyhow::Result<()> {
-        let path = self.folder.weights_path();
-        if let Some(best) = &self.saved {
+    fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        if let Some(best) = &self.best {
             writeln!(
                 out,
                 "best validation of {}: {:.3} bits and {:.2} wrong bits per sequence, {:.1}% perfect",
-                trainer.history.len(),
+                self.validations,
                 best.bits_per_sequence,
                 best.wrong_bits,
                 100.0 * best.perfect
             )?;
         }
-        let path = label(&path);
-        writeln!(out, "{path}")?;
-        Ok(writeln!(
-            out,
-            "next: tapescope eval {path}, or: tapescope view {path}"
-        )?)
+        Ok(next(out, &self.path)?)
     }
+}
+
+/// Where the weights are, and what can be done with them.
+fn next(out: &mut impl Write, weights: &Path) -> std::io::Result<()> {
+    let path = label(weights);
+    writeln!(out, "{path}")?;
+    writeln!(
+        out,
+        "next: tapescope eval {path}, or: tapescope view {path}"
+    )
 }
 
 /// A bar on a terminal; elsewhere a line per validation.
@@ -269,11 +316,13 @@ struct Progress {
     bar: ProgressBar,
     is_terminal: bool,
     start: Instant,
+    /// Sequences that were done before it.
+    before: u64,
     sequences: u64,
 }
 
 impl Progress {
-    fn new(sequences: u64) -> Self {
+    fn new(before: u64, sequences: u64) -> Self {
         let is_terminal = stderr().is_terminal();
         let bar = if is_terminal {
             ProgressBar::new(sequences)
@@ -287,10 +336,13 @@ impl Progress {
             };
             bar.set_style(style.with_key("rate", rate));
         }
+        bar.set_position(before);
+        bar.reset_eta();
         Self {
             bar,
             is_terminal,
             start: Instant::now(),
+            before,
             sequences,
         }
     }
@@ -315,7 +367,8 @@ impl Progress {
             return;
         }
         let seconds = self.start.elapsed().as_secs_f64();
-        let rate = point.sequences as f64 / seconds.max(1e-9);
+        let done = point.sequences.saturating_sub(self.before);
+        let rate = done as f64 / seconds.max(1e-9);
         let left = self.sequences.saturating_sub(point.sequences) as f64 / rate;
         note(&format!(
             "{}/{} sequences: {result}; {rate:.0} sequences/s, {} left",

@@ -1,8 +1,13 @@
 //! Names in messages, and writing all or nothing.
+//!
+//! A file that is being written has no name yet where the system has such files (`O_TMPFILE`), so nothing is
+//! left of a program that is killed. Elsewhere, and between its first name and the right one, it is called
+//! [`TEMPORARY`]… and locked by its writer: one that nobody has locked is removed by the next who writes there.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::Error;
 use super::error::bounded;
@@ -33,7 +38,7 @@ pub(super) fn write_atomically(
     };
     written.map_err(|source| Error::Write {
         file: label(path),
-        source: without_path(source),
+        source,
     })
 }
 
@@ -60,12 +65,11 @@ fn write_directly(
     writer.flush()
 }
 
-/// The error without the name of a temporary file, which means nothing to anyone: `tempfile` puts it behind
-/// what the system said.
+/// The error without the name of a temporary file, which means nothing to anyone.
 fn without_path(error: io::Error) -> io::Error {
-    let text = error.to_string();
-    match text.split_once(" at path \"") {
-        Some((said, _)) => io::Error::new(error.kind(), said),
+    let source = error.get_ref().and_then(|inner| inner.source());
+    match source.map(ToString::to_string) {
+        Some(source) => io::Error::new(error.kind(), source),
         None => error,
     }
 }
@@ -82,19 +86,144 @@ fn write_beside_and_rename(
         let problem = format!("there is no folder {}", label(folder));
         return Err(io::Error::new(io::ErrorKind::NotFound, problem));
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".tapescope-");
-    // The permissions of an ordinary new file, instead of the private ones of a temporary file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let temporary = builder.tempfile_in(folder)?;
-    let mut writer = BufWriter::with_capacity(1 << 16, temporary);
+    sweep(folder);
+    let temporary = Temporary::new(folder).map_err(without_path)?;
+    let mut writer = BufWriter::with_capacity(1 << 16, temporary.file());
     write(&mut writer)?;
-    let temporary = writer
-        .into_inner()
-        .map_err(io::IntoInnerError::into_error)?;
-    temporary.as_file().sync_all()?;
-    temporary.persist(path).map_err(|error| error.error)?;
+    writer.flush()?;
+    drop(writer);
+    temporary.file().sync_all()?;
+    temporary.persist(folder, path).map_err(without_path)?;
+    sync_folder(folder)
+}
+
+/// A file that is being written.
+enum Temporary {
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    Named(tempfile::NamedTempFile),
+}
+
+impl Temporary {
+    fn new(folder: &Path) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = unnamed::create(folder) {
+            return Ok(Self::Unnamed(file));
+        }
+        let mut builder = names();
+        // The permissions of an ordinary new file, instead of the private ones of a temporary file.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder)?;
+        // Without locks nobody removes it either.
+        let _ = file.as_file().try_lock();
+        Ok(Self::Named(file))
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => file,
+            Self::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Gives the file its name, in the place of what has it now.
+    fn persist(self, folder: &Path, path: &Path) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => unnamed::link(&file, folder, path),
+            Self::Named(file) => {
+                file.persist(path).map_err(|error| error.error)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Files without a name.
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+
+    /// Where open files have names, by which one without any is given its first.
+    const OPEN: &str = "/proc/self/fd";
+
+    /// None where the file system or the kernel has no such files.
+    pub(super) fn create(folder: &Path) -> Option<File> {
+        if !Path::new(OPEN).is_dir() {
+            return None;
+        }
+        let mut options = OpenOptions::new();
+        let unnamed = i32::try_from(OFlags::TMPFILE.bits()).ok()?;
+        options.write(true).custom_flags(unnamed);
+        let file = options.open(folder).ok()?;
+        // Held until it has its last name; nobody else knows the file, so this cannot fail for another's sake.
+        let _ = file.try_lock();
+        Some(file)
+    }
+
+    /// A link cannot take the place of another file, a rename can.
+    pub(super) fn link(file: &File, folder: &Path, path: &Path) -> io::Result<()> {
+        let open = PathBuf::from(OPEN).join(file.as_raw_fd().to_string());
+        let link = |to: &Path| {
+            linkat(CWD, &open, CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+        };
+        match link(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            done => return done,
+        }
+        let beside = super::names().make_in(folder, link)?;
+        beside.persist(path).map_err(|error| error.error)
+    }
+}
+
+const TEMPORARY: &str = ".tapescope-";
+/// An empty file may be one that its writer has made and not locked yet; after this long it is not.
+const BEFORE_IT_IS_LOCKED: Duration = Duration::from_mins(1);
+
+fn names() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    builder
+}
+
+/// Removes the temporary files in a folder whose writers have died. What cannot be removed stays.
+pub(super) fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
+        if is_ours && is_abandoned(&entry.path()).unwrap_or(false) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn is_abandoned(path: &Path) -> io::Result<bool> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(false);
+    }
+    let file = File::open(path)?;
+    let there = file.metadata()?;
+    let is_old = || {
+        there
+            .modified()
+            .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > BEFORE_IT_IS_LOCKED))
+    };
+    Ok(file.try_lock().is_ok() && (there.len() > 0 || is_old()))
+}
+
+/// What was renamed in a folder is so on the disk too when this returns.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    // Elsewhere folders cannot be opened.
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
     Ok(())
 }
 
@@ -128,7 +257,7 @@ pub(super) fn exists(path: &Path) -> bool {
 }
 
 /// The names of what lies in a folder, in order; none where there is no such folder.
-pub(super) fn names(folder: &Path) -> Result<Vec<String>, Error> {
+pub(super) fn contents(folder: &Path) -> Result<Vec<String>, Error> {
     let list = || -> io::Result<Vec<String>> {
         let entries = fs::read_dir(folder)?;
         let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
@@ -142,5 +271,68 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, Error> {
             file: label(folder),
             source,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_being_written_has_no_name_where_the_system_has_such_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        for text in ["one", "two"] {
+            let before = contents(folder.path()).unwrap();
+            write_atomically(&path, |to| {
+                to.write_all(text.as_bytes())?;
+                #[cfg(target_os = "linux")]
+                if unnamed::create(folder.path()).is_some() {
+                    assert_eq!(contents(folder.path()).unwrap(), before);
+                }
+                let _ = &before;
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(contents(folder.path()).unwrap(), ["f"]);
+        }
+        let failed = write_atomically(&path, |_| Err(io::Error::other("no space")));
+        assert!(failed.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(contents(folder.path()).unwrap(), ["f"]);
+    }
+
+    #[test]
+    fn temporary_files_go_with_their_writers() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at(".tapescope-dead"), "half").unwrap();
+        fs::write(at(".tapescope-old"), "").unwrap();
+        let old = std::time::SystemTime::now() - 2 * BEFORE_IT_IS_LOCKED;
+        let file = File::options().write(true).open(at(".tapescope-old"));
+        file.unwrap().set_modified(old).unwrap();
+        fs::write(at(".tapescope-new"), "").unwrap();
+        fs::create_dir(at(".tapescope-folder")).unwrap();
+        fs::write(at(".other"), "half").unwrap();
+        let named = Temporary::Named({
+            let file = names().tempfile_in(folder.path()).unwrap();
+            file.as_file().try_lock().unwrap();
+            file.as_file().write_all(b"half").unwrap();
+            file
+        });
+        write_atomically(&at("f"), |to| to.write_all(b"x")).unwrap();
+        named.persist(folder.path(), &at("named")).unwrap();
+        assert_eq!(fs::read(at("named")).unwrap(), b"half");
+        assert_eq!(
+            contents(folder.path()).unwrap(),
+            [
+                ".other",
+                ".tapescope-folder",
+                ".tapescope-new",
+                "f",
+                "named"
+            ]
+        );
     }
 }

@@ -106,7 +106,7 @@ pub(super) struct EvaluationForm {
 /// [`HistoryPoint`] in JSON.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PointForm {
-    sequences: u64,
+    pub(super) sequences: u64,
     #[serde(with = "number")]
     seconds: f64,
     #[serde(with = "number")]
@@ -115,7 +115,7 @@ pub(super) struct PointForm {
 }
 
 /// A number as logs have it, NaN and infinities too.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Number(#[serde(with = "number")] pub(super) f64);
 

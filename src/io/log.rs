@@ -9,7 +9,7 @@ use super::error::short;
 use super::history::PointForm;
 use super::preset::form::plain;
 use super::{Error, Experiment, file};
-use crate::train::HistoryPoint;
+use crate::train::{Evaluation, HistoryPoint};
 
 /// The largest log that is read, in bytes.
 const LIMIT: u64 = 1 << 30;
@@ -19,14 +19,44 @@ const LIMIT: u64 = 1 << 30;
 pub struct Log {
     /// The experiment.
     pub experiment: Experiment,
+    /// The command line that began it; empty when the file does not say.
+    pub command: String,
     /// The validations, in order.
     pub points: Vec<HistoryPoint>,
+}
+
+impl Log {
+    /// True when the run has seen all its sequences.
+    pub fn is_finished(&self) -> bool {
+        let last = self.points.last().map_or(0, |point| point.sequences);
+        last >= self.experiment.training.sequences
+    }
+
+    /// The measure of the best weights: the first of the smallest, where one is a number.
+    pub fn best(&self) -> Option<Evaluation> {
+        best(&self.points).map(|index| self.points[index].validation)
+    }
+}
+
+/// Where the best validation is, as training chooses it.
+pub(super) fn best(points: &[HistoryPoint]) -> Option<usize> {
+    let bits = |index: usize| points[index].validation.bits_per_sequence;
+    let finite = (0..points.len()).filter(|&index| bits(index).is_finite());
+    finite.reduce(|best, index| {
+        if bits(index) < bits(best) {
+            index
+        } else {
+            best
+        }
+    })
 }
 
 #[derive(Deserialize)]
 struct HeaderForm<'a> {
     format: String,
     version: String,
+    #[serde(default)]
+    command: String,
     #[serde(borrow)]
     experiment: &'a RawValue,
 }
@@ -50,7 +80,7 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
         let problem = "ends before its first line does: no header of a training log";
         return Err(Error::content(label, "", problem));
     };
-    let experiment = experiment(header, label)?;
+    let (experiment, command) = read_header(header, label)?;
     let mut points: Vec<HistoryPoint> = Vec::new();
     for (index, line) in lines {
         let place = format!("line {}", index + 1);
@@ -68,10 +98,14 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
         }
         points.push(point);
     }
-    Ok(Log { experiment, points })
+    Ok(Log {
+        experiment,
+        command,
+        points,
+    })
 }
 
-fn experiment(header: &str, label: &str) -> Result<Experiment, Error> {
+fn read_header(header: &str, label: &str) -> Result<(Experiment, String), Error> {
     let place = "line 1";
     let header: HeaderForm = serde_json::from_str(header).map_err(|error| {
         let problem = format!(
@@ -99,8 +133,9 @@ fn experiment(header: &str, label: &str) -> Result<Experiment, Error> {
             return Err(Error::content(label, place, problem));
         }
     }
-    Experiment::from_json(header.experiment.get(), label, &[])
-        .map_err(|error| error.within("line 1.experiment"))
+    let experiment = Experiment::from_json(header.experiment.get(), label, &[])
+        .map_err(|error| error.within("line 1.experiment"))?;
+    Ok((experiment, header.command))
 }
 
 #[cfg(test)]
@@ -124,6 +159,7 @@ mod tests {
         let text = format!("{HEADER}\n{}\n{}\n", point(10), point(20));
         let log = from_text(&text, "x").unwrap();
         assert_eq!(log.experiment.name, "tiny");
+        assert_eq!(log.command, "tapescope train x");
         assert_eq!(log.points.len(), 2);
         assert_eq!(log.points[1].sequences, 20);
         for cut in 1..point(20).len() {

@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`preset`] | an experiment, JSON | [`Experiment::from_json`] |
 //! | [`weights`] | a trained machine, safetensors | [`weights::from_bytes`] |
+//! | [`checkpoint`] | a training run between two updates, safetensors | [`checkpoint::from_bytes`] |
 //! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
@@ -21,6 +22,7 @@
 //! `tests/fuzz` throws millions of damaged files at every reader of this table.
 
 pub mod bits;
+pub mod checkpoint;
 mod error;
 mod file;
 pub mod history;
@@ -30,6 +32,7 @@ pub mod log;
 pub mod paper;
 pub mod picture;
 pub mod preset;
+pub mod process;
 pub mod room;
 pub mod run;
 pub mod sweep;
@@ -39,5 +42,5 @@ pub mod weights;
 pub use error::{Error, bounded, harmless};
 pub use file::label;
 pub use preset::{EvaluationConfig, Experiment};
-pub use run::{Contents, RunFolder};
+pub use run::{Contents, Resumed, RunFolder};
 pub use weights::Trained;

@@ -1,7 +1,10 @@
-//! The folder of a training run: the preset, the best weights so far and the learning curve.
+//! The folder of a training run: the preset, the best weights so far, the learning curve, and while it is
+//! not finished a checkpoint.
 //!
-//! Everything is on disk as soon as it is known, so a run that is stopped at any moment loses nothing
-//! but the sequences since its last validation.
+//! A run that is stopped at any moment goes on, and ends in the same bits as one that never was: what is
+//! lost is the time since the last checkpoint. At a validation the weights are written first, and the line of
+//! the log last: what the log says has happened. A checkpoint may be ahead of the log or behind it; who goes
+//! on makes the log and the weights say what the checkpoint says.
 //!
 //! A folder has one writer at a time ([`lock`](super::lock)), and nothing is written into one that is not a
 //! run's: [`RunFolder::contents`] says which is.
@@ -9,6 +12,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -18,19 +22,32 @@ use super::log::{self, Log};
 use super::preset::form::Form;
 use super::sweep::FAILURE;
 use super::weights::{self, Trained};
-use super::{Error, Experiment, file};
-use crate::train::HistoryPoint;
+use super::{Error, Experiment, checkpoint, file};
+use crate::model::Ntm;
+use crate::train::{Evaluation, HistoryPoint, State};
 
 const WEIGHTS: &str = "weights.safetensors";
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
 pub(super) const PRESET: &str = "preset.json";
+const CHECKPOINT: &str = "checkpoint.safetensors";
 const LOCK: &str = "run.lock";
+
+/// How long a run goes on between two checkpoints, at least.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
+/// Of the time of a run, at most one part in so many goes into its checkpoints.
+const CHECKPOINT_SHARE: u32 = 20;
 
 /// A run folder, open for writing; nobody else writes into it meanwhile.
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
+    experiment: Experiment,
+    command: String,
     log: File,
+    /// The measure of the weights that are on disk.
+    saved: Option<Evaluation>,
+    /// When the last checkpoint was there, and how long it took.
+    checkpoint: (Instant, Duration),
     _lock: Lock,
 }
 
@@ -39,8 +56,21 @@ pub struct RunFolder {
 pub enum Contents {
     /// Nothing; there may be no such folder yet.
     Nothing,
-    /// A run of ours.
-    Run(Box<Log>),
+    /// A run of ours that can go on, or begin again.
+    Unfinished(Box<Log>),
+    /// A run of ours that has seen all its sequences, and its weights are there.
+    Finished(Box<Log>),
+}
+
+/// A run that is to go on.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Where.
+    pub folder: RunFolder,
+    /// What it learns.
+    pub experiment: Experiment,
+    /// Where it stands.
+    pub state: State,
 }
 
 #[derive(Serialize)]
@@ -99,7 +129,7 @@ impl RunFolder {
     pub fn contents(folder: &Path) -> Result<Contents, Error> {
         let log = folder.join(LOG);
         if !file::exists(&log) {
-            return match file::names(folder)?
+            return match file::contents(folder)?
                 .into_iter()
                 .find(|name| !is_left(folder, name))
             {
@@ -122,58 +152,175 @@ impl RunFolder {
                 return Err(of_another(PRESET));
             }
         }
-        if Self::is_taken(folder) {
-            let trained = weights::read(&folder.join(WEIGHTS));
-            let trained = trained.map_err(|error| not_ours(folder, &error.to_string()))?;
-            if trained.experiment != log.experiment {
-                return Err(of_another(WEIGHTS));
-            }
+        let checkpoint = folder.join(CHECKPOINT);
+        if file::exists(&checkpoint) {
+            let read = checkpoint::read(&checkpoint);
+            read.map_err(|error| not_ours(folder, &error.to_string()))?;
         }
-        Ok(Contents::Run(Box::new(log)))
+        if !Self::is_taken(folder) {
+            return Ok(Contents::Unfinished(Box::new(log)));
+        }
+        let trained = weights::read(&folder.join(WEIGHTS));
+        let trained = trained.map_err(|error| not_ours(folder, &error.to_string()))?;
+        if trained.experiment != log.experiment {
+            return Err(of_another(WEIGHTS));
+        }
+        // Older versions wrote the log first: the weights may not be those it tells of.
+        let bits = |measured: Option<Evaluation>| measured.map(|best| best.bits_per_sequence);
+        let is_whole = log.is_finished() && bits(trained.evaluation) == bits(log.best());
+        let log = Box::new(log);
+        Ok(if is_whole {
+            Contents::Finished(log)
+        } else {
+            Contents::Unfinished(log)
+        })
     }
 
-    /// Locks the folder, which is created where it is not there, and starts a run in it:
-    /// `history.ntmlog.jsonl` with its header, then `preset.json`. `command` is what the run is called.
-    ///
-    /// With `replace` a run that is there is removed first: what is in the folder belongs together, also
-    /// when this run is stopped before it has weights of its own.
+    /// Locks the folder, which is created where it is not there, and starts a run in it from weights of the
+    /// seed: see [`RunFolder::create_from`].
     ///
     /// # Errors
-    /// Somebody else writes into the folder, it is not ours ([`RunFolder::contents`]), or it holds a run that
-    /// is not to be replaced; then nothing was changed. Or a file cannot be written.
+    /// As there.
     pub fn create(
         folder: &Path,
         experiment: &Experiment,
         command: &str,
         replace: bool,
     ) -> Result<Self, Error> {
+        let state = State::new(experiment.model.clone(), &experiment.training);
+        Self::create_from(folder, experiment, command, &state, replace)
+    }
+
+    /// Locks the folder, which is created where it is not there, and starts a run in it from this state: a
+    /// checkpoint, `history.ntmlog.jsonl` with its header, and `preset.json`. `command` is what the run is
+    /// called.
+    ///
+    /// With `replace` a run that is there is removed: what is in the folder belongs together, also when this
+    /// run is stopped before it has weights of its own.
+    ///
+    /// # Errors
+    /// Somebody else writes into the folder, it is not ours ([`RunFolder::contents`]), or it holds a run that
+    /// is not to be replaced; then nothing was changed. Or a file cannot be written.
+    pub fn create_from(
+        folder: &Path,
+        experiment: &Experiment,
+        command: &str,
+        state: &State,
+        replace: bool,
+    ) -> Result<Self, Error> {
         let lock = Self::lock(folder, command)?;
-        if let Contents::Run(log) = Self::contents(folder)? {
-            if !replace {
+        match Self::contents(folder)? {
+            Contents::Nothing => {}
+            Contents::Unfinished(log) | Contents::Finished(log) if !replace => {
                 return Err(taken(folder, &log));
             }
-            // The log is the last to go, and makes the folder ours until then.
-            file::remove(&folder.join(WEIGHTS))?;
-            file::remove(&folder.join(PRESET))?;
+            // The old log makes the folder ours until the new one is there.
+            Contents::Unfinished(_) | Contents::Finished(_) => {
+                file::remove(&folder.join(WEIGHTS))?;
+                file::remove(&folder.join(PRESET))?;
+            }
         }
-        let header = file::json(&Header {
+        checkpoint::write(&folder.join(CHECKPOINT), experiment, state)?;
+        let mut run = Self {
+            log: Self::log(folder, experiment, command, &state.history)?,
+            folder: folder.to_owned(),
+            experiment: experiment.clone(),
+            command: command.to_owned(),
+            saved: None,
+            checkpoint: (Instant::now(), Duration::ZERO),
+            _lock: lock,
+        };
+        run.complete(state)?;
+        Ok(run)
+    }
+
+    /// Locks the folder of an unfinished run that is to go on from its checkpoint, and makes the log and the
+    /// weights say what the checkpoint says. Where the run is finished there is nothing to go on with: None.
+    /// `command` is what goes on; the log and the weights keep the command that began the run.
+    ///
+    /// # Errors
+    /// Somebody else writes into the folder, it holds no run, or none with a checkpoint of its own; then
+    /// nothing was changed. Or a file cannot be written.
+    pub fn resume(folder: &Path, command: &str) -> Result<Option<Resumed>, Error> {
+        let refused = |problem: &str| Err(Error::content(&file::label(folder), "", problem));
+        let nothing = "holds no run that could go on";
+        if Self::contents(folder)? == Contents::Nothing {
+            return refused(nothing);
+        }
+        let lock = Self::lock(folder, command)?;
+        let path = folder.join(CHECKPOINT);
+        let log = match Self::contents(folder)? {
+            Contents::Nothing => return refused(nothing),
+            Contents::Finished(_) => {
+                file::remove(&path)?;
+                return Ok(None);
+            }
+            Contents::Unfinished(log) => log,
+        };
+        if !file::exists(&path) {
+            return refused(
+                "holds a run without a checkpoint to go on from; --force begins it again",
+            );
+        }
+        let (experiment, state) = checkpoint::read(&path)?;
+        if experiment != log.experiment {
+            return refused("was about to be replaced by another run; --force begins that one");
+        }
+        let mut run = Self {
+            log: Self::log(folder, &experiment, &log.command, &state.history)?,
+            folder: folder.to_owned(),
+            experiment: experiment.clone(),
+            command: log.command,
+            saved: None,
+            checkpoint: (Instant::now(), Duration::ZERO),
+            _lock: lock,
+        };
+        run.complete(&state)?;
+        Ok(Some(Resumed {
+            folder: run,
+            experiment,
+            state,
+        }))
+    }
+
+    /// Makes the preset and the weights say what a state says.
+    fn complete(&mut self, state: &State) -> Result<(), Error> {
+        self.experiment.write(&self.folder.join(PRESET))?;
+        if state.best.is_none() && !self.is_last(state) {
+            return file::remove(&self.weights_path());
+        }
+        self.save_best_or_last(state)
+    }
+
+    /// True for the state at the end of the run.
+    fn is_last(&self, state: &State) -> bool {
+        state.sequences >= self.experiment.training.sequences
+    }
+
+    /// Replaces the log, and opens it to be continued.
+    fn log(
+        folder: &Path,
+        experiment: &Experiment,
+        command: &str,
+        history: &[HistoryPoint],
+    ) -> Result<File, Error> {
+        let path = folder.join(LOG);
+        let header = Header {
             format: "ntm-log",
             version: "1.0",
             generator: super::trace::Generator::default(),
             command,
             experiment: Form::from(experiment),
-        });
-        let path = folder.join(LOG);
-        file::write_atomically(&path, |to| writeln!(to, "{header}"))?;
-        experiment.write(&folder.join(PRESET))?;
-        let log = File::options().append(true).open(&path);
-        Ok(Self {
-            folder: folder.to_owned(),
-            log: log.map_err(|source| Error::Write {
-                file: file::label(&path),
-                source,
-            })?,
-            _lock: lock,
+        };
+        file::write_atomically(&path, |to| {
+            writeln!(to, "{}", file::json(&header))?;
+            let mut points = history.iter().map(PointForm::from);
+            points.try_for_each(|point| writeln!(to, "{}", file::json(&point)))
+        })?;
+        let file = File::options().append(true).open(&path);
+        file.map_err(|source| Error::Write {
+            file: file::label(&path),
+            source,
         })
     }
 
@@ -185,20 +332,103 @@ impl RunFolder {
         Lock::take(&folder.join(LOCK), command)
     }
 
-    /// Adds a point to the learning curve.
+    /// Keeps what a validation has shown: the weights, where they are the best so far or the last that there
+    /// will be, and then the last point of the learning curve as a line of the log.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn point(&mut self, point: &HistoryPoint) -> Result<(), Error> {
-        self.line(&PointForm::from(point))
+    /// A file cannot be written.
+    pub fn validated(&mut self, state: &State) -> Result<(), Error> {
+        if self.is_last(state) {
+            self.save_best_or_last(state)?;
+        } else {
+            self.save_best(state)?;
+        }
+        match state.history.last() {
+            Some(point) => self.line(&PointForm::from(point)),
+            None => Ok(()),
+        }
     }
 
-    /// Replaces `weights.safetensors`.
+    /// Writes the weights of the best validation, where they are not on disk already.
+    fn save_best(&mut self, state: &State) -> Result<(), Error> {
+        match &state.best {
+            Some((machine, best)) if self.saved != Some(*best) => {
+                let points = log::best(&state.history).map_or(0, |index| index + 1);
+                self.save(machine, &state.history[..points], Some(*best))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A run without a validation that is a number has no best weights: its last ones are better than none.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn weights(&self, trained: &Trained) -> Result<(), Error> {
-        weights::write(&self.weights_path(), trained)
+    pub fn save_best_or_last(&mut self, state: &State) -> Result<(), Error> {
+        if state.best.is_some() {
+            return self.save_best(state);
+        }
+        self.save(&state.machine, &state.history, None)
+    }
+
+    fn save(
+        &mut self,
+        machine: &Ntm<f32>,
+        history: &[HistoryPoint],
+        evaluation: Option<Evaluation>,
+    ) -> Result<(), Error> {
+        let trained = Trained {
+            experiment: self.experiment.clone(),
+            machine: machine.clone(),
+            history: history.to_vec(),
+            evaluation,
+            command: self.command.clone(),
+        };
+        weights::write(&self.weights_path(), &trained)?;
+        self.saved = evaluation;
+        Ok(())
+    }
+
+    /// The measure of the weights that are on disk.
+    pub fn saved(&self) -> Option<Evaluation> {
+        self.saved
+    }
+
+    /// Writes a checkpoint when it is time: ten seconds after the last one, and not so often that more than
+    /// a twentieth of the run's time goes into them.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn checkpoint_when_due(&mut self, state: &State) -> Result<(), Error> {
+        let (at, cost) = self.checkpoint;
+        if at.elapsed() < BETWEEN_CHECKPOINTS.max(cost * CHECKPOINT_SHARE) {
+            return Ok(());
+        }
+        self.checkpoint(state)
+    }
+
+    /// Writes a checkpoint.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn checkpoint(&mut self, state: &State) -> Result<(), Error> {
+        let start = Instant::now();
+        checkpoint::write(&self.folder.join(CHECKPOINT), &self.experiment, state)?;
+        self.checkpoint = (Instant::now(), start.elapsed());
+        Ok(())
+    }
+
+    /// Ends a run that has seen all its sequences: there is nothing to go on from any more.
+    ///
+    /// # Errors
+    /// The checkpoint cannot be removed.
+    pub fn finish(self) -> Result<(), Error> {
+        file::remove(&self.folder.join(CHECKPOINT))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
     }
 
     /// Where the weights are.
@@ -206,11 +436,12 @@ impl RunFolder {
         self.folder.join(WEIGHTS)
     }
 
-    /// One object per line, in the file before this returns.
+    /// One object per line, on the disk before this returns.
     fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
         let line = file::json(value) + "\n";
         self.log
             .write_all(line.as_bytes())
+            .and_then(|()| self.log.sync_data())
             .map_err(|source| Error::Write {
                 file: file::label(&self.folder.join(LOG)),
                 source,
@@ -231,9 +462,200 @@ fn not_ours(folder: &Path, why: &str) -> Error {
 
 fn taken(folder: &Path, log: &Log) -> Error {
     let done = log.points.last().map_or(0, |point| point.sequences);
+    let go_on = if log.is_finished() {
+        ""
+    } else {
+        "go on with --resume, "
+    };
     let problem = format!(
-        "holds a run of {done}/{} sequences; choose another --seed or --out, or replace it with --force",
+        "holds a run of {done}/{} sequences; {go_on}choose another --seed or --out, or replace it with --force",
         log.experiment.training.sequences
     );
     Error::content(&file::label(folder), "", problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Trainer;
+
+    const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
+        "model": {"memory": {"rows": 6, "columns": 4}, "controller": {"size": 5}},
+        "training": {"sequences": 60, "validation_every": 10, "validation_episodes": 2}}"#;
+
+    fn tiny() -> Experiment {
+        Experiment::from_json(TINY, "tiny.json", &[]).unwrap()
+    }
+
+    fn trainer(experiment: &Experiment, state: State) -> Trainer {
+        let (task, training) = (experiment.task.clone(), experiment.training.clone());
+        Trainer::resume(task, training, state, 1)
+    }
+
+    /// Trains until so many sequences are seen, as `train` does, but for the checkpoints.
+    fn train(folder: &mut RunFolder, trainer: &mut Trainer, until: u64) {
+        while trainer.state.sequences < until {
+            if trainer.update().unwrap().validated.is_some() {
+                folder.validated(&trainer.state).unwrap();
+            }
+        }
+    }
+
+    /// What a folder holds in the end, but for the time it took.
+    fn end(folder: &Path) -> (Log, Trained, Vec<String>) {
+        let mut log = log::read(&folder.join(LOG)).unwrap();
+        let mut trained = weights::read(&folder.join(WEIGHTS)).unwrap();
+        for point in log.points.iter_mut().chain(&mut trained.history) {
+            point.seconds = 0.0;
+        }
+        (log, trained, file::contents(folder).unwrap())
+    }
+
+    /// A folder that a run without any break has left.
+    fn reference(place: &Path) -> (Log, Trained, Vec<String>) {
+        let folder = place.join("whole");
+        let mut run = RunFolder::create(&folder, &tiny(), "begun", false).unwrap();
+        let state = State::new(tiny().model, &tiny().training);
+        train(&mut run, &mut trainer(&tiny(), state), 60);
+        run.finish().unwrap();
+        end(&folder)
+    }
+
+    #[test]
+    fn a_run_goes_on_from_any_checkpoint_whatever_the_log_and_the_weights_say() {
+        let place = tempfile::tempdir().unwrap();
+        let whole = reference(place.path());
+        assert_eq!(whole.2, [LOG, PRESET, WEIGHTS]);
+        // Checkpoints at and between validations; the run is broken off there, or a while later.
+        for (kept, broken) in [
+            (0, 0),
+            (0, 25),
+            (7, 7),
+            (10, 10),
+            (10, 39),
+            (33, 60),
+            (60, 60),
+        ] {
+            for cut in [0, 1, 40] {
+                let folder = place.path().join(format!("{kept},{broken},{cut}"));
+                let mut run = RunFolder::create(&folder, &tiny(), "begun", false).unwrap();
+                let state = State::new(tiny().model, &tiny().training);
+                let mut first = trainer(&tiny(), state);
+                train(&mut run, &mut first, kept);
+                run.checkpoint(&first.state).unwrap();
+                train(&mut run, &mut first, broken);
+                drop(run);
+                // The last line of the log may have been lost, in part or as a whole.
+                let log = folder.join(LOG);
+                let text = std::fs::read(&log).unwrap();
+                let header = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+                std::fs::write(&log, &text[..header.max(text.len() - cut)]).unwrap();
+
+                let Some(resumed) = RunFolder::resume(&folder, "resumed").unwrap() else {
+                    assert!(broken == 60 && cut == 0);
+                    continue;
+                };
+                assert_eq!(resumed.state.sequences, kept);
+                assert_eq!(resumed.experiment, tiny());
+                let mut run = resumed.folder;
+                // Now all say the same.
+                let so_far = log::read(&log).unwrap().points;
+                assert_eq!(so_far, resumed.state.history);
+                assert_eq!(run.weights_path().exists(), !so_far.is_empty());
+                train(&mut run, &mut trainer(&tiny(), resumed.state), 60);
+                run.finish().unwrap();
+                assert!(end(&folder) == whole, "{kept}, {broken}, {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_finished_or_has_no_checkpoint_does_not_go_on() {
+        let place = tempfile::tempdir().unwrap();
+        reference(place.path());
+        let folder = place.path().join("whole");
+        assert!(RunFolder::resume(&folder, "x").unwrap().is_none());
+        let refused = |folder: &Path| RunFolder::resume(folder, "x").unwrap_err().to_string();
+        // The weights of another validation than the best: an older version was killed before it wrote them.
+        let mut trained = weights::read(&folder.join(WEIGHTS)).unwrap();
+        let best = trained.evaluation.as_mut().unwrap();
+        best.bits_per_sequence += 1.0;
+        weights::write(&folder.join(WEIGHTS), &trained).unwrap();
+        assert!(matches!(
+            RunFolder::contents(&folder).unwrap(),
+            Contents::Unfinished(_)
+        ));
+        let said = refused(&folder);
+        assert!(
+            said.ends_with(
+                "holds a run without a checkpoint to go on from; --force begins it again"
+            ),
+            "{said}"
+        );
+        let said = refused(&place.path().join("none"));
+        assert!(
+            said.ends_with("none: holds no run that could go on"),
+            "{said}"
+        );
+        let other = Experiment::from_json(&TINY.replace("60", "70"), "tiny.json", &[]).unwrap();
+        let state = State::new(other.model.clone(), &other.training);
+        checkpoint::write(&folder.join(CHECKPOINT), &other, &state).unwrap();
+        let said = refused(&folder);
+        assert!(
+            said.contains("was about to be replaced by another run"),
+            "{said}"
+        );
+    }
+
+    /// The log never tells of weights that are not there: what is missing in between is at most the line.
+    #[test]
+    fn a_disk_that_fails_at_the_weights_leaves_no_line_in_the_log() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("run");
+        let mut run = RunFolder::create(&folder, &tiny(), "x", false).unwrap();
+        let mut trainer = trainer(&tiny(), State::new(tiny().model, &tiny().training));
+        // Nothing can be written here.
+        std::fs::create_dir(run.weights_path()).unwrap();
+        let point = loop {
+            if let Some(point) = trainer.update().unwrap().validated {
+                break point;
+            }
+        };
+        assert!(run.validated(&trainer.state).is_err());
+        assert_eq!(log::read(&folder.join(LOG)).unwrap().points, []);
+        std::fs::remove_dir(run.weights_path()).unwrap();
+        run.validated(&trainer.state).unwrap();
+        assert_eq!(log::read(&folder.join(LOG)).unwrap().points, [point]);
+        assert_eq!(
+            weights::read(&run.weights_path()).unwrap().evaluation,
+            Some(point.validation)
+        );
+    }
+
+    #[test]
+    fn a_run_whose_validations_are_no_numbers_keeps_its_last_weights_before_its_log_ends() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("run");
+        let mut run = RunFolder::create(&folder, &tiny(), "x", false).unwrap();
+        let mut trainer = trainer(&tiny(), State::new(tiny().model, &tiny().training));
+        while !trainer.finished() {
+            if trainer.update().unwrap().validated.is_some() {
+                trainer.state.best = None;
+                for point in &mut trainer.state.history {
+                    point.validation.bits_per_sequence = f64::NAN;
+                }
+                run.validated(&trainer.state).unwrap();
+            }
+        }
+        run.checkpoint(&trainer.state).unwrap();
+        drop(run);
+        assert!(matches!(
+            RunFolder::contents(&folder).unwrap(),
+            Contents::Finished(_)
+        ));
+        std::fs::remove_file(folder.join(WEIGHTS)).unwrap();
+        assert!(RunFolder::resume(&folder, "x").unwrap().is_some());
+        let last = weights::read(&folder.join(WEIGHTS)).unwrap().machine;
+        assert_eq!(last, trainer.state.machine);
+    }
 }

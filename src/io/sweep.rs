@@ -546,7 +546,7 @@ impl<'a> RunForm<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::Evaluation;
+    use crate::train::{Evaluation, State};
 
     fn overrides(texts: &[&str]) -> Vec<Override> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
@@ -575,8 +575,10 @@ mod tests {
     /// Writes the folder of a run as `train` does, without weights.
     fn write_run(folder: &Path, experiment: &Experiment, bits: &[f64]) {
         let mut run = RunFolder::create(folder, experiment, "tapescope train", true).unwrap();
+        let mut state = State::new(experiment.model.clone(), &experiment.training);
         for point in points(bits) {
-            run.point(&point).unwrap();
+            state.history.push(point);
+            run.validated(&state).unwrap();
         }
     }
 

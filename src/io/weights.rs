@@ -5,8 +5,10 @@
 //! from run to run, so the header is written here.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::Path;
 
+use ndarray::ArrayView2;
 use safetensors::tensor::TensorInfo;
 use safetensors::{Dtype, SafeTensors};
 use serde::Serialize;
@@ -26,6 +28,7 @@ const LIMIT: u64 = 4 << 30;
 const HEADER_LIMIT: u64 = 64 << 20;
 const FORMAT: &str = "tapescope-weights";
 const VERSION: &str = "1.0";
+pub(super) const GENERATOR: &str = concat!("tapescope ", env!("CARGO_PKG_VERSION"));
 const METADATA: &str = "__metadata__";
 
 /// Embeds weights by their names in `assets/`.
@@ -66,8 +69,8 @@ impl Trained {
 /// the tensors' names: equal weights have equal hashes, whatever else their files say.
 pub fn sha256(machine: &Ntm<f32>) -> String {
     let mut hasher = Sha256::new();
-    for bytes in sorted_tensors(machine).into_values() {
-        hasher.update(bytes.1);
+    for tensor in sorted_tensors(machine).values() {
+        hasher.update(bytes(tensor));
     }
     hasher
         .finalize()
@@ -108,34 +111,15 @@ pub fn read(path: &Path) -> Result<Trained, Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
-    check_header_length(bytes, label)?;
-    let broken = |error: safetensors::SafeTensorError| {
-        let problem = match error {
-            safetensors::SafeTensorError::MetadataIncompleteBuffer => format!(
-                "has {} bytes, another number than its header says: it may be cut off",
-                bytes.len()
-            ),
-            error => format!(
-                "is not a whole safetensors file: {}",
-                plain(&error.to_string())
-            ),
-        };
-        Error::content(label, "", problem)
-    };
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
-    let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
+    let (tensors, header) = open(bytes, label)?;
     let metadata = Metadata {
         entries: header.metadata().as_ref(),
         label,
     };
-    metadata.check_format()?;
-    let source = metadata.get("experiment").ok_or_else(|| {
-        let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats.md)";
-        Error::content(label, METADATA, problem)
-    })?;
-    let experiment = Experiment::from_json(source, label, &[])
-        .map_err(|error| error.within(&format!("{METADATA}.experiment")))?;
-    let params = read_params(&tensors, &experiment.model, label)?;
+    metadata.check_format(FORMAT)?;
+    let experiment = metadata.experiment()?;
+    let params = read_params(&tensors, "", &experiment.model, label)?;
+    check_names(&tensors, &shapes(&experiment.model), label)?;
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
     Ok(Trained {
@@ -154,8 +138,32 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
     })
 }
 
+/// The tensors and the header of a safetensors file.
+pub(super) fn open<'a>(
+    bytes: &'a [u8],
+    label: &str,
+) -> Result<(SafeTensors<'a>, safetensors::tensor::Metadata), Error> {
+    check_header_length(bytes, label)?;
+    let broken = |error: safetensors::SafeTensorError| {
+        let problem = match error {
+            safetensors::SafeTensorError::MetadataIncompleteBuffer => format!(
+                "has {} bytes, another number than its header says: it may be cut off",
+                bytes.len()
+            ),
+            error => format!(
+                "is not a whole safetensors file: {}",
+                plain(&error.to_string())
+            ),
+        };
+        Error::content(label, "", problem)
+    };
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
+    Ok((tensors, header))
+}
+
 /// Refuses what cannot be the start of a safetensors file: the length of a header, and the header.
-fn begins(bytes: &[u8]) -> Result<(), String> {
+pub(super) fn begins(bytes: &[u8]) -> Result<(), String> {
     let length = header_length(bytes);
     let is_plausible = length.is_some_and(|length| (2..=HEADER_LIMIT).contains(&length));
     if is_plausible && bytes.get(8).is_none_or(|&byte| byte == b'{') {
@@ -185,9 +193,9 @@ fn check_header_length(bytes: &[u8], label: &str) -> Result<(), Error> {
 }
 
 /// The string entries of a file's `__metadata__`.
-struct Metadata<'a> {
-    entries: Option<&'a std::collections::HashMap<String, String>>,
-    label: &'a str,
+pub(super) struct Metadata<'a> {
+    pub(super) entries: Option<&'a std::collections::HashMap<String, String>>,
+    pub(super) label: &'a str,
 }
 
 impl Metadata<'_> {
@@ -195,7 +203,10 @@ impl Metadata<'_> {
         self.entries?.get(key)
     }
 
-    fn json<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
+    pub(super) fn json<T: serde::de::DeserializeOwned>(
+        &self,
+        key: &str,
+    ) -> Result<Option<T>, Error> {
         let parse = |text: &String| {
             serde_json::from_str(text).map_err(|error| {
                 Error::content(
@@ -208,8 +219,18 @@ impl Metadata<'_> {
         self.get(key).map(parse).transpose()
     }
 
+    pub(super) fn experiment(&self) -> Result<Experiment, Error> {
+        let label = self.label;
+        let source = self.get("experiment").ok_or_else(|| {
+            let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats.md)";
+            Error::content(label, METADATA, problem)
+        })?;
+        Experiment::from_json(source, label, &[])
+            .map_err(|error| error.within(&format!("{METADATA}.experiment")))
+    }
+
     /// `format` and `version` may be missing, but must not say something else.
-    fn check_format(&self) -> Result<(), Error> {
+    pub(super) fn check_format(&self, expected: &str) -> Result<(), Error> {
         let fail = |key: &str, found: &str, expected: &str| {
             let problem = format!("is `{}`; expected {expected}", short(found));
             Err(Error::content(
@@ -219,7 +240,7 @@ impl Metadata<'_> {
             ))
         };
         match self.get("format") {
-            Some(format) if format != FORMAT => return fail("format", format, FORMAT),
+            Some(format) if format != expected => return fail("format", format, expected),
             _ => {}
         }
         match self.get("version") {
@@ -270,16 +291,37 @@ pub fn shapes(config: &ModelConfig) -> Vec<(String, [usize; 2])> {
     shapes
 }
 
-fn read_params(file: &SafeTensors, config: &ModelConfig, label: &str) -> Result<Params, Error> {
+/// The parameters of a machine, whose tensors are called `prefix` and their name.
+pub(super) fn read_params(
+    file: &SafeTensors,
+    prefix: &str,
+    config: &ModelConfig,
+    label: &str,
+) -> Result<Params, Error> {
+    let params = read_any_params(file, prefix, config, label)?;
+    for (name, tensor) in params.named(config) {
+        if let Some((index, value)) = tensor
+            .iter()
+            .enumerate()
+            .find(|(_, value)| !value.is_finite())
+        {
+            let problem = format!("value {index} is {value}; every value must be finite");
+            return Err(Error::content(label, format!("{prefix}{name}"), problem));
+        }
+    }
+    Ok(params)
+}
+
+/// [`read_params`] of what need not be finite.
+pub(super) fn read_any_params(
+    file: &SafeTensors,
+    prefix: &str,
+    config: &ModelConfig,
+    label: &str,
+) -> Result<Params, Error> {
     let expected = shapes(config);
     for (name, shape) in &expected {
-        check_tensor(file, name, *shape, label)?;
-    }
-    let mut names = file.names();
-    names.sort_unstable();
-    let is_known = |name: &str| expected.iter().any(|(known, _)| known == name);
-    if let Some(name) = names.into_iter().find(|name| !is_known(name)) {
-        return Err(Error::content(label, name, stranger(name, &expected)));
+        check_tensor(file, &format!("{prefix}{name}"), *shape, label)?;
     }
     // Every tensor is in the file with these shapes, so the machine is no larger than the file.
     let values = expected.iter().map(|(_, [rows, columns])| rows * columns);
@@ -287,23 +329,30 @@ fn read_params(file: &SafeTensors, config: &ModelConfig, label: &str) -> Result<
         .map_err(|short| Error::content(label, "", format!("the machine {short}")))?;
     let mut params = Params::zeros(config);
     for (name, mut tensor) in params.named_mut(config) {
+        let name = format!("{prefix}{name}");
         let view = file
             .tensor(&name)
             .map_err(|error| Error::content(label, &name, error.to_string()))?;
-        for (index, (to, bytes)) in tensor
-            .iter_mut()
-            .zip(view.data().chunks_exact(4))
-            .enumerate()
-        {
-            let value = f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-            if !value.is_finite() {
-                let problem = format!("value {index} is {value}; every value must be finite");
-                return Err(Error::content(label, &name, problem));
-            }
-            *to = value;
+        for (to, bytes) in tensor.iter_mut().zip(view.data().chunks_exact(4)) {
+            *to = f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         }
     }
     Ok(params)
+}
+
+/// Refuses a tensor that is none of these.
+fn check_names(
+    file: &SafeTensors,
+    expected: &[(String, [usize; 2])],
+    label: &str,
+) -> Result<(), Error> {
+    let mut names = file.names();
+    names.sort_unstable();
+    let is_known = |name: &str| expected.iter().any(|(known, _)| known == name);
+    match names.into_iter().find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::content(label, name, stranger(name, expected))),
+    }
 }
 
 /// What is said of a tensor that the preset in its file has no place for.
@@ -358,32 +407,52 @@ fn file_shape(name: &str, [rows, columns]: [usize; 2]) -> Vec<usize> {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, trained: &Trained) -> Result<(), Error> {
-    let bytes = to_bytes(trained);
-    file::write_atomically(path, |to| to.write_all(&bytes))
+    let tensors = sorted_tensors(&trained.machine);
+    file::write_atomically(path, |to| write_tensors(to, metadata(trained), &tensors))
 }
 
 /// [`write()`] to memory.
 pub fn to_bytes(trained: &Trained) -> Vec<u8> {
+    let mut bytes = Vec::new();
     let tensors = sorted_tensors(&trained.machine);
-    let mut header = BTreeMap::from([(METADATA.to_owned(), Entry::Metadata(metadata(trained)))]);
+    // A vector takes every byte.
+    let _ = write_tensors(&mut bytes, metadata(trained), &tensors);
+    bytes
+}
+
+/// A safetensors file of these tensors, in the order of their names.
+pub(super) fn write_tensors(
+    to: &mut dyn Write,
+    metadata: BTreeMap<&'static str, String>,
+    tensors: &BTreeMap<String, ArrayView2<'_, f32>>,
+) -> io::Result<()> {
+    let mut header = BTreeMap::from([(METADATA.to_owned(), Entry::Metadata(metadata))]);
     let mut end = 0;
-    for (name, (shape, data)) in &tensors {
+    for (name, tensor) in tensors {
         let start = end;
-        end += data.len();
+        end += 4 * tensor.len();
         let info = TensorInfo {
             dtype: Dtype::F32,
-            shape: shape.clone(),
+            shape: file_shape(name, [tensor.nrows(), tensor.ncols()]),
             data_offsets: (start, end),
         };
         header.insert(name.clone(), Entry::Tensor(info));
     }
     let mut json = file::json(&header).into_bytes();
     json.resize(json.len().next_multiple_of(8), b' ');
-    let mut bytes = Vec::with_capacity(8 + json.len() + end);
-    bytes.extend((json.len() as u64).to_le_bytes());
-    bytes.extend(json);
-    bytes.extend(tensors.into_values().flat_map(|(_, data)| data));
-    bytes
+    to.write_all(&(json.len() as u64).to_le_bytes())?;
+    to.write_all(&json)?;
+    tensors
+        .values()
+        .try_for_each(|tensor| to.write_all(&bytes(tensor)))
+}
+
+/// Little-endian, row-major.
+fn bytes(tensor: &ArrayView2<'_, f32>) -> Vec<u8> {
+    tensor
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
 }
 
 #[derive(Serialize)]
@@ -402,10 +471,7 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
     let mut entries = BTreeMap::from([
         ("format", FORMAT.to_owned()),
         ("version", VERSION.to_owned()),
-        (
-            "generator",
-            concat!("tapescope ", env!("CARGO_PKG_VERSION")).to_owned(),
-        ),
+        ("generator", GENERATOR.to_owned()),
         ("experiment", experiment.to_json()),
         ("history", file::json(&history)),
         ("command", trained.command.clone()),
@@ -416,22 +482,8 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
     entries
 }
 
-/// Shape in the file and bytes of every tensor, by name.
-fn sorted_tensors(machine: &Ntm<f32>) -> BTreeMap<String, (Vec<usize>, Vec<u8>)> {
-    let entry = |(name, tensor): (String, ndarray::ArrayView2<'_, f32>)| {
-        let shape = file_shape(&name, [tensor.nrows(), tensor.ncols()]);
-        let bytes = tensor
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        (name, (shape, bytes))
-    };
-    machine
-        .params
-        .named(&machine.config)
-        .into_iter()
-        .map(entry)
-        .collect()
+fn sorted_tensors(machine: &Ntm<f32>) -> BTreeMap<String, ArrayView2<'_, f32>> {
+    machine.params.named(&machine.config).into_iter().collect()
 }
 
 #[cfg(test)]

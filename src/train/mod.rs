@@ -7,6 +7,7 @@ mod evaluate;
 mod loss;
 mod optimizer;
 mod recording;
+mod state;
 mod trainer;
 
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
@@ -16,7 +17,8 @@ pub use evaluate::{Evaluation, Measurement, chance, evaluate, measure, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};
-pub use trainer::{Diverged, HistoryPoint, Trainer, Update};
+pub use state::{HistoryPoint, State};
+pub use trainer::{Diverged, Trainer, Update};
 
 /// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training
 /// runs (the presets' is 1), so that these are episodes that no machine was trained on.

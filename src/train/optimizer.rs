@@ -10,12 +10,13 @@ use crate::model::{ModelConfig, Params};
 pub struct Optimizer<R = f32> {
     config: OptimizerConfig,
     /// RMSProp: running mean of ε². Adam: second moment.
-    square: Params<R>,
+    pub square: Params<R>,
     /// RMSProp: running mean of ε. Adam: first moment.
-    mean: Params<R>,
+    pub mean: Params<R>,
     /// RMSProp: the last step Δ.
-    momentum: Params<R>,
-    updates: i32,
+    pub momentum: Params<R>,
+    /// Steps taken so far.
+    pub updates: i32,
 }
 
 impl<R: Real> Optimizer<R> {

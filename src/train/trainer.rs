@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use super::config::TrainingConfig;
 use super::evaluate::{Evaluation, evaluate_on};
 use super::loss::{Score, logit_gradient, score};
-use super::optimizer::{Optimizer, all_finite, clip};
+use super::optimizer::{all_finite, clip};
+use super::state::{HistoryPoint, State};
 use crate::math::Real;
 use crate::model::{ModelConfig, Ntm, Params, Role, TOGETHER, Trace, Workspace};
 use crate::task::{Episode, Task};
@@ -26,44 +27,20 @@ pub(super) const TAPE_LIMIT: usize = 1 << 24;
 /// update is left out. The last of this many without a good one between them ends the run.
 const OVERFLOWS_IN_A_ROW: u32 = 20;
 
-/// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`].
+/// A training run in progress. Create it, call [`Trainer::update`] until [`Trainer::finished`]; what goes on
+/// from its [`State`] between two updates ends in the same bits.
 #[derive(Debug)]
 pub struct Trainer {
     /// What is learned.
     pub task: Task,
     /// How.
     pub config: TrainingConfig,
-    /// The machine as it is now.
-    pub machine: Ntm<f32>,
-    /// The best machine of all validations so far, with its measure.
-    pub best: Option<(Ntm<f32>, Evaluation)>,
-    /// One point per validation.
-    pub history: Vec<HistoryPoint>,
-    /// Sequences trained on so far.
-    pub sequences: u64,
-    optimizer: Optimizer<f32>,
+    /// What it has come to.
+    pub state: State,
     gradient: Params<f32>,
     groups: Vec<Group>,
     tapes: Vec<Tape>,
     threads: ThreadPool,
-    training: Duration,
-    /// Updates left out, one after the other, because their gradient was not finite.
-    overflows: u32,
-    /// Summed bits and number of the sequences since the last validation.
-    since_validation: (f64, u64),
-}
-
-/// The state of learning at one validation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HistoryPoint {
-    /// Sequences trained on.
-    pub sequences: u64,
-    /// Seconds spent in updates since the run began.
-    pub seconds: f64,
-    /// Mean training loss since the last point, bits per sequence (before the updates).
-    pub training_bits: f64,
-    /// Validation.
-    pub validation: Evaluation,
 }
 
 /// What one update did.
@@ -173,28 +150,28 @@ pub(super) fn group_size(batch: usize) -> usize {
 impl Trainer {
     /// A fresh run: weights from the seed of `config`, nothing learned.
     pub fn new(task: Task, model: ModelConfig, config: TrainingConfig, threads: usize) -> Self {
+        let state = State::new(model, &config);
+        Self::resume(task, config, state, threads)
+    }
+
+    /// Goes on from a state of a run of this task and configuration, to the same end in the same bits.
+    pub fn resume(task: Task, config: TrainingConfig, state: State, threads: usize) -> Self {
+        let model = &state.machine.config;
         Self {
-            optimizer: Optimizer::new(config.optimizer, &model),
-            gradient: Params::zeros(&model),
+            gradient: Params::zeros(model),
             groups: (0..config.batch)
                 .step_by(group_size(config.batch))
                 .map(|_| Group {
-                    gradient: Params::zeros(&model),
+                    gradient: Params::zeros(model),
                     scores: Vec::new(),
                     not_finite: None,
                 })
                 .collect(),
             tapes: (0..threads.min(config.batch))
-                .map(|_| Tape::new(&model, group_size(config.batch)))
+                .map(|_| Tape::new(model, group_size(config.batch)))
                 .collect(),
             threads: super::threads(threads.min(config.batch)),
-            machine: Ntm::new(model, config.seed),
-            best: None,
-            history: Vec::new(),
-            sequences: 0,
-            training: Duration::ZERO,
-            overflows: 0,
-            since_validation: (0.0, 0),
+            state,
             task,
             config,
         }
@@ -202,12 +179,12 @@ impl Trainer {
 
     /// True when the run has seen all its sequences.
     pub fn finished(&self) -> bool {
-        self.sequences >= self.config.sequences
+        self.state.sequences >= self.config.sequences
     }
 
     /// Seconds spent in updates so far, without validations.
     pub fn seconds(&self) -> f64 {
-        self.training.as_secs_f64()
+        self.state.time.as_secs_f64()
     }
 
     /// Trains on the next batch, and validates when it is time.
@@ -221,34 +198,37 @@ impl Trainer {
     pub fn update(&mut self) -> Result<Update, Diverged> {
         let start = Instant::now();
         // The last batch is as large as what is left.
-        let batch = (self.config.sequences - self.sequences).clamp(1, self.config.batch as u64);
+        let batch =
+            (self.config.sequences - self.state.sequences).clamp(1, self.config.batch as u64);
         let groups = self.learn_batch(batch as usize);
         let scores = || self.groups[..groups].iter().flat_map(|group| &group.scores);
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
         if clip(&mut self.gradient, self.config.clip) {
-            self.overflows = 0;
+            self.state.overflows = 0;
         } else {
-            self.overflows += 1;
+            self.state.overflows += 1;
         }
-        if !bits.is_finite() || self.overflows >= OVERFLOWS_IN_A_ROW {
+        if !bits.is_finite() || self.state.overflows >= OVERFLOWS_IN_A_ROW {
             return Err(self.divergence());
         }
-        if self.overflows == 0 {
+        if self.state.overflows == 0 {
             let rate_factor = self.rate_factor();
-            self.optimizer
-                .update(&mut self.machine.params, &self.gradient, rate_factor);
-            if !all_finite(&self.machine.params) {
+            let State {
+                machine, optimizer, ..
+            } = &mut self.state;
+            optimizer.update(&mut machine.params, &self.gradient, rate_factor);
+            if !all_finite(&self.state.machine.params) {
                 return Err(self.divergence());
             }
         }
-        self.training += start.elapsed();
+        self.state.time += start.elapsed();
 
-        let before = self.sequences / self.config.validation_every;
-        self.sequences += batch;
-        self.since_validation.0 += bits;
-        self.since_validation.1 += batch;
-        let due = self.sequences / self.config.validation_every > before || self.finished();
+        let before = self.state.sequences / self.config.validation_every;
+        self.state.sequences += batch;
+        self.state.since_validation.0 += bits;
+        self.state.since_validation.1 += batch;
+        let due = self.state.sequences / self.config.validation_every > before || self.finished();
         let validated = due.then(|| self.validate());
         Ok(Update {
             bits: bits / batch as f64,
@@ -262,11 +242,12 @@ impl Trainer {
         let Self {
             task,
             config,
-            machine,
+            state: State {
+                machine, sequences, ..
+            },
             groups,
             tapes,
             threads,
-            sequences,
             ..
         } = self;
         let scale = 1.0 / count as f32;
@@ -298,12 +279,12 @@ impl Trainer {
 
     /// Half a cosine from 1 to `final_rate` over the run, and less once a validation was good enough.
     fn rate_factor(&self) -> f64 {
-        let progress = (self.sequences as f64 / self.config.sequences as f64).min(1.0);
+        let progress = (self.state.sequences as f64 / self.config.sequences as f64).min(1.0);
         let last = self.config.final_rate;
         let factor = last + (1.0 - last) * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos());
         let below = self.config.settled_below;
         let settled = |(_, best): &(_, Evaluation)| best.bits_per_sequence < below;
-        if self.best.as_ref().is_some_and(settled) {
+        if self.state.best.as_ref().is_some_and(settled) {
             factor * self.config.settled_rate
         } else {
             factor
@@ -314,7 +295,7 @@ impl Trainer {
         let seed = self.config.seed.wrapping_add(VALIDATION_SEED);
         let validation = evaluate_on(
             &self.threads,
-            &self.machine,
+            &self.state.machine,
             &self.task,
             seed,
             self.config.validation_episodes,
@@ -322,19 +303,20 @@ impl Trainer {
         let is_best =
             |best: &(Ntm<f32>, Evaluation)| validation.bits_per_sequence < best.1.bits_per_sequence;
         // Weights whose validation is not finite are never the best, not even as the first.
-        if validation.bits_per_sequence.is_finite() && self.best.as_ref().is_none_or(is_best) {
-            self.best = Some((self.machine.clone(), validation));
+        if validation.bits_per_sequence.is_finite() && self.state.best.as_ref().is_none_or(is_best)
+        {
+            self.state.best = Some((self.state.machine.clone(), validation));
         }
-        let (bits, count) = std::mem::take(&mut self.since_validation);
+        let (bits, count) = std::mem::take(&mut self.state.since_validation);
         let training_bits = bits / count as f64;
         let seconds = self.seconds();
         let point = HistoryPoint {
-            sequences: self.sequences,
+            sequences: self.state.sequences,
             seconds,
             training_bits,
             validation,
         };
-        self.history.push(point);
+        self.state.history.push(point);
         point
     }
 
@@ -346,10 +328,10 @@ impl Trainer {
             .find_map(|group| group.not_finite.clone());
         let (tensor, step) = in_trace.map_or_else(
             || {
-                let config = &self.machine.config;
+                let config = &self.state.machine.config;
                 let gradient = first_broken(&self.gradient, config);
                 let named = gradient.map(|name| format!("gradient of {name}"));
-                let named = named.or_else(|| first_broken(&self.machine.params, config));
+                let named = named.or_else(|| first_broken(&self.state.machine.params, config));
                 (named.unwrap_or("gradient".into()), None)
             },
             |(tensor, step)| (tensor, Some(step)),
@@ -357,8 +339,8 @@ impl Trainer {
         Diverged {
             tensor,
             step,
-            sequences: self.sequences,
-            weights: !all_finite(&self.machine.params),
+            sequences: self.state.sequences,
+            weights: !all_finite(&self.state.machine.params),
         }
     }
 }
@@ -420,7 +402,7 @@ fn first_not_finite<R: Real>(trace: &Trace<R>, config: &ModelConfig) -> Option<(
 mod tests {
     use super::*;
     use crate::task::Copy;
-    use crate::train::{Clip, OptimizerConfig};
+    use crate::train::{Clip, Optimizer, OptimizerConfig};
 
     /// A machine that learns within a second or two.
     fn small(batch: usize, sequences: u64, threads: usize) -> Trainer {
@@ -461,12 +443,63 @@ mod tests {
         while !trainer.finished() {
             trainer.update().unwrap();
         }
-        let (first, best) = (trainer.history[0].validation, trainer.best.unwrap().1);
+        let (first, best) = (
+            trainer.state.history[0].validation,
+            trainer.state.best.unwrap().1,
+        );
         assert!(first.bits_per_sequence > 1.0, "{first:?}");
         assert!(
             best.bits_per_sequence < 0.1 && best.perfect == 1.0,
             "{best:?}"
         );
+    }
+
+    /// Holds two states to be alike in all but the time they took.
+    #[track_caller]
+    fn assert_alike(mut one: State, mut other: State) {
+        for point in one.history.iter_mut().chain(&mut other.history) {
+            point.seconds = 0.0;
+        }
+        assert_eq!(one.history, other.history);
+        assert!(one.machine == other.machine && one.best == other.best);
+        let (one, other) = (one.optimizer, other.optimizer);
+        assert!(one.square == other.square && one.mean == other.mean);
+        assert!(one.momentum == other.momentum && one.updates == other.updates);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_from_any_state_ends_in_the_same_bits() {
+        let rms_prop = OptimizerConfig::RmsProp {
+            rate: 1e-3,
+            decay: 0.95,
+            momentum: 0.9,
+            epsilon: 1e-4,
+        };
+        for changed in [false, true] {
+            let mut trainer = small(5, 203, 2);
+            trainer.config.validation_every = 50;
+            trainer.config.validation_episodes = 2;
+            if changed {
+                trainer.config.optimizer = rms_prop;
+                trainer.config.settled_below = 1e9;
+                let model = trainer.state.machine.config.clone();
+                trainer.state = State::new(model, &trainer.config);
+            }
+            let mut states = Vec::new();
+            while !trainer.finished() {
+                states.push(trainer.state.clone());
+                trainer.update().unwrap();
+            }
+            assert_eq!(states.len(), 41);
+            for state in states.into_iter().step_by(8) {
+                let (task, config) = (trainer.task.clone(), trainer.config.clone());
+                let mut again = Trainer::resume(task, config, state, 1);
+                while !again.finished() {
+                    again.update().unwrap();
+                }
+                assert_alike(again.state, trainer.state.clone());
+            }
+        }
     }
 
     #[test]
@@ -499,8 +532,11 @@ mod tests {
                 while !trainer.finished() {
                     trainer.update().unwrap();
                 }
-                assert_eq!(trainer.sequences, 100, "the last batch ends with the run");
-                trainer.machine.params
+                assert_eq!(
+                    trainer.state.sequences, 100,
+                    "the last batch ends with the run"
+                );
+                trainer.state.machine.params
             };
             let one = weights(1);
             assert_eq!(one, weights(2));
@@ -515,17 +551,17 @@ mod tests {
             length: 8..=8,
         };
         let mut trainer = small_on(task, 2, 1000, 1);
-        let params = &mut trainer.machine.params;
+        let params = &mut trainer.state.machine.params;
         params.slices_mut().flatten().for_each(|p| *p = 0.0);
         // Outputs that see nothing yet: the loss is finite, the sum of their gradients is not.
         params.output.weight.view_mut().fill(3e38);
-        let before = trainer.machine.params.clone();
+        let before = trainer.state.machine.params.clone();
         let good = (0..2 * OVERFLOWS_IN_A_ROW)
             .take_while(|_| trainer.update().is_ok())
             .count();
         assert_eq!(good as u32, OVERFLOWS_IN_A_ROW - 1);
-        assert!(trainer.machine.params == before);
-        assert_eq!(trainer.sequences, 2 * good as u64);
+        assert!(trainer.state.machine.params == before);
+        assert_eq!(trainer.state.sequences, 2 * good as u64);
         let diverged = trainer.update().unwrap_err();
         assert!(diverged.tensor.starts_with("gradient of "), "{diverged}");
     }
@@ -533,14 +569,21 @@ mod tests {
     #[test]
     fn a_value_that_is_not_finite_stops_the_run_and_spares_the_weights() {
         let mut trainer = small(2, 100, 1);
-        trainer.machine.params.heads.bias.view_mut().fill(f32::NAN);
-        let before = format!("{:?}", trainer.machine.params);
+        trainer
+            .state
+            .machine
+            .params
+            .heads
+            .bias
+            .view_mut()
+            .fill(f32::NAN);
+        let before = format!("{:?}", trainer.state.machine.params);
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.step),
             ("read0.strength", Some(0))
         );
-        assert_eq!(before, format!("{:?}", trainer.machine.params));
+        assert_eq!(before, format!("{:?}", trainer.state.machine.params));
     }
 
     #[test]
@@ -550,13 +593,13 @@ mod tests {
             unreachable!()
         };
         *rate = 1e39;
-        let model = trainer.machine.config.clone();
-        trainer.optimizer = Optimizer::new(trainer.config.optimizer, &model);
+        let model = trainer.state.machine.config.clone();
+        trainer.state.optimizer = Optimizer::new(trainer.config.optimizer, &model);
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.weights),
             ("controller0.weight", true)
         );
-        assert!(trainer.best.is_none());
+        assert!(trainer.state.best.is_none());
     }
 }

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use tapescope::io::trace::{self, Source};
-use tapescope::io::{Error, Experiment, Trained, bits, log, weights};
+use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, log, weights};
 use tapescope::model::Ntm;
 use tapescope::task::Task;
-use tapescope::train::Recording;
+use tapescope::train::{Recording, Trainer};
 
 use super::container;
 use super::mutate::Mutator;
@@ -87,6 +87,12 @@ pub fn all() -> Vec<Target> {
                 .collect(),
             damage: container::safetensors,
             read: read_weights,
+        },
+        Target {
+            name: "checkpoint",
+            corpus: MACHINES.iter().map(|machine| state_of(machine)).collect(),
+            damage: container::safetensors,
+            read: read_checkpoint,
         },
         Target {
             name: "preset",
@@ -178,6 +184,19 @@ fn safetensors(machine: &str) -> Vec<u8> {
     })
 }
 
+/// A checkpoint behind the first validation.
+fn state_of(machine: &str) -> Vec<u8> {
+    let mut experiment = Experiment::from_json(machine, "tiny.json", &[]).unwrap();
+    let training = &mut experiment.training;
+    (training.validation_every, training.validation_episodes) = (2, 1);
+    let (task, training) = (experiment.task.clone(), training.clone());
+    let mut trainer = Trainer::new(task, experiment.model.clone(), training, 1);
+    for _ in 0..3 {
+        trainer.update().unwrap();
+    }
+    checkpoint::to_bytes(&experiment, &trainer.state)
+}
+
 fn presets() -> Vec<Vec<u8>> {
     let whole = PRESETS.iter().map(|preset| {
         let experiment = Experiment::from_json(preset, "p.json", &[]).unwrap();
@@ -242,6 +261,18 @@ fn read_trace(file: &[u8]) -> Result<(), String> {
     let written = write(&read);
     let again = trace::from_bytes(written.clone(), LABEL).expect("reads back");
     assert!(write(&again) == written, "reads back as the same trace");
+    Ok(())
+}
+
+fn read_checkpoint(file: &[u8]) -> Result<(), String> {
+    let (experiment, state) = match checkpoint::from_bytes(file, LABEL) {
+        Ok(read) => read,
+        Err(error) => return said(&error),
+    };
+    let written = checkpoint::to_bytes(&experiment, &state);
+    let (experiment, state) = checkpoint::from_bytes(&written, LABEL).expect("reads back");
+    let again = checkpoint::to_bytes(&experiment, &state);
+    assert!(again == written, "reads back as the same state");
     Ok(())
 }
 

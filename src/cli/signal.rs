@@ -1,0 +1,45 @@
+//! Signals that stop a command between two steps of its work, so that it can keep what it has.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::INTERRUPTED;
+
+/// The last signal that came; 0 while there was none.
+static CAUGHT: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// Becomes true with the first Ctrl-C, SIGTERM, or SIGHUP (unless that is ignored, as `nohup` has it); Ctrl-C
+/// after that ends the program at once.
+pub(super) fn interrupted() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    // Where no handler can be set the signal ends the program as it always does; what is lost is the time
+    // since the last checkpoint. What comes first is done first: the end at once comes before the flag.
+    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(&stop));
+    for signal in signals() {
+        let number = usize::try_from(signal).unwrap_or_default();
+        let _ = flag::register_usize(signal, Arc::clone(&CAUGHT), number);
+        let _ = flag::register(signal, Arc::clone(&stop));
+    }
+    stop
+}
+
+/// Those that ask a program to end.
+fn signals() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    #[cfg(unix)]
+    if crate::io::process::ignores(signal_hook::consts::SIGHUP) == Some(false) {
+        signals.push(signal_hook::consts::SIGHUP);
+    }
+    signals
+}
+
+/// The exit code of a command that was stopped, as shells have it: 128 and the number of the signal.
+pub(super) fn exit_code() -> u8 {
+    match u8::try_from(CAUGHT.load(Ordering::Relaxed)) {
+        Ok(signal @ 1..128) => 128 + signal,
+        _ => INTERRUPTED,
+    }
+}

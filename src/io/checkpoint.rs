@@ -1,0 +1,275 @@
+//! Training runs between two updates, as safetensors files: all that the rest of the run depends on.
+//!
+//! Every tensor of the machine stands there up to five times: `machine.*` is the machine as it is, `best.*`
+//! that of the best validation, `square.*`, `mean.*` and `momentum.*` are the moments of the optimizer. The
+//! counters and the learning curve are in the metadata. Every number comes back in the same bits.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::history::{EvaluationForm, Number, PointForm};
+use super::weights::{self, GENERATOR, Metadata};
+use super::{Error, Experiment, file};
+use crate::model::Ntm;
+use crate::train::{HistoryPoint, Optimizer, State};
+
+/// The largest file that is read, in bytes.
+const LIMIT: u64 = 16 << 30;
+const FORMAT: &str = "tapescope-checkpoint";
+const VERSION: &str = "1.0";
+const STATE: &str = "state";
+
+/// What of a [`State`] is no tensor.
+#[derive(Serialize, Deserialize)]
+struct StateForm {
+    sequences: u64,
+    updates: i32,
+    overflows: u32,
+    nanoseconds: u64,
+    since_validation: SinceForm,
+    history: Vec<PointForm>,
+    best: Option<EvaluationForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SinceForm {
+    sequences: u64,
+    bits: Number,
+}
+
+/// Writes a checkpoint of a run of this experiment.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(path: &Path, experiment: &Experiment, state: &State) -> Result<(), Error> {
+    file::write_atomically(path, |to| write_to(to, experiment, state))
+}
+
+/// [`write()`] to memory.
+pub fn to_bytes(experiment: &Experiment, state: &State) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // A vector takes every byte.
+    let _ = write_to(&mut bytes, experiment, state);
+    bytes
+}
+
+fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::Result<()> {
+    let config = &state.machine.config;
+    let best = state.best.as_ref().map(|(best, _)| &best.params);
+    let optimizer = &state.optimizer;
+    let all = [
+        ("machine", Some(&state.machine.params)),
+        ("best", best),
+        ("square", Some(&optimizer.square)),
+        ("mean", Some(&optimizer.mean)),
+        ("momentum", Some(&optimizer.momentum)),
+    ];
+    let mut tensors = BTreeMap::new();
+    for (prefix, params) in all {
+        let named = params.into_iter().flat_map(|params| params.named(config));
+        tensors.extend(named.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
+    }
+    let metadata = BTreeMap::from([
+        ("format", FORMAT.to_owned()),
+        ("version", VERSION.to_owned()),
+        ("generator", GENERATOR.to_owned()),
+        ("experiment", experiment.to_json()),
+        (STATE, file::json(&StateForm::from(state))),
+    ]);
+    weights::write_tensors(to, metadata, &tensors)
+}
+
+impl From<&State> for StateForm {
+    fn from(state: &State) -> Self {
+        let (bits, sequences) = state.since_validation;
+        Self {
+            sequences: state.sequences,
+            updates: state.optimizer.updates,
+            overflows: state.overflows,
+            nanoseconds: u64::try_from(state.time.as_nanos()).unwrap_or(u64::MAX),
+            since_validation: SinceForm {
+                sequences,
+                bits: Number(bits),
+            },
+            history: state.history.iter().map(PointForm::from).collect(),
+            best: state.best.as_ref().map(|(_, best)| best.into()),
+        }
+    }
+}
+
+/// Reads a checkpoint, and the experiment it belongs to.
+///
+/// # Errors
+/// The file, the tensor or metadata entry, what was found and what was expected.
+pub fn read(path: &Path) -> Result<(Experiment, State), Error> {
+    from_bytes(
+        &file::read(path, LIMIT, weights::begins)?,
+        &file::label(path),
+    )
+}
+
+/// [`read`] from memory; `label` stands for the file in messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Error> {
+    let (tensors, header) = weights::open(bytes, label)?;
+    let metadata = Metadata {
+        entries: header.metadata().as_ref(),
+        label,
+    };
+    metadata.check_format(FORMAT)?;
+    let experiment = metadata.experiment()?;
+    let missing = || Error::content(label, STATE, "is missing from the metadata");
+    let form: StateForm = metadata.json(STATE)?.ok_or_else(missing)?;
+    form.check(&experiment, label)?;
+    let config = &experiment.model;
+    let machine = |prefix: &str| -> Result<Ntm<f32>, Error> {
+        Ok(Ntm {
+            params: weights::read_params(&tensors, prefix, config, label)?,
+            config: config.clone(),
+        })
+    };
+    let moments = |prefix| weights::read_any_params(&tensors, prefix, config, label);
+    let now = machine("machine.")?;
+    let best = form.best.map(|best| Ok((machine("best.")?, best.into())));
+    let best = best.transpose()?;
+    let [square, mean, momentum] = ["square.", "mean.", "momentum."].map(moments);
+    let (square, mean, momentum) = (square?, mean?, momentum?);
+    // Every tensor is there, so the machine is no larger than the file.
+    let mut optimizer = Optimizer::new(experiment.training.optimizer, config);
+    optimizer.updates = form.updates;
+    (optimizer.square, optimizer.mean, optimizer.momentum) = (square, mean, momentum);
+    let state = State {
+        machine: now,
+        optimizer,
+        best,
+        history: form.history.into_iter().map(HistoryPoint::from).collect(),
+        sequences: form.sequences,
+        time: Duration::from_nanos(form.nanoseconds),
+        overflows: form.overflows,
+        since_validation: (
+            form.since_validation.bits.0,
+            form.since_validation.sequences,
+        ),
+    };
+    Ok((experiment, state))
+}
+
+impl StateForm {
+    fn check(&self, experiment: &Experiment, label: &str) -> Result<(), Error> {
+        let all = experiment.training.sequences;
+        let points = self.history.iter().map(|point| point.sequences);
+        let in_order = points.chain([self.sequences.saturating_add(1)]);
+        let problem = if self.sequences > all {
+            format!("`sequences` is {}; the run has {all}", self.sequences)
+        } else if !in_order.is_sorted_by(|a, b| a < b) {
+            "the `history` is not in the order of its sequences, or goes beyond them".to_owned()
+        } else if self.since_validation.sequences > self.sequences {
+            "`since_validation` has more sequences than there were".to_owned()
+        } else if self.updates < 0 {
+            format!("`updates` is {}; expected 0 or more", self.updates)
+        } else {
+            return Ok(());
+        };
+        Err(Error::content(label, STATE, problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Trainer;
+
+    const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
+        "model": {"memory": {"rows": 6, "columns": 4, "initial": "learned"}, "controller": {"size": 5}},
+        "training": {"sequences": 60, "validation_every": 10, "validation_episodes": 2}}"#;
+
+    fn trained(updates: usize) -> (Experiment, State) {
+        let tiny = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
+        let (task, training) = (tiny.task.clone(), tiny.training.clone());
+        let mut trainer = Trainer::new(task, tiny.model.clone(), training, 1);
+        for _ in 0..updates {
+            trainer.update().unwrap();
+        }
+        (tiny, trainer.state)
+    }
+
+    #[test]
+    fn every_number_comes_back_in_the_same_bits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.safetensors");
+        for updates in [0, 7, 10, 33] {
+            let (experiment, mut state) = trained(updates);
+            // The square of a large gradient is no f32, and that of a broken sum is no number.
+            let square = state.optimizer.square.output.bias.view_mut().into_iter();
+            square
+                .zip([f32::INFINITY, -0.0])
+                .for_each(|(to, value)| *to = value);
+            state.since_validation.0 += 0.1 + 0.2;
+            write(&path, &experiment, &state).unwrap();
+            let (read_experiment, again) = read(&path).unwrap();
+            assert_eq!(read_experiment, experiment);
+            // What is written is all there is, and -0 is not 0 in it.
+            assert!(to_bytes(&experiment, &again) == to_bytes(&experiment, &state));
+            assert_eq!(again.machine, state.machine);
+            assert_eq!(again.best, state.best);
+            assert_eq!(again.history, state.history);
+            let counters = |state: &State| {
+                let (time, updates) = (state.time, state.optimizer.updates);
+                (
+                    time,
+                    updates,
+                    state.sequences,
+                    state.overflows,
+                    state.since_validation,
+                )
+            };
+            assert_eq!(counters(&again), counters(&state));
+            let (again, state) = (again.optimizer, state.optimizer);
+            assert!(again.square == state.square && again.mean == state.mean);
+            assert_eq!(again.momentum, state.momentum);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let (experiment, state) = trained(12);
+        let said = |change: &dyn Fn(&mut State)| {
+            let mut state = state.clone();
+            change(&mut state);
+            from_bytes(&to_bytes(&experiment, &state), "c")
+                .unwrap_err()
+                .to_string()
+        };
+        let all = said(&|state| state.sequences = 61);
+        assert_eq!(all, "c: `state`: `sequences` is 61; the run has 60");
+        let order = said(&|state| state.sequences = 9);
+        assert!(
+            order.contains("the `history` is not in the order"),
+            "{order}"
+        );
+        let since = said(&|state| state.since_validation.1 = 13);
+        assert!(since.contains("`since_validation` has more"), "{since}");
+        let updates = said(&|state| state.optimizer.updates = -1);
+        assert!(
+            updates.ends_with("`updates` is -1; expected 0 or more"),
+            "{updates}"
+        );
+        let nan = said(&|state| state.machine.params.output.bias.view_mut().fill(f32::NAN));
+        assert!(
+            nan.starts_with("c: `machine.output.bias`: value 0 is NaN"),
+            "{nan}"
+        );
+        let bytes = to_bytes(&experiment, &state);
+        let other = weights::from_bytes(&bytes, "c").unwrap_err().to_string();
+        assert!(
+            other.ends_with("is `tapescope-checkpoint`; expected tapescope-weights"),
+            "{other}"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! What a training run is at one moment: all that its next update depends on.
+
+use std::time::Duration;
+
+use super::config::TrainingConfig;
+use super::evaluate::Evaluation;
+use super::optimizer::Optimizer;
+use crate::model::{ModelConfig, Ntm};
+
+/// A training run between two updates. With its task and its configuration it says everything about the rest
+/// of the run: what goes on from a copy of it ends in the same bits. Episodes are functions of the seed and
+/// their index, so no generator is among it.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The machine as it is now.
+    pub machine: Ntm<f32>,
+    /// The running moments of the gradient.
+    pub optimizer: Optimizer<f32>,
+    /// The best machine of all validations so far, with its measure.
+    pub best: Option<(Ntm<f32>, Evaluation)>,
+    /// One point per validation.
+    pub history: Vec<HistoryPoint>,
+    /// Sequences trained on so far.
+    pub sequences: u64,
+    /// Time spent in updates so far, without validations.
+    pub time: Duration,
+    /// Updates left out, one after the other, because their gradient was not finite.
+    pub overflows: u32,
+    /// Summed bits and number of the sequences since the last validation.
+    pub since_validation: (f64, u64),
+}
+
+/// The state of learning at one validation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HistoryPoint {
+    /// Sequences trained on.
+    pub sequences: u64,
+    /// Seconds spent in updates since the run began.
+    pub seconds: f64,
+    /// Mean training loss since the last point, bits per sequence (before the updates).
+    pub training_bits: f64,
+    /// Validation.
+    pub validation: Evaluation,
+}
+
+impl State {
+    /// Nothing learned: weights from the seed of `config`.
+    pub fn new(model: ModelConfig, config: &TrainingConfig) -> Self {
+        Self {
+            optimizer: Optimizer::new(config.optimizer, &model),
+            machine: Ntm::new(model, config.seed),
+            best: None,
+            history: Vec::new(),
+            sequences: 0,
+            time: Duration::ZERO,
+            overflows: 0,
+            since_validation: (0.0, 0),
+        }
+    }
+}

@@ -545,3 +545,85 @@ fn a_file_or_a_preset_alone_is_viewed() {
         assert!(said.starts_with(words), "{said}");
     }
 }
+
+#[test]
+#[cfg(feature = "gui")]
+fn where_a_window_is_to_begin_is_checked_before_it_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["trace", "copy", "--length", "2", "--out", "t.json"];
+    assert!(tapescope(folder.path(), &arguments).status.success());
+    for (arguments, words) in [
+        (
+            "copy --length 5 --step 11",
+            "--step 11: the episode has the steps 0 to 10",
+        ),
+        (
+            "--step 4000",
+            "--step 4000: the episode has the steps 0 to ",
+        ),
+        ("copy --head W1", "--head W1: the heads are R0, W0"),
+        ("copy_lstm --head R0", "--head R0: the machine has no heads"),
+        (
+            "copy --repeats 3",
+            "--repeats: the task `copy` has no repeats",
+        ),
+        ("copy --rows 2", "--rows 2: copy: allowed: 3 to "),
+        (
+            "copy --length 20 --rows 1048576",
+            "41 steps of a memory of 1048576 rows take ",
+        ),
+        (
+            "t.json --step 5",
+            "--step 5: the episode has the steps 0 to 4",
+        ),
+        ("t.json --head R1", "--head R1: the heads are R0, W0"),
+        (
+            "t.json --length 5",
+            "--length: t.json is a recorded trace and is shown as it is; --length needs a preset or weights",
+        ),
+    ] {
+        let typed: Vec<&str> = ["view"].into_iter().chain(arguments.split(' ')).collect();
+        let done = tapescope(folder.path(), &typed);
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{said}");
+        assert!(said.starts_with(&format!("error: {words}")), "{said}");
+    }
+}
+
+#[test]
+#[cfg(all(feature = "gui", target_os = "linux"))]
+fn without_a_display_that_is_said_with_what_needs_none() {
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_tapescope"))
+        .args(["view", "copy", "--length", "3", "--step", "2"])
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("WAYLAND_SOCKET")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: no window can be opened here (there is no display: "));
+    assert!(said.contains("`tapescope render`"), "{said}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_name_that_is_no_text_is_kept_as_it_is() {
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for (command, end) in [("render", ".svg"), ("trace", ".npz")] {
+        let mut name: OsString = OsStr::from_bytes(b"f\xff").to_owned();
+        name.push(end);
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_tapescope"))
+            .args([command, "copy", "--length", "1", "--out"])
+            .arg(&name)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+        assert!(folder.path().join(&name).is_file());
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}

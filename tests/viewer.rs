@@ -40,7 +40,8 @@ use tapescope::player::Stage;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::{
-    App, Arrangement, Command, Disk, Export, Files, Machine, Opened, OpenedTrace, Options, Settings,
+    App, Arrangement, Asked, Beginning, Command, Disk, Export, Files, Machine, Opened, OpenedTrace,
+    Options, Settings,
 };
 
 /// Remembers what was saved, and opens what its names promise.
@@ -269,9 +270,7 @@ fn options(files: Arc<dyn Files>) -> Options {
         machines: vec![machine("first", 1), repeating()],
         files,
         seed: 1,
-        open: None,
-        compare: None,
-        settings: Settings::default(),
+        ..Options::default()
     }
 }
 

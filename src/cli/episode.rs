@@ -1,17 +1,28 @@
 //! Which episode: what `trace`, `render` and `view` have in common.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::{Usage, from_zero, items, length, machine, note, repeats, rows};
-use crate::io::{Experiment, Trained, bits, label};
+use crate::io::{Experiment, Trained, bits, label, trace};
 use crate::model::ModelConfig;
-use crate::task::Task;
+use crate::task::{Episode, Task};
 use crate::train::{Demand, Part, Recording, UNSEEN_SEED, Work};
 
+/// An episode that was asked for.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    /// The task it is of.
+    pub(super) task: Task,
+    pub(super) episode: Episode,
+    /// The seed and the index that draw it; `None` when its bits were given by hand.
+    pub(super) origin: Option<(u64, u64)>,
+}
+
 /// The options that say which episode of a machine is recorded.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct EpisodeArgs {
     /// Take the task from PRESET, and the machine from this weights file.
     #[arg(long, value_name = "FILE")]
@@ -36,12 +47,25 @@ pub(super) struct EpisodeArgs {
     input: Option<PathBuf>,
     /// Run on this many memory rows instead of those of the training.
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
-    rows: Option<usize>,
+    pub(super) rows: Option<usize>,
 }
 
 impl EpisodeArgs {
-    /// The first option that was given, which a recorded trace has no use for.
+    /// The first option that was given.
     pub(super) fn given(&self) -> Option<&'static str> {
+        self.all_given().next()
+    }
+
+    /// That nothing is asked of a recorded trace, which is `done` as it is: drawn, shown.
+    pub(super) fn check_none(&self, source: &str, done: &str) -> Result<(), Usage> {
+        self.given().map_or(Ok(()), |option| {
+            Err(Usage(format!(
+                "{option}: {source} is a recorded trace and is {done} as it is; {option} needs a preset or weights"
+            )))
+        })
+    }
+
+    fn all_given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--weights", self.weights.is_some()),
             ("--length", self.length.is_some()),
@@ -52,8 +76,8 @@ impl EpisodeArgs {
             ("--input", self.input.is_some()),
             ("--rows", self.rows.is_some()),
         ];
-        let first = given.into_iter().find(|(_, is_given)| *is_given);
-        first.map(|(option, _)| option)
+        let given = given.into_iter().filter(|(_, is_given)| *is_given);
+        given.map(|(option, _)| option)
     }
 
     /// The machine of this name or file, with the task to give it.
@@ -80,8 +104,15 @@ impl EpisodeArgs {
         Ok(trained)
     }
 
-    /// The episode; `name` is what was typed for the machine.
-    pub(super) fn record(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
+    /// True where one of several episodes is asked for.
+    #[cfg(feature = "gui")]
+    pub(super) fn is_chosen(&self) -> bool {
+        let others = ["--weights", "--rows"];
+        self.all_given().any(|option| !others.contains(&option))
+    }
+
+    /// The episode, with its task, and the seed and index that draw it; `name` is what was typed for the machine.
+    pub(super) fn choose(&self, name: &str, trained: &Trained) -> anyhow::Result<Chosen> {
         let mut task = trained.experiment.task.clone();
         if self.repeats.is_some() && task.repeats().is_none() {
             let problem = format!("--repeats: the task `{}` has no repeats", task.name());
@@ -91,10 +122,11 @@ impl EpisodeArgs {
         if let Some(path) = &self.input {
             let by_hand = bits::read(path, &task, self.repeats)?;
             check_size(name, config, &by_hand.task)?;
-            let episode = by_hand.episode();
-            let recording = Recording::of(&trained.machine, &by_hand.task, episode);
-            note_overrun(name, &recording);
-            return Ok(recording);
+            return Ok(Chosen {
+                episode: by_hand.episode(),
+                task: by_hand.task,
+                origin: None,
+            });
         }
         let lengths = ("--length", self.length.as_slice());
         let sizes = machine::sizes(&task, lengths, ("--items", self.items.as_slice()))?;
@@ -105,9 +137,21 @@ impl EpisodeArgs {
             task = task.with_repeats(repeats);
         }
         check_size(name, config, &task)?;
-        let seed = self.seed.unwrap_or(UNSEEN_SEED);
-        let episode = self.episode.unwrap_or(0);
-        let recording = Recording::new(&trained.machine, &task, seed, episode);
+        let origin = (self.seed.unwrap_or(UNSEEN_SEED), self.episode.unwrap_or(0));
+        Ok(Chosen {
+            episode: task.episode(origin.0, origin.1),
+            task,
+            origin: Some(origin),
+        })
+    }
+
+    /// What the machine does in the episode; `name` is what was typed for the machine.
+    pub(super) fn record(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
+        let chosen = self.choose(name, trained)?;
+        let recording = Recording {
+            origin: chosen.origin,
+            ..Recording::of(&trained.machine, &chosen.task, chosen.episode)
+        };
         note_overrun(name, &recording);
         Ok(recording)
     }
@@ -118,6 +162,13 @@ pub(super) fn note_overrun(name: &str, recording: &Recording) {
     if let Some(overrun) = recording.trace.overrun() {
         note(&format!("note: {name}: {overrun}"));
     }
+}
+
+/// True for a source that is a recorded trace, by its name.
+pub(super) fn is_trace(source: &str) -> bool {
+    let path = Path::new(source);
+    let is_one = |end: &OsStr| ["json", "gz", "npz"].iter().any(|trace| end == *trace);
+    trace::is_named_so(path) || path.is_file() && path.extension().is_some_and(is_one)
 }
 
 fn check_size(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {

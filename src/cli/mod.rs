@@ -23,10 +23,10 @@ use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::io::preset::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
+use crate::io::preset::{self, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
 use crate::io::{Error, bounded};
 use crate::model::ModelConfig;
 
@@ -91,12 +91,22 @@ fn parse() -> Result<Cli, clap::Error> {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
-    let is_no_command = error.kind() == ErrorKind::InvalidSubcommand;
-    if !is_no_command || !typed.get(1).is_some_and(|word| view::can_be_meant(word)) {
+    let word = typed.get(1);
+    let Some(word) = word.filter(|_| error.kind() == ErrorKind::InvalidSubcommand) else {
         return Err(error);
+    };
+    if view::can_be_meant(word) {
+        typed.insert(1, "view".into());
+        return Cli::try_parse_from(typed);
     }
-    typed.insert(1, "view".into());
-    Cli::try_parse_from(typed)
+    let what = "command, file or preset";
+    let other = Error::unknown(what, &word.to_string_lossy(), preset::names());
+    let is_like_a_preset =
+        matches!(&other, Error::Unknown { suggestion, .. } if suggestion.is_some());
+    if is_like_a_preset && error.get(ContextKind::SuggestedSubcommand).is_none() {
+        return Err(clap::Error::raw(error.kind(), format!("{other}\n")));
+    }
+    Err(error)
 }
 
 /// Runs the command line of this process.
@@ -212,6 +222,12 @@ fn rows(text: &str) -> Result<usize, String> {
         }
         _ => problem,
     })
+}
+
+/// A step of an episode, as it is typed.
+fn step(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "expected the number of a step, 0 or more".to_owned())
 }
 
 /// A length of sequences, as it is typed.

@@ -1,19 +1,21 @@
 //! `tapescope render`: figures of an episode, as SVG, PNG or animated GIF.
 
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Usage;
-use super::episode::{EpisodeArgs, note_overrun};
+use super::episode::{EpisodeArgs, is_trace, note_overrun};
+use super::{Usage, note, plan, step};
 use crate::figure::compare::{Common, Comparison, Named, Part};
 use crate::figure::{
-    Drawing, Figure, Format, Layout, Options, Orientation, Picture, RowsShown, head_label,
-    head_named,
+    Drawing, Figure, Format, Layout, Motion, Options, Orientation, Picture, RowsShown, find_head,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{label, picture, room};
+use crate::model::config::Order;
 use crate::train::Recording;
 
 /// The most pixels of a figure.
@@ -22,6 +24,10 @@ const MOST_PIXELS: f32 = 1e8;
 const MOST: f32 = 16_384.0;
 /// The difference that counts as none, where two are drawn.
 const TOLERANCE: f64 = 1e-6;
+/// From so many frames on the size of an animation is estimated.
+const MANY: usize = 60;
+/// The size from which an animation is announced with a warning, in bytes.
+const LARGE: usize = 10_000_000;
 /// The longest side of a GIF, in pixels.
 const MOST_OF_GIF: u32 = 65_535;
 
@@ -31,6 +37,7 @@ Examples:
   tapescope render copy.ntmtrace.json --layout debug --step 12 --dark --out step12.png
   tapescope render repeat_copy --layout weightings,reads --out heads.svg
   tapescope render copy --length 10 --delay 200 --out copy.gif
+  tapescope render copy --length 20 --steps 18..24 --stages --out slowly.gif
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
 
 Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything over time, and
@@ -60,8 +67,14 @@ pub(super) struct Render {
     layout: Option<Layout>,
     /// The step that is marked, and shown by pictures of one step [default: the last one, marked in the
     /// layout debug only].
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = step, allow_negative_numbers = true)]
     step: Option<usize>,
+    /// Draw these steps only, both ends included, and mark them one after the other in a GIF.
+    #[arg(long, value_name = "A..B", value_parser = steps, allow_negative_numbers = true)]
+    steps: Option<RangeInclusive<usize>>,
+    /// Walk through every step of a GIF stage by stage: content, gate, shift, sharpen, then the whole step.
+    #[arg(long, conflicts_with = "compare")]
+    stages: bool,
     /// The heads that are drawn, such as W0 or W0,R1 [default: all; in the layout paper the first of
     /// each kind].
     #[arg(long, value_name = "HEAD", value_delimiter = ',')]
@@ -88,7 +101,7 @@ pub(super) struct Render {
     /// Pixels per unit of the page [default: 2; 1 for a GIF].
     #[arg(long, value_name = "F", value_parser = scale, allow_negative_numbers = true)]
     scale: Option<f32>,
-    /// How long every step of a GIF is shown, in milliseconds [default: 250].
+    /// How long every frame of a GIF is shown, in milliseconds [default: 250].
     #[arg(long, value_name = "MS", value_parser = delay, allow_negative_numbers = true)]
     delay: Option<u16>,
     #[command(flatten)]
@@ -121,12 +134,14 @@ impl Render {
             return Err(Usage(problem).into());
         };
         self.check(format)?;
-        let recording = self.recording(&self.source)?;
-        let options = self.options(format, &recording)?;
+        let (recording, order) = self.recording(&self.source)?;
+        let options = Options {
+            writes_first: order == Order::WriteFirst,
+            ..self.options(format, &recording)?
+        };
         let scale = self.scale(format);
-        let delay = self.delay.unwrap_or(25);
         let (bytes, title) = if let Some(other) = &self.compare {
-            let b = self.recording(other)?;
+            let (b, _) = self.recording(other)?;
             let walked = walk(&recording, &b).map_err(|sizes| {
                 let (a, sizes) = (&self.source, sizes.join("; "));
                 Usage(format!(
@@ -135,21 +150,74 @@ impl Render {
             })?;
             let figure = self.two(&recording, &b, &walked, options);
             let drawing = self.drawing(figure.least_size(), || figure.draw(Part::All), scale)?;
-            (figure.to_bytes(format, scale, delay), drawing.title)
+            let bytes = self.in_motion(
+                figure.frames(),
+                || figure.estimated_bytes(scale),
+                |motion| figure.to_bytes(format, scale, motion),
+            );
+            (bytes, drawing.title)
         } else {
             let figure = Figure::new(&recording, options);
-            if figure.is_empty() {
-                let there = figure.pictures().join(", ");
-                let problem = format!(
-                    "--layout: the machine of this episode has none of these pictures; it has {there}"
-                );
-                return Err(Usage(problem).into());
-            }
+            self.check_pictures(&figure)?;
             let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
-            (figure.to_bytes(format, scale, delay), drawing.title)
+            let bytes = self.in_motion(
+                figure.frames(self.stages),
+                || figure.estimated_bytes(scale, self.stages),
+                |motion| figure.to_bytes(format, scale, motion),
+            );
+            (bytes, drawing.title)
         };
         picture::write(&self.out, &bytes)?;
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
+    }
+
+    /// That there is something to draw, and something that stages show.
+    fn check_pictures(&self, figure: &Figure<'_>) -> Result<(), Usage> {
+        if figure.is_empty() {
+            let there = figure.pictures().join(", ");
+            return Err(Usage(format!(
+                "--layout: the machine of this episode has none of these pictures; it has {there}"
+            )));
+        }
+        if self.stages && !figure.has_stages() {
+            let problem = "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or take --layout debug";
+            return Err(Usage(problem.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The figure as a file. An animation that takes long shows how far it is, and one that will be large is
+    /// announced.
+    fn in_motion(
+        &self,
+        frames: usize,
+        estimated_bytes: impl FnOnce() -> usize,
+        draw: impl FnOnce(&Motion<'_>) -> Vec<u8>,
+    ) -> Vec<u8> {
+        let usual = Motion::new(self.delay.unwrap_or(25));
+        if Format::of(&self.out) != Some(Format::Gif) {
+            return draw(&usual);
+        }
+        let bytes = if frames < MANY { 0 } else { estimated_bytes() };
+        if bytes > LARGE {
+            note(&format!(
+                "warning: the animation has {frames} frames and about {} MB; --steps A..B, a smaller --size or --scale, \
+                 or fewer pictures (--layout) make it smaller",
+                bytes / 1_000_000
+            ));
+        }
+        // Nothing is shown where standard error is no terminal.
+        let bar = ProgressBar::new(frames as u64);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} frames  {eta} left") {
+            bar.set_style(style);
+        }
+        let drawn = draw(&Motion {
+            stages: self.stages,
+            progress: &|done| bar.set_position(done as u64),
+            ..usual
+        });
+        bar.finish_and_clear();
+        drawn
     }
 
     /// Both episodes, and what one has more than the other.
@@ -179,7 +247,7 @@ impl Render {
     fn check(&self, format: Format) -> Result<(), Usage> {
         let is_gif = format == Format::Gif;
         if is_gif && self.step.is_some() {
-            let problem = "--step: a GIF shows every step; for one of them write .svg or .png";
+            let problem = "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png";
             return Err(Usage(problem.to_owned()));
         }
         if !is_gif && self.delay.is_some() {
@@ -187,32 +255,28 @@ impl Render {
                 "--delay: only a GIF has one; write the figure to a name that ends in .gif";
             return Err(Usage(problem.to_owned()));
         }
+        if !is_gif && self.stages {
+            let problem = "--stages: only a GIF goes through them; write the figure to a name that ends in .gif";
+            return Err(Usage(problem.to_owned()));
+        }
         Ok(())
     }
 
-    /// The episode: out of a trace as it was recorded, or recorded now.
-    fn recording(&self, source: &str) -> anyhow::Result<Recording> {
-        let path = Path::new(source);
-        let ends = ["json", "gz", "npz"];
-        let is_trace = trace::is_named_so(path)
-            || path.is_file()
-                && path
-                    .extension()
-                    .is_some_and(|end| ends.iter().any(|e| end == *e));
-        if !is_trace || self.episode.weights.is_some() {
+    /// The episode: out of a trace as it was recorded, or recorded now; and whether its machine reads or writes
+    /// first.
+    fn recording(&self, source: &str) -> anyhow::Result<(Recording, Order)> {
+        if !is_trace(source) || self.episode.weights.is_some() {
             let trained = self.episode.trained(source)?;
-            return self.episode.record(source, &trained);
+            let order = trained.machine.config.order;
+            return Ok((self.episode.record(source, &trained)?, order));
         }
         // What is compared may be one of each.
-        if let Some(option) = self.episode.given().filter(|_| self.compare.is_none()) {
-            let problem = format!(
-                "{option}: {source} is a recorded trace and is drawn as it is; {option} needs a preset or weights"
-            );
-            return Err(Usage(problem).into());
+        if self.compare.is_none() {
+            self.episode.check_none(source, "drawn")?;
         }
-        let recording = trace::read(path)?.recording;
-        note_overrun(source, &recording);
-        Ok(recording)
+        let imported = trace::read(Path::new(source))?;
+        note_overrun(source, &imported.recording);
+        Ok((imported.recording, imported.config.order))
     }
 
     fn options(&self, format: Format, recording: &Recording) -> Result<Options, Usage> {
@@ -223,25 +287,43 @@ impl Render {
         };
         let options = Options::new(self.layout.clone().unwrap_or(usual));
         let steps = recording.trace.steps();
+        let has = match steps {
+            0 => "no steps".to_owned(),
+            _ => format!("the steps 0 to {}", steps - 1),
+        };
         if let Some(step) = self.step.filter(|&step| step >= steps) {
-            let problem = match steps {
-                0 => format!("--step {step}: the episode has no steps"),
-                _ => format!(
-                    "--step {step}: the episode has the steps 0 to {}",
-                    steps - 1
-                ),
-            };
-            return Err(Usage(problem));
+            return Err(Usage(format!("--step {step}: the episode has {has}")));
+        }
+        if let Some(asked) = &self.steps {
+            let (first, last) = (asked.start(), asked.end());
+            let span = format!("{first}..{last}");
+            if *last >= steps {
+                return Err(Usage(format!("--steps {span}: the episode has {has}")));
+            }
+            if let Some(step) = self.step.filter(|step| !asked.contains(step)) {
+                let problem = format!("--step {step}: is none of those drawn, --steps {span}");
+                return Err(Usage(problem));
+            }
         }
         Ok(Options {
             dark: self.dark,
             size: self.size,
             step: self.step,
+            steps: self
+                .steps
+                .as_ref()
+                .map(|steps| *steps.start()..steps.end() + 1),
             rows: match self.show_rows {
                 Shown::Touched => RowsShown::Touched,
                 Shown::All => RowsShown::All,
             },
-            heads: self.heads(recording)?,
+            heads: {
+                let find = |label: &String| {
+                    let problem = |known| Usage(format!("--head {label}: {known}"));
+                    find_head(&recording.trace, label).map_err(problem)
+                };
+                self.head.iter().map(find).collect::<Result<_, _>>()?
+            },
             orientation: match self.orientation {
                 None => options.orientation,
                 Some(Upright::Paper) => Orientation::Paper,
@@ -251,22 +333,6 @@ impl Render {
             density: self.scale(format),
             ..options
         })
-    }
-
-    fn heads(&self, recording: &Recording) -> Result<Vec<usize>, Usage> {
-        let trace = &recording.trace;
-        let find = |label: &String| {
-            head_named(trace, label).ok_or_else(|| {
-                let heads = 0..trace.heads.len();
-                let known: Vec<_> = heads.map(|head| head_label(trace, head)).collect();
-                let known = match known.len() {
-                    0 => "the machine has no heads".to_owned(),
-                    _ => format!("the heads are {}", known.join(", ")),
-                };
-                Usage(format!("--head {label}: {known}"))
-            })
-        };
-        self.head.iter().map(find).collect()
     }
 
     /// The figure, if it can be drawn at the size that was asked for.
@@ -335,11 +401,24 @@ fn layout(text: &str) -> Result<Layout, String> {
         let known = Picture::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, picture)| *picture).ok_or_else(|| {
             let names = Picture::NAMES.map(|(name, _)| name).join(", ");
-            format!("there is no `{name}`; expected paper, debug, or some of {names}")
+            let problem = match name {
+                "paper" | "debug" => "is everything and stands alone",
+                _ => "is no picture",
+            };
+            format!("`{name}` {problem}; expected paper, debug, or some of {names}")
         })
     };
     let pictures: Result<Vec<_>, _> = text.split(',').map(|name| picture(name.trim())).collect();
     Ok(Layout::Pictures(pictures?))
+}
+
+/// Steps, as they are typed.
+fn steps(text: &str) -> Result<RangeInclusive<usize>, String> {
+    match plan::ends(text) {
+        Ok((first, last)) if last < u64::from(u32::MAX) => Ok(first as usize..=last as usize),
+        Err(Some(words)) => Err(words),
+        _ => Err("expected steps such as 5..12, which is 5 to 12".to_owned()),
+    }
 }
 
 /// The size of a page, as it is typed.

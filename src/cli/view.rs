@@ -5,7 +5,10 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::machine;
+use super::episode::EpisodeArgs;
+#[cfg(feature = "gui")]
+use super::episode::is_trace;
+use super::{machine, step};
 use crate::io::Experiment;
 
 const EXAMPLES: &str = "\
@@ -17,7 +20,12 @@ Examples:
   tapescope view ours.ntmtrace.json --compare theirs.npz
                                              both on one clock, and where they part
   tapescope view copy --compare copy_feedforward
-                                             the same episode of two machines";
+                                             the same episode of two machines
+  tapescope view repeat_copy --length 5 --repeats 3 --step 6 --head R0
+                                             that episode, at that step, with that head looked at
+
+Without options the window chooses a long episode; with some of them it is the one that \
+`trace` and `render` take with the same options.";
 
 /// Open the window: on a trained machine, on weights, or on a recorded trace.
 #[derive(Debug, Default, Args)]
@@ -29,6 +37,14 @@ pub(super) struct View {
     /// What to compare it with: a trace, or a machine that runs on the same episode.
     #[arg(long, value_name = "WHAT", requires = "what")]
     compare: Option<String>,
+    /// Stand at this step, instead of playing.
+    #[arg(long, value_name = "T", value_parser = step, allow_negative_numbers = true)]
+    step: Option<usize>,
+    /// Look at this head, such as W0 or R1 [default: the first that writes].
+    #[arg(long, value_name = "HEAD")]
+    head: Option<String>,
+    #[command(flatten)]
+    episode: EpisodeArgs,
 }
 
 /// True for a first word that may be what to view: a file, or what can only be one, or a preset.
@@ -41,12 +57,52 @@ pub(super) fn can_be_meant(word: &OsStr) -> bool {
 #[cfg(feature = "gui")]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        use crate::viewer::{self, Error};
-        let first = self.what.map(first).transpose()?;
-        let compare = self.compare.map(self::first).transpose()?;
-        viewer::run(first, compare).map_err(|error| match error {
+        use crate::viewer::{self, Error, First};
+        let first = match &self.episode.weights {
+            Some(weights) => Some(First::File(weights.clone())),
+            None => self.what.clone().map(first).transpose()?,
+        };
+        let compare = self.compare.clone().map(self::first).transpose()?;
+        viewer::run(first, compare, self.beginning()?).map_err(|error| match error {
             Error::File(sentence) => super::Usage(sentence).into(),
-            window @ Error::Window(_) => window.into(),
+            window @ Error::Window(_) => super::Usage(window.to_string()).into(),
+        })
+    }
+
+    /// Where in which episode.
+    fn beginning(self) -> anyhow::Result<crate::viewer::Beginning> {
+        use crate::io::weights;
+        use crate::viewer::{Asked, Beginning};
+        let begin = Beginning {
+            rows: self.episode.rows,
+            step: self.step,
+            head: self.head,
+            ..Beginning::default()
+        };
+        let shipped = weights::shipped_names().next().unwrap_or_default();
+        let name = self.what.unwrap_or_else(|| shipped.to_owned());
+        if is_trace(&name) && self.episode.weights.is_none() {
+            self.episode.check_none(&name, "shown")?;
+            return Ok(begin);
+        }
+        if self.episode.given().is_none() {
+            return Ok(begin);
+        }
+        let trained = self.episode.trained(&name)?;
+        let asked = if self.episode.is_chosen() {
+            let chosen = self.episode.choose(&name, &trained)?;
+            Some(Asked {
+                task: chosen.task,
+                episode: chosen.episode,
+                origin: chosen.origin,
+            })
+        } else {
+            None
+        };
+        Ok(Beginning {
+            task: Some(trained.experiment.task),
+            asked,
+            ..begin
         })
     }
 }

@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 
+use super::animation::Frames;
 use super::episode::{BETWEEN, Band, LEFT, MARGIN, draw_bands, least_size};
 use super::panel::{Across, Cells, Content, Decades, Down, Page, Panel};
-use super::raster::{Frames, to_gif};
 use super::rows::touched_by;
-use super::{Colours, Drawing, Format, Options, RowsShown, Scale, head_label, head_named, numbers};
+use super::{
+    Colours, Drawing, Format, Motion, Options, RowsShown, Scale, head_label, head_named, numbers,
+};
 use crate::math::Series;
 use crate::model::HeadTrace;
 use crate::train::Recording;
@@ -32,10 +34,16 @@ pub enum Weighting {
 }
 
 impl Weighting {
-    const ALL: [Self; 4] = [Self::Content, Self::Gated, Self::Shifted, Self::Final];
+    /// All of them, in the order of the addressing.
+    pub const ALL: [Self; 4] = [Self::Content, Self::Gated, Self::Shifted, Self::Final];
 
     fn symbol(self) -> &'static str {
         ["wᶜ", "wᵍ", "w\u{303}", "w"][self as usize]
+    }
+
+    /// What happens in it, in a word.
+    pub fn word(self) -> &'static str {
+        ["content", "gate", "shift", "sharpen"][self as usize]
     }
 
     fn array(self) -> &'static str {
@@ -91,7 +99,7 @@ impl Common {
         });
         let outputs = a.trace.output.width().min(b.trace.output.width());
         Self {
-            rows: touched_by(&[a, b], total),
+            rows: touched_by(&[a, b], total, 0..a.trace.steps().max(b.trace.steps())),
             total,
             memory: Scale::signed(first.chain(second)),
             memory_difference: memory_difference(a, b, total),
@@ -169,8 +177,8 @@ pub struct Comparison<'a> {
     /// The head, by its label.
     head: String,
     stage: Weighting,
-    /// Steps of the time axis.
-    steps: usize,
+    /// The steps of the time axis.
+    steps: Range<usize>,
     /// The largest difference of every step.
     differences: &'a [f32],
     /// What counts as none, and the first step with more.
@@ -187,7 +195,7 @@ impl<'a> Comparison<'a> {
         Self {
             head: head_label(trace, first),
             stage: Weighting::default(),
-            steps: trace.steps(),
+            steps: options.span(trace.steps()),
             a,
             b,
             common,
@@ -200,7 +208,7 @@ impl<'a> Comparison<'a> {
 
     /// For the head of this label at this stage, on a time axis of so many steps.
     pub fn at(mut self, head: String, stage: Weighting, steps: usize) -> Self {
-        (self.head, self.stage, self.steps) = (head, stage, steps);
+        (self.head, self.stage, self.steps) = (head, stage, 0..steps);
         self
     }
 
@@ -217,24 +225,36 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// The comparison as a file; `scale` pixels per unit of the page, and each frame of a GIF for `delay`
-    /// hundredths of a second.
-    pub fn to_bytes(&self, format: Format, scale: f32, delay: u16) -> Vec<u8> {
-        let at = |step| {
-            let mut figure = self.clone();
-            figure.options.step = Some(step);
-            figure.draw(Part::All)
-        };
+    /// The comparison as a file; `scale` pixels per unit of the page.
+    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Vec<u8> {
         match format {
             Format::Svg => self.draw(Part::All).to_svg().into_bytes(),
             Format::Png => self.draw(Part::All).to_png(scale),
-            Format::Gif => to_gif(&Frames {
-                count: self.steps,
-                draw: &at,
-                delay,
-                scale,
-            }),
+            Format::Gif => self.film(scale, |frames| frames.to_gif(motion)),
         }
+    }
+
+    /// How many frames an animation has.
+    pub fn frames(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// About how many bytes an animation has.
+    pub fn estimated_bytes(&self, scale: f32) -> usize {
+        self.film(scale, |frames| frames.estimated_bytes())
+    }
+
+    fn film<T>(&self, scale: f32, make: impl FnOnce(&Frames<'_>) -> T) -> T {
+        let draw = |index: usize| {
+            let mut figure = self.clone();
+            figure.options.step = Some(self.steps.start + index);
+            figure.draw(Part::All)
+        };
+        make(&Frames {
+            count: self.frames(),
+            draw: &draw,
+            scale,
+        })
     }
 
     /// The smallest page.
@@ -246,6 +266,7 @@ impl<'a> Comparison<'a> {
     pub fn draw(&self, part: Part) -> Drawing {
         let page = Page {
             colours: Colours::with_map(self.options.dark, self.options.map),
+            first: self.steps.start,
             step: self.options.step,
             density: self.options.density,
             as_paper: false,
@@ -291,18 +312,21 @@ impl<'a> Comparison<'a> {
         if self.differences.is_empty() {
             return None;
         }
-        let across = Across::Steps(self.steps);
+        let across = Across::Steps(self.steps.len());
         let natural = 54.0;
         if part == Part::OfTheStep {
             return Some(nothing(across, natural));
         }
-        let value = |t: usize, _| self.differences.get(t).copied().unwrap_or(0.0);
+        let first = self.steps.start;
+        let value = |t: usize, _| self.differences.get(first + t).copied().unwrap_or(0.0);
         let (limit, marked) = self.limit;
+        let marked = marked.filter(|step| self.steps.contains(step));
+        let marked = marked.map(|step| step - first);
         Some(Panel {
             name: "Largest difference".to_owned(),
             note: "in each step, of all arrays; by its logarithm".to_owned(),
             content: Content::Decades(Decades {
-                values: Cells::new(self.steps, 1, Scale::Signed(1.0), value),
+                values: Cells::new(self.steps.len(), 1, Scale::Signed(1.0), value),
                 limit,
                 marked,
             }),
@@ -314,7 +338,7 @@ impl<'a> Comparison<'a> {
 
     fn strip(&self, channels: usize) -> Frame {
         Frame {
-            across: Across::Steps(self.steps),
+            across: Across::Steps(self.steps.len()),
             down: Down::all("channel", channels),
             // Not by the channels: a low one would keep all others from giving way in a small window.
             natural: 48.0,
@@ -348,7 +372,7 @@ impl<'a> Comparison<'a> {
 
     fn weighting(&self, side: usize, part: Part) -> Panel {
         let frame = Frame {
-            across: Across::Steps(self.steps),
+            across: Across::Steps(self.steps.len()),
             down: self.down(),
             natural: 120.0,
         };
@@ -397,14 +421,15 @@ impl<'a> Comparison<'a> {
             let here = t < series.steps() && row < series.width();
             if here { series.row(t)[row] } else { 0.0 }
         };
-        let cells = Cells::new(self.steps, rows, scale, |t, row| match side {
-            0 => value(a, t, row),
-            1 => value(b, t, row),
-            _ => value(b, t, row) - value(a, t, row),
+        let (first, steps) = (self.steps.start, self.steps.len());
+        let cells = Cells::new(steps, rows, scale, |t, row| match side {
+            0 => value(a, first + t, row),
+            1 => value(b, first + t, row),
+            _ => value(b, first + t, row) - value(a, first + t, row),
         });
         let end = [a.steps(), b.steps(), a.steps().min(b.steps())][side];
         Cells {
-            skipped: (0..self.steps).map(|t| t >= end).collect(),
+            skipped: self.steps.clone().map(|t| t >= end).collect(),
             ..cells
         }
     }
@@ -447,7 +472,7 @@ impl<'a> Comparison<'a> {
 
     /// The step that pictures of one step show.
     fn step(&self) -> usize {
-        let last = self.steps.saturating_sub(1);
+        let last = self.steps.end.saturating_sub(1);
         self.options.step.unwrap_or(last).min(last)
     }
 

@@ -3,12 +3,14 @@
 use std::ops::Range;
 use std::path::Path;
 
+use super::animation::Frames;
+use super::compare::Weighting;
 use super::head_marks::HeadMark;
 use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
-use super::raster::{Frames, to_gif};
+use super::rows::touched_by;
 use super::{
-    Area, Colours, Drawing, Map, Scale, entropy, expected_shift, head_label, numbers, peak,
-    scalars, touched,
+    Area, Colours, Drawing, Map, Motion, Scale, entropy, expected_shift, head_label, numbers, peak,
+    scalars,
 };
 use crate::math::Series;
 use crate::model::{HeadTrace, Role};
@@ -155,6 +157,13 @@ pub struct Options {
     /// The step to be marked, and shown where a picture shows one step. Where not given the last one is shown,
     /// and marked in [`Layout::Debug`] only.
     pub step: Option<usize>,
+    /// The stage of that step that pictures of one step show: no later one, and the memory before the step;
+    /// where not given the whole step, and the memory after it.
+    pub stage: Option<Weighting>,
+    /// The steps of the time axis, those of an animation; all where not given.
+    pub steps: Option<Range<usize>>,
+    /// True for a machine whose read heads address what was written in the same step.
+    pub writes_first: bool,
     /// Which rows.
     pub rows: RowsShown,
     /// Which heads; all where empty. The first one of each kind is the one a picture of one head shows.
@@ -181,12 +190,23 @@ impl Options {
             map: Map::default(),
             size: None,
             step: None,
+            stage: None,
+            steps: None,
+            writes_first: false,
             rows: RowsShown::Touched,
             heads: Vec::new(),
             orientation,
             log_scale: false,
             density: 2.0,
         }
+    }
+
+    /// The steps of the time axis of an episode with so many.
+    pub(super) fn span(&self, steps: usize) -> Range<usize> {
+        let all = 0..steps;
+        self.steps
+            .as_ref()
+            .map_or(all, |span| span.start.min(steps)..span.end.min(steps))
     }
 }
 
@@ -195,6 +215,8 @@ impl Options {
 pub struct Figure<'a> {
     recording: &'a Recording,
     options: Options,
+    /// The steps of the time axis.
+    span: Range<usize>,
     rows: Vec<Range<usize>>,
     total: usize,
     memory_scale: Scale,
@@ -271,38 +293,78 @@ impl<'a> Figure<'a> {
             head.key.as_slice().iter().chain(add)
         });
         let layers = trace.layers.iter();
+        let span = options.span(trace.steps());
         Self {
             rows: match options.rows {
-                RowsShown::Touched => touched(recording),
+                RowsShown::Touched => touched_by(&[recording], total, span.clone()),
                 RowsShown::All => std::iter::once(0..total).collect(),
             },
             total,
             memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
             vector_scale: Scale::signed(vectors),
             state_scale: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
+            span,
             recording,
             options,
         }
     }
 
-    /// The same figure with another step marked.
-    pub fn at_step(mut self, step: usize) -> Self {
-        self.options.step = Some(step);
+    /// The same figure at another moment: with this step marked, and this stage of it shown.
+    fn at(mut self, step: usize, stage: Option<Weighting>) -> Self {
+        (self.options.step, self.options.stage) = (Some(step), stage);
         self
     }
 
-    /// The figure as a file; `scale` pixels per unit of the page, and each frame of a GIF for `delay`
-    /// hundredths of a second.
-    pub fn to_bytes(&self, format: Format, scale: f32, delay: u16) -> Vec<u8> {
+    /// What the frames of an animation show: a step, and how far into it.
+    fn moments(&self, stages: bool) -> Vec<(usize, Option<Weighting>)> {
+        let inside: &[Weighting] = if stages { &Weighting::ALL } else { &[] };
+        let in_step = |step| {
+            let stages = inside.iter().copied().map(Some).chain([None]);
+            stages.map(move |stage| (step, stage))
+        };
+        self.span.clone().flat_map(in_step).collect()
+    }
+
+    /// How many frames an animation has.
+    pub fn frames(&self, stages: bool) -> usize {
+        self.moments(stages).len()
+    }
+
+    /// About how many bytes an animation has.
+    pub fn estimated_bytes(&self, scale: f32, stages: bool) -> usize {
+        self.film(scale, stages, |frames| frames.estimated_bytes())
+    }
+
+    fn film<T>(&self, scale: f32, stages: bool, make: impl FnOnce(&Frames<'_>) -> T) -> T {
+        let moments = self.moments(stages);
+        let draw = |index: usize| match moments.get(index) {
+            Some(&(step, stage)) => self.clone().at(step, stage).draw(),
+            None => self.draw(),
+        };
+        make(&Frames {
+            count: moments.len(),
+            draw: &draw,
+            scale,
+        })
+    }
+
+    /// True where the pictures show something of the stages of a step.
+    pub fn has_stages(&self) -> bool {
+        let pictures = match &self.options.layout {
+            Layout::Paper => return false,
+            Layout::Debug => return self.focus().is_some(),
+            Layout::Pictures(pictures) => pictures.iter(),
+        };
+        let mut of_a_step = pictures.filter(|picture| picture.is_of_a_step());
+        of_a_step.any(|picture| !self.panels(*picture).is_empty())
+    }
+
+    /// The figure as a file; `scale` pixels per unit of the page.
+    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Vec<u8> {
         match format {
             Format::Svg => self.draw().to_svg().into_bytes(),
             Format::Png => self.draw().to_png(scale),
-            Format::Gif => to_gif(&Frames {
-                count: self.recording.trace.steps(),
-                draw: &|step| self.clone().at_step(step).draw(),
-                delay,
-                scale,
-            }),
+            Format::Gif => self.film(scale, motion.stages, |frames| frames.to_gif(motion)),
         }
     }
 
@@ -341,6 +403,7 @@ impl<'a> Figure<'a> {
     fn page(&self) -> Page<'static> {
         Page {
             colours: Colours::with_map(self.options.dark, self.options.map),
+            first: self.span.start,
             step: self
                 .options
                 .step
@@ -377,12 +440,16 @@ impl<'a> Figure<'a> {
         } else {
             told.join(", ")
         };
-        format!("{task}, {measure} {size}{origin}: {told}")
+        let steps = self.options.steps.as_ref().map_or_else(String::new, |_| {
+            let (first, last) = (self.span.start, self.span.end.saturating_sub(1));
+            format!("; steps {first} to {last}")
+        });
+        format!("{task}, {measure} {size}{origin}: {told}{steps}")
     }
 
     /// The step that pictures of one step show.
     fn step(&self) -> usize {
-        let last = self.recording.trace.steps().saturating_sub(1);
+        let last = self.span.end.saturating_sub(1);
         self.options.step.unwrap_or(last).min(last)
     }
 
@@ -528,22 +595,24 @@ impl<'a> Figure<'a> {
 
     fn strip(&self, picture: Picture) -> Panel {
         let Recording { trace, episode, .. } = self.recording;
-        let steps = trace.steps();
+        let (first, steps) = (self.span.start, self.span.len());
         let scale = if self.is_paper() {
             Scale::Gray
         } else {
             Scale::Bits
         };
         let (inputs, outputs) = (trace.input.width(), trace.output.width());
-        let target = |t: usize, channel: usize| episode.target[[t, channel]];
-        let output = |t: usize, channel: usize| trace.output.row(t)[channel];
+        let target = |t: usize, channel: usize| episode.target[[first + t, channel]];
+        let output = |t: usize, channel: usize| trace.output.row(first + t)[channel];
+        let input = |t: usize, channel: usize| trace.input.row(first + t)[channel];
         let mut skipped = Vec::new();
         let cells = match picture {
-            Picture::Input => Cells::new(steps, inputs, scale, |t, c| trace.input.row(t)[c]),
+            Picture::Input => Cells::new(steps, inputs, scale, input),
             Picture::Target => Cells::new(steps, outputs, scale, target),
             Picture::Output => Cells::new(steps, outputs, scale, output),
             _ => {
-                skipped = episode.mask.iter().map(|mask| *mask <= 0.0).collect();
+                let mask = episode.mask.iter().skip(first).take(steps);
+                skipped = mask.map(|mask| *mask <= 0.0).collect();
                 let error = |t, channel| (target(t, channel) - output(t, channel)).abs();
                 Cells::new(steps, outputs, scale, error)
             }
@@ -588,12 +657,13 @@ impl<'a> Figure<'a> {
         scale: Scale,
         label: &'static str,
     ) -> Panel {
-        let steps = self.recording.trace.steps();
+        let (first, steps) = (self.span.start, self.span.len());
         let width = series.width();
+        let value = |t: usize, column: usize| series.row(first + t)[column];
         Panel {
             name,
             note,
-            content: Content::Cells(Cells::new(steps, width, scale, |t, c| series.row(t)[c])),
+            content: Content::Cells(Cells::new(steps, width, scale, value)),
             across: Across::Steps(steps),
             down: Down::all(label, width),
             natural: (width as f32 * 5.0).clamp(30.0, 120.0),
@@ -611,8 +681,8 @@ impl<'a> Figure<'a> {
     }
 
     fn weighting(&self, head: usize) -> Panel {
-        let trace = &self.recording.trace;
-        let (steps, head_trace) = (trace.steps(), &trace.heads[head]);
+        let (first, steps) = (self.span.start, self.span.len());
+        let head_trace = &self.recording.trace.heads[head];
         let scale = match (self.options.log_scale, self.is_paper()) {
             (true, _) => Scale::LogWeighting,
             (false, true) => Scale::Gray,
@@ -634,7 +704,7 @@ impl<'a> Figure<'a> {
             name: name.to_owned(),
             note,
             content: Content::Cells(Cells::new(steps, self.total, scale, |t, row| {
-                weighting.row(t)[row]
+                weighting.row(first + t)[row]
             })),
             across: Across::Steps(steps),
             down: self.down(),
@@ -644,13 +714,18 @@ impl<'a> Figure<'a> {
 
     fn memory(&self) -> Panel {
         let step = self.step();
-        let memory = self.recording.trace.memory(step + 1);
+        let (at, when) = if self.is_written() {
+            (step + 1, "after")
+        } else {
+            (step, "before")
+        };
+        let memory = self.recording.trace.memory(at);
         let (rows, columns) = memory.dim();
         let mut cells = Cells::new(columns, rows, self.memory_scale, |c, row| memory[[row, c]]);
         cells.marks = self.heads().filter_map(|head| self.mark(head)).collect();
         Panel {
             name: "Memory".to_owned(),
-            note: format!("after step {step}"),
+            note: format!("{when} step {step}"),
             content: Content::Cells(cells),
             across: Across::Columns(columns),
             down: self.down(),
@@ -658,9 +733,25 @@ impl<'a> Figure<'a> {
         }
     }
 
+    /// True once the write heads have written, for the head that is looked at.
+    fn is_written(&self) -> bool {
+        let heads = &self.recording.trace.heads;
+        let reads = self.focus().is_some_and(|head| !heads[head].is_write());
+        self.options.stage.is_none() || self.options.writes_first && reads
+    }
+
     fn mark(&self, head: usize) -> Option<HeadMark> {
-        let trace = &self.recording.trace.heads[head];
-        let (row, weight) = peak(trace.weighting.row(self.step()))?;
+        let (trace, step) = (&self.recording.trace.heads[head], self.step());
+        let has_moved = self
+            .options
+            .stage
+            .is_none_or(|stage| stage == Weighting::Final);
+        let weighting = if has_moved {
+            trace.weighting.row(step)
+        } else {
+            trace.previous_weighting(step)
+        };
+        let (row, weight) = peak(weighting)?;
         Some(HeadMark {
             head,
             label: self.label(head),
@@ -673,10 +764,18 @@ impl<'a> Figure<'a> {
     fn stages(&self, head: usize) -> Panel {
         let step = self.step();
         let trace = &self.recording.trace.heads[head];
+        let mut bars = bars(trace, step);
+        let stage = self.options.stage;
+        // Before and cosine stand left of the first stage that has a weighting.
+        let here = stage.map_or(bars.len(), |stage| stage as usize + 3);
+        for bars in bars.iter_mut().skip(here) {
+            bars.to_come = true;
+        }
+        let stage = stage.map_or_else(String::new, |stage| format!(": {}", stage.word()));
         Panel {
             name: format!("Addressing of {}", self.label(head)),
-            note: format!("at step {step}"),
-            content: Content::Bars(bars(trace, step), head),
+            note: format!("at step {step}{stage}"),
+            content: Content::Bars(bars, head),
             across: Across::Values,
             down: self.down(),
             natural: 240.0,
@@ -686,14 +785,18 @@ impl<'a> Figure<'a> {
     fn lanes(&self, head: usize) -> Panel {
         let steps = self.recording.trace.steps();
         let trace = &self.recording.trace.heads[head];
+        let shown = self.span.len();
         let shift = (0..steps).map(|step| expected_shift(trace, step));
         let spread = (0..steps).map(|step| entropy(trace.weighting.row(step)));
-        let lanes = scalars(trace, shift.collect(), spread.collect());
+        let mut lanes = scalars(trace, shift.collect(), spread.collect());
+        for lane in &mut lanes {
+            lane.values = lane.values[self.span.clone()].to_vec();
+        }
         Panel {
             name: format!("What {} emits", self.label(head)),
             note: String::new(),
             content: Content::Lanes(lanes.to_vec(), head),
-            across: Across::Steps(steps),
+            across: Across::Steps(shown),
             down: Down::all("", 0),
             natural: 240.0,
         }
@@ -723,6 +826,7 @@ fn bars(head: &HeadTrace<f32>, step: usize) -> Vec<Bars> {
         words,
         values: values.to_vec(),
         ends: (low, 1.0),
+        to_come: false,
     };
     let (strength, gate) = (head.strength[step], head.gate[step]);
     let sharpening = head.sharpening[step];
@@ -844,8 +948,10 @@ fn draw_stack(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
-    use crate::figure::{Image, Mark, head_named};
+    use crate::figure::{Image, Mark, Place, Rgb, head_named};
     use crate::model::{ModelConfig, Ntm};
     use crate::task::{Copy, Task};
     use crate::train::ABSENT;
@@ -1130,8 +1236,8 @@ mod tests {
         let recording = recording();
         let layout = Layout::Pictures(vec![Picture::Output, Picture::Memory]);
         let figure = Figure::new(&recording, Options::new(layout));
-        let bytes = figure.to_bytes(Format::Gif, 0.5, 20);
-        let again = figure.to_bytes(Format::Gif, 0.5, 20);
+        let bytes = figure.to_bytes(Format::Gif, 0.5, &Motion::new(20));
+        let again = figure.to_bytes(Format::Gif, 0.5, &Motion::new(20));
         assert_eq!(bytes, again, "the same bytes");
         let mut decoder = gif::Decoder::new(bytes.as_slice()).unwrap();
         assert!(decoder.global_palette().is_some());
@@ -1141,5 +1247,139 @@ mod tests {
             delays.push(frame.delay);
         }
         assert_eq!(delays, [20, 20, 20, 20, 20, 20, 20, 20, 120]);
+    }
+
+    /// What somebody sees who plays an animation: every frame over those before it; and its colours.
+    fn played(bytes: &[u8]) -> (Vec<Vec<Rgb>>, Vec<Rgb>) {
+        let mut decoder = gif::Decoder::new(bytes).unwrap();
+        let palette = decoder.global_palette().unwrap();
+        let palette: Vec<Rgb> = palette.as_chunks().0.to_vec();
+        let width = usize::from(decoder.width());
+        let mut canvas = vec![[0; 3]; width * usize::from(decoder.height())];
+        let mut all = Vec::new();
+        while let Some(frame) = decoder.read_next_frame().unwrap() {
+            let [left, top, columns] = [frame.left, frame.top, frame.width].map(usize::from);
+            for (place, &index) in frame.buffer.iter().enumerate() {
+                if frame.transparent != Some(index) {
+                    let (x, y) = (left + place % columns, top + place / columns);
+                    canvas[y * width + x] = palette[usize::from(index)];
+                }
+            }
+            all.push(canvas.clone());
+        }
+        (all, palette)
+    }
+
+    fn distance(a: Rgb, b: Rgb) -> u32 {
+        let channels = a.iter().zip(b);
+        channels.map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+    }
+
+    #[test]
+    fn every_frame_is_seen_as_it_is_drawn() {
+        let recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Output, Picture::Stages, Picture::Memory]);
+        let figure = Figure::new(&recording, Options::new(layout));
+        let told = std::sync::atomic::AtomicUsize::new(0);
+        let motion = Motion {
+            stages: true,
+            progress: &|done| told.store(done, std::sync::atomic::Ordering::Relaxed),
+            ..Motion::new(20)
+        };
+        let bytes = figure.to_bytes(Format::Gif, 0.5, &motion);
+        let (frames, palette) = played(&bytes);
+        assert_eq!((frames.len(), figure.frames(true)), (45, 45));
+        assert_eq!(told.into_inner(), 45);
+        let moments = figure.moments(true);
+        for (frame, (step, stage)) in frames.into_iter().zip(moments) {
+            let drawn = figure.clone().at(step, stage).draw().to_image(0.5).pixels;
+            // Of a colour that has no room in the table there is the one most like it.
+            let pairs: HashSet<(Rgb, Rgb)> = frame.into_iter().zip(drawn).collect();
+            for (seen, drawn) in pairs {
+                let nearest = palette.iter().map(|&colour| distance(colour, drawn)).min();
+                assert_eq!(Some(distance(seen, drawn)), nearest, "{step} {stage:?}");
+            }
+        }
+        let estimated = figure.estimated_bytes(0.5, true);
+        assert!(
+            (bytes.len() / 3..bytes.len() * 3).contains(&estimated),
+            "{estimated}"
+        );
+    }
+
+    #[test]
+    fn some_steps_are_drawn_as_they_are_among_all() {
+        let recording = recording();
+        let all = Picture::NAMES.map(|(_, picture)| picture).to_vec();
+        let drawn = |steps: Option<Range<usize>>| {
+            let options = Options {
+                steps,
+                rows: RowsShown::All,
+                ..options(Layout::Pictures(all.clone()))
+            };
+            Figure::new(&recording, options).draw()
+        };
+        let (whole, some) = (drawn(None), drawn(Some(3..6)));
+        let over_time = |place: &Place| place.steps.is_some() && place.size().is_some();
+        for (whole, some) in whole
+            .places
+            .iter()
+            .zip(&some.places)
+            .filter(|(p, _)| over_time(p))
+        {
+            let (columns, rows) = some.size().unwrap();
+            assert_eq!((columns, some.steps), (3, Some(3)), "{}", some.name);
+            for (column, row) in (0..columns).flat_map(|c| (0..rows).map(move |row| (c, row))) {
+                let bits = |value: Option<f32>| value.map(f32::to_bits);
+                let expected = bits(whole.value(3 + column, row));
+                assert_eq!(bits(some.value(column, row)), expected, "{}", some.name);
+            }
+        }
+        let svg = some.to_svg();
+        assert!(some.title.ends_with("; steps 3 to 5"), "{}", some.title);
+        assert!(svg.contains("after step 5") && !svg.contains("after step 8"));
+    }
+
+    #[test]
+    fn a_stage_shows_nothing_of_what_comes_later() {
+        let recording = recording();
+        let layout = Layout::Pictures(vec![Picture::Stages, Picture::Memory]);
+        let figure = Figure::new(&recording, Options::new(layout.clone()));
+        let memory = |figure: &Figure<'_>, stage| {
+            let drawing = figure.clone().at(4, stage).draw();
+            let place = drawing.places.iter().find(|place| place.name == "Memory");
+            (
+                place.unwrap().note.clone(),
+                place.unwrap().value(2, 3).unwrap(),
+            )
+        };
+        let [before, after] = [4, 5].map(|t| recording.trace.memory(t)[[3, 2]]);
+        for stage in Weighting::ALL {
+            assert_eq!(
+                memory(&figure, Some(stage)),
+                ("before step 4".to_owned(), before)
+            );
+        }
+        assert_eq!(memory(&figure, None), ("after step 4".to_owned(), after));
+        // Read heads that see what was written address the memory after it.
+        let options = Options {
+            heads: vec![0],
+            writes_first: true,
+            ..Options::new(layout)
+        };
+        let reads = Figure::new(&recording, options);
+        assert_eq!(memory(&reads, Some(Weighting::Content)).1, after);
+        let to_come = |stage| {
+            let panel = figure.clone().at(4, stage).stages(2);
+            match panel.content {
+                Content::Bars(bars, _) => bars.iter().filter(|bars| bars.to_come).count(),
+                _ => 0,
+            }
+        };
+        let stages = Weighting::ALL.into_iter().map(Some).chain([None]);
+        assert_eq!(stages.map(to_come).collect::<Vec<_>>(), [3, 2, 1, 0, 0]);
+        assert!(figure.has_stages());
+        let strips = Options::new(Layout::Pictures(vec![Picture::Input]));
+        assert!(!Figure::new(&recording, strips).has_stages());
     }
 }

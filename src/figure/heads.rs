@@ -26,6 +26,21 @@ pub fn head_named(trace: &Trace<f32>, label: &str) -> Option<usize> {
         .find(|&head| head_label(trace, head).eq_ignore_ascii_case(label))
 }
 
+/// The head with this label.
+///
+/// # Errors
+/// There is none: those there are, in words.
+pub fn find_head(trace: &Trace<f32>, label: &str) -> Result<usize, String> {
+    head_named(trace, label).ok_or_else(|| {
+        let heads = 0..trace.heads.len();
+        let known: Vec<_> = heads.map(|head| head_label(trace, head)).collect();
+        match known.len() {
+            0 => "the machine has no heads".to_owned(),
+            _ => format!("the heads are {}", known.join(", ")),
+        }
+    })
+}
+
 /// How spread out a weighting is, in bits: 0 when all of it is on one row.
 pub fn entropy(weighting: &[f32]) -> f32 {
     if is_unrecorded(weighting) {

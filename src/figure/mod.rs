@@ -5,6 +5,7 @@
 //! animation, or is painted in the window. Nothing here knows files, nor the window; the same
 //! recording gives the same bytes.
 
+mod animation;
 mod colour;
 pub mod compare;
 pub mod curves;
@@ -20,9 +21,12 @@ mod rows;
 mod svg;
 
 pub use crate::model::peak;
+pub use animation::Motion;
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use drawing::{Anchor, Area, Drawing, Image, Mark, Place, Text, Weight};
 pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
-pub use heads::{Scalar, entropy, expected_shift, head_label, head_named, offset, scalars};
+pub use heads::{
+    Scalar, entropy, expected_shift, find_head, head_label, head_named, offset, scalars,
+};
 pub use pool::{further, part};
 pub use rows::{TOUCHED, touched};

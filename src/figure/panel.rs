@@ -261,12 +261,16 @@ pub(super) struct Bars {
     /// Of every row of the memory.
     pub(super) values: Vec<f32>,
     pub(super) ends: (f32, f32),
+    /// True for a stage that has not come yet: its place stays empty.
+    pub(super) to_come: bool,
 }
 
 /// What all pictures of a page have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page<'a> {
     pub(super) colours: &'a Colours,
+    /// The first step of the time axis.
+    pub(super) first: usize,
     /// The step to be marked.
     pub(super) step: Option<usize>,
     /// Pixels per unit that an image may use.
@@ -316,7 +320,7 @@ impl Panel {
             self.rows_axis(drawing, &area, &placed, page);
         }
         if let (Some(step), Some(steps)) = (page.step, steps) {
-            play_head(drawing, &area, step, steps, page);
+            play_head(drawing, &area, step.saturating_sub(page.first), steps, page);
         }
         self.title(drawing, &area, page);
         if axis {
@@ -412,10 +416,10 @@ impl Panel {
     }
 
     fn columns_axis(&self, drawing: &mut Drawing, area: &Area, page: &Page<'_>) {
-        let (count, label) = match self.across {
-            Across::Steps(steps) if page.as_paper => (steps, "time step →"),
-            Across::Steps(steps) => (steps, "step"),
-            Across::Columns(columns) => (columns, "column"),
+        let (first, count, label) = match self.across {
+            Across::Steps(steps) if page.as_paper => (page.first, steps, "time step →"),
+            Across::Steps(steps) => (page.first, steps, "step"),
+            Across::Columns(columns) => (0, columns, "column"),
             Across::Values => return,
         };
         let colours = page.colours;
@@ -425,11 +429,11 @@ impl Panel {
             .find(|&every| every as f32 * width >= 26.0)
             .unwrap_or(10_000);
         let style = Style::new(SMALL, colours.subdued).middle();
-        for index in (0..count).step_by(every) {
-            let x = area.left + (index as f32 + 0.5) * width;
+        for number in (first..first + count).filter(|number| number % every == 0) {
+            let x = area.left + ((number - first) as f32 + 0.5) * width;
             let y = area.bottom;
             drawing.line(&[[x, y], [x, y + TICK]], colours.subdued, 1.0);
-            drawing.text(index.to_string(), [x, y + 11.0], style);
+            drawing.text(number.to_string(), [x, y + 11.0], style);
         }
         let style = Style::new(TEXT, colours.subdued).middle();
         drawing.text(label, [area.middle(), area.bottom + 24.0], style);
@@ -503,6 +507,10 @@ fn draw_bars(
     let colours = page.colours;
     let (low, high) = bars.ends;
     drawing.rect(*area, colours.well);
+    if bars.to_come {
+        drawing.frame(*area, colours.line);
+        return;
+    }
     if is_unrecorded(&bars.values) {
         not_recorded(drawing, area, page);
         return;

@@ -13,16 +13,21 @@ pub const TOUCHED: f32 = 0.01;
 pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
     let heads = &recording.trace.heads;
     let total = heads.first().map_or(0, |head| head.initial.len());
-    touched_by(&[recording], total)
+    touched_by(&[recording], total, 0..recording.trace.steps())
 }
 
-/// The same of the first `total` rows in several episodes.
-pub(super) fn touched_by(recordings: &[&Recording], total: usize) -> Vec<Range<usize>> {
+/// The same of the first `total` rows in some steps of several episodes.
+pub(super) fn touched_by(
+    recordings: &[&Recording],
+    total: usize,
+    steps: Range<usize>,
+) -> Vec<Range<usize>> {
     let mut touched = vec![false; total];
     let weightings = recordings.iter().flat_map(|recording| {
-        let (heads, steps) = (&recording.trace.heads, recording.trace.steps());
+        let (heads, last) = (&recording.trace.heads, recording.trace.steps());
+        let steps = steps.start.min(last)..steps.end.min(last);
         let heads = heads.iter();
-        heads.flat_map(move |head| (0..steps).map(move |t| head.weighting.row(t)))
+        heads.flat_map(move |head| steps.clone().map(move |t| head.weighting.row(t)))
     });
     for weighting in weightings {
         for (touched, &weight) in touched.iter_mut().zip(weighting) {

@@ -16,7 +16,6 @@ use std::time::Duration;
 use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCommand};
 
 use self::start::Welcome;
-use super::Options;
 use super::command::{self, Aim, Command};
 use super::compare::Comparing;
 use super::files::NoFiles;
@@ -39,6 +38,8 @@ use super::widget::picture::Textures;
 use super::widget::readout::{Readout, readout_ui};
 use super::widget::toast::{Kind, Toasts};
 use super::worker::{Job, Outcome, Worker};
+use super::{Beginning, Opened, Options};
+use crate::figure::head_named;
 use crate::player::{JUMP, NORMAL, Player};
 use crate::train::UNSEEN_SEED;
 
@@ -104,6 +105,8 @@ pub struct App {
     selected: Option<Target>,
     title: String,
     play_when_ready: bool,
+    /// What it is to begin with, as far as that has not happened yet.
+    begin: Beginning,
     /// The time of the last frame.
     time: Option<f64>,
 }
@@ -164,12 +167,13 @@ impl App {
             unit: None,
             selected: None,
             title: String::new(),
-            play_when_ready: !still,
+            play_when_ready: !still && options.begin.step.is_none(),
+            begin: options.begin,
             time: None,
         };
         match options.open {
             Some((path, opened)) => app.take_in(Outcome::opened(path, opened)),
-            None => app.record(),
+            None => app.record_first(),
         }
         app.collect();
         app
@@ -203,6 +207,13 @@ impl App {
     /// Textures uploaded so far.
     pub fn uploads(&self) -> usize {
         self.textures.uploads()
+    }
+
+    /// Records the first episode of a machine.
+    fn record_first(&mut self) {
+        let asked = self.begin.asked.take();
+        self.session.begin(self.begin.rows, asked);
+        self.record();
     }
 
     fn record(&mut self) {
@@ -324,6 +335,22 @@ impl App {
         }
         if std::mem::take(&mut self.play_when_ready) {
             self.player.play();
+        }
+        // A machine to compare with comes on screen next, and begins there too.
+        let once_more = matches!(self.comparing.waiting, Some((_, Opened::Machine(_))));
+        let begin = self.begin.clone();
+        self.begin = if once_more {
+            begin.clone()
+        } else {
+            Beginning::default()
+        };
+        let trace = &open.shown.recording.trace;
+        let head = begin.head.and_then(|label| head_named(trace, &label));
+        if let Some(step) = begin.step {
+            self.player.seek(step);
+        }
+        if let Some(head) = head {
+            self.look_at(head);
         }
         if let Some(tour) = self.tour {
             tour.prepare(&mut self.player);
@@ -1030,6 +1057,7 @@ impl Default for Options {
             seed: UNSEEN_SEED,
             open: None,
             compare: None,
+            begin: Beginning::default(),
             settings: Settings::default(),
         }
     }

@@ -28,11 +28,13 @@ pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use inspect::{Card, Form, Line, Table, Target, Vector};
 pub use panel::finder::Choice;
 pub use panel::paper::Arrangement;
-pub use session::{Session, Wish};
+pub use session::{Asked, Session, Wish};
 pub use settings::{Look, Panels, Settings};
 pub use theme::{Map, apply as dress};
 
-use crate::figure::numbers;
+use crate::figure::{find_head, numbers};
+use crate::model::Trace;
+use crate::task::Task;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -52,8 +54,25 @@ pub struct Options {
     pub open: Option<(PathBuf, Opened)>,
     /// A trace or weights to compare it with.
     pub compare: Option<(PathBuf, Opened)>,
+    /// Where in which episode it begins.
+    pub begin: Beginning,
     /// What is remembered of earlier runs.
     pub settings: Settings,
+}
+
+/// Where the window begins, if not as it would by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Beginning {
+    /// The task of the machine, if not that of its weights.
+    pub task: Option<Task>,
+    /// On so many memory rows.
+    pub rows: Option<usize>,
+    /// On this episode.
+    pub asked: Option<Asked>,
+    /// At this step, without playing.
+    pub step: Option<usize>,
+    /// With the head of this label looked at.
+    pub head: Option<String>,
 }
 
 impl std::fmt::Debug for Options {
@@ -77,6 +96,37 @@ impl Options {
         }
     }
 
+    /// That the episode to begin with can be recorded, and has the step and the head to begin at.
+    fn check(&self) -> Result<(), String> {
+        match &self.open {
+            Some((_, Opened::Trace(trace))) => {
+                let trace = &trace.recording.trace;
+                self.begin.check(trace.steps(), trace)
+            }
+            Some((_, Opened::Machine(machine))) => self.check_machine(machine),
+            None => self
+                .machines
+                .first()
+                .map_or(Ok(()), |first| self.check_machine(first)),
+        }
+    }
+
+    fn check_machine(&self, machine: &Machine) -> Result<(), String> {
+        let mut session = Session::new(vec![machine.clone()], self.seed);
+        session.begin(self.begin.rows, self.begin.asked.clone());
+        let Some(request) = session.request() else {
+            return Ok(());
+        };
+        let steps = request.wish.steps(&request.task);
+        // What does not run on so many rows is refused by whoever records.
+        let config = machine.ntm.config.with_rows(request.wish.rows);
+        let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
+        if let Some(sentence) = worker::too_large(&config, steps) {
+            return Err(sentence);
+        }
+        self.begin.check(steps, &Trace::new(&config))
+    }
+
     /// With the machine of this name before the others.
     #[must_use]
     pub fn with_first(mut self, name: &str) -> Self {
@@ -94,10 +144,29 @@ pub enum First {
     File(PathBuf),
 }
 
+impl Beginning {
+    /// That an episode of so many steps has the step, and that a machine with the heads of `heads` has the head.
+    fn check(&self, steps: usize, heads: &Trace<f32>) -> Result<(), String> {
+        if let Some(step) = self.step.filter(|&step| step >= steps) {
+            let last = steps.saturating_sub(1);
+            return Err(format!(
+                "--step {step}: the episode has the steps 0 to {last}"
+            ));
+        }
+        match &self.head {
+            None => Ok(()),
+            Some(label) => match find_head(heads, label) {
+                Ok(_) => Ok(()),
+                Err(known) => Err(format!("--head {label}: {known}")),
+            },
+        }
+    }
+}
+
 /// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The file to be shown cannot be opened; a sentence that names it and what is wrong with it.
+    /// What is to be shown cannot be; a sentence that names it and what is wrong with it.
     File(String),
     /// The window could not be opened; the words say why.
     Window(String),
@@ -109,7 +178,7 @@ impl std::fmt::Display for Error {
             Self::File(sentence) => f.write_str(sentence),
             Self::Window(cause) => write!(
                 f,
-                "no window can be opened here ({cause}); without one, `tapescope eval` and `tapescope trace` do the same work in the terminal"
+                "no window can be opened here ({cause}); without one, `tapescope render` draws the same pictures into files, and `tapescope eval` and `tapescope trace` do the same work in the terminal"
             ),
         }
     }
@@ -117,13 +186,13 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Opens the window on a trace, on weights, or on the first machine inside the binary, beside another one
-/// where there is one to compare with, and returns when it is closed.
+/// Opens the window on a trace, on weights, or on the first machine inside the binary, where it is to begin,
+/// beside another one where there is one to compare with, and returns when it is closed.
 ///
 /// # Errors
 /// A file that cannot be opened, before there is a window. No display, a display that does not answer, or a
 /// missing system library: one sentence that also names the commands that need no window.
-pub fn run(first: Option<First>, compare: Option<First>) -> Result<(), Error> {
+pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Result<(), Error> {
     let open = |path: PathBuf| {
         let opened = Disk.open(&path).map_err(Error::File)?;
         Ok((path, opened))
@@ -133,6 +202,11 @@ pub fn run(first: Option<First>, compare: Option<First>) -> Result<(), Error> {
         Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
         Some(First::File(path)) => Options::shipped(Some(open(path)?)),
     };
+    if let (Some(task), Some((_, Opened::Machine(machine)))) = (&begin.task, &mut options.open) {
+        machine.task = task.clone();
+    }
+    options.begin = begin;
+    options.check().map_err(Error::File)?;
     options.compare = match compare {
         None => None,
         Some(First::File(path)) => Some(open(path)?),

@@ -44,6 +44,17 @@ pub struct Wish {
     pub given: Option<Given>,
 }
 
+/// An episode that is asked for from outside.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The task it is of.
+    pub task: Task,
+    /// The episode.
+    pub episode: Episode,
+    /// The seed and the index that draw it; `None` when its bits were given by hand.
+    pub origin: Option<(u64, u64)>,
+}
+
 /// An episode that cannot be drawn again, and the task that it is of.
 #[derive(Clone, Debug)]
 pub struct Given(Arc<(Task, Episode)>);
@@ -124,13 +135,13 @@ impl Wish {
         episode
     }
 
-    /// True when the machine's task draws the episode of this recording.
-    fn draws(&self, machine: &Machine, recording: &Recording) -> bool {
+    /// True when the machine's task draws this episode of `of`.
+    fn draws(&self, machine: &Machine, of: &Task, episode: &Episode) -> bool {
         let task = self.task(machine);
         // What a file says of its size need not be so.
-        task.name() == recording.task.name()
-            && task.longest() == recording.episode.steps()
-            && self.episode(&task) == recording.episode
+        task.name() == of.name()
+            && task.longest() == episode.steps()
+            && self.episode(&task) == *episode
     }
 }
 
@@ -517,21 +528,48 @@ impl Session {
         let (Some(open), Some(machine)) = (&self.open, self.machines.get(index)) else {
             return;
         };
-        let recording = &open.shown.recording;
+        let (machine, shown) = (machine.clone(), open.shown.clone());
+        let recording = &shown.recording;
         if machine.task.name() == recording.task.name() {
-            let episode = &recording.episode;
-            (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
             self.wish.flipped = same_bits;
-            if let Some((seed, 0)) = recording.origin {
-                self.wish.seed = seed;
-            }
         }
         let (trace, config) = (&recording.trace, &machine.ntm.config);
         let fits = (trace.input.width(), trace.output.width()) == (config.inputs, config.outputs);
-        if fits && !self.wish.draws(machine, recording) {
+        let (task, episode) = (&recording.task, &recording.episode);
+        self.ask_for(&machine, task, episode, recording.origin, fits);
+    }
+
+    /// Asks the machine for an episode of the same size, and if it `fits` for that very one: drawn again where
+    /// that can be, or as it is.
+    fn ask_for(
+        &mut self,
+        machine: &Machine,
+        task: &Task,
+        episode: &Episode,
+        origin: Option<(u64, u64)>,
+        fits: bool,
+    ) {
+        if machine.task.name() == task.name() {
+            (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
+            if let Some((seed, 0)) = origin {
+                self.wish.seed = seed;
+            }
+        }
+        if fits && !self.wish.draws(machine, task, episode) {
             self.wish.flipped.clear();
-            let own = (recording.task.clone(), recording.episode.clone());
+            let own = (task.clone(), episode.clone());
             self.wish.given = Some(Given(Arc::new(own)));
+        }
+    }
+
+    /// Asks for what the window is to begin with.
+    pub fn begin(&mut self, rows: Option<usize>, asked: Option<Asked>) {
+        let Some(machine) = self.machine().cloned() else {
+            return;
+        };
+        self.wish.rows = rows.unwrap_or(self.wish.rows);
+        if let Some(asked) = asked {
+            self.ask_for(&machine, &asked.task, &asked.episode, asked.origin, true);
         }
     }
 

@@ -10,7 +10,7 @@ use super::command::Aim;
 use super::compare::{Found, Picture, Sides};
 use super::files::{Export, Files, Machine, Opened};
 use super::session::{Open, Wish};
-use crate::figure::{self, Figure, Format};
+use crate::figure::{self, Figure, Format, Motion};
 use crate::io::room;
 use crate::model::{ModelConfig, Ntm};
 use crate::task::Task;
@@ -331,12 +331,12 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Figure(path, format, shown, options) => {
             let figure = Figure::new(&shown.recording, *options);
-            let bytes = figure.to_bytes(format, scale(format), GIF_DELAY);
+            let bytes = figure.to_bytes(format, scale(format), &Motion::new(GIF_DELAY));
             save_figure(files, &path, &bytes)
         }
         Job::FigureOfTwo(path, format, picture) => {
             let figure = picture.figure();
-            let bytes = figure.to_bytes(format, scale(format), GIF_DELAY);
+            let bytes = figure.to_bytes(format, scale(format), &Motion::new(GIF_DELAY));
             save_figure(files, &path, &bytes)
         }
         Job::Save(path, shown) => {
@@ -385,21 +385,9 @@ fn record(request: &Request) -> Result<Shown, String> {
         )
     })?;
     let config = config.unwrap_or_else(|| own.config.clone());
-    let steps = wish.steps(task);
-    let bytes = recording_bytes(&config, steps);
-    if bytes > LARGEST_RECORDING {
-        return Err(format!(
-            "{steps} steps of a memory of {} rows take {} GB to record; ask for a shorter episode or fewer rows.",
-            config.rows,
-            bytes >> 30
-        ));
+    if let Some(sentence) = too_large(&config, wish.steps(task)) {
+        return Err(sentence);
     }
-    room::claim(bytes, 0).map_err(|short| {
-        format!(
-            "Recording {steps} steps of a memory of {} rows {short}; ask for a shorter episode or fewer rows.",
-            config.rows
-        )
-    })?;
     let other = (rows != own_rows).then(|| own.with_rows(config.rows));
     let other = other.transpose().map_err(|error| error.to_string())?;
     Ok(Shown {
@@ -409,6 +397,21 @@ fn record(request: &Request) -> Result<Shown, String> {
         file: None,
         sha256: None,
     })
+}
+
+/// Why an episode of so many steps is not recorded, where it would be too large.
+pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
+    let (bytes, rows) = (recording_bytes(config, steps), config.rows);
+    if bytes > LARGEST_RECORDING {
+        let size = bytes >> 30;
+        return Some(format!(
+            "{steps} steps of a memory of {rows} rows take {size} GB to record; ask for a shorter episode or fewer rows."
+        ));
+    }
+    let short = room::claim(bytes, 0).err()?;
+    Some(format!(
+        "Recording {steps} steps of a memory of {rows} rows {short}; ask for a shorter episode or fewer rows."
+    ))
 }
 
 /// The episode of the seed, or the one that was given or changed by hand.

@@ -206,3 +206,40 @@ fn the_tour_needs_a_memory_and_finds_one() {
     assert_eq!(harness.state().session.wish.machine, 1);
     harness.get_by_label("1 of 9");
 }
+
+#[test]
+fn a_window_begins_on_the_episode_at_the_step_with_the_head_that_are_asked_for() {
+    let task = machine("first", 1).task;
+    for (seed, index, compare) in [(7, 0, false), (7, 2, false), (7, 0, true)] {
+        let other = || Opened::Machine(Box::new(machine("other", 3)));
+        let episode = task.episode(seed, index);
+        let (last, size) = (episode.steps() - 1, episode.size);
+        let begin = Beginning {
+            rows: Some(40),
+            asked: Some(Asked {
+                task: task.clone(),
+                episode: episode.clone(),
+                origin: Some((seed, index)),
+            }),
+            step: Some(last),
+            head: Some("R0".to_owned()),
+            ..Beginning::default()
+        };
+        let files: Arc<dyn Files> = Arc::<Shelf>::default();
+        let mut app = App::headless(Options {
+            begin,
+            compare: compare.then(|| ("other.safetensors".into(), other())),
+            ..options(files)
+        });
+        let open = app.session.open.as_ref().unwrap();
+        assert_eq!(open.shown.recording.episode, episode);
+        assert_eq!(open.shown.config.as_ref().unwrap().rows, 40);
+        // Drawn again where that can be: the next seed is the next one.
+        assert_eq!(open.wish.as_ref().unwrap().given.is_none(), index == 0);
+        assert_eq!((app.session.wish.size, app.focus), (size, 0));
+        assert_eq!((app.player.step(), app.player.playing()), (last, false));
+        // Whatever comes next begins where it always does.
+        app.apply(&egui::Context::default(), vec![Command::NextSeed]);
+        assert_eq!(app.player.step(), 0);
+    }
+}

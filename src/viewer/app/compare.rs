@@ -142,6 +142,7 @@ impl App {
         self.comparing.keep(screen, true);
         let index = self.session.add(machine);
         self.session.choose_alike(index);
+        self.session.begin(self.begin.rows, None);
         self.record();
     }
 

@@ -51,7 +51,7 @@ impl App {
     pub(super) fn add(&mut self, path: &Path, machine: Machine) {
         self.welcome.pictures.remove(&machine.name);
         self.session.add(machine);
-        self.record();
+        self.record_first();
         let text = format!("{} is open: weights.", file_name(path));
         self.toasts.add(Kind::Done, text);
     }

@@ -65,11 +65,12 @@ fn write_directly(
     writer.flush()
 }
 
-/// The error without the name of a temporary file, which means nothing to anyone.
+/// The error without the name of a temporary file, which means nothing to anyone: `tempfile` puts it behind
+/// what the system said.
 fn without_path(error: io::Error) -> io::Error {
-    let source = error.get_ref().and_then(|inner| inner.source());
-    match source.map(ToString::to_string) {
-        Some(source) => io::Error::new(error.kind(), source),
+    let text = error.to_string();
+    match text.split_once(" at path \"") {
+        Some((said, _)) => io::Error::new(error.kind(), said),
         None => error,
     }
 }

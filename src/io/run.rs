@@ -451,7 +451,11 @@ impl RunFolder {
 
 /// True for what may lie in a folder that holds no run: what a run leaves that never came to its log.
 fn is_left(folder: &Path, name: &str) -> bool {
-    name.starts_with('.') || name == FAILURE || name == LOCK && Lock::is_ours(&folder.join(name))
+    let path = folder.join(name);
+    name.starts_with('.')
+        || name == FAILURE
+        || name == LOCK && Lock::is_ours(&path)
+        || name == CHECKPOINT && checkpoint::read(&path).is_ok()
 }
 
 fn not_ours(folder: &Path, why: &str) -> Error {
@@ -604,6 +608,47 @@ mod tests {
         assert!(
             said.contains("was about to be replaced by another run"),
             "{said}"
+        );
+    }
+
+    /// What a kill may leave between any two files of a new run, and of one that replaces another: none of it
+    /// is foreign, and the same run can begin again or go on.
+    #[test]
+    fn a_run_that_came_to_no_log_or_no_preset_is_ours() {
+        let place = tempfile::tempdir().unwrap();
+        let whole = reference(place.path());
+        let folder = place.path().join("run");
+        for left in [
+            &[][..],
+            &[CHECKPOINT],
+            &[CHECKPOINT, LOG],
+            &[CHECKPOINT, LOG, PRESET],
+        ] {
+            let run = RunFolder::create(&folder, &tiny(), "begun", true).unwrap();
+            drop(run);
+            for name in [CHECKPOINT, LOG, PRESET] {
+                if !left.contains(&name) {
+                    std::fs::remove_file(folder.join(name)).unwrap();
+                }
+            }
+            std::fs::write(folder.join(LOCK), "").unwrap();
+            let (mut run, state) = if left.contains(&LOG) {
+                let resumed = RunFolder::resume(&folder, "resumed").unwrap().unwrap();
+                (resumed.folder, resumed.state)
+            } else {
+                assert_eq!(RunFolder::contents(&folder).unwrap(), Contents::Nothing);
+                let run = RunFolder::create(&folder, &tiny(), "begun", false).unwrap();
+                (run, State::new(tiny().model, &tiny().training))
+            };
+            train(&mut run, &mut trainer(&tiny(), state), 60);
+            run.finish().unwrap();
+            assert!(end(&folder) == whole, "{left:?}");
+        }
+        std::fs::write(place.path().join("run/checkpoint.safetensors"), "mine").unwrap();
+        let refused = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
+        assert!(
+            refused.to_string().contains("is not the folder of a run"),
+            "{refused}"
         );
     }
 

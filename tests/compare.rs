@@ -1,6 +1,6 @@
 //! `verify` and `diff` as a library: the first difference, with its place.
 
-use tapescope::io::trace::{self, Comparison, Imported, Side, Source};
+use tapescope::io::trace::{self, Comparison, Imported, Outcome, Side, Source};
 use tapescope::io::weights;
 use tapescope::model::config::ControllerKind;
 use tapescope::model::{ModelConfig, Ntm};
@@ -40,7 +40,7 @@ fn changed(change: impl Fn(&mut Recording)) -> Imported {
 }
 
 fn first(trace: &Imported, tolerance: f64) -> (Option<usize>, String, Vec<usize>) {
-    let found = trace::verify(trace, tolerance);
+    let found = trace::verify(trace, tolerance).comparison;
     let first = found.first.unwrap();
     assert!(found.differing > 0 && found.largest > tolerance);
     (first.step, first.array, first.index)
@@ -51,17 +51,23 @@ fn own_traces_hold_to_the_bit() {
     for trained in weights::shipped() {
         let recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         let found = trace::verify(&imported(&trained.machine, &recording), EXACT);
+        assert_eq!(found.outcome(), Outcome::Holds);
+        let found = found.comparison;
         assert_eq!((found.largest, found.first), (0.0, None));
         let config = &trained.machine.config;
-        let [t, n, m, heads, reads] = [
+        let [t, n, m, heads, reads, x, y] = [
             recording.episode.steps(),
             config.rows,
             config.columns,
             config.heads(),
             config.read_heads,
+            config.inputs,
+            config.outputs,
         ]
         .map(|count| count as u64);
-        assert_eq!(found.values, t * (heads * 5 * n + reads * m + n * m));
+        let asked = x + y + 1;
+        let values = t * (asked + heads * 5 * n + reads * m + n * m + y + 1);
+        assert_eq!(found.values, n * m + values);
     }
 }
 
@@ -71,9 +77,13 @@ fn only_memories_that_are_in_the_file_are_compared() {
     let (machine, task) = machine(1024, 150);
     let mut recording = Recording::new(&machine, &task, 1, 0);
     let (t, n, m) = (301, 1024, 4);
-    let found = trace::verify(&imported(&machine, &recording), EXACT);
+    let found = trace::verify(&imported(&machine, &recording), EXACT).comparison;
     assert_eq!((found.largest, found.differing), (0.0, 0));
-    assert_eq!(found.values, t * (4 * 5 * n + 2 * m) + 5 * n * m);
+    let (asked, answered) = (4 + 3 + 1, 3 + 1);
+    assert_eq!(
+        found.values,
+        t * (asked + 4 * 5 * n + 2 * m + answered) + 5 * n * m
+    );
     recording.trace.memory_columns.row_mut(128)[2 * 1024 + 7] += 0.5;
     let place = (Some(127), "memory".to_owned(), vec![128, 7, 2]);
     assert_eq!(first(&imported(&machine, &recording), 1e-3), place);
@@ -106,7 +116,7 @@ fn the_first_difference_is_named() {
             heads(3, |head| head.weighting.row_mut(2)[1] -= 0.01),
             place(2, "write1.weighting", &[2, 1]),
         ),
-        // What was emitted is taken as it stands: the stage after it is the first that does not follow.
+        // What was emitted is taken as it stands: what is made of it is the first that does not follow.
         (
             heads(0, |head| head.sharpening[2] = 40.0),
             place(2, "read0.weighting", &[2, 0]),
@@ -117,7 +127,7 @@ fn the_first_difference_is_named() {
     let memory = changed(|r| r.trace.memory_columns.row_mut(3)[5 + 4] += 0.1);
     assert_eq!(first(&memory, 1e-4), place(2, "memory", &[3, 4, 1]));
     let small = changed(|r| r.trace.heads[0].content.row_mut(1)[0] += 1e-3);
-    assert_eq!(trace::verify(&small, 1e-2).first, None);
+    assert_eq!(trace::verify(&small, 1e-2).comparison.first, None);
 }
 
 #[test]
@@ -151,12 +161,7 @@ fn shapes_come_first() {
 }
 
 fn common(a: &Recording, b: &Recording, tolerance: f64) -> Comparison {
-    let side = |recording| Side {
-        recording,
-        order: None,
-        memories: &[],
-    };
-    trace::compare(side(a), side(b), tolerance).unwrap()
+    trace::compare(Side::of(a, None), Side::of(b, None), tolerance).unwrap()
 }
 
 #[test]
@@ -192,7 +197,7 @@ fn what_two_machines_have_in_common_is_compared() {
     assert_eq!(found.sizes, ["steps: 5 and 7", "memory rows: 5 and 6"]);
     let (t, n, m, heads) = (5, 5, 4, 4);
     let per_step = 4 + 3 + 1 + 2 * 2 * 100 + heads * (m + 3 + 3) + 2 * 2 * m;
-    let per_step = per_step + heads * 5 * n + 2 * m + n * m + 3 + 1;
+    let per_step = per_step + heads * 5 * n + 2 * m + n * m + 2 * 3 + 1;
     assert_eq!(found.values, n * m + heads * n + t * per_step);
     // Another controller: everything but its state.
     let mut config = short.config.clone();

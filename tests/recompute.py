@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recomputes every recorded stage of a trace, and the memory, from what its heads emitted and the stage before.
+"""Recomputes every recorded stage of a trace, memory, output and loss, from what its heads emitted and the stage before.
 
     python3 tests/recompute.py copy.ntmtrace.json [more ...]
 
@@ -76,14 +76,13 @@ def recompute(path):
                 compare("read", arrays[f"{head}.weighting"][t] @ seen, arrays[f"{head}.read"][t])
         if "memory" in arrays:
             compare("memory", memory, arrays["memory"][t + 1])
-    scored = arrays["mask"][:, None] * np.where(
-        arrays["target"] > 0.5, -np.log2(arrays["output"].clip(1e-38)), -np.log2((1 - arrays["output"]).clip(1e-7))
-    )
-    # The loss was computed before the sigmoid; of an output near 0 or 1 the last bits are all that is left.
-    wanted = np.where(arrays["target"] > 0.5, arrays["output"], 1 - arrays["output"]).clip(1e-7)
-    lost = (arrays["mask"][:, None] * 2.0**-22 / np.log(2) / wanted).sum(1)
-    difference = np.abs(scored.sum(1) - arrays["loss"])
-    compare("loss", np.maximum(difference - lost, 0), np.zeros_like(lost))
+    compare("output", 1 / (1 + np.exp(-arrays["logit"].clip(-80, 80))), arrays["output"])
+    # -log2 of the probability of what was wanted, from the logit: no output of exactly 1 loses it.
+    against = np.where(arrays["target"] > 0.5, -arrays["logit"], arrays["logit"])
+    bits = (arrays["mask"][:, None] * np.logaddexp(0, against)).sum(1) / np.log(2)
+    compare("loss", bits / np.maximum(bits, 1), arrays["loss"] / np.maximum(bits, 1))
+    if "memory" in arrays:
+        compare("memory.initial", arrays["memory.initial"], arrays["memory"][0])
     return worst
 
 

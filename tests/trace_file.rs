@@ -212,11 +212,11 @@ fn an_episode_by_hand_has_no_seed() {
 
 #[test]
 fn versions_and_unknown_keys() {
-    assert!(trace::from_json(&tiny().replacen("\"1.0\"", "\"1.7\"", 1), "t").is_ok());
+    assert!(trace::from_json(&tiny().replacen("\"1.1\"", "\"1.7\"", 1), "t").is_ok());
     let newer = tiny().replacen("\"numeric\":", "\"novelty\": [{}], \"numeric\":", 1);
     assert!(trace::from_json(&newer, "t").is_ok());
     assert_eq!(
-        replaced("\"1.0\"", "\"2.0\""),
+        replaced("\"1.1\"", "\"2.0\""),
         "t.json: `version`: is `2.0`; this program reads 1.x: a newer one may be needed"
     );
     assert_eq!(
@@ -252,7 +252,7 @@ fn errors_name_the_array() {
     );
     assert_eq!(
         replaced("\"write0.gate\"", "\"read0.gate\""),
-        "t.json: `arrays`: the array `read0.gate` is there twice at line 185 column 73"
+        "t.json: `arrays`: the array `read0.gate` is there twice at line 193 column 73"
     );
     assert_eq!(
         replaced("\"shape\": [7,5]", "\"shape\": [5,7]"),
@@ -278,12 +278,16 @@ fn errors_name_the_array() {
         "t.json: `model.memory.rows`: is 0; allowed: 1 to 1048576"
     );
     assert_eq!(
-        replaced("[\"read0\",\"write0\"]", "[\"write0\",\"read0\"]"),
-        "t.json: `model.config`: expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k"
+        replaced("[\"read0\",\"write0\"]", "[\"write0\",\"read1\"]"),
+        "t.json: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
+    );
+    assert_eq!(
+        replaced("\"shifts\":[-1,0,1]", "\"shifts\":[1,0,1]"),
+        "t.json: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
     );
     assert_eq!(
         replaced("\"shifts\":[-1,0,1]", "\"shifts\":[0,1]"),
-        "t.json: `model.config`: expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k"
+        "t.json: `arrays.read0.shift`: has the shape [7, 3]; expected [7, 2]"
     );
     assert_eq!(
         replaced("\"bits\":2", "\"bits\":3"),

@@ -76,6 +76,18 @@ impl Files for Shelf {
                     sha256: None,
                 })))
             }
+            Some("computed.json") => {
+                let machine = machine("computed", 4);
+                let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+                recording.absent = vec!["read0.content".to_owned(), "read0.key".to_owned()];
+                recording.computed = vec!["read0.content".to_owned()];
+                Ok(Opened::Trace(Box::new(OpenedTrace {
+                    title: "computed.json".to_owned(),
+                    recording,
+                    config: None,
+                    sha256: None,
+                })))
+            }
             Some("weightings.json") => Ok(Opened::Trace(Box::new(weightings_only()))),
             Some("broken.json") => {
                 let machine = machine("broken", 4);
@@ -1017,6 +1029,29 @@ fn what_a_trace_lacks_is_said() {
     open(&mut harness, "partial.json");
     harness.get_by_label("2 arrays not recorded; values unknown:");
     harness.get_by_label("memory, read0.key");
+}
+
+#[test]
+fn what_was_computed_from_a_trace_is_said_where_it_is_shown() {
+    let mut harness = paused();
+    open(&mut harness, "computed.json");
+    harness.get_by_label("1 array computed from what was recorded:");
+    harness.get_by_label("read0.content");
+    harness.get_by_label("1 array not recorded; values unknown:");
+    harness.get_by_label("read0.key");
+    let column = |words: &str| format!("R0 {words}: ");
+    let labels: Vec<String> = harness
+        .root()
+        .children_recursive()
+        .filter_map(|node| node.accesskit_node().label())
+        .filter(|label| label.contains("computed from what was recorded"))
+        .collect();
+    assert_eq!(labels.len(), 2, "{labels:?}");
+    assert!(
+        labels
+            .iter()
+            .any(|label| label.starts_with(&column("content")))
+    );
 }
 
 #[test]

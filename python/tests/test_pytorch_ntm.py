@@ -75,6 +75,7 @@ class PytorchNtm(Test):
             alone = run(net, inputs, 4)
             recorder = pytorch_ntm.record(net, inputs, bits)
             recorder.save(self.path("t.ntmtrace.json"))
+            self.assertIn("every stage holds", self.run_program("verify", "t.ntmtrace.json"))
             np.testing.assert_array_equal(run(net, inputs, 4), alone)  # nothing stays in the machine
             trace = load(self.path("t.ntmtrace.json"))
             np.testing.assert_allclose(trace["output"], alone, atol=1e-6)

@@ -44,7 +44,10 @@ Examples:
   tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
 
 Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
-            130 stopped with Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.";
+            3 verified in part, 130 stopped with Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.";
+
+/// The exit code of what holds as far as it can be checked.
+const IN_PART: u8 = 3;
 
 /// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
@@ -151,6 +154,7 @@ fn end(result: anyhow::Result<()>) -> ExitCode {
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
         // What differs has been printed.
         Err(error) if error.is::<compare::Differs>() => ExitCode::FAILURE,
+        Err(error) if error.is::<compare::InPart>() => ExitCode::from(IN_PART),
         Err(error) if error.is::<Stopped>() => {
             note(&error.to_string());
             ExitCode::from(signal::exit_code())

@@ -377,11 +377,7 @@ struct Walked {
 }
 
 fn walk(a: &Recording, b: &Recording) -> Result<Walked, Vec<String>> {
-    let sides = [a, b].map(|recording| Side {
-        recording,
-        order: None,
-        memories: &[],
-    });
+    let sides = [a, b].map(|recording| Side::of(recording, None));
     let found = trace::compare(sides[0], sides[1], TOLERANCE)?;
     Ok(Walked {
         common: Common::of(a, b),

@@ -38,18 +38,18 @@ pub(super) struct Trace {
     /// Write the whole memory of every step, also when it is large.
     #[arg(long)]
     full_memory: bool,
-    /// The file to write: JSON, or by its end .json.gz or .npz; `-` is JSON on standard output.
+    /// The file to write, by its end .json, .json.gz or .npz; `-` is JSON on standard output.
     #[arg(long, value_name = "T.NTMTRACE.JSON")]
     out: PathBuf,
 }
 
 impl Trace {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let encoding = Encoding::of(&self.out)?;
         let trained = self.episode.trained(&self.machine)?;
         let recording = self.episode.record(&self.machine, &trained)?;
         let config = &trained.machine.config;
         let steps = recording.episode.steps();
-        let encoding = Encoding::of(&self.out);
         let bytes = trace::estimated_bytes(config, steps, self.full_memory, encoding);
         if bytes > LARGE {
             let help = if self.full_memory {

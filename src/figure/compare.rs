@@ -516,9 +516,8 @@ impl<'a> Comparison<'a> {
 
     /// Why there is nothing of this array on one side, if there is not.
     fn lacks(&self, side: usize, array: &str) -> Option<String> {
-        let absent = &[self.a, self.b][side].recording.absent;
-        let is_absent = absent.iter().any(|absent| absent == array);
-        is_absent.then(|| format!("not recorded in {}", SIDES[side]))
+        let is_known = [self.a, self.b][side].recording.knows(array);
+        (!is_known).then(|| format!("not recorded in {}", SIDES[side]))
     }
 
     fn down(&self) -> Down {

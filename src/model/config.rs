@@ -297,9 +297,11 @@ impl ModelConfig {
         self.controller.size + self.read_heads * self.columns
     }
 
-    /// True when no tensor depends on the number of rows, so that the same weights run on any number.
+    /// True when there is a memory, and no tensor depends on the number of its rows, so that the same weights run
+    /// on any number.
     pub fn runs_on_any_rows(&self) -> bool {
-        matches!(self.initial_memory, InitialMemory::Constant(_))
+        self.heads() > 0
+            && matches!(self.initial_memory, InitialMemory::Constant(_))
             && self.initial_weighting == InitialWeighting::OneHot
     }
 
@@ -309,11 +311,17 @@ impl ModelConfig {
     /// The same machine on another number of memory rows.
     ///
     /// # Errors
-    /// A learned tensor fixes the rows ([`ModelConfig::runs_on_any_rows`]), or they are out of range.
+    /// There is no memory, or a learned tensor fixes its rows ([`ModelConfig::runs_on_any_rows`]), or they are out
+    /// of range.
     pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
         let (field, own) = ("memory.rows", self.rows);
         ConfigError::unless(rows == own || self.runs_on_any_rows(), field, rows, || {
-            format!("only {own}, because the initial memory or weighting is learned")
+            let why = if self.heads() > 0 {
+                "the initial memory or weighting is learned"
+            } else {
+                "the machine has no memory"
+            };
+            format!("only {own}, because {why}")
         })?;
         let (least, most) = (self.offsets(), Self::MAX_ROWS);
         ConfigError::unless((least..=most).contains(&rows), field, rows, || {
@@ -503,5 +511,8 @@ mod tests {
         let allowed = "only 128, because the initial memory or weighting is learned";
         let expected = format!("memory.rows is 64; allowed: {allowed}");
         assert_eq!(message(&config, 64), expected);
+        let allowed = "only 1, because the machine has no memory";
+        let expected = format!("memory.rows is 64; allowed: {allowed}");
+        assert_eq!(message(&config.without_memory(), 64), expected);
     }
 }

@@ -9,13 +9,14 @@ pub mod memory;
 mod ntm;
 mod overrun;
 mod params;
-mod recompute;
+pub mod recompute;
 mod trace;
 
 pub use backward::Workspace;
 pub use config::ModelConfig;
+pub(crate) use ntm::output;
 pub use ntm::{Ntm, TOGETHER};
 pub use overrun::{Overrun, peak};
 pub use params::{Initial, Params};
-pub use recompute::recompute;
+pub use recompute::{Conventions, Part, Scoring, Turns};
 pub use trace::{HeadTrace, LayerTrace, Role, Trace};

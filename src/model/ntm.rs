@@ -18,7 +18,7 @@ use super::memory;
 use super::params::Params;
 use super::trace::{HeadTrace, Role, Trace};
 use crate::math::pack::map_packs;
-use crate::math::simd::kernel;
+use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::softmax;
 use crate::math::{Real, sigmoid, similarity};
 
@@ -324,7 +324,7 @@ pub(super) fn compare<R: Real>(
 
 kernel! {
     /// y = σ(z), for all steps.
-    fn output<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
+    pub(crate) fn output<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
         map_packs!(simd, y = [z] => sigmoid(z));
     }
 }
@@ -334,14 +334,13 @@ kernel! {
     /// stage, for the heads do not wait for each other while each stage waits for the one before.
     pub(super) fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
         for head in &mut *heads {
-            content(simd, head.strength[t], head.similarity.row(t), head.content.row_mut(t));
+            content_of(simd, head, t);
         }
         for head in &mut *heads {
-            let w_previous = if t == 0 { &head.initial[..] } else { head.weighting.row(t - 1) };
-            interpolate(simd, head.gate[t], head.content.row(t), w_previous, head.gated.row_mut(t));
+            gated_of(simd, head, t);
         }
         for head in &mut *heads {
-            shift(simd, head.shift.row(t), head.gated.row(t), head.shifted.row_mut(t));
+            shifted_of(simd, head, t);
         }
         for head in &mut *heads {
             logarithms(simd, head.shifted.row(t), head.weighting.row_mut(t));
@@ -350,6 +349,40 @@ kernel! {
             sharpen(simd, head.sharpening[t], head.weighting.row_mut(t));
         }
     }
+}
+
+/// Equation 5 at one step, from the similarity.
+#[inline(always)]
+pub(super) fn content_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
+    let (similarity, to) = (head.similarity.row(t), head.content.row_mut(t));
+    content(simd, head.strength[t], similarity, to);
+}
+
+/// Equation 7 at one step, from the content.
+#[inline(always)]
+pub(super) fn gated_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
+    let (w_c, to) = (head.content.row(t), head.gated.row_mut(t));
+    let w_previous = if t == 0 {
+        &head.initial[..]
+    } else {
+        head.weighting.row(t - 1)
+    };
+    interpolate(simd, head.gate[t], w_c, w_previous, to);
+}
+
+/// Equation 8 at one step, from the gated weighting.
+#[inline(always)]
+pub(super) fn shifted_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
+    let (w_g, to) = (head.gated.row(t), head.shifted.row_mut(t));
+    shift(simd, head.shift.row(t), w_g, to);
+}
+
+/// Equation 9 at one step, from the shifted weighting.
+#[inline(always)]
+pub(super) fn weighting_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
+    let (w_s, to) = (head.shifted.row(t), head.weighting.row_mut(t));
+    logarithms(simd, w_s, to);
+    sharpen(simd, head.sharpening[t], to);
 }
 
 kernel! {

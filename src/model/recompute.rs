@@ -1,20 +1,125 @@
-//! Every stage of a recorded episode again, from the parameters that the heads emitted.
+//! Every stage of a recorded episode again, from what was recorded before it.
 
 use super::ModelConfig;
 use super::config::Order;
 use super::memory;
-use super::ntm::{address, compare};
-use super::trace::Trace;
-use crate::math::Real;
+use super::ntm::{compare, content_of, gated_of, shifted_of, weighting_of};
+use super::trace::{HeadTrace, Role, Trace};
+use crate::math::simd::kernel;
+use crate::math::{Real, Series};
 
-/// What the stages of every step, the reads and the memories must have been: each from the recorded
-/// parameters of its step, the recorded memory before it and the recorded weighting of the step before, so
-/// that one wrong number does not make all wrong that follow.
+/// How the machine of a recording works, where that is not as ours do. The default is how ours do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conventions {
+    /// The order of events in a step.
+    pub turns: Turns,
+    /// The score of the content stage.
+    pub scoring: Scoring,
+}
+
+/// Whose turn it is in a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Turns {
+    /// As [`ModelConfig::order`] says: every head of a kind at once.
+    #[default]
+    Together,
+    /// One head after the other, by its index: it addresses the memory as it then stands, and reads it, or
+    /// erases and adds.
+    InTurn(Vec<usize>),
+    /// In words that are not known.
+    Unknown(String),
+}
+
+/// The score of a key k and a memory row m; ε is [`ModelConfig::similarity_epsilon`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Scoring {
+    /// k·m / (sqrt(|k|² + ε) · sqrt(|m|² + ε)), as [`crate::math::similarity`].
+    #[default]
+    Cosine,
+    /// k·m / (|k|·|m| + ε).
+    CosineAdded,
+    /// k·m / max(|k|·|m|, ε).
+    CosineAtLeast,
+    /// k·m / (max(|k|, ε) · max(|m|, ε)).
+    CosineEachAtLeast,
+    /// k·m.
+    Dot,
+    /// In words that are not known.
+    Unknown {
+        /// What the score is called.
+        similarity: String,
+        /// Its formula, where there is one.
+        formula: Option<String>,
+    },
+}
+
+/// A part of a head's trace that follows from other parts, in the order of the computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// From the key and the memory that the head sees.
+    Similarity,
+    /// From strength and similarity.
+    Content,
+    /// From the gate, the content and the weighting before.
+    Gated,
+    /// From the shift and the gated weighting.
+    Shifted,
+    /// From the sharpening and the shifted weighting.
+    Weighting,
+    /// From the weighting and the memory that the head sees; of a read head.
+    Read,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Similarity,
+        Self::Content,
+        Self::Gated,
+        Self::Shifted,
+        Self::Weighting,
+        Self::Read,
+    ];
+
+    /// The field of [`HeadTrace`] that holds it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity",
+            Self::Content => "content",
+            Self::Gated => "gated",
+            Self::Shifted => "shifted",
+            Self::Weighting => "weighting",
+            Self::Read => "read",
+        }
+    }
+
+    /// Its values; a write head reads nothing.
+    pub fn of<R>(self, head: &HeadTrace<R>) -> Option<&Series<R>> {
+        Some(match self {
+            Self::Similarity => &head.similarity,
+            Self::Content => &head.content,
+            Self::Gated => &head.gated,
+            Self::Shifted => &head.shifted,
+            Self::Weighting => &head.weighting,
+            Self::Read => match &head.role {
+                Role::Read { read } => read,
+                Role::Write { .. } => return None,
+            },
+        })
+    }
+}
+
+/// What every [`Part`] and every memory must have been: each from the recorded numbers that it is made of, so
+/// that one wrong number does not make all wrong that follow. What unknown [`Conventions`] made stays as it is.
 ///
 /// Needs no weights: a trace of any program can be recomputed.
-pub fn recompute<R: Real>(config: &ModelConfig, recorded: &Trace<R>) -> Trace<R> {
+pub fn recompute<R: Real>(
+    config: &ModelConfig,
+    conventions: &Conventions,
+    recorded: &Trace<R>,
+) -> Trace<R> {
     let mut again = recorded.clone();
-    let (steps, epsilon) = (again.steps(), R::from_f64(config.similarity_epsilon));
+    let steps = again.steps();
     again.norms.resize(steps);
     let Trace {
         heads,
@@ -27,24 +132,167 @@ pub fn recompute<R: Real>(config: &ModelConfig, recorded: &Trace<R>) -> Trace<R>
     for t in (0..steps).rev() {
         let (before, after) = memory_columns.previous_and_row_mut(t + 1);
         let norms = norms.row_mut(t);
-        match config.order {
-            Order::ReadFirst => {
+        let mut score = |heads: &mut [HeadTrace<R>], seen: &[R]| {
+            score(config, &conventions.scoring, heads, t, seen, norms);
+        };
+        match (&conventions.turns, config.order) {
+            (Turns::Together, Order::ReadFirst) => {
                 memory::read_and_write(heads, t, before, after);
-                compare(heads, t, before, epsilon, norms);
-                address(heads, t);
+                address_again(heads, t);
+                score(heads, before);
             }
-            Order::WriteFirst => {
+            (Turns::Together, Order::WriteFirst) => {
                 let (readers, writers) = heads.split_at_mut(config.read_heads);
                 memory::read(readers, t, after);
-                compare(readers, t, after, epsilon, norms);
-                address(readers, t);
+                address_again(readers, t);
+                score(readers, after);
                 memory::write(writers, t, before, after);
-                compare(writers, t, before, epsilon, norms);
-                address(writers, t);
+                address_again(writers, t);
+                score(writers, before);
             }
+            (Turns::InTurn(order), _) => {
+                let last = in_turn(order, heads, t, before, |_, head, seen| {
+                    memory::read(head, t, seen);
+                    address_again(head, t);
+                    score(head, seen);
+                });
+                after.copy_from_slice(&last);
+            }
+            (Turns::Unknown(_), _) => address_again(heads, t),
         }
     }
     again
+}
+
+/// Computes a part of a head that was not recorded, from what was: all that it is made of is there.
+pub fn complete<R: Real>(
+    config: &ModelConfig,
+    conventions: &Conventions,
+    trace: &mut Trace<R>,
+    (head, part): (usize, Part),
+) {
+    let mut norms = vec![R::ZERO; trace.norms.width()];
+    for t in 0..trace.steps() {
+        let heads = &mut trace.heads;
+        if !matches!(part, Part::Similarity | Part::Read) {
+            stage(part, &mut heads[head..=head], t);
+            continue;
+        }
+        let mut see = |head: &mut [HeadTrace<R>], seen: &[R]| match part {
+            Part::Read => memory::read(head, t, seen),
+            _ => score(config, &conventions.scoring, head, t, seen, &mut norms),
+        };
+        let (before, after) = (trace.memory_columns.row(t), trace.memory_columns.row(t + 1));
+        if let Turns::InTurn(order) = &conventions.turns {
+            in_turn(order, heads, t, before, |index, this, seen| {
+                if index == head {
+                    see(this, seen);
+                }
+            });
+            continue;
+        }
+        let is_late = config.order == Order::WriteFirst && head < config.read_heads;
+        see(
+            &mut heads[head..=head],
+            if is_late { after } else { before },
+        );
+    }
+}
+
+/// M_t from M_{t−1} and what the write heads did in step `t`. Of unknown [`Turns`] nothing is known.
+pub fn write<R: Real>(
+    config: &ModelConfig,
+    conventions: &Conventions,
+    heads: &[HeadTrace<R>],
+    t: usize,
+    before: &[R],
+    after: &mut [R],
+) {
+    let Turns::InTurn(order) = &conventions.turns else {
+        return memory::write(&heads[config.read_heads..], t, before, after);
+    };
+    after.copy_from_slice(before);
+    for &index in order.iter().filter(|&&index| heads[index].is_write()) {
+        let stood = after.to_vec();
+        memory::write(&heads[index..=index], t, &stood, after);
+    }
+}
+
+/// Shows every head the memory that it sees in step `t`, in the order of their turns; returns the last memory.
+fn in_turn<R: Real>(
+    order: &[usize],
+    heads: &mut [HeadTrace<R>],
+    t: usize,
+    before: &[R],
+    mut visit: impl FnMut(usize, &mut [HeadTrace<R>], &[R]),
+) -> Vec<R> {
+    let (mut memory, mut next) = (before.to_vec(), before.to_vec());
+    for &index in order {
+        let head = &mut heads[index..=index];
+        let is_write = head[0].is_write();
+        if is_write {
+            memory::write(head, t, &memory, &mut next);
+        }
+        visit(index, head, &memory);
+        if is_write {
+            std::mem::swap(&mut memory, &mut next);
+        }
+    }
+    memory
+}
+
+/// The similarities of all heads at one step with the memory that they see.
+fn score<R: Real>(
+    config: &ModelConfig,
+    scoring: &Scoring,
+    heads: &mut [HeadTrace<R>],
+    t: usize,
+    seen: &[R],
+    norms: &mut [R],
+) {
+    let epsilon = R::from_f64(config.similarity_epsilon);
+    let at_least = |x: R| if x < epsilon { epsilon } else { x };
+    let over: &dyn Fn(R, R) -> R = match scoring {
+        Scoring::Cosine => return compare(heads, t, seen, epsilon, norms),
+        Scoring::Unknown { .. } => return,
+        Scoring::CosineAdded => &|k, m| k * m + epsilon,
+        Scoring::CosineAtLeast => &|k, m| at_least(k * m),
+        Scoring::CosineEachAtLeast => &|k, m| at_least(k) * at_least(m),
+        Scoring::Dot => &|_, _| R::ONE,
+    };
+    let sum = |products: &mut dyn Iterator<Item = R>| products.fold(R::ZERO, |sum, x| sum + x);
+    let n = norms.len();
+    for head in heads {
+        let (key, similarity) = head.key_and_similarity(t);
+        let length = sum(&mut key.iter().map(|&k| k * k)).sqrt();
+        for (i, similarity) in similarity.iter_mut().enumerate() {
+            let row = || seen.iter().skip(i).step_by(n).copied();
+            let dot = sum(&mut row().zip(key).map(|(m, &k)| m * k));
+            *similarity = dot / over(length, sum(&mut row().map(|m| m * m)).sqrt());
+        }
+    }
+}
+
+/// Every stage behind the similarity from the recorded stage before it.
+fn address_again<R: Real>(heads: &mut [HeadTrace<R>], t: usize) {
+    for part in [Part::Weighting, Part::Shifted, Part::Gated, Part::Content] {
+        stage(part, heads, t);
+    }
+}
+
+kernel! {
+    /// One stage of these heads at one step.
+    fn stage<'a, R>(simd; part: Part, heads: &'a mut [HeadTrace<R>], t: usize) {
+        for head in heads {
+            match part {
+                Part::Content => content_of(simd, head, t),
+                Part::Gated => gated_of(simd, head, t),
+                Part::Shifted => shifted_of(simd, head, t),
+                Part::Weighting => weighting_of(simd, head, t),
+                Part::Similarity | Part::Read => {}
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -67,11 +315,15 @@ mod tests {
         (config, trace)
     }
 
+    fn again(config: &ModelConfig, trace: &Trace<f32>) -> Trace<f32> {
+        recompute(config, &Conventions::default(), trace)
+    }
+
     #[test]
     fn what_the_machine_did_comes_out_again_to_the_bit() {
         for order in [Order::ReadFirst, Order::WriteFirst] {
             let (config, mut trace) = recorded(order);
-            let again = recompute(&config, &trace);
+            let again = again(&config, &trace);
             if order == Order::WriteFirst {
                 // Of two memories in a step one has its norms kept: which, is of no account.
                 trace.norms = again.norms.clone();
@@ -81,10 +333,41 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_number_is_wrong_where_it_stands() {
+    fn a_wrong_number_is_wrong_where_it_stands_and_in_what_is_made_of_it() {
         let (config, mut trace) = recorded(Order::ReadFirst);
         let honest = trace.clone();
         trace.heads[1].shifted.row_mut(2)[7] += 0.25;
-        assert_eq!(recompute(&config, &trace), honest);
+        let again = again(&config, &trace);
+        assert_eq!(again.heads[1].shifted, honest.heads[1].shifted);
+        assert_ne!(
+            again.heads[1].weighting.row(2),
+            honest.heads[1].weighting.row(2)
+        );
+        let mut same = again;
+        same.heads[1].weighting = honest.heads[1].weighting.clone();
+        assert_eq!(same, honest);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_computed_from_what_was() {
+        for order in [Order::ReadFirst, Order::WriteFirst] {
+            let (config, honest) = recorded(order);
+            for head in 0..config.heads() {
+                let mut trace = honest.clone();
+                let lost = &mut trace.heads[head];
+                for series in [
+                    &mut lost.similarity,
+                    &mut lost.content,
+                    &mut lost.gated,
+                    &mut lost.shifted,
+                ] {
+                    series.as_mut_slice().fill(f32::NAN);
+                }
+                for part in &Part::ALL[..4] {
+                    complete(&config, &Conventions::default(), &mut trace, (head, *part));
+                }
+                assert_eq!(trace, honest, "{order:?}, head {head}");
+            }
+        }
     }
 }

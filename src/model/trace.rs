@@ -234,6 +234,15 @@ impl<R: Real> Trace<R> {
         if self.memory_every == 1 { t } else { 0 }
     }
 
+    /// `read0`, `read1`, …, `write0`, …, as [`ModelConfig::head_name`].
+    pub fn head_name(&self, head: usize) -> String {
+        let reads = self.heads.partition_point(|head| !head.is_write());
+        match head.checked_sub(reads) {
+            None => format!("read{head}"),
+            Some(write) => format!("write{write}"),
+        }
+    }
+
     /// Steps of the recorded episode, T.
     pub fn steps(&self) -> usize {
         self.input.steps()

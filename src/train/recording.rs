@@ -1,7 +1,7 @@
 //! One episode with everything known about it: what was asked, what the machine did, how well it answered.
 
 use super::loss::{Score, is_wrong, score};
-use crate::model::{Ntm, Trace};
+use crate::model::{Conventions, Ntm, Trace};
 use crate::task::{Episode, Task};
 
 /// Stands in a recording for a value that nobody recorded: a NaN with bits of its own. What is computed from it
@@ -34,8 +34,12 @@ pub struct Recording {
     /// The sums over the episode.
     pub score: Score,
     /// Arrays of the trace format that nobody recorded, by name: their values here are [`ABSENT`], and
-    /// nothing is known of them. Empty for an episode of this program.
+    /// nothing is known of them, but of those that are `computed`. Empty for an episode of this program.
     pub absent: Vec<String>,
+    /// Those among the absent arrays that follow from others, and were computed from them.
+    pub computed: Vec<String>,
+    /// How the machine works, where that is not as ours do.
+    pub conventions: Conventions,
 }
 
 impl Recording {
@@ -44,6 +48,12 @@ impl Recording {
         let mut recording = Self::of(machine, task, task.episode(seed, index));
         recording.origin = Some((seed, index));
         recording
+    }
+
+    /// True when the values of an array of the trace format were recorded, or computed from what was.
+    pub fn knows(&self, array: &str) -> bool {
+        let has = |names: &[String]| names.iter().any(|name| name == array);
+        !has(&self.absent) || has(&self.computed)
     }
 
     /// True where an answer is asked for, known, and on the wrong side of one half.
@@ -76,6 +86,8 @@ impl Recording {
             loss,
             score,
             absent: Vec::new(),
+            computed: Vec::new(),
+            conventions: Conventions::default(),
         }
     }
 }

@@ -147,11 +147,8 @@ pub struct Differences {
 impl Sides {
     /// Walks through both: not for the thread that draws.
     pub fn compare(&self) -> Found {
-        let [a, b] = [&self.a, &self.b].map(|shown| Side {
-            recording: &shown.recording,
-            order: shown.config.as_ref().map(|config| config.order),
-            memories: &[],
-        });
+        let [a, b] =
+            [&self.a, &self.b].map(|shown| Side::of(&shown.recording, shown.config.as_ref()));
         let values = trace::compare(a, b, f64::from_bits(self.key.2));
         let result = values.map(|values| {
             Arc::new(Differences {

@@ -145,6 +145,15 @@ fn traces() -> Vec<Vec<u8>> {
         trace::write_to(&mut bytes, &recording, &source(&machine)).unwrap();
         files.push(bytes);
     }
+    let mut turns: serde_json::Value = serde_json::from_slice(&files[0]).unwrap();
+    let config = &mut turns["model"]["config"];
+    config["order"] = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add".into();
+    config["heads"] = serde_json::json!(["write0", "read0"]);
+    config["shifts"] = serde_json::json!([1, -1, 0]);
+    config["similarity_formula"] = "k.m / max(|k| * |m|, epsilon)".into();
+    let arrays = turns["arrays"].as_object_mut().unwrap();
+    arrays.retain(|name, _| !matches!(name.as_str(), "memory" | "loss" | "read0.gated"));
+    files.push(turns.to_string().into_bytes());
     let mut bare: serde_json::Value = serde_json::from_slice(&files[0]).unwrap();
     let needed = ["input", "read0.weighting", "write0.weighting"];
     let arrays = bare["arrays"].as_object_mut().unwrap();

@@ -1,11 +1,10 @@
-//! A trace against what must follow from it, and against another one.
-//!
-//! Both walk through two recordings in the order of the computation, so that the first difference is the
-//! cause, and what comes after it perhaps only the consequence.
+//! Two traces, value by value, in the order of the computation, so that the first difference is the cause, and
+//! what comes after it perhaps only the consequence.
 
 use super::Imported;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, Role, Trace, recompute};
+use crate::model::{HeadTrace, ModelConfig, Part, Role, Trace, Turns};
+use crate::task::Episode;
 use crate::train::Recording;
 
 /// What came out of a comparison.
@@ -27,6 +26,8 @@ pub struct Comparison {
     pub skipped: Vec<String>,
     /// What is not of one size, a line for each.
     pub sizes: Vec<String>,
+    /// What the two files say differently, a line for each.
+    pub declared: Vec<String>,
 }
 
 /// Two values that are not the same.
@@ -53,21 +54,36 @@ pub struct Side<'a> {
     pub order: Option<Order>,
     /// Whether M_t was recorded, [T+1]; empty where all are to be compared.
     pub memories: &'a [bool],
+    /// `memory.initial`, where it was recorded beside M_0.
+    pub initial: Option<&'a [f32]>,
+}
+
+impl<'a> Side<'a> {
+    /// An episode all of whose memories are to be compared, and its machine where that is known.
+    pub fn of(recording: &'a Recording, config: Option<&ModelConfig>) -> Self {
+        let is_known = recording.conventions.turns == Turns::Together;
+        Self {
+            recording,
+            order: config.filter(|_| is_known).map(|config| config.order),
+            memories: &[],
+            initial: None,
+        }
+    }
 }
 
 impl<'a> From<&'a Imported> for Side<'a> {
     fn from(trace: &'a Imported) -> Self {
         Self {
-            recording: &trace.recording,
-            order: Some(trace.config.order),
             memories: &trace.memories,
+            initial: trace.initial.as_deref(),
+            ..Self::of(&trace.recording, Some(&trace.config))
         }
     }
 }
 
 /// A piece of an array: what one step has of it.
-struct Piece<'a> {
-    array: String,
+pub(super) struct Piece<'a> {
+    pub(super) array: String,
     /// True when the first of its axes is that of the memory rows.
     of_rows: bool,
     step: Option<usize>,
@@ -75,74 +91,25 @@ struct Piece<'a> {
     place: Vec<usize>,
     /// The sizes of the axes behind them.
     shape: Vec<usize>,
-    values: Box<dyn Iterator<Item = f32> + 'a>,
+    pub(super) values: Box<dyn Iterator<Item = f32> + 'a>,
 }
 
-/// Recomputes every stage from the recorded parameters of the heads, and compares.
-///
-/// Values may differ by `tolerance`, those above 1 by this share of them.
-pub fn verify(trace: &Imported, tolerance: f64) -> Comparison {
-    let again = recompute(&trace.config, &trace.recording.trace);
-    let (unknown, side) = (unknown(trace), Side::from(trace));
-    let mut found = Comparison::default();
-    for t in 0..trace.recording.episode.steps() {
-        let recorded = stages(side, &trace.recording.trace, t);
-        for (recorded, again) in recorded.into_iter().zip(stages(side, &again, t)) {
-            if !unknown.contains(&recorded.array) {
-                found.compare(recorded, again, tolerance);
-            }
-        }
-    }
-    found
-}
-
-/// The stages that cannot be recomputed, or compared, because something they need is absent.
-pub fn unknown(trace: &Imported) -> Vec<String> {
-    let is_absent = |name: &str| trace.recording.absent.iter().any(|absent| absent == name);
-    let no_memory = is_absent("memory") || is_absent("memory.initial");
-    let (mut unknown, mut no_write) = (Vec::new(), no_memory);
-    for (head, parts) in heads(&trace.recording.trace) {
-        let name = |part: &str| format!("{head}.{part}");
-        let mut is_lost = no_memory;
-        for (stage, needs) in [
-            ("similarity", &["key"][..]),
-            ("content", &["strength"]),
-            ("gated", &["gate", "initial"]),
-            ("shifted", &["shift"]),
-            ("weighting", &["sharpening"]),
-        ] {
-            is_lost |= needs.iter().any(|part| is_absent(&name(part)));
-            if is_lost || is_absent(&name(stage)) {
-                unknown.push(name(stage));
-            }
-        }
-        match parts.role {
-            Role::Read { .. } if no_memory || is_absent(&name("read")) => {
-                unknown.push(name("read"));
-            }
-            Role::Read { .. } => {}
-            Role::Write { .. } => no_write |= is_absent(&name("erase")) || is_absent(&name("add")),
-        }
-    }
-    if no_write {
-        unknown.push("memory".to_owned());
-    }
-    unknown
-}
-
-/// Compares two traces of one shape, the first with the second. `Err`: what keeps them from being compared, a
-/// line for each size that is not the same.
+/// Compares two traces of one shape, the first with the second: their values, and what the files say of episode
+/// and machine. `Err`: what keeps them from being compared, a line for each size that is not the same.
 ///
 /// # Errors
 /// The shapes differ.
 pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Vec<String>> {
+    let declared = unlike(a.declared.iter().cloned(), b.declared.iter().cloned());
     let (a, b) = (Side::from(a), Side::from(b));
     let lines = unlike(sizes(a), sizes(b));
-    if lines.is_empty() {
-        compare(a, b, tolerance)
-    } else {
-        Err(lines)
+    if !lines.is_empty() {
+        return Err(lines);
     }
+    Ok(Comparison {
+        declared,
+        ..compare(a, b, tolerance)?
+    })
 }
 
 /// Compares what two episodes have in common: the steps both have, the memory rows both have, and of the
@@ -160,12 +127,19 @@ pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, V
         skipped: [a, b].map(|side| side.recording.absent.clone()).concat(),
         ..Comparison::default()
     };
+    if let (Some(_), Some(_)) = (a.initial, b.initial) {
+        found.pairs(initial(a), initial(b), tolerance);
+    }
     found.pairs(before(a), before(b), tolerance);
     let steps = |side: Side<'_>| side.recording.episode.steps();
     for t in 0..steps(a).min(steps(b)) {
         found.steps.push(0.0);
-        let parts: [fn(Side<'_>, usize) -> Vec<Piece<'_>>; 4] =
-            [asked, emitted, followed, answered];
+        let parts: [fn(Side<'_>, usize) -> Vec<Piece<'_>>; 4] = [
+            |side, t| asked(&side.recording.episode, t),
+            emitted,
+            followed,
+            answered,
+        ];
         for part in parts {
             found.pairs(part(a, t), part(b, t), tolerance);
         }
@@ -180,7 +154,7 @@ pub fn obstacles(a: &Recording, b: &Recording) -> Vec<String> {
     unlike(channels(a), channels(b))
 }
 
-fn unlike(
+pub(super) fn unlike(
     a: impl IntoIterator<Item = (&'static str, String)>,
     b: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Vec<String> {
@@ -221,6 +195,13 @@ impl Comparison {
     }
 
     fn compare(&mut self, a: Piece, b: Piece, tolerance: f64) {
+        self.walk(a, b, |_, size| tolerance * size.max(1.0));
+    }
+
+    /// Compares two pieces; `allowed` says how much value `flat` may differ, the larger of the two being of a
+    /// size. Returns how many are NaN in both.
+    pub(super) fn walk(&mut self, a: Piece, b: Piece, allowed: impl Fn(usize, f64) -> f64) -> u64 {
+        let mut neither = 0;
         let (place, shape) = (&a.place, &a.shape);
         let here = |flat, first, second| Difference {
             step: a.step,
@@ -231,6 +212,7 @@ impl Comparison {
         };
         for (flat, (first, second)) in a.values.zip(b.values).enumerate() {
             self.values += 1;
+            neither += u64::from(first.is_nan() && second.is_nan());
             let difference = distance(first, second);
             if difference == 0.0 {
                 continue;
@@ -242,13 +224,14 @@ impl Comparison {
             if let (Some(_), Some(most)) = (a.step, self.steps.last_mut()) {
                 *most = most.max(difference);
             }
-            let size = f64::from(first.abs()).max(f64::from(second.abs())).max(1.0);
-            if difference <= tolerance * size && difference.is_finite() {
+            let size = f64::from(first.abs()).max(f64::from(second.abs()));
+            if difference <= allowed(flat, size) && difference.is_finite() {
                 continue;
             }
             self.differing += 1;
             self.first.get_or_insert_with(|| here(flat, first, second));
         }
+        neither
     }
 }
 
@@ -325,7 +308,7 @@ fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
     sizes
 }
 
-fn piece(
+pub(super) fn piece(
     array: impl Into<String>,
     t: usize,
     shape: impl Into<Vec<usize>>,
@@ -342,17 +325,10 @@ fn piece(
 }
 
 /// Heads by name.
-fn heads(trace: &Trace) -> Vec<(String, &HeadTrace<f32>)> {
-    let reads = trace.heads.iter().filter(|head| !head.is_write()).count();
+pub(super) fn heads(trace: &Trace) -> Vec<(String, &HeadTrace<f32>)> {
     let heads = trace.heads.iter().enumerate();
     heads
-        .map(|(index, head)| {
-            let name = match index.checked_sub(reads) {
-                None => format!("read{index}"),
-                Some(write) => format!("write{write}"),
-            };
-            (name, head)
-        })
+        .map(|(index, head)| (trace.head_name(index), head))
         .collect()
 }
 
@@ -376,8 +352,28 @@ fn before(side: Side<'_>) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// `memory.initial`.
+pub(super) fn initial(side: Side<'_>) -> Vec<Piece<'_>> {
+    let mut pieces = memory(side, &side.recording.trace, 0, None);
+    for piece in &mut pieces {
+        "memory.initial".clone_into(&mut piece.array);
+        piece.place.clear();
+        let (rows, columns) = (piece.shape[0], piece.shape[1]);
+        if let Some(initial) = side.initial {
+            let at = move |flat| initial[flat % columns * rows + flat / columns];
+            piece.values = Box::new((0..rows * columns).map(at));
+        }
+    }
+    pieces
+}
+
 /// M_t, which step `step` wrote; without values where it is not in the file, nothing where there is none.
-fn memory<'a>(side: Side<'a>, trace: &'a Trace, t: usize, step: Option<usize>) -> Vec<Piece<'a>> {
+pub(super) fn memory<'a>(
+    side: Side<'a>,
+    trace: &'a Trace,
+    t: usize,
+    step: Option<usize>,
+) -> Vec<Piece<'a>> {
     if trace.memory_columns.width() == 0 {
         return Vec::new();
     }
@@ -397,18 +393,18 @@ fn memory<'a>(side: Side<'a>, trace: &'a Trace, t: usize, step: Option<usize>) -
     }]
 }
 
-fn asked(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
-    let Recording { trace, episode, .. } = side.recording;
-    let target = episode.target.row(t);
-    let target = Piece {
-        values: Box::new(target.into_iter().copied()),
-        ..piece("target", t, [target.len()], &[])
-    };
-    vec![
-        piece("input", t, [trace.input.width()], trace.input.row(t)),
-        target,
-        piece("mask", t, [], &episode.mask[t..=t]),
-    ]
+/// What an episode was before any machine saw it.
+pub(super) fn asked(episode: &Episode, t: usize) -> Vec<Piece<'_>> {
+    let rows = [("input", &episode.input), ("target", &episode.target)];
+    let mut pieces: Vec<_> = rows
+        .into_iter()
+        .map(|(name, rows)| Piece {
+            values: Box::new(rows.row(t).into_iter().copied()),
+            ..piece(name, t, [rows.ncols()], &[])
+        })
+        .collect();
+    pieces.push(piece("mask", t, [], &episode.mask[t..=t]));
+    pieces
 }
 
 /// The controller's state and what the heads emitted.
@@ -452,34 +448,31 @@ fn emitted(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// A part of a head at a step.
+pub(super) fn part<'a>(
+    head: &str,
+    trace: &'a HeadTrace<f32>,
+    part: Part,
+    t: usize,
+) -> Option<Piece<'a>> {
+    let series = part.of(trace)?;
+    let array = format!("{head}.{}", part.name());
+    Some(Piece {
+        of_rows: part != Part::Read,
+        ..piece(array, t, [series.width()], series.row(t))
+    })
+}
+
 /// What follows from what the heads emitted: the stages of every head, the reads, the memory.
 fn stages<'a>(side: Side<'a>, trace: &'a Trace, t: usize) -> Vec<Piece<'a>> {
     let heads = heads(trace);
     let mut pieces = Vec::new();
     for (name, head) in &heads {
-        for (part, series) in [
-            ("similarity", &head.similarity),
-            ("content", &head.content),
-            ("gated", &head.gated),
-            ("shifted", &head.shifted),
-            ("weighting", &head.weighting),
-        ] {
-            pieces.push(Piece {
-                of_rows: true,
-                ..piece(format!("{name}.{part}"), t, [series.width()], series.row(t))
-            });
-        }
+        let stages = Part::ALL.into_iter().filter(|part| *part != Part::Read);
+        pieces.extend(stages.filter_map(|stage| part(name, head, stage, t)));
     }
-    for (name, head) in &heads {
-        if let Role::Read { read } = &head.role {
-            pieces.push(piece(
-                format!("{name}.read"),
-                t,
-                [read.width()],
-                read.row(t),
-            ));
-        }
-    }
+    let reads = heads.iter();
+    pieces.extend(reads.filter_map(|(name, head)| part(name, head, Part::Read, t)));
     pieces.extend(memory(side, trace, t + 1, Some(t)));
     pieces
 }
@@ -492,6 +485,7 @@ fn followed(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
 fn answered(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
     let Recording { trace, loss, .. } = side.recording;
     vec![
+        piece("logit", t, [trace.logit.width()], trace.logit.row(t)),
         piece("output", t, [trace.output.width()], trace.output.row(t)),
         piece("loss", t, [], &loss[t..=t]),
     ]

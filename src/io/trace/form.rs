@@ -4,17 +4,16 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    KEYFRAME, READ_FIRST, SIMILARITY, SIMILARITY_FORMULA, Source, WRITE_FIRST, writes_full_memory,
-};
+use super::{IN_TURN, KEYFRAME, READ_FIRST, SCORES, Source, WRITE_FIRST, writes_full_memory};
 use crate::io::error::short;
 use crate::io::preset::form::{
     ActivationForm, ControllerForm, Ends, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
     OrderForm, ShiftFields, ShiftFormForm, TaskForm, TaskKind,
 };
-use crate::model::ModelConfig;
 use crate::model::config::Order;
-use crate::task::{Episode, Measure, Phase, Task};
+use crate::model::config::brief;
+use crate::model::{Conventions, ModelConfig, Scoring, Turns};
+use crate::task::{Episode, Phase, Task};
 use crate::train::Recording;
 
 /// `task`: what was asked. Seed and index are strings, because JSON's numbers end at 2^53.
@@ -102,7 +101,7 @@ impl ParamsForm {
 impl AskedForm {
     pub(super) fn new(recording: &Recording) -> Self {
         let (form, episode) = (TaskForm::from(&recording.task), &recording.episode);
-        let measure = recording.task.measure();
+        let measure = recording.task.size_name();
         // Traces of plain copy say `"repeats": 1`, and always have.
         let has_repeats = matches!(&recording.task, Task::Copy(_) | Task::RepeatCopy(_));
         Self {
@@ -121,8 +120,8 @@ impl AskedForm {
             },
             seed: recording.origin.map(|(seed, _)| seed.to_string()),
             episode: recording.origin.map(|(_, index)| index.to_string()),
-            length: (measure == Measure::Length).then_some(episode.size),
-            items: (measure == Measure::Items).then_some(episode.size),
+            length: (measure == "length").then_some(episode.size),
+            items: (measure == "items").then_some(episode.size),
             repeats: has_repeats.then_some(episode.repeats),
         }
     }
@@ -189,11 +188,11 @@ pub(super) struct ConfigForm {
     pub(super) heads: Vec<String>,
     pub(super) shifts: Vec<i64>,
     #[serde(default)]
-    order: String,
-    #[serde(skip_deserializing)]
-    similarity: &'static str,
-    #[serde(skip_deserializing)]
-    similarity_formula: &'static str,
+    order: Option<String>,
+    #[serde(default)]
+    similarity: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    similarity_formula: Option<String>,
     epsilon: f64,
     #[serde(default)]
     shift_form: Option<ShiftFormForm>,
@@ -206,25 +205,40 @@ pub(super) struct ConfigForm {
 }
 
 impl MachineForm {
-    pub(super) fn new(source: &Source) -> Self {
+    pub(super) fn new(source: &Source, conventions: &Conventions) -> Self {
         let config = source.config;
         let form = ModelForm::from(config);
+        let mut heads: Vec<usize> = (0..config.heads()).collect();
+        let order = match (&conventions.turns, config.order) {
+            (Turns::Together, Order::ReadFirst) => READ_FIRST,
+            (Turns::Together, Order::WriteFirst) => WRITE_FIRST,
+            (Turns::InTurn(order), _) => {
+                heads.clone_from(order);
+                IN_TURN
+            }
+            (Turns::Unknown(words), _) => words,
+        };
+        let (similarity, formula) = match &conventions.scoring {
+            Scoring::Unknown {
+                similarity,
+                formula,
+            } => (similarity.clone(), formula.clone()),
+            known => {
+                let score = SCORES.iter().find(|(score, ..)| score == known);
+                let (_, word, formula) = score.unwrap_or(&SCORES[0]);
+                ((*word).to_owned(), Some((*formula).to_owned()))
+            }
+        };
         Self {
             sha256: source.sha256.map(str::to_owned),
             config: ConfigForm {
                 memory: form.memory,
                 controller: form.controller,
-                heads: (0..config.heads())
-                    .map(|head| config.head_name(head))
-                    .collect(),
+                heads: heads.iter().map(|&head| config.head_name(head)).collect(),
                 shifts: shifts(config.shift_range).collect(),
-                order: match config.order {
-                    Order::ReadFirst => READ_FIRST,
-                    Order::WriteFirst => WRITE_FIRST,
-                }
-                .to_owned(),
-                similarity: SIMILARITY,
-                similarity_formula: SIMILARITY_FORMULA,
+                order: Some(order.to_owned()),
+                similarity: Some(similarity),
+                similarity_formula: formula,
                 epsilon: form.heads.similarity_epsilon,
                 shift_form: Some(form.heads.shift.form),
                 key_activation: Some(form.heads.key_activation),
@@ -242,36 +256,88 @@ fn shifts(range: usize) -> std::ops::RangeInclusive<i64> {
 }
 
 impl ConfigForm {
-    /// The machine in the words of a preset; `None` when the heads are not `read0, …, write0, …` or the
-    /// shifts not -k ..= k.
-    pub(super) fn model_form(self) -> Option<ModelForm> {
-        let read = self
-            .heads
-            .iter()
-            .filter(|name| name.starts_with("read"))
-            .count();
-        let write = self.heads.len() - read;
+    /// The index of every head, in the order of the file; `None` when the heads are not `read0`, `read1`, …,
+    /// `write0`, …, each once.
+    fn heads_in_turn(&self) -> Option<Vec<usize>> {
+        let read = self.heads.iter().filter(|name| name.starts_with("read"));
         let named = ModelConfig {
-            read_heads: read,
-            write_heads: write,
+            read_heads: read.count(),
             ..ModelConfig::new(1, 1)
         };
-        let heads_fit = self
-            .heads
-            .iter()
-            .enumerate()
-            .all(|(head, name)| *name == named.head_name(head));
-        let range = self.shifts.len() / 2;
-        if !heads_fit || !shifts(range).eq(self.shifts.iter().copied()) {
-            return None;
-        }
+        let known: Vec<_> = (0..self.heads.len())
+            .map(|head| named.head_name(head))
+            .collect();
+        let place = |name: &String| known.iter().position(|known| known == name);
+        let order: Vec<usize> = self.heads.iter().map(place).collect::<Option<_>>()?;
+        let is_whole = (0..known.len()).all(|head| order.contains(&head));
+        is_whole.then_some(order)
+    }
+
+    /// The largest offset of a shift, and the place of every column of the file among -k ..= k; `None` when
+    /// two columns have one offset.
+    pub(super) fn shift_places(&self) -> Option<(usize, Vec<usize>)> {
+        let most = self.shifts.iter().map(|shift| shift.unsigned_abs()).max()?;
+        let range = usize::try_from(most).ok()?;
+        let place =
+            |&shift: &i64| usize::try_from(i64::try_from(most).ok()?.checked_add(shift)?).ok();
+        let places: Vec<usize> = self.shifts.iter().map(place).collect::<Option<_>>()?;
+        let mut apart = places.clone();
+        apart.sort_unstable();
+        apart.dedup();
+        (apart.len() == places.len()).then_some((range, places))
+    }
+
+    /// How the machine works, as far as it says so in known words.
+    pub(super) fn conventions(&self) -> Conventions {
+        let turns = match self.order.as_deref().unwrap_or_default() {
+            "" | READ_FIRST | WRITE_FIRST => Turns::Together,
+            IN_TURN => Turns::InTurn(self.heads_in_turn().unwrap_or_default()),
+            other => Turns::Unknown(short(other)),
+        };
+        let word = self.similarity.as_deref().unwrap_or("cosine");
+        let formula = self.similarity_formula.as_deref();
+        let is_meant = |(_, known, by): &&(Scoring, &str, &str)| {
+            *known == word && formula.is_none_or(|formula| formula == *by)
+        };
+        let score = SCORES.iter().find(is_meant);
+        let scoring = score.map_or_else(
+            || Scoring::Unknown {
+                similarity: short(word),
+                formula: formula.map(short),
+            },
+            |(score, ..)| score.clone(),
+        );
+        Conventions { turns, scoring }
+    }
+
+    /// What is said in words or numbers, and is neither a size nor an array; empty where it is not said.
+    pub(super) fn declared(&self) -> Vec<(&'static str, String)> {
+        let said = |text: &Option<String>| text.as_deref().map(short).unwrap_or_default();
+        vec![
+            ("order", said(&self.order)),
+            ("similarity", said(&self.similarity)),
+            ("similarity_formula", said(&self.similarity_formula)),
+            ("epsilon", brief(self.epsilon)),
+            ("shift_form", word(self.shift_form.as_ref())),
+            ("key_activation", word(self.key_activation.as_ref())),
+            ("add_activation", word(self.add_activation.as_ref())),
+            ("initial_weighting", word(self.initial_weighting.as_ref())),
+        ]
+    }
+
+    /// The machine in the words of a preset; `None` when its heads or shifts are not those of any machine.
+    pub(super) fn model_form(self) -> Option<ModelForm> {
+        self.heads_in_turn()?;
+        let (range, _) = self.shift_places()?;
+        let read = self.heads.iter().filter(|name| name.starts_with("read"));
+        let read = read.count();
         let default = HeadsForm::default();
         Some(ModelForm {
             memory: self.memory,
             controller: self.controller,
             heads: HeadsForm {
                 read,
-                write,
+                write: self.heads.len() - read,
                 shift: ShiftFields {
                     form: self.shift_form.unwrap_or(default.shift.form),
                     range,
@@ -280,15 +346,20 @@ impl ConfigForm {
                 add_activation: self.add_activation.unwrap_or(default.add_activation),
                 similarity_epsilon: self.epsilon,
                 initial_weighting: self.initial_weighting.unwrap_or(default.initial_weighting),
-                // Other words are of someone else, and say nothing that is known.
-                order: if self.order == WRITE_FIRST {
-                    OrderForm::WriteFirst
-                } else {
-                    default.order
+                order: match self.order.as_deref() {
+                    Some(WRITE_FIRST) => OrderForm::WriteFirst,
+                    _ => default.order,
                 },
             },
         })
     }
+}
+
+/// The word that stands for a form in a file.
+fn word(form: Option<&impl Serialize>) -> String {
+    let value = form.and_then(|form| serde_json::to_value(form).ok());
+    let text = value.as_ref().and_then(serde_json::Value::as_str);
+    text.unwrap_or_default().to_owned()
 }
 
 /// `numeric`: how numbers are written.

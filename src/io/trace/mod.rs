@@ -12,15 +12,16 @@
 //!
 //! # Reading
 //!
-//! [`read`] takes a trace of any program and shows it as it was recorded: nothing is computed again but memories
-//! that the file leaves out. The values of arrays that are absent are [`crate::train::ABSENT`], a NaN, and the arrays are named in `recording.absent`. A file cannot make
-//! the program take memory that it has no values for, beyond what a recording may take at all.
+//! [`read`] takes a trace of any program and shows it as it was recorded. What the file leaves out and what follows
+//! from the rest is computed, memories and stages alike, and named in `recording.computed`; the values of other
+//! arrays that are absent are [`crate::train::ABSENT`], a NaN. Both are named in `recording.absent`. A file cannot
+//! make the program take memory that it has no values for, beyond what a recording may take at all.
 //!
 //! # Comparing
 //!
-//! [`verify`] recomputes every stage from what the heads emitted, [`diff`] compares two traces of one shape, and
-//! [`compare()`] what two episodes have in common. All walk in the order of the computation, so that the first
-//! difference is the cause.
+//! [`verify`] recomputes what follows from the recorded numbers, as the file says that its machine works, and
+//! names what it cannot; [`diff`] compares two traces of one shape, and [`compare()`] what two episodes have in
+//! common. All walk in the order of the computation, so that the first difference is the cause.
 //!
 //! ```
 //! use tapescope::{io::{trace, weights}, train::Recording};
@@ -31,26 +32,30 @@
 //! let mut file = Vec::new();
 //! trace::write_to(&mut file, &recording, &source)?;
 //! let read = trace::from_bytes(file, "copy.ntmtrace.json")?;
-//! assert_eq!(trace::verify(&read, 0.0).first, None); // to the bit
+//! assert_eq!(trace::verify(&read, 0.0).outcome(), trace::Outcome::Holds); // to the bit
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod compare;
+mod follows;
 mod form;
 mod npz;
 mod read;
 mod unpack;
+mod verify;
 mod write;
 
-pub use compare::{Comparison, Difference, Side, compare, diff, obstacles, unknown, verify};
+pub use compare::{Comparison, Difference, Side, compare, diff, obstacles};
 pub use read::{from_bytes, from_json, read};
+pub use verify::{Outcome, Verified, replay, verify};
 pub use write::{write, write_npz, write_to};
 
-use crate::model::ModelConfig;
+use crate::io::{Error, file};
+use crate::model::{ModelConfig, Scoring};
 use crate::train::Recording;
 
 const FORMAT: &str = "ntm-trace";
-const VERSION: &str = "1.0";
+const VERSION: &str = "1.1";
 /// Steps between two copies of the memory, where it is not written in full.
 const KEYFRAME: usize = 64;
 /// The most values of `memory` that are written without being asked for.
@@ -59,9 +64,32 @@ const SMALL_MEMORY: usize = 1_000_000;
 const READ_FIRST: &str = "address and read M[t-1]; erase all; add all";
 const WRITE_FIRST: &str =
     "write heads address M[t-1]; erase all; add all; read heads address and read M[t]";
-const SIMILARITY: &str = "cosine";
-/// The score of the content stage, with the place of epsilon, which differs between implementations.
-const SIMILARITY_FORMULA: &str = "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))";
+const IN_TURN: &str = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add";
+/// The scores of the content stage that are known: word and formula, with the place of epsilon, which differs
+/// between implementations. Ours is the first, and that of a file that gives no formula.
+const SCORES: [(Scoring, &str, &str); 5] = [
+    (
+        Scoring::Cosine,
+        "cosine",
+        "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))",
+    ),
+    (
+        Scoring::CosineAdded,
+        "cosine",
+        "k.m / (|k| * |m| + epsilon)",
+    ),
+    (
+        Scoring::CosineAtLeast,
+        "cosine",
+        "k.m / max(|k| * |m|, epsilon)",
+    ),
+    (
+        Scoring::CosineEachAtLeast,
+        "cosine",
+        "k.m / (max(|k|, epsilon) * max(|m|, epsilon))",
+    ),
+    (Scoring::Dot, "dot", "k.m"),
+];
 
 /// What stands beside a recording in its file.
 #[derive(Clone, Copy, Debug)]
@@ -84,11 +112,15 @@ pub struct Imported {
     /// The hash of its weights, when the file says so.
     pub sha256: Option<String>,
     /// The episode. Series that are in no file (`raw`, `features`, `norms`, and a layer's `input`, `gates` and
-    /// `cell_tanh`) are empty; logits are recomputed from the output. What could be in the file and is not is
-    /// NaN, and named in `recording.absent`.
+    /// `cell_tanh`) are empty. What could be in the file and is not is named in `recording.absent`.
     pub recording: Recording,
     /// Whether M_t is in the file, [T+1]; what is not was rebuilt from what the write heads did.
     pub memories: Vec<bool>,
+    /// `memory.initial`, [M·N] as in [`crate::model::Trace::memory_columns`], where the file has it beside all
+    /// of `memory`, whose first should be the same.
+    pub initial: Option<Vec<f32>>,
+    /// What the file says of the episode and its machine, in words; empty where it does not.
+    declared: Vec<(&'static str, String)>,
 }
 
 /// Who wrote a file.
@@ -119,13 +151,28 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// By the end of a file's name.
-    pub fn of(path: &std::path::Path) -> Self {
-        let end = path.extension().unwrap_or_default().to_string_lossy();
-        match end.to_lowercase().as_str() {
-            "gz" => Self::Gzip,
-            "npz" => Self::Npz,
-            _ => Self::Json,
+    /// By the end of a file's name; JSON where it has none.
+    ///
+    /// # Errors
+    /// The end is that of another format.
+    pub fn of(path: &std::path::Path) -> Result<Self, Error> {
+        let end = |path: &std::path::Path| {
+            let end = path.extension().unwrap_or_default();
+            end.to_string_lossy().to_lowercase()
+        };
+        let of_packed = end(path.with_extension("").as_ref());
+        match (end(path).as_str(), of_packed.as_str()) {
+            ("" | "json", _) => Ok(Self::Json),
+            ("gz", "" | "json") => Ok(Self::Gzip),
+            ("npz", _) => Ok(Self::Npz),
+            (other, packed) => {
+                let dot = if other == "gz" { "." } else { "" };
+                let packed = if other == "gz" { packed } else { "" };
+                let problem = format!(
+                    "a trace is not written as `.{packed}{dot}{other}`; allowed: .json, .json.gz and .npz"
+                );
+                Err(Error::content(&file::label(path), "", problem))
+            }
         }
     }
 
@@ -169,7 +216,8 @@ pub fn estimated_bytes(
     };
     let per_head = 5 * n + 3 * m + 3 + config.offsets() as u64;
     let controller = 2 * (config.controller.size * config.controller.layers) as u64;
-    let per_step = config.heads() as u64 * per_head + controller;
+    let asked = (config.inputs + 3 * config.outputs + 2) as u64;
+    let per_step = config.heads() as u64 * per_head + controller + asked;
     let values = (n * m)
         .saturating_mul(memories)
         .saturating_add(per_step.saturating_mul(steps as u64));

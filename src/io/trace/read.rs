@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::follows::complete;
 use super::form::{AskedForm, MachineForm, TimeForm, title};
 use super::npz::{META, Members};
 use super::unpack::unpacked;
@@ -19,9 +20,11 @@ use crate::io::preset::form::{Check, plain};
 use crate::io::{Error, file, room};
 use crate::math::Series;
 use crate::model::config::ControllerKind;
-use crate::model::{self, HeadTrace, LayerTrace, ModelConfig, Role, Trace};
+use crate::model::{
+    Conventions, HeadTrace, LayerTrace, ModelConfig, Role, Trace, Turns, recompute,
+};
 use crate::task::{Episode, Other, Phase, Task};
-use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, recording_bytes};
+use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 2 << 30;
@@ -236,6 +239,8 @@ struct Arrays<'a> {
     absent: Vec<String>,
     /// What the whole recording takes, in bytes: what is absent takes room too.
     bytes: u64,
+    /// Where the columns of a shift stand among -k ..= k.
+    shift_places: Vec<usize>,
 }
 
 impl Arrays<'_> {
@@ -369,6 +374,24 @@ impl Arrays<'_> {
         Ok(series(steps, width, &values))
     }
 
+    /// A shift with its columns from -k to k, whatever their order in the file; those that it does not have
+    /// move nothing.
+    fn shift(&mut self, name: &str, steps: usize, width: usize) -> Result<Series<f32>, Error> {
+        let places = self.shift_places.clone();
+        let values = self.take_or_absent(name, &[steps, places.len()])?;
+        let mut shift = series(steps, width, &vec![0.0; steps * width]);
+        for (t, values) in values.chunks(places.len().max(1)).enumerate() {
+            let row = shift.row_mut(t);
+            if is_unrecorded(values) {
+                row.fill(ABSENT);
+            }
+            for (&place, &value) in places.iter().zip(values) {
+                row[place] = value;
+            }
+        }
+        Ok(shift)
+    }
+
     fn fail<T>(&self, name: &str, problem: impl Into<String>) -> Result<T, Error> {
         Err(Error::content(
             self.label,
@@ -410,6 +433,23 @@ fn task(form: &TraceForm, arrays: &mut Arrays) -> Result<Task, Error> {
     }))
 }
 
+/// What the file says of the episode and its machine, in words.
+fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
+    let said = |text: &Option<String>| text.as_deref().map(short).unwrap_or_default();
+    let phases = form.axes.t.phases.iter();
+    let phases: Vec<_> = phases
+        .map(|(name, start, end)| format!("{} {start} to {end}", short(name)))
+        .collect();
+    let mut declared = vec![
+        ("seed", said(&form.task.seed)),
+        ("episode", said(&form.task.episode)),
+        ("phases", short(&phases.join(", "))),
+        ("weights", said(&form.model.sha256)),
+    ];
+    declared.extend(form.model.config.declared());
+    declared
+}
+
 fn build(
     form: TraceForm,
     source: &str,
@@ -424,21 +464,27 @@ fn build(
         label,
         absent: Vec::new(),
         bytes: u64::MAX,
+        shift_places: Vec::new(),
     };
     arrays.left.clone_from(&form.arrays);
     let task = task(&form, &mut arrays)?;
-    let sha256 = form.model.sha256;
-    let model = form.model.config.model_form().ok_or_else(|| {
-        let problem = "expected heads named read0, read1, …, write0, … in this order, and shifts from -k to k";
+    let (declared, sha256) = (declared(&form), form.model.sha256);
+    let machine = form.model.config;
+    let (conventions, places) = (machine.conventions(), machine.shift_places());
+    let model = machine.model_form().ok_or_else(|| {
+        let problem =
+            "expected heads named read0, read1, …, write0, …, each once, and no shift twice";
         Error::content(label, "model.config", problem)
     })?;
     let config = model.config(&task, &check)?;
+    arrays.shift_places = places.map(|(_, places)| places).unwrap_or_default();
     let t = form.axes.t.size;
     arrays.bytes = recording_bytes(&config, t);
     let episode = episode(&form.task, &form.axes.t, &mut arrays, &config)?;
     let loss = arrays.take_or_absent("loss", &[t])?;
     let is_recorded = memories(&arrays);
-    let trace = trace(&mut arrays, &config, t, &episode)?;
+    let initial = initial(&mut arrays, &config)?;
+    let trace = trace(&mut arrays, &config, &conventions, t, &episode)?;
     let name = Path::new(label)
         .file_name()
         .unwrap_or_default()
@@ -452,13 +498,18 @@ fn build(
         loss,
         score: Score::default(),
         absent: arrays.absent,
+        computed: Vec::new(),
+        conventions,
     };
+    complete(&config, &mut recording);
     recording.score = score(&recording);
     Ok(Imported {
         title,
         config,
         sha256,
         memories: (0..=t).map(|step| is_recorded(step, t)).collect(),
+        initial,
+        declared,
         recording,
     })
 }
@@ -534,14 +585,12 @@ fn episode(
 fn trace(
     arrays: &mut Arrays,
     config: &ModelConfig,
+    conventions: &Conventions,
     t: usize,
     episode: &Episode,
 ) -> Result<Trace, Error> {
+    let logit = arrays.series_or_absent("logit", t, config.outputs)?;
     let output = arrays.series_or_absent("output", t, config.outputs)?;
-    let mut logit = output.clone();
-    for value in logit.as_mut_slice() {
-        *value = log_odds(*value);
-    }
     let input: Vec<f32> = episode.input.iter().copied().collect();
     let layers = layers(arrays, config, t)?;
     let heads = (0..config.heads())
@@ -549,7 +598,7 @@ fn trace(
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Trace {
         input: series(t, config.inputs, &input),
-        memory_columns: memory(arrays, config, t, &heads)?,
+        memory_columns: memory(arrays, config, conventions, t, &heads)?,
         memory_every: 1,
         logit,
         output,
@@ -607,7 +656,7 @@ fn head(
         key: arrays.series_or_absent(&name("key"), t, m)?,
         strength: arrays.take_or_absent(&name("strength"), &[t])?,
         gate: arrays.take_or_absent(&name("gate"), &[t])?,
-        shift: arrays.series_or_absent(&name("shift"), t, config.offsets())?,
+        shift: arrays.shift(&name("shift"), t, config.offsets())?,
         sharpening: arrays.take_or_absent(&name("sharpening"), &[t])?,
         similarity: arrays.series_or_absent(&name("similarity"), t, n)?,
         content: arrays.series_or_absent(&name("content"), t, n)?,
@@ -633,6 +682,7 @@ fn head(
 fn memory(
     arrays: &mut Arrays,
     config: &ModelConfig,
+    conventions: &Conventions,
     t: usize,
     heads: &[HeadTrace],
 ) -> Result<Series<f32>, Error> {
@@ -643,9 +693,6 @@ fn memory(
         memory.resize(t + 1);
         for (step, rows) in full.chunks(n * m).enumerate() {
             transpose(rows, m, memory.row_mut(step));
-        }
-        if arrays.has("memory.initial") {
-            arrays.take("memory.initial", &[n, m])?;
         }
         return Ok(memory);
     }
@@ -662,6 +709,7 @@ fn memory(
     let keyframes = optional(arrays, "memory.keyframes", &[frames, n, m])?;
     let is_absent = |arrays: &Arrays, name: &str| arrays.absent.iter().any(|absent| absent == name);
     let is_rebuilt = !is_absent(arrays, "memory.initial")
+        && !matches!(conventions.turns, Turns::Unknown(_))
         && (config.read_heads..config.heads()).all(|head| {
             let head = config.head_name(head);
             ["erase", "add"]
@@ -679,7 +727,7 @@ fn memory(
                 transpose(&keyframes[start..start + n * m], m, after);
             }
             _ if is_rebuilt => {
-                model::memory::write(&heads[config.read_heads..], step - 1, before, after);
+                recompute::write(config, conventions, heads, step - 1, before, after);
             }
             _ => after.fill(ABSENT),
         }
@@ -690,13 +738,16 @@ fn memory(
     Ok(memory)
 }
 
-/// The logit of a probability; infinite for what is 0 or less, 1 or more.
-fn log_odds(probability: f32) -> f32 {
-    match probability {
-        y if y >= 1.0 => f32::INFINITY,
-        y if y <= 0.0 => f32::NEG_INFINITY,
-        y => (y / (1.0 - y)).ln(),
+/// `memory.initial`, where it stands beside all of `memory`.
+fn initial(arrays: &mut Arrays, config: &ModelConfig) -> Result<Option<Vec<f32>>, Error> {
+    if !(arrays.has("memory") && arrays.has("memory.initial")) {
+        return Ok(None);
     }
+    let (n, m) = (config.rows, config.columns);
+    let rows = arrays.take("memory.initial", &[n, m])?;
+    let mut columns = vec![0.0; n * m];
+    transpose(&rows, m, &mut columns);
+    Ok(Some(columns))
 }
 
 /// An array that may be missing, where something else says the same.
@@ -713,11 +764,10 @@ fn transpose(rows: &[f32], columns: usize, to: &mut [f32]) {
 
 /// Counts what was answered wrongly, where both the answer and what was asked for are known.
 fn score(recording: &Recording) -> Score {
-    let unknown = |name: &str| recording.absent.iter().any(|absent| absent == name);
-    let scored = if unknown("output") || unknown("target") {
-        0
-    } else {
+    let scored = if recording.knows("output") && recording.knows("target") {
         recording.episode.scored_bits()
+    } else {
+        0
     };
     let steps = 0..recording.episode.steps();
     Score {

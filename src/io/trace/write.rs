@@ -12,15 +12,16 @@ use super::form::{AskedForm, AxesForm, MachineForm, NUMERIC};
 use super::{Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, npz, writes_full_memory};
 use crate::io::{Error, file};
 use crate::math::Series;
-use crate::model::{HeadTrace, LayerTrace, Role};
+use crate::model::{HeadTrace, LayerTrace, ModelConfig, Role};
 use crate::train::Recording;
 
 /// Writes a trace file, all or nothing.
 ///
 /// # Errors
-/// The file cannot be written.
+/// The end of the name is that of another format ([`Encoding::of`]), or the file cannot be written.
 pub fn write(path: &Path, recording: &Recording, source: &Source) -> Result<(), Error> {
-    file::write_atomically(path, |to| match Encoding::of(path) {
+    let encoding = Encoding::of(path)?;
+    file::write_atomically(path, |to| match encoding {
         Encoding::Json => write_to(to, recording, source),
         Encoding::Gzip => {
             let mut to = GzEncoder::new(to, Compression::default());
@@ -80,7 +81,11 @@ fn write_head(to: &mut dyn Write, recording: &Recording, source: &Source) -> io:
     )?;
     entry(to, "generator", &Generator::default())?;
     entry(to, "task", &AskedForm::new(recording))?;
-    entry(to, "model", &MachineForm::new(source))?;
+    entry(
+        to,
+        "model",
+        &MachineForm::new(source, &recording.conventions),
+    )?;
     entry(to, "numeric", &NUMERIC)?;
     entry(to, "axes", &AxesForm::new(recording, source))?;
     to.write_all(b",\n\"arrays\": {\n")
@@ -174,6 +179,17 @@ fn number(line: &mut Vec<u8>, value: f32) -> io::Result<()> {
     Ok(())
 }
 
+/// The names of all arrays that were recorded, with all of the memory as one.
+pub(super) fn names(recording: &Recording, config: &ModelConfig) -> Vec<String> {
+    let source = Source {
+        config,
+        sha256: None,
+        full_memory: true,
+    };
+    let arrays = arrays(recording, &source).into_iter();
+    arrays.map(|array| array.name).collect()
+}
+
 /// Every array, in the order of the file.
 fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
     let (trace, episode, config) = (&recording.trace, &recording.episode, source.config);
@@ -192,6 +208,12 @@ fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
         ),
         Array::of_rows("target", &["t", "y"], [t, config.outputs], target),
         Array::new("mask", &["t"], [t], episode.mask.as_slice()),
+        Array::new(
+            "logit",
+            &["t", "y"],
+            [t, config.outputs],
+            trace.logit.as_slice(),
+        ),
         Array::new(
             "output",
             &["t", "y"],

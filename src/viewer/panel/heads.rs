@@ -59,6 +59,7 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
         values: view.trace().heads[head].weighting.row(view.step()),
         signed: false,
         equation: "the final weighting of this head",
+        computed: false,
     };
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);

@@ -94,7 +94,18 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         fact("Memory", &format!("{} rows", open.all.total()));
     }
     overrun_ui(ui, session);
-    absent_ui(ui, &recording.absent);
+    let is_unknown = |array: &&String| !recording.computed.contains(array);
+    let unknown: Vec<_> = recording
+        .absent
+        .iter()
+        .filter(is_unknown)
+        .cloned()
+        .collect();
+    let palette = Palette::of(ui);
+    let words = "computed from what was recorded:";
+    absent_ui(ui, &recording.computed, words, palette.subdued);
+    let words = "not recorded; values unknown:";
+    absent_ui(ui, &unknown, words, palette.warning);
     if let Some(machine) = session.machine() {
         let hint = format!("Record one with {}  (Shift+R)", machine.title);
         new_episode_ui(ui, &hint, commands);
@@ -122,18 +133,14 @@ fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
 }
 
-/// What a trace does not hold: nothing is drawn of it, and nothing is guessed.
-fn absent_ui(ui: &mut Ui, absent: &[String]) {
+/// What a trace does not hold, and what is known of it in spite of that.
+fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, ink: egui::Color32) {
     if absent.is_empty() {
         return;
     }
     let arrays = if absent.len() == 1 { "array" } else { "arrays" };
-    let text = format!("{} {arrays} not recorded; values unknown:", absent.len());
-    ui.label(
-        egui::RichText::new(text)
-            .size(11.5)
-            .color(Palette::of(ui).warning),
-    );
+    let text = format!("{} {arrays} {words}", absent.len());
+    ui.label(egui::RichText::new(text).size(11.5).color(ink));
     let few = absent
         .iter()
         .take(4)

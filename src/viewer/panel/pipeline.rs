@@ -8,7 +8,7 @@ use super::address::{quiet_text, rows_range};
 use super::centre::Bands;
 use super::heads;
 use super::sheet::Sheet;
-use super::time::{frame, gaps, pointer, veil};
+use super::time::{computed, frame, gaps, pointer, veil};
 use super::{Columns, View, interact};
 use crate::model::HeadTrace;
 use crate::player::Stage;
@@ -64,6 +64,8 @@ pub struct Column<'a> {
     pub signed: bool,
     /// How it is worked out.
     pub equation: &'static str,
+    /// True when it was not recorded, but computed from what was.
+    pub computed: bool,
 }
 
 /// Symbol, words, stage and equation of each column.
@@ -125,6 +127,7 @@ fn columns_of<'a>(index: usize, view: &View<'a>) -> Option<[Column<'a>; 6]> {
         format!("γ {}", sharpening.trim_start()),
     ];
     let values = inspect::stages(head, step);
+    let (recording, name) = (view.recording(), view.trace().head_name(index));
     Some(std::array::from_fn(|column| {
         let (symbol, words, stage, equation) = COLUMNS[column];
         let stage = view.open.stage_of(index, stage);
@@ -137,6 +140,12 @@ fn columns_of<'a>(index: usize, view: &View<'a>) -> Option<[Column<'a>; 6]> {
             values: values[column],
             signed: symbol == "cos",
             equation,
+            computed: recording.computed.iter().any(|array| {
+                let part = array
+                    .strip_prefix(&*name)
+                    .and_then(|rest| rest.strip_prefix('.'));
+                part == Some(inspect::STAGES[column])
+            }),
         }
     }))
 }
@@ -548,7 +557,13 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
     foot(ui, x, axis, column, view);
     let label = story::head_label(view.recording(), column.head);
     let name = format!("{label} {}", column.words);
-    let response = interact(ui, rect, &name, column.equation);
+    let source = if column.computed && !is_absent(column.values[0]) {
+        computed(ui, rect, view);
+        "\ncomputed from what was recorded"
+    } else {
+        ""
+    };
+    let response = interact(ui, rect, &name, &format!("{}{source}", column.equation));
     let row = pointer(&response).and_then(|at| axis.row_at(at.y));
     stages_menu(&response, column.head, column.symbol, row, view);
     if let Some(position) = pointer(&response)
@@ -569,7 +584,7 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
                 column.symbol
             ),
             value: numbers::exact(column.values[row]),
-            meaning: format!("{}\n{}", column.equation, sum(view, column, row)),
+            meaning: format!("{}\n{}{source}", column.equation, sum(view, column, row)),
         });
     }
 }

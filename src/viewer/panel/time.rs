@@ -1,6 +1,6 @@
 //! Pictures over time: ruler, input, target and output, the weightings of every head, adds and reads.
 
-use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
+use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Ui, pos2};
 
 use super::centre::Bands;
 use super::sheet::Sheet;
@@ -237,12 +237,24 @@ pub fn veil(ui: &Ui, rect: Rect, first: f32, view: &View<'_>) {
         let ends = [pos2(x, rect.top()), pos2(x - rect.height(), rect.bottom())];
         painter.line_segment(ends, view.palette.hairline());
     }
-    let (font, ink) = (theme::text(10.5), view.palette.subdued);
-    let galley = painter.layout_no_wrap("not recorded".to_owned(), font, ink);
-    let plate = Rect::from_center_size(rect.center(), galley.size()).expand2(egui::vec2(5.0, 0.0));
-    if rect.width() > plate.width() && rect.height() >= 11.0 {
+    plate(ui, rect, rect.center(), "not recorded", 10.5, view);
+}
+
+/// Says of a picture that what it shows was not recorded, but follows from what was.
+pub fn computed(ui: &Ui, rect: Rect, view: &View<'_>) {
+    let at = rect.center_bottom() - egui::vec2(0.0, 8.0);
+    plate(ui, rect, at, "computed", 8.5, view);
+}
+
+/// A word over a picture, where it has room.
+fn plate(ui: &Ui, rect: Rect, at: Pos2, word: &str, size: f32, view: &View<'_>) {
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    let (font, ink) = (theme::text(size), view.palette.subdued);
+    let galley = painter.layout_no_wrap(word.to_owned(), font, ink);
+    let plate = Rect::from_center_size(at, galley.size()).expand2(egui::vec2(5.0, 0.0));
+    if rect.width() > galley.size().x && rect.height() >= 11.0 {
         painter.rect_filled(plate, 2.0, view.palette.panel);
-        painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
+        painter.galley(at - galley.size() / 2.0, galley, ink);
     }
 }
 

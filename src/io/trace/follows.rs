@@ -1,0 +1,238 @@
+//! What follows from what in a trace, as far as its arrays and its words are known; and the computing of what was
+//! not recorded, but follows.
+
+use super::SCORES;
+use crate::model::{self, HeadTrace, ModelConfig, Part, Scoring, Trace, Turns, recompute};
+use crate::task::{Episode, Task};
+use crate::train::{ABSENT, Recording, is_unrecorded, score};
+
+/// The most values of an episode that is made again from its seed.
+const LARGEST_EPISODE: usize = 1 << 22;
+
+/// Computes what was not recorded and follows from what was.
+pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
+    for index in 0..config.heads() {
+        for part in Part::ALL {
+            let name = name(config, index, part);
+            let is_lost =
+                part.of(&recording.trace.heads[index]).is_some() && !recording.knows(&name);
+            if !is_lost || obstacle(config, recording, index, part).is_some() {
+                continue;
+            }
+            let lacks_start = lacks_start(&recording.trace.heads[index], part);
+            let trace = &mut recording.trace;
+            recompute::complete(config, &recording.conventions, trace, (index, part));
+            let head = &mut trace.heads[index];
+            match part {
+                Part::Gated if lacks_start => head.gated.row_mut(0).fill(ABSENT),
+                Part::Shifted if lacks_start => head.shifted.row_mut(0).fill(ABSENT),
+                _ => {}
+            }
+            recording.computed.push(name);
+        }
+    }
+    let (knows_logit, knows_output) = (recording.knows("logit"), recording.knows("output"));
+    let Trace { logit, output, .. } = &mut recording.trace;
+    if knows_logit && !knows_output {
+        model::output(logit.as_slice(), output.as_mut_slice());
+        recording.computed.push("output".to_owned());
+    } else if knows_output && !knows_logit {
+        let pairs = logit.as_mut_slice().iter_mut().zip(output.as_slice());
+        pairs.for_each(|(z, &y)| *z = log_odds(y));
+        recording.computed.push("logit".to_owned());
+    }
+    if !recording.knows("loss") && loss_obstacle(recording).is_none() {
+        recording.loss = Losses::again(recording).loss;
+        recording.computed.push("loss".to_owned());
+    }
+}
+
+/// The logit of a probability; infinite for what is 0 or less, 1 or more.
+fn log_odds(probability: f32) -> f32 {
+    match probability {
+        y if y >= 1.0 => f32::INFINITY,
+        y if y <= 0.0 => f32::NEG_INFINITY,
+        y => (y / (1.0 - y)).ln(),
+    }
+}
+
+fn name(config: &ModelConfig, head: usize, part: Part) -> String {
+    format!("{}.{}", config.head_name(head), part.name())
+}
+
+pub(super) fn is_recorded(recording: &Recording, array: &str) -> bool {
+    !recording.absent.iter().any(|absent| absent == array)
+}
+
+/// Why a part of a head does not follow from what is known, if it does not.
+fn obstacle(
+    config: &ModelConfig,
+    recording: &Recording,
+    head: usize,
+    part: Part,
+) -> Option<String> {
+    let conventions = &recording.conventions;
+    let of_memory = matches!(part, Part::Similarity | Part::Read);
+    match (&conventions.turns, &conventions.scoring) {
+        (Turns::Unknown(words), _) if of_memory => return Some(said(words)),
+        (
+            _,
+            Scoring::Unknown {
+                similarity,
+                formula,
+            },
+        ) if part == Part::Similarity => {
+            let is_known = SCORES.iter().any(|(_, word, _)| word == similarity);
+            let formula = formula.as_ref().filter(|_| is_known);
+            return Some(said(formula.unwrap_or(similarity)));
+        }
+        _ => {}
+    }
+    let own: &[&str] = match part {
+        Part::Similarity => &["key"],
+        Part::Content => &["strength", "similarity"],
+        Part::Gated => &["gate", "content"],
+        Part::Shifted => &["shift", "gated"],
+        Part::Weighting => &["sharpening", "shifted"],
+        Part::Read => &["weighting"],
+    };
+    let this = config.head_name(head);
+    let mut needs: Vec<_> = own.iter().map(|part| format!("{this}.{part}")).collect();
+    if of_memory {
+        needs.push("memory".to_owned());
+    }
+    if of_memory && matches!(conventions.turns, Turns::InTurn(_)) {
+        needs.extend(written(config));
+    }
+    absent(recording, needs)
+}
+
+fn said(words: &str) -> String {
+    format!("the file says `{words}`")
+}
+
+/// What is needed and not known, in words.
+fn absent(recording: &Recording, needs: impl IntoIterator<Item = String>) -> Option<String> {
+    let absent: Vec<_> = needs
+        .into_iter()
+        .filter(|name| !recording.knows(name))
+        .collect();
+    match absent.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} is absent")),
+        more => Some(format!("{} are absent", more.join(" and "))),
+    }
+}
+
+/// What all write heads did.
+fn written(config: &ModelConfig) -> impl Iterator<Item = String> {
+    let writers = (config.read_heads..config.heads()).map(|head| config.head_name(head));
+    writers.flat_map(|head| ["erase", "add"].map(|part| format!("{head}.{part}")))
+}
+
+/// Why the memories do not follow from each other, if they do not.
+fn memory_obstacle(config: &ModelConfig, recording: &Recording) -> Option<String> {
+    match &recording.conventions.turns {
+        Turns::Unknown(words) => Some(said(words)),
+        _ => absent(recording, written(config)),
+    }
+}
+
+/// Why the loss does not follow from the answer, if it does not.
+fn loss_obstacle(recording: &Recording) -> Option<String> {
+    let needs = ["output", "target", "mask"].map(str::to_owned);
+    let Episode { target, mask, .. } = &recording.episode;
+    let is_bit = |&value: &f32| value == 0.0 || value == 1.0;
+    absent(recording, needs).or_else(|| {
+        let bits = target.iter().chain(mask).all(is_bit);
+        (!bits).then(|| "not all of target and mask are 0 or 1".to_owned())
+    })
+}
+
+/// True when the first step of a stage needs a weighting before it, and nothing is known of that.
+pub(super) fn lacks_start(head: &HeadTrace<f32>, part: Part) -> bool {
+    match part {
+        Part::Gated => is_unrecorded(&head.initial),
+        Part::Shifted => is_unrecorded(head.gated.row(0)),
+        Part::Weighting => is_unrecorded(head.shifted.row(0)),
+        Part::Similarity | Part::Content | Part::Read => false,
+    }
+}
+
+/// The recorded arrays that follow from others, but not from what is known, and why.
+pub(super) fn obstacles(config: &ModelConfig, recording: &Recording) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (index, head) in recording.trace.heads.iter().enumerate() {
+        let parts = Part::ALL.into_iter().filter(|part| part.of(head).is_some());
+        found.extend(parts.map(|part| {
+            let why = obstacle(config, recording, index, part);
+            (name(config, index, part), why)
+        }));
+    }
+    found.push(("memory".to_owned(), memory_obstacle(config, recording)));
+    found.push(("loss".to_owned(), loss_obstacle(recording)));
+    let found = found.into_iter();
+    found
+        .filter(|(array, _)| is_recorded(recording, array))
+        .filter_map(|(array, why)| Some((array, why?)))
+        .collect()
+}
+
+/// The episode of this seed, where the file says which that is.
+pub(super) fn episode_again(recording: &Recording) -> Option<Episode> {
+    let (task, (seed, index)) = (&recording.task, recording.origin?);
+    let values = task
+        .longest()
+        .checked_mul(task.inputs() + task.outputs() + 1)?;
+    let is_ours = !matches!(task, Task::Other(_)) && values <= LARGEST_EPISODE;
+    let episode = is_ours.then(|| task.episode(seed, index))?;
+    let Episode { input, target, .. } = &recording.episode;
+    let same = episode.input.dim() == input.dim() && episode.target.dim() == target.dim();
+    same.then_some(episode)
+}
+
+/// The loss of every step as it follows from the answer.
+pub(super) struct Losses {
+    pub(super) loss: Vec<f32>,
+    /// By how much more it may differ: what the last bits of an output are worth.
+    pub(super) slack: Vec<f64>,
+    /// Steps of which an output says too little.
+    pub(super) unknown: usize,
+}
+
+impl Losses {
+    /// From the logits, exactly; or else from the outputs.
+    pub(super) fn again(recording: &Recording) -> Self {
+        let Recording { trace, episode, .. } = recording;
+        let steps = episode.steps();
+        let (mut loss, mut slack) = (vec![0.0; steps], vec![0.0; steps]);
+        if is_recorded(recording, "logit") {
+            score(episode, trace, &mut loss);
+            return Self {
+                loss,
+                slack,
+                unknown: 0,
+            };
+        }
+        let mut unknown = 0;
+        for t in (0..steps).filter(|&t| episode.mask[t] > 0.0) {
+            let mut bits = 0.0;
+            for (&y, &target) in trace.output.row(t).iter().zip(episode.target.row(t)) {
+                let y = f64::from(y);
+                let wanted = if target > 0.5 { y } else { 1.0 - y };
+                bits -= wanted.log2();
+                slack[t] += f64::from(f32::EPSILON) / std::f64::consts::LN_2 / wanted;
+            }
+            loss[t] = bits as f32;
+            if slack[t].is_nan() || slack[t] > 1.0 {
+                unknown += 1;
+                slack[t] = f64::INFINITY;
+            }
+        }
+        Self {
+            loss,
+            slack,
+            unknown,
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! A trace against what must follow from it: every array that is made of others, from those, as the file says
+//! that its machine works. No weights are needed, so it works for a trace of any program.
+
+use super::compare::{
+    Comparison, Difference, Piece, Side, asked, compare, heads, initial, memory, part, piece,
+    unlike,
+};
+use super::follows::{Losses, episode_again, is_recorded, lacks_start, obstacles};
+use super::{Imported, write};
+use crate::model::{self, ModelConfig, Ntm, Part, Role, Scoring, Trace, recompute};
+use crate::task::Episode;
+use crate::train::Recording;
+
+/// How far a parameter may be out of its range, and a sum of shares from 1: roundings of 32 bits.
+const SLACK: f64 = 1e-5;
+/// What came out of verifying a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verified {
+    /// The recorded values against those that follow.
+    pub comparison: Comparison,
+    /// Arrays that were recomputed, if only in part, and compared.
+    pub checked: Vec<String>,
+    /// Recorded arrays that follow from others and could not be checked, wholly or in part, and why.
+    pub unchecked: Vec<(String, String)>,
+    /// Recorded arrays that only the weights could check: taken as they are, but for the range of strength,
+    /// gate, shift and sharpening.
+    pub given: Vec<String>,
+}
+
+/// Whether a trace holds together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything that follows from something does.
+    Holds,
+    /// What could be checked holds; something could not.
+    InPart,
+    /// Something does not follow.
+    Differs,
+    /// There is nothing that could be checked.
+    Nothing,
+}
+
+impl Verified {
+    /// All in a word.
+    pub fn outcome(&self) -> Outcome {
+        if self.comparison.differing > 0 {
+            Outcome::Differs
+        } else if self.comparison.values == 0 {
+            Outcome::Nothing
+        } else if self.unchecked.is_empty() {
+            Outcome::Holds
+        } else {
+            Outcome::InPart
+        }
+    }
+
+    /// How many recorded arrays follow from others.
+    pub fn following(&self) -> usize {
+        let unchecked = self.unchecked.iter().map(|(array, _)| array);
+        let mut all: Vec<_> = self.checked.iter().chain(unchecked).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    }
+
+    /// How many of them were checked wholly.
+    pub fn whole(&self) -> usize {
+        let is_whole = |array: &&String| self.unchecked.iter().all(|(other, _)| other != *array);
+        self.checked.iter().filter(is_whole).count()
+    }
+}
+
+/// Recomputes every array that follows from others, from those, and compares.
+///
+/// A value may differ by `tolerance`, and one above 1 by this share of it. Of weightings, memories and reads it
+/// is always a share: of a weighting's own size or of 1/N, of the largest value that a memory's row is made of,
+/// of the largest value in the memory that is read.
+pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
+    let recording = &trace.recording;
+    let again = recompute::recompute(&trace.config, &recording.conventions, &recording.trace);
+    let (episode, loss) = (episode_again(recording), Losses::again(recording));
+    let unchecked = obstacles(&trace.config, recording);
+    let mut check = Check {
+        trace,
+        recording,
+        again: &again,
+        tolerance,
+        skip: unchecked.iter().map(|(array, _)| array.clone()).collect(),
+        neither: Vec::new(),
+        found: Verified {
+            unchecked,
+            ..Verified::default()
+        },
+    };
+    check.start();
+    for t in 0..recording.episode.steps() {
+        if let Some(episode) = &episode {
+            check.asked(episode, t);
+        }
+        check.ranges(t);
+        check.heads(t);
+        check.memory(t);
+        check.answer(&loss, t);
+    }
+    check.finish(&loss)
+}
+
+/// Runs a machine on the input of a trace and compares every array. `Err`: what is not of one size, a line for
+/// each.
+///
+/// # Errors
+/// The trace is of another machine.
+pub fn replay(
+    trace: &Imported,
+    machine: &Ntm<f32>,
+    tolerance: f64,
+) -> Result<Comparison, Vec<String>> {
+    let (config, recording) = (&trace.config, &trace.recording);
+    let on_rows = machine.with_rows(config.rows);
+    let machine = on_rows.as_ref().unwrap_or(machine);
+    let lines = unlike(shape(config), shape(&machine.config));
+    if !lines.is_empty() {
+        return Err(lines);
+    }
+    let again = Recording::of(machine, &recording.task, recording.episode.clone());
+    let again = Side::of(&again, Some(&machine.config));
+    compare(Side::from(trace), again, tolerance)
+}
+
+/// Everything of a machine that fixes the sizes of its arrays.
+fn shape(config: &ModelConfig) -> [(&'static str, String); 8] {
+    let controller = &config.controller;
+    [
+        ("input channels", config.inputs.to_string()),
+        ("output channels", config.outputs.to_string()),
+        ("memory rows", config.rows.to_string()),
+        ("memory columns", config.columns.to_string()),
+        ("read heads", config.read_heads.to_string()),
+        ("write heads", config.write_heads.to_string()),
+        ("shift range", config.shift_range.to_string()),
+        (
+            "controller",
+            format!(
+                "{:?}, {} × {}",
+                controller.kind, controller.layers, controller.size
+            ),
+        ),
+    ]
+}
+
+/// A trace on its way to being verified.
+struct Check<'a> {
+    trace: &'a Imported,
+    recording: &'a Recording,
+    again: &'a Trace,
+    tolerance: f64,
+    /// Arrays that do not follow from what is known.
+    skip: Vec<String>,
+    /// How many values of an array are NaN as they were recorded and as they follow.
+    neither: Vec<(String, u64)>,
+    found: Verified,
+}
+
+impl Check<'_> {
+    /// Compares what was recorded with what follows; `size` is the least that a value counts as, `slack` what
+    /// it may differ by on top.
+    fn check(&mut self, recorded: Piece, again: Piece, slack: f64, size: impl Fn(usize) -> f64) {
+        let array = recorded.array.clone();
+        if self.skip.contains(&array) || !is_recorded(self.recording, &array) {
+            return;
+        }
+        let (tolerance, comparison) = (self.tolerance, &mut self.found.comparison);
+        let before = comparison.values;
+        let neither = comparison.walk(recorded, again, |flat, own| {
+            tolerance * own.max(size(flat)) + slack
+        });
+        comparison.values -= neither;
+        let any = comparison.values > before;
+        if any && !self.found.checked.contains(&array) {
+            self.found.checked.push(array.clone());
+        }
+        match self.neither.iter_mut().find(|(name, _)| *name == array) {
+            _ if neither == 0 => {}
+            Some((_, count)) => *count += neither,
+            None => self.neither.push((array, neither)),
+        }
+    }
+
+    /// What is there before the first step: `memory.initial` is M_0.
+    fn start(&mut self) {
+        let side = Side::from(self.trace);
+        let first = Side {
+            initial: None,
+            ..side
+        };
+        if side.initial.is_some() {
+            for (recorded, again) in initial(side).into_iter().zip(initial(first)) {
+                self.check(recorded, again, 0.0, |_| 0.0);
+            }
+        }
+        let heads = &self.trace.recording.trace.heads;
+        for (index, head) in heads.iter().enumerate() {
+            let this = self.trace.config.head_name(index);
+            for part in Part::ALL {
+                let array = format!("{this}.{}", part.name());
+                let is_lost = lacks_start(head, part) && is_recorded(self.recording, &array);
+                if is_lost && !self.skip.contains(&array) {
+                    let why = format!("step 0 needs {this}.initial, which is absent");
+                    self.found.unchecked.push((array, why));
+                }
+            }
+        }
+    }
+
+    /// The episode is that of its seed.
+    fn asked(&mut self, episode: &Episode, t: usize) {
+        let recorded = asked(&self.recording.episode, t);
+        for (recorded, again) in recorded.into_iter().zip(asked(episode, t)) {
+            self.check(recorded, again, 0.0, |_| 1.0);
+        }
+    }
+
+    /// Strength, gate, shift and sharpening of a step are what they can be.
+    fn ranges(&mut self, t: usize) {
+        for (name, head) in heads(&self.recording.trace) {
+            let any = f32::INFINITY;
+            for (part, value, low, high) in [
+                ("strength", head.strength[t], 0.0, any),
+                ("gate", head.gate[t], 0.0, 1.0),
+                ("sharpening", head.sharpening[t], 1.0, any),
+            ] {
+                let nearest = value.clamp(low, high);
+                self.range(format!("{name}.{part}"), vec![t], value, nearest);
+            }
+            let (shift, array) = (head.shift.row(t), format!("{name}.shift"));
+            for (place, &share) in shift.iter().enumerate() {
+                let nearest = share.clamp(0.0, 1.0);
+                self.range(array.clone(), vec![t, place], share, nearest);
+            }
+            self.range(array, vec![t], shift.iter().sum(), 1.0);
+        }
+    }
+
+    /// A value, and the nearest to it that is allowed; of what is no number nothing is said.
+    fn range(&mut self, array: String, index: Vec<usize>, value: f32, nearest: f32) {
+        let excess = (f64::from(value) - f64::from(nearest)).abs();
+        if excess > self.tolerance.max(SLACK) {
+            let comparison = &mut self.found.comparison;
+            comparison.differing += 1;
+            comparison.largest = comparison.largest.max(excess);
+            comparison.first.get_or_insert(Difference {
+                step: index.first().copied(),
+                array,
+                index,
+                first: value,
+                second: nearest,
+            });
+        }
+    }
+
+    /// The stages of all heads, then the reads.
+    fn heads(&mut self, t: usize) {
+        let recorded = &self.recording.trace;
+        let both: Vec<_> = heads(recorded).into_iter().zip(&self.again.heads).collect();
+        let columns = [t, t + 1].map(|t| largest(recorded.memory_columns.row(t)));
+        let is_dot = self.recording.conventions.scoring == Scoring::Dot;
+        for reads in [false, true] {
+            for ((name, head), again) in &both {
+                let parts = Part::ALL.into_iter();
+                for what in parts.filter(|part| (*part == Part::Read) == reads) {
+                    let pieces = part(name, head, what, t).zip(part(name, again, what, t));
+                    let Some((recorded, again)) =
+                        pieces.filter(|_| t > 0 || !lacks_start(head, what))
+                    else {
+                        continue;
+                    };
+                    let size = match what {
+                        Part::Similarity if is_dot => largest(head.similarity.row(t)),
+                        Part::Similarity => 1.0,
+                        Part::Read => columns[0].max(columns[1]),
+                        _ => 1.0 / head.initial.len() as f64,
+                    };
+                    self.check(recorded, again, 0.0, |_| size);
+                }
+            }
+        }
+    }
+
+    /// M_{t+1}, from what stands in `memory` before it.
+    fn memory(&mut self, t: usize) {
+        let (side, again) = (Side::from(self.trace), self.again);
+        let trace = &self.recording.trace;
+        let (before, after) = (trace.memory_columns.row(t), trace.memory_columns.row(t + 1));
+        let n = trace.norms.width().max(1);
+        let mut rows = vec![0.0_f64; n];
+        for (at, (&before, &after)) in before.iter().zip(after).enumerate() {
+            let row = &mut rows[at % n];
+            *row = row.max(f64::from(before.abs())).max(f64::from(after.abs()));
+        }
+        for head in &trace.heads {
+            if let Role::Write { add, .. } = &head.role {
+                let add = largest(add.row(t));
+                for (row, &w) in rows.iter_mut().zip(head.weighting.row(t)) {
+                    *row = row.max(f64::from(w.abs()) * add);
+                }
+            }
+        }
+        let recorded = memory(side, trace, t + 1, Some(t));
+        for (recorded, again) in recorded
+            .into_iter()
+            .zip(memory(side, again, t + 1, Some(t)))
+        {
+            let columns = before.len() / n;
+            self.check(recorded, again, 0.0, |flat| rows[flat / columns]);
+        }
+    }
+
+    /// The output from the logit, the loss from either.
+    fn answer(&mut self, losses: &Losses, t: usize) {
+        let Recording { trace, loss, .. } = self.recording;
+        if is_recorded(self.recording, "logit") {
+            let mut output = vec![0.0; trace.logit.width()];
+            model::output(trace.logit.row(t), &mut output);
+            let recorded = piece("output", t, [output.len()], trace.output.row(t));
+            self.check(
+                recorded,
+                piece("output", t, [output.len()], &output),
+                0.0,
+                |_| 1.0,
+            );
+        }
+        let slack = losses.slack[t];
+        if slack.is_finite() {
+            let again = piece("loss", t, [], &losses.loss[t..=t]);
+            self.check(piece("loss", t, [], &loss[t..=t]), again, slack, |_| 1.0);
+        }
+    }
+
+    /// What is left to be said when all steps are through.
+    fn finish(mut self, losses: &Losses) -> Verified {
+        let unchecked = &mut self.found.unchecked;
+        for (array, count) in self.neither {
+            unchecked.push((
+                array,
+                format!("{count} values are NaN, and so is what they follow from"),
+            ));
+        }
+        if losses.unknown > 0 && self.found.checked.iter().any(|array| array == "loss") {
+            let steps = losses.unknown;
+            let why = format!(
+                "in {steps} steps an output near 0 or 1 says too little; logit would say more"
+            );
+            unchecked.push(("loss".to_owned(), why));
+        }
+        let names = write::names(self.recording, &self.trace.config).into_iter();
+        let is_given = |name: &String| {
+            let cannot = self.found.unchecked.iter().any(|(array, _)| array == name);
+            name != "memory" && !cannot && !self.found.checked.contains(name)
+        };
+        self.found.given = names.filter(is_given).collect();
+        self.found
+    }
+}
+
+/// The largest of these numbers, without its sign; what is no number does not count.
+fn largest(values: &[f32]) -> f64 {
+    let most = |most: f32, value: &f32| most.max(value.abs());
+    f64::from(values.iter().fold(0.0, most))
+}

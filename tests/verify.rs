@@ -1,0 +1,702 @@
+//! What `verify` finds, what it names as beyond it, and what it does not blame on anyone.
+
+use serde_json::{Value, json};
+use tapescope::io::trace::{self, Imported, Outcome, Source, Verified};
+use tapescope::io::{Experiment, weights};
+use tapescope::model::Ntm;
+use tapescope::train::Recording;
+
+const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 8, "columns": 3}, "controller": {"size": 4}}}"#;
+const WRITE_FIRST: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4, "layers": 2},
+              "heads": {"order": "write-first", "read": 2, "write": 2, "shift": {"form": "scalar", "range": 2}}}}"#;
+const IN_TURN: &str = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add";
+
+fn machine(source: &str) -> (Ntm<f32>, Experiment) {
+    let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
+    (Ntm::new(experiment.model.clone(), 3), experiment)
+}
+
+fn written(machine: &Ntm<f32>, recording: &Recording) -> Value {
+    let mut bytes = Vec::new();
+    let source = Source {
+        config: &machine.config,
+        sha256: None,
+        full_memory: false,
+    };
+    trace::write_to(&mut bytes, recording, &source).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+fn tiny() -> Value {
+    let (machine, experiment) = machine(TINY);
+    written(&machine, &Recording::new(&machine, &experiment.task, 7, 2))
+}
+
+/// The shipped copy machine on few rows: its weightings are sharp, its answers certain.
+fn trained() -> Value {
+    let copy = weights::shipped().into_iter().next().unwrap();
+    let machine = copy.machine.with_rows(8).unwrap();
+    let task = copy.experiment.task.with_size(3);
+    written(&machine, &Recording::new(&machine, &task, 7, 2))
+}
+
+fn read(value: &Value) -> Imported {
+    trace::from_json(&value.to_string(), "t").unwrap()
+}
+
+fn verified(value: &Value) -> Verified {
+    trace::verify(&read(value), 1e-5)
+}
+
+fn again(imported: &Imported) -> Value {
+    let mut bytes = Vec::new();
+    let source = Source {
+        config: &imported.config,
+        sha256: None,
+        full_memory: false,
+    };
+    trace::write_to(&mut bytes, &imported.recording, &source).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+fn data<'a>(trace: &'a mut Value, array: &str) -> &'a mut Vec<Value> {
+    trace["arrays"][array]["data"].as_array_mut().unwrap()
+}
+
+fn numbers(trace: &Value, array: &str) -> Vec<f64> {
+    let data = trace["arrays"][array]["data"].as_array().unwrap();
+    data.iter().map(|value| value.as_f64().unwrap()).collect()
+}
+
+fn add(trace: &mut Value, array: &str, at: usize, change: f64) {
+    let value = &mut data(trace, array)[at];
+    *value = json!((value.as_f64().unwrap() + change) as f32);
+}
+
+fn without(mut trace: Value, arrays: &[&str]) -> Value {
+    for array in arrays {
+        let gone = trace["arrays"].as_object_mut().unwrap().remove(*array);
+        assert!(gone.is_some(), "{array}");
+    }
+    trace
+}
+
+fn first(found: &Verified) -> &str {
+    found
+        .comparison
+        .first
+        .as_ref()
+        .map_or("", |first| &first.array)
+}
+
+fn unchecked(found: &Verified) -> Vec<&str> {
+    found
+        .unchecked
+        .iter()
+        .map(|(array, _)| array.as_str())
+        .collect()
+}
+
+#[test]
+fn own_traces_hold_wholly_and_say_what_was_taken_as_it_is() {
+    for value in [tiny(), trained()] {
+        let found = trace::verify(&read(&value), 0.0);
+        assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
+        assert_eq!((found.following(), found.whole()), (18, 18));
+        let given: Vec<_> = found
+            .given
+            .iter()
+            .filter(|array| !array.contains("write0"))
+            .collect();
+        let emitted = ["initial", "key", "strength", "gate", "shift", "sharpening"];
+        let expected: Vec<_> = ["logit", "controller.hidden", "controller.cell"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(emitted.map(|part| format!("read0.{part}")))
+            .collect();
+        assert_eq!(given, expected.iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_trace_of_nothing_but_nan_does_not_hold() {
+    let mut value = trained();
+    for (name, array) in value["arrays"].as_object_mut().unwrap() {
+        if !["input", "target", "mask"].contains(&name.as_str()) {
+            let data = array["data"].as_array_mut().unwrap();
+            data.fill(json!("NaN"));
+        }
+    }
+    // A loss of NaN is none where nothing is asked for; of everything else nothing can be said.
+    let found = verified(&value);
+    assert_eq!((found.outcome(), first(&found)), (Outcome::Differs, "loss"));
+    let found = verified(&without(value, &["loss"]));
+    assert_eq!(found.outcome(), Outcome::InPart);
+    assert_eq!(found.checked, ["input", "target", "mask"]);
+    assert_eq!(found.unchecked.len(), 14, "{found:?}");
+    // One of them among numbers is a difference.
+    let mut value = trained();
+    data(&mut value, "write0.content")[9] = json!("NaN");
+    let found = verified(&value);
+    assert_eq!(first(&found), "write0.content");
+}
+
+#[test]
+fn without_the_first_weighting_only_the_first_step_is_lost() {
+    let lost = ["read0.initial", "write0.initial"];
+    let honest = without(trained(), &lost);
+    let found = verified(&honest);
+    assert_eq!(found.outcome(), Outcome::InPart);
+    let why = |head: &str| {
+        let why = format!("step 0 needs {head}.initial, which is absent");
+        (format!("{head}.gated"), why)
+    };
+    assert_eq!(found.unchecked, [why("read0"), why("write0")]);
+    let mut backwards = honest.clone();
+    for head in ["read0", "write0"] {
+        let shift = data(&mut backwards, &format!("{head}.shift"));
+        shift.chunks_mut(3).for_each(<[Value]>::reverse);
+    }
+    assert_eq!(first(&verified(&backwards)), "read0.shifted");
+    // Where the stages behind it are lost too, nothing is made up for the first step.
+    let stages = ["read0.gated", "read0.shifted"];
+    let found = verified(&without(honest, &stages));
+    assert_eq!(found.outcome(), Outcome::InPart, "{found:?}");
+    assert_eq!(unchecked(&found), ["read0.weighting", "write0.gated"]);
+}
+
+#[test]
+fn output_loss_and_the_first_memory_are_looked_at() {
+    for array in [
+        "output",
+        "loss",
+        "memory.initial",
+        "input",
+        "target",
+        "mask",
+    ] {
+        let mut value = trained();
+        let last = data(&mut value, array).len() - 1;
+        add(&mut value, array, last, 0.25);
+        let found = verified(&value);
+        assert_eq!(first(&found), array);
+        assert_eq!(found.comparison.differing, 1, "{array}");
+    }
+    // Without logits the loss follows from the outputs, as far as those go.
+    let found = verified(&without(trained(), &["logit"]));
+    assert_eq!(found.outcome(), Outcome::Holds);
+    assert!(found.checked.contains(&"loss".to_owned()));
+    assert!(found.given.contains(&"output".to_owned()));
+    let mut value = without(trained(), &["logit"]);
+    add(&mut value, "loss", 5, 0.01);
+    assert_eq!(first(&verified(&value)), "loss");
+    // An output of exactly 1 where a 0 was wanted says that the loss was large, and no more.
+    let mut value = without(tiny(), &["logit"]);
+    data(&mut value, "output")[12] = json!(1.0);
+    data(&mut value, "target")[12] = json!(0.0);
+    value["task"]["seed"] = Value::Null;
+    data(&mut value, "loss")[6] = json!(27.5);
+    let found = verified(&value);
+    assert_eq!(found.outcome(), Outcome::InPart, "{found:?}");
+    assert_eq!(unchecked(&found), ["loss"]);
+    // What is not a bit has another loss than ours.
+    data(&mut value, "target")[12] = json!(0.5);
+    assert_eq!(unchecked(&verified(&value)), ["loss"]);
+}
+
+#[test]
+fn parameters_out_of_their_range_are_found() {
+    for (array, value) in [
+        ("read0.strength", -0.1),
+        ("read0.gate", 1.1),
+        ("write0.sharpening", 0.9),
+        ("write0.shift", -0.01),
+        ("write0.shift", 0.9),
+    ] {
+        let mut trace = tiny();
+        data(&mut trace, array)[2] = json!(value);
+        assert_eq!(first(&verified(&trace)), array);
+    }
+}
+
+#[test]
+fn small_numbers_are_compared_by_their_size() {
+    // A tenth of a memory of 1e-6, which nobody writes to.
+    let source = TINY.replace("{\"size\": 4}", "{\"size\": 4}, \"heads\": {\"write\": 0}");
+    let (reader, experiment) = machine(&source);
+    let mut value = written(&reader, &Recording::new(&reader, &experiment.task, 7, 2));
+    assert_eq!(verified(&value).outcome(), Outcome::Holds);
+    add(&mut value, "memory", 8 * 3 + 4, 1e-7);
+    let found = verified(&without(value, &["read0.similarity"]));
+    assert_eq!(first(&found), "memory");
+    // A share of 1e-7 where all have some 1e-3.
+    let source = TINY.replace("\"rows\": 8", "\"rows\": 1024");
+    let (machine, experiment) = machine(&source);
+    let mut recording = Recording::new(&machine, &experiment.task, 7, 2);
+    recording.trace.heads[0].content.row_mut(3)[700] += 1e-7;
+    let found = verified(&written(&machine, &recording));
+    assert_eq!(first(&found), "read0.content");
+}
+
+#[test]
+fn words_that_are_not_known_are_named_with_what_depends_on_them() {
+    let mut value = tiny();
+    value["model"]["config"]["order"] = json!("backwards");
+    let found = verified(&value);
+    assert_eq!(found.outcome(), Outcome::InPart);
+    let names = [
+        "read0.similarity",
+        "read0.read",
+        "write0.similarity",
+        "memory",
+    ];
+    assert_eq!(unchecked(&found), names);
+    assert_eq!(found.unchecked[0].1, "the file says `backwards`");
+    // What they say is kept, and no memory is rebuilt by guessing.
+    assert_eq!(
+        again(&read(&value))["model"]["config"]["order"],
+        "backwards"
+    );
+    let lost = without(value, &["memory"]);
+    assert!(read(&lost).recording.absent.contains(&"memory".to_owned()));
+
+    for (similarity, formula, said) in [
+        ("euclid", None, "euclid"),
+        ("cosine", Some("cos(k, m)^2"), "cos(k, m)^2"),
+        ("dot", Some("k.m / 2"), "k.m / 2"),
+    ] {
+        let mut value = value_of(similarity, formula);
+        let found = verified(&value);
+        let why = format!("the file says `{said}`");
+        let each = |head: &str| (format!("{head}.similarity"), why.clone());
+        assert_eq!(found.unchecked, [each("read0"), each("write0")]);
+        assert_eq!(found.outcome(), Outcome::InPart);
+        let (read_from, kept) = (value["model"]["config"].clone(), again(&read(&value)));
+        for key in ["similarity", "similarity_formula"] {
+            assert_eq!(kept["model"]["config"].get(key), read_from.get(key));
+        }
+        // The content follows from the similarity that is there.
+        add(&mut value, "read0.content", 3, 1e-3);
+        assert_eq!(first(&verified(&value)), "read0.content");
+    }
+}
+
+fn value_of(similarity: &str, formula: Option<&str>) -> Value {
+    let mut value = tiny();
+    let config = value["model"]["config"].as_object_mut().unwrap();
+    config.insert("similarity".to_owned(), json!(similarity));
+    config.remove("similarity_formula");
+    if let Some(formula) = formula {
+        config.insert("similarity_formula".to_owned(), json!(formula));
+    }
+    value
+}
+
+/// An episode of another program: its own order, score and shifts, in f64, with the equations written out.
+struct Foreign {
+    heads: &'static [&'static str],
+    shifts: &'static [isize],
+    order: &'static str,
+    similarity: &'static str,
+    formula: Option<&'static str>,
+    score: Score,
+}
+
+type Score = fn(&[f64], &[f64]) -> f64;
+
+const N: usize = 6;
+const M: usize = 3;
+const T: usize = 5;
+const EPSILON: f64 = 1e-8;
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn length(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// Numbers from 0 to 1, always the same.
+fn noise() -> impl FnMut() -> f64 {
+    let mut state = 12_345_u64;
+    move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1_u64 << 24) as f64
+    }
+}
+
+impl Foreign {
+    fn array(
+        arrays: &mut serde_json::Map<String, Value>,
+        name: &str,
+        shape: &[usize],
+        data: &[f64],
+    ) {
+        let data: Vec<f32> = data.iter().map(|&value| value as f32).collect();
+        arrays.insert(name.to_owned(), json!({"shape": shape, "data": data}));
+    }
+
+    /// The episode, as its program would have recorded it; every head starts with a weighting of zeros.
+    fn trace(&self) -> Value {
+        let mut random = noise();
+        let mut memory: Vec<Vec<f64>> = (0..N)
+            .map(|_| (0..M).map(|_| random() - 0.5).collect())
+            .collect();
+        let mut recorded: Vec<(String, Vec<usize>, Vec<f64>)> = Vec::new();
+        let mut keep = |name: String, shape: &[usize], data: &[f64]| match recorded
+            .iter_mut()
+            .find(|(known, ..)| *known == name)
+        {
+            Some((.., known)) => known.extend(data),
+            None => recorded.push((name, shape.to_vec(), data.to_vec())),
+        };
+        let mut weightings = vec![vec![0.0; N]; self.heads.len()];
+        for head in self.heads {
+            keep(format!("{head}.initial"), &[N], &[0.0; N]);
+        }
+        keep("memory".to_owned(), &[T + 1, N, M], &memory.concat());
+        for _ in 0..T {
+            keep("input".to_owned(), &[T, 1], &[random()]);
+            for (head, w_before) in self.heads.iter().zip(&mut weightings) {
+                let mut part = |name: &str, width: usize, data: &[f64]| {
+                    let shape = if width == 0 { vec![T] } else { vec![T, width] };
+                    keep(format!("{head}.{name}"), &shape, data);
+                };
+                let key: Vec<f64> = (0..M).map(|_| 2.0 * random() - 1.0).collect();
+                let (beta, g, gamma) = (3.0 * random(), random(), 1.0 + random());
+                let mut s: Vec<f64> = self.shifts.iter().map(|_| random()).collect();
+                let sum: f64 = s.iter().sum();
+                s.iter_mut().for_each(|s| *s /= sum);
+                let k: Vec<f64> = memory.iter().map(|row| (self.score)(&key, row)).collect();
+                let e: Vec<f64> = k.iter().map(|k| (beta * k).exp()).collect();
+                let w_c: Vec<f64> = e.iter().map(|x| x / e.iter().sum::<f64>()).collect();
+                let w_g: Vec<f64> = (0..N)
+                    .map(|i| g * w_c[i] + (1.0 - g) * w_before[i])
+                    .collect();
+                let from = |i: usize, by: isize| (i + N).checked_add_signed(-by).unwrap() % N;
+                let w_s: Vec<f64> = (0..N)
+                    .map(|i| {
+                        self.shifts
+                            .iter()
+                            .zip(&s)
+                            .map(|(&by, s)| s * w_g[from(i, by)])
+                            .sum()
+                    })
+                    .collect();
+                let sharp: Vec<f64> = w_s.iter().map(|w: &f64| w.powf(gamma)).collect();
+                let total = sharp.iter().sum::<f64>() + 1e-16;
+                let w: Vec<f64> = sharp.iter().map(|x| x / total).collect();
+                part("key", M, &key);
+                part("strength", 0, &[beta]);
+                part("gate", 0, &[g]);
+                part("shift", s.len(), &s);
+                part("sharpening", 0, &[gamma]);
+                part("similarity", N, &k);
+                part("content", N, &w_c);
+                part("gated", N, &w_g);
+                part("shifted", N, &w_s);
+                part("weighting", N, &w);
+                if head.starts_with("read") {
+                    let read: Vec<f64> = (0..M)
+                        .map(|m| (0..N).map(|i| w[i] * memory[i][m]).sum())
+                        .collect();
+                    part("read", M, &read);
+                } else {
+                    let erase: Vec<f64> = (0..M).map(|_| random()).collect();
+                    let add: Vec<f64> = (0..M).map(|_| 2.0 * random() - 1.0).collect();
+                    for i in 0..N {
+                        for m in 0..M {
+                            memory[i][m] = memory[i][m] * (1.0 - w[i] * erase[m]) + w[i] * add[m];
+                        }
+                    }
+                    part("erase", M, &erase);
+                    part("add", M, &add);
+                }
+                *w_before = w;
+            }
+            keep("memory".to_owned(), &[], &memory.concat());
+        }
+        let mut arrays = serde_json::Map::new();
+        for (name, shape, data) in recorded {
+            Self::array(&mut arrays, &name, &shape, &data);
+        }
+        let mut config = json!({
+            "memory": {"rows": N, "columns": M}, "controller": {"kind": "lstm", "size": 2},
+            "heads": self.heads, "shifts": self.shifts, "order": self.order,
+            "similarity": self.similarity, "epsilon": EPSILON,
+        });
+        if let Some(formula) = self.formula {
+            config["similarity_formula"] = json!(formula);
+        }
+        json!({
+            "format": "ntm-trace", "version": "1.1", "task": {"name": "theirs"},
+            "model": {"config": config},
+            "axes": {"t": {"size": T, "phases": [["episode", 0, T]]}},
+            "arrays": arrays,
+        })
+    }
+}
+
+const PYTORCH_NTM: Foreign = Foreign {
+    heads: &["read0", "write0", "read1", "write1"],
+    shifts: &[1, 0, -1],
+    order: IN_TURN,
+    similarity: "cosine",
+    formula: Some("k.m / max(|k| * |m|, epsilon)"),
+    score: |k, m| dot(k, m) / (length(k) * length(m)).max(EPSILON),
+};
+
+#[test]
+fn heads_in_turn_from_a_weighting_of_zeros_hold_as_they_are_declared() {
+    let value = PYTORCH_NTM.trace();
+    let found = verified(&value);
+    assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
+    assert_eq!((found.following(), found.whole()), (4 * 5 + 2 + 1, 23));
+    // Under other words it does not hold, and says so.
+    for (key, words, expected) in [
+        (
+            "order",
+            json!("address and read M[t-1]; erase all; add all"),
+            "read1.similarity",
+        ),
+        (
+            "heads",
+            json!(["write0", "read0", "read1", "write1"]),
+            "read0.similarity",
+        ),
+        ("shifts", json!([-1, 0, 1]), "read0.shifted"),
+        ("similarity", json!("dot"), "read0.similarity"),
+    ] {
+        let mut wrong = value.clone();
+        let config = wrong["model"]["config"].as_object_mut().unwrap();
+        config.insert(key.to_owned(), words);
+        if key == "similarity" {
+            config.remove("similarity_formula");
+        }
+        assert_eq!(first(&verified(&wrong)), expected, "{key}");
+    }
+    // It is written again as it was declared, its shifts from -1 to 1, and rebuilt without its memories.
+    let (mut value, mut written) = (value.clone(), again(&read(&value)));
+    assert_eq!(written["model"]["config"]["shifts"], json!([-1, 0, 1]));
+    assert_eq!(
+        written["model"]["config"]["heads"],
+        json!(PYTORCH_NTM.heads)
+    );
+    assert_eq!(verified(&written).outcome(), Outcome::Holds);
+    let of_32_bits = |value: &Value| -> Vec<f32> {
+        let numbers = numbers(value, "write1.shift");
+        numbers.iter().map(|&value| value as f32).collect()
+    };
+    let (shift, mut columns) = (of_32_bits(&written), of_32_bits(&value));
+    columns.chunks_mut(3).for_each(<[f32]>::reverse);
+    assert_eq!(shift, columns);
+    let all = data(&mut value, "memory").clone();
+    let initial = json!({"shape": [N, M], "data": all[..N * M]});
+    for value in [&mut value, &mut written] {
+        let arrays = value["arrays"].as_object_mut().unwrap();
+        arrays.remove("memory");
+        arrays.insert("memory.initial".to_owned(), initial.clone());
+        let found = verified(value);
+        assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
+        assert!(!found.checked.contains(&"memory".to_owned()));
+    }
+}
+
+#[test]
+fn every_score_that_is_known_is_recomputed() {
+    let cosines: [(&'static str, Score); 4] = [
+        (
+            "k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon))",
+            |k, m| dot(k, m) / ((dot(k, k) + EPSILON).sqrt() * (dot(m, m) + EPSILON).sqrt()),
+        ),
+        ("k.m / (|k| * |m| + epsilon)", |k, m| {
+            dot(k, m) / (length(k) * length(m) + EPSILON)
+        }),
+        ("k.m / max(|k| * |m|, epsilon)", |k, m| {
+            dot(k, m) / (length(k) * length(m)).max(EPSILON)
+        }),
+        ("k.m / (max(|k|, epsilon) * max(|m|, epsilon))", |k, m| {
+            dot(k, m) / (length(k).max(EPSILON) * length(m).max(EPSILON))
+        }),
+    ];
+    let foreign = |similarity, formula, score| Foreign {
+        similarity,
+        formula,
+        score,
+        ..PYTORCH_NTM
+    };
+    let mut traces: Vec<_> = cosines
+        .iter()
+        .map(|&(formula, score)| foreign("cosine", Some(formula), score).trace())
+        .collect();
+    traces.push(foreign("dot", None, dot).trace());
+    for value in &traces {
+        let found = verified(value);
+        assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
+        let mut value = value.clone();
+        add(&mut value, "read1.similarity", 7, 1e-4);
+        assert_eq!(first(&verified(&value)), "read1.similarity");
+    }
+    // No formula: the one that always stood for it.
+    let mut value = traces[0].clone();
+    let config = value["model"]["config"].as_object_mut().unwrap();
+    config.remove("similarity_formula");
+    assert_eq!(verified(&value).outcome(), Outcome::Holds);
+}
+
+#[test]
+fn shifts_may_stand_in_any_order_and_leave_some_out() {
+    for shifts in [&[0, 1, -1][..], &[0, 1], &[2, -1], &[0], &[-2, 2, 0, 1, -1]] {
+        let value = Foreign {
+            shifts,
+            ..PYTORCH_NTM
+        };
+        let found = verified(&value.trace());
+        assert_eq!(found.outcome(), Outcome::Holds, "{shifts:?}: {found:?}");
+        let mut value = value.trace();
+        add(&mut value, "write0.shifted", 3, 1e-3);
+        assert_eq!(first(&verified(&value)), "write0.shifted");
+    }
+    let mut twice = PYTORCH_NTM.trace();
+    twice["model"]["config"]["shifts"] = json!([1, 0, 1]);
+    let error = trace::from_json(&twice.to_string(), "t").unwrap_err();
+    assert!(error.to_string().contains("no shift twice"), "{error}");
+}
+
+#[test]
+fn what_follows_is_computed_and_marked() {
+    let honest = tiny();
+    let lost = [
+        "read0.similarity",
+        "read0.content",
+        "write0.gated",
+        "write0.shifted",
+        "read0.read",
+        "output",
+        "loss",
+    ];
+    let read = read(&without(honest.clone(), &lost));
+    let mut computed = read.recording.computed.clone();
+    computed.sort_unstable();
+    let mut expected = lost;
+    expected.sort_unstable();
+    assert_eq!(computed, expected);
+    let whole = self::read(&honest).recording;
+    let recording = &read.recording;
+    assert_eq!(recording.loss, whole.loss);
+    assert_eq!(recording.score, whole.score);
+    assert_eq!(recording.trace.output, whole.trace.output);
+    for (made, was) in recording.trace.heads.iter().zip(&whole.trace.heads) {
+        assert_eq!(made.similarity, was.similarity);
+        assert_eq!((&made.content, &made.gated), (&was.content, &was.gated));
+        assert_eq!(made.shifted, was.shifted);
+    }
+    // It stays what it is: not recorded, not written, and no proof of itself.
+    for array in lost {
+        assert!(recording.absent.contains(&array.to_owned()), "{array}");
+        assert!(again(&read)["arrays"].get(array).is_none(), "{array}");
+    }
+    let found = trace::verify(&read, 1e-5);
+    assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
+    assert!(
+        lost.iter()
+            .all(|array| !found.checked.contains(&(*array).to_owned()))
+    );
+    // A key that is not there leaves the similarity unknown, and what is made of it.
+    let read = self::read(&without(
+        honest,
+        &["read0.key", "read0.similarity", "read0.content"],
+    ));
+    assert_eq!(read.recording.computed, [""; 0]);
+    assert!(read.recording.trace.heads[0].content.row(0)[0].is_nan());
+}
+
+#[test]
+fn weights_tell_what_nothing_else_can() {
+    let (machine, experiment) = machine(WRITE_FIRST);
+    let recording = Recording::new(&machine, &experiment.task, 7, 2);
+    let value = written(&machine, &recording);
+    assert_eq!(trace::verify(&read(&value), 0.0).outcome(), Outcome::Holds);
+    let same = trace::replay(&read(&value), &machine, 0.0).unwrap();
+    assert_eq!((same.differing, same.skipped.len()), (0, 0));
+    for array in [
+        "controller.hidden",
+        "controller.cell",
+        "read1.key",
+        "logit",
+        "write0.erase",
+    ] {
+        let mut value = value.clone();
+        add(&mut value, array, 5, 1e-3);
+        let found = trace::replay(&read(&value), &machine, 1e-5).unwrap();
+        assert_eq!(found.first.unwrap().array, array);
+    }
+    let other = self::machine(TINY).0;
+    let lines = trace::replay(&read(&value), &other, 0.0).unwrap_err();
+    assert_eq!(lines[0], "read heads: 2 and 1");
+}
+
+#[test]
+fn a_difference_of_words_is_a_difference() {
+    let honest = tiny();
+    let lines = |change: &dyn Fn(&mut Value)| {
+        let mut other = honest.clone();
+        change(&mut other);
+        let found = trace::diff(&read(&honest), &read(&other), 0.0).unwrap();
+        let first = found.first.map(|first| first.array);
+        (found.declared, first.unwrap_or_default())
+    };
+    assert_eq!(lines(&|_| ()), (vec![], String::new()));
+    let of = |line: &str| (vec![line.to_owned()], String::new());
+    let epsilon = lines(&|value| value["model"]["config"]["epsilon"] = json!(1e-3));
+    assert_eq!(epsilon, of("epsilon: 1e-6 and 0.001"));
+    let seed = lines(&|value| value["task"]["seed"] = json!("8"));
+    assert_eq!(seed, of("seed: 7 and 8"));
+    let phases = lines(&|value| value["axes"]["t"]["phases"] = json!([["all", 0, 7]]));
+    assert_eq!(
+        phases,
+        of("phases: input 0 to 3, delimiter 3 to 4, answer 4 to 7 and all 0 to 7")
+    );
+    let unknown = lines(&|value| value["task"]["seed"] = Value::Null);
+    assert_eq!(unknown, (vec![], String::new()));
+    let memory = lines(&|value| add(value, "memory.initial", 4, 1.0));
+    assert_eq!(memory, (vec![], "memory.initial".to_owned()));
+}
+
+/// Every array, changed in 200 places by 1e-2, 1e-3 and 1e-4, one at a time: what is checked is noticed, every
+/// time; what is not is named.
+#[test]
+fn a_change_anywhere_is_noticed_or_named_as_not_checkable() {
+    let trace = tiny();
+    let whole = verified(&trace);
+    let mut random = noise();
+    for array in trace["arrays"].as_object().unwrap().keys() {
+        let is_given = whole.given.contains(array);
+        assert!(is_given != whole.checked.contains(array), "{array}");
+        if is_given {
+            continue;
+        }
+        let values = numbers(&trace, array);
+        let mut around = trace.clone();
+        around["arrays"][array]["data"] = json!("HERE");
+        let around = around.to_string();
+        let (before, after) = around.split_once("\"HERE\"").unwrap();
+        for size in [1e-2, 1e-3, 1e-4] {
+            for _ in 0..200 {
+                let at = (random() * values.len() as f64) as usize;
+                let change = if random() < 0.5 { -size } else { size };
+                let mut changed: Vec<_> = values.iter().map(|&value| value as f32).collect();
+                changed[at] = (values[at] + change) as f32;
+                let text = format!("{before}{changed:?}{after}");
+                let found = trace::verify(&trace::from_json(&text, "t").unwrap(), 1e-5);
+                let place = format!("{array}, value {at}, by {change}");
+                assert_eq!(found.outcome(), Outcome::Differs, "{place}");
+            }
+        }
+    }
+}

@@ -2,11 +2,13 @@
 
     python from_torch.py weights.safetensors episode.ntmtrace.json [--write-first]
     tapescope trace copy --weights weights.safetensors --input bits.json --out ours.ntmtrace.json
-    tapescope verify episode.ntmtrace.json --tolerance 1e-3
+    tapescope verify episode.ntmtrace.json
     tapescope diff episode.ntmtrace.json ours.ntmtrace.json --tolerance 1e-3
 
 `NTM` stands for a machine of yours, written as such machines mostly are. Where its conventions differ from
 Tapescope's, `convert` says what becomes of them.
+
+The two agree in all but how their cosines keep clear of 0, which `diff` says.
 
 Needs torch and this module: `pip install ./python torch`.
 """
@@ -155,7 +157,8 @@ def main(weights: str, trace: str, write_first: bool = False) -> None:
     inputs[:length, :bits], inputs[length, bits] = vectors, 1
     w0 = torch.softmax(machine.w0, -1)
     recorder = Recorder("copy", memory=machine.mem0, read0=w0[0], write0=w0[1],
-                        params={"bits": bits}, length=length, order="write-first" if write_first else "read-first")
+                        params={"bits": bits}, length=length, order="write-first" if write_first else "read-first",
+                        similarity_formula="k.m / (|k| * |m| + epsilon)", epsilon=1e-8)
     with torch.no_grad():
         machine(inputs, recorder)
     phases = [("input", 0, length), ("delimiter", length, length + 1), ("answer", length + 1, 2 * length + 1)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 FORMAT = "ntm-trace"
-VERSION = "1.0"
+VERSION = "1.1"
 # The three orders of events in a step, as `model.config.order` has them.
 READ_FIRST = "address and read M[t-1]; erase all; add all"
 WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]"

@@ -476,7 +476,7 @@ fn ctrl_c_stops_every_run_of_a_sweep_and_what_there_is_can_be_collected() {
     let done = tapescope(folder.path(), &arguments);
     assert!(done.status.success(), "{done:?}");
     let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(said.matches("not finished; its last").count(), 2, "{said}");
+    assert_eq!(said.matches("interrupted; its last").count(), 2, "{said}");
     let picture = std::fs::read_to_string(folder.path().join("curves.svg")).unwrap();
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
 }

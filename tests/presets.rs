@@ -532,6 +532,18 @@ fn overrides_are_as_strict_as_the_file() {
         "--set: `rows`: there is no such key; did you mean `model.memory.rows`?"
     );
     assert_eq!(
+        message("training.rate=1e-3"),
+        "--set: `training.rate`: there is no such key; did you mean `training.optimizer.rate`?"
+    );
+    assert_eq!(
+        message("model.layers.size=7"),
+        "--set: `model.layers.size`: there is no such key; did you mean `model.controller.size`?"
+    );
+    assert_eq!(
+        message("optimizer.kind=adam"),
+        "--set: `optimizer.kind`: there is no such key; did you mean `model.controller.kind` or `task.kind` or `training.clip.kind` or `training.optimizer.kind`?"
+    );
+    assert_eq!(
         message("nonsense=64"),
         "--set: `nonsense`: there is no such key; `tapescope tasks copy` prints a preset with every key"
     );

@@ -5,13 +5,18 @@ use std::path::{Path, PathBuf};
 
 use super::table::{Column, Format, Table};
 use super::{Usage, note, threads};
+use crate::figure::Format as Picture;
 use crate::figure::curves::{Curve, learning_curves};
-use crate::io::sweep::{Run, Setting, Summary, by_setting, find, to_json};
+use crate::io::sweep::{
+    Failure, Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json,
+};
 use crate::io::{RunFolder, label, picture, weights};
 use crate::train::{UNSEEN_SEED, evaluate, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
+/// Pixels per unit of the page.
+const PNG_SCALE: f32 = 2.0;
 
 /// What is to be gathered, and how it is to be shown.
 pub(super) struct Collect<'a> {
@@ -26,13 +31,14 @@ pub(super) struct Collect<'a> {
 
 impl Collect<'_> {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let found = find(self.folders)?;
+        let picture = self.svg.map(picture_format).transpose()?;
+        let mut found = find(self.folders)?;
         let damaged = found.damaged.len();
         let all = damaged + found.runs.len();
         for error in &found.damaged {
             note(&error.to_string());
         }
-        let (mut settings, twice) = by_setting(found.runs);
+        let (mut settings, twice) = by_setting(std::mem::take(&mut found.runs));
         for folder in twice {
             note(&format!(
                 "{}: left out, this setting and seed are there already",
@@ -45,26 +51,41 @@ impl Collect<'_> {
                 run.fresh = fresh(run, episodes);
             }
         }
-        if let Some(path) = self.svg {
-            let curve = |setting: &Setting| Curve {
-                label: setting.label.clone(),
-                points: setting.curve(),
-            };
-            let curves: Vec<Curve> = settings.iter().map(curve).collect();
-            let drawing = learning_curves(&curves, self.threshold, false);
-            picture::write(path, drawing.to_svg().as_bytes())?;
-            note(&format!("{}: the learning curves", label(path)));
+        never_started(&found);
+        if let (Some(path), Some(format)) = (self.svg, picture) {
+            self.draw(path, format, &settings)?;
         }
         if self.format == Format::Json {
-            writeln!(out, "{}", to_json(&settings, self.threshold, self.fresh))?;
+            writeln!(
+                out,
+                "{}",
+                to_json(&settings, &found, self.threshold, self.fresh)
+            )?;
         } else {
             self.summaries(out, &settings)?;
             self.curves(out, &settings)?;
         }
         if damaged > 0 {
-            let problem = format!("{damaged} of {all} runs cannot be read and are not counted");
+            let problem =
+                format!("{damaged} of {all} runs and plans cannot be read and are not counted");
             return Err(Usage(problem).into());
         }
+        Ok(())
+    }
+
+    fn draw(&self, path: &Path, format: Picture, settings: &[Setting]) -> anyhow::Result<()> {
+        let curve = |setting: &Setting| Curve {
+            label: setting.label.clone(),
+            points: setting.curve(),
+        };
+        let curves: Vec<Curve> = settings.iter().map(curve).collect();
+        let drawing = learning_curves(&curves, self.threshold, false);
+        let bytes = match format {
+            Picture::Png => drawing.to_png(PNG_SCALE),
+            _ => drawing.to_svg().into_bytes(),
+        };
+        picture::write(path, &bytes)?;
+        note(&format!("{}: the learning curves", label(path)));
         Ok(())
     }
 
@@ -114,8 +135,8 @@ impl Collect<'_> {
     fn cells(&self, label: &str, summary: &Summary) -> Vec<String> {
         let whole =
             |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.0}"));
-        let median = |pair: Option<[f64; 2]>| pair.map(|[median, _]| median);
-        let worst = |pair: Option<[f64; 2]>| pair.map(|[_, worst]| worst);
+        let median = |pair: Option<Pair>| pair.map(|pair| pair.median.0);
+        let worst = |pair: Option<Pair>| pair.map(|pair| pair.worst.0);
         let seconds = median(summary.seconds).map(|s| format!("{s:.1}"));
         let share = 100.0 * summary.successes as f64 / summary.runs.max(1) as f64;
         let mut cells = vec![
@@ -127,7 +148,7 @@ impl Collect<'_> {
             seconds.unwrap_or_else(|| "-".to_owned()),
             bits(median(summary.best)),
             bits(median(summary.last)),
-            bits(summary.worst_after),
+            bits(summary.worst_after.map(|worst| worst.0)),
         ];
         if self.fresh.is_some() {
             cells.extend([bits(median(summary.fresh)), bits(worst(summary.fresh))]);
@@ -180,20 +201,61 @@ fn bits(value: Option<f64>) -> String {
     }
 }
 
-/// Says what became of a run that is not finished.
+/// What to write, by the end of the name.
+fn picture_format(path: &Path) -> Result<Picture, Usage> {
+    match Picture::of(path) {
+        Some(format @ (Picture::Svg | Picture::Png)) => Ok(format),
+        _ => Err(Usage(format!(
+            "--svg {}: expected a name that ends in .svg or .png",
+            label(path)
+        ))),
+    }
+}
+
+/// Says what became of a run that is not finished, and what of its log is not counted.
 fn unfinished(run: &Run) {
-    if run.finished {
+    let folder = label(&run.folder);
+    if run.unfounded > 0 {
+        let count = run.unfounded;
+        note(&format!(
+            "{folder}: the last {count} validations of its log are left out: they are of weights that are not there"
+        ));
+    }
+    let state = match &run.state {
+        State::Finished => return,
+        State::Running(holder) => format!("is being trained by {holder}"),
+        State::Failed(failure) => failure.words().to_owned(),
+        State::Interrupted => "interrupted".to_owned(),
+    };
+    let done = run.points.last().map_or(0, |point| point.sequences);
+    note(&format!(
+        "{folder}: {state}; its last validation is after {done} of {} sequences",
+        run.experiment.training.sequences
+    ));
+}
+
+/// Says which runs were planned and have not begun.
+fn never_started(found: &Found) {
+    const MOST: usize = 5;
+    let missing = &found.missing;
+    for (folder, failure) in missing {
+        if let Some(failure) = failure {
+            note(&format!("{}: {}", label(folder), failure.words()));
+        }
+    }
+    if missing.is_empty() {
         return;
     }
-    let done = run.points.last().map_or(0, |point| point.sequences);
-    let state = match &run.failure {
-        Some(words) => words.clone(),
-        None => "not finished".to_owned(),
-    };
+    let name = |(folder, _): &(PathBuf, Option<Failure>)| label(folder);
+    let mut names: Vec<String> = missing.iter().take(MOST).map(name).collect();
+    if missing.len() > MOST {
+        names.push("…".to_owned());
+    }
     note(&format!(
-        "{}: {state}; its last validation is after {done} of {} sequences",
-        label(&run.folder),
-        run.experiment.training.sequences
+        "{} of {} runs never started: {}",
+        missing.len(),
+        found.planned.len(),
+        names.join(", ")
     ));
 }
 

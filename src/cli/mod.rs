@@ -12,11 +12,12 @@ mod suite;
 mod sweep;
 mod table;
 mod tasks;
+mod tether;
 mod trace;
 mod train;
 mod view;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -44,13 +45,16 @@ Examples:
   tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
 
 Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
-            3 verified in part, 130 stopped with Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.";
+            3 verified in part, 4 a training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
+            129 by SIGHUP.";
 
 /// The exit code of what holds as far as it can be checked.
 const IN_PART: u8 = 3;
 
 /// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
+/// The exit code of a training that diverged: a result, which the same seed gives again.
+const DIVERGED: u8 = 4;
 
 /// A Neural Turing Machine you can watch think.
 ///
@@ -111,6 +115,11 @@ fn parse() -> Result<Cli, clap::Error> {
     }
     Err(error)
 }
+
+/// The numbers of a training are no longer finite; in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct HasDiverged(String);
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
@@ -180,6 +189,9 @@ fn reader_left(error: &anyhow::Error) -> bool {
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<HasDiverged>() {
+        return DIVERGED;
+    }
     let bad_input = match error.downcast_ref::<Error>() {
         Some(Error::Write { .. }) => false,
         Some(_) => true,
@@ -306,25 +318,28 @@ fn threads(asked: Option<usize>) -> usize {
 
 /// The command line as it was typed, to be kept with what it made.
 fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1);
-    let arguments: Vec<String> = arguments
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     quoted(&arguments)
 }
 
 /// A command line of this program, as a shell reads it.
-fn quoted(arguments: &[String]) -> String {
+fn quoted(arguments: &[impl AsRef<OsStr>]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
-    let quote = |text: &String| {
-        if !text.is_empty() && text.chars().all(plain) {
-            text.clone()
-        } else {
-            format!("'{}'", text.replace('\'', r"'\''"))
+    let quote = |argument: &OsStr| match argument.to_str() {
+        Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        // A name that is no text, byte by byte, as bash, zsh and ksh have it.
+        None => {
+            let byte = |byte: &u8| match char::from(*byte) {
+                c if byte.is_ascii() && plain(c) => c.to_string(),
+                _ => format!("\\x{byte:02x}"),
+            };
+            let bytes: String = argument.as_encoded_bytes().iter().map(byte).collect();
+            format!("$'{bytes}'")
         }
     };
     std::iter::once("tapescope".to_owned())
-        .chain(arguments.iter().map(quote))
+        .chain(arguments.iter().map(|argument| quote(argument.as_ref())))
         .collect::<Vec<_>>()
         .join(" ")
 }

@@ -17,10 +17,13 @@ pub(super) fn interrupted() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     // Where no handler can be set the signal ends the program as it always does; what is lost is the time
     // since the last checkpoint. What comes first is done first: the end at once comes before the flag.
-    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(&stop));
+    // A run that its sweep has stopped (`tether`) is not ended at once by the Ctrl-C that reaches both.
+    let again = Arc::new(AtomicBool::new(false));
+    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(&again));
     for signal in signals() {
         let number = usize::try_from(signal).unwrap_or_default();
         let _ = flag::register_usize(signal, Arc::clone(&CAUGHT), number);
+        let _ = flag::register(signal, Arc::clone(&again));
         let _ = flag::register(signal, Arc::clone(&stop));
     }
     stop

@@ -1,7 +1,8 @@
 //! `tapescope sweep`: many seeds and settings, trained side by side, and what they say together.
 
-use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +15,10 @@ use super::collect::Collect;
 use super::plan::{Grid, Seeds, Shard, settings};
 use super::signal::interrupted;
 use super::table::Format;
-use super::train::check_size;
-use super::{INTERRUPTED, Stopped, Usage, note, quoted, thread_count, threads, whole_number};
-use crate::io::sweep::{Progress, is_divergence, note_failure, progress, run_name};
+use super::tether::{GRACE, Tether};
+use super::train::{check_size, sequences};
+use super::{DIVERGED, Stopped, Usage, note, quoted, thread_count, threads, whole_number};
+use crate::io::sweep::{Failure, Progress, progress, run_name, write_plan};
 use crate::io::{Error, Experiment, RunFolder, label, preset, weights};
 
 const EXAMPLES: &str = "\
@@ -26,16 +28,14 @@ Examples:
   tapescope sweep copy --seeds 1..100 --shard 2/5       every fifth run, from the second on
   tapescope sweep --collect sweeps/copy --threshold 0.1 --svg curves.svg
   tapescope sweep --collect sweeps/copy --fresh --format markdown
+  tapescope sweep --collect runs/copy-7 --svg curve.svg the learning curve of one run
 
-Every run is a `tapescope train` of its own in a folder of its own, on one thread. A run that is finished \
-is skipped when the sweep is repeated, also one that diverged, which is a result; one that was stopped or \
-has failed starts again. Shards need nothing \
+Every run is a `tapescope train` of its own in a folder of its own, on one thread; it ends with the sweep. \
+The same command again skips the runs that are finished, also those that diverged, which is a result, and \
+those that another process trains; it goes on with one that was stopped or has failed. Shards need nothing \
 of each other, so a job array can give each machine one: see docs/sweeps.md. A run succeeds when its best \
 validation is below the threshold, in bits per sequence; `sequences` and `seconds` are those until the first \
 such validation, over the runs that have one; `after` is the worst validation that still came after it.";
-
-/// How long a run may take to stop by itself after Ctrl-C.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// Train many seeds and settings, or gather what they learned.
 #[derive(Debug, Args)]
@@ -58,6 +58,9 @@ pub(super) struct Sweep {
     /// Change a value of the preset, by its path in the JSON; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<preset::Override>,
+    /// Episodes in each run [default: that of the preset]; the same as --set training.sequences=K.
+    #[arg(long, value_name = "K", value_parser = sequences, allow_negative_numbers = true)]
+    sequences: Option<u64>,
     /// Train with each of these values; may be repeated: every combination.
     #[arg(long = "grid", value_name = "PATH=V1,V2")]
     grids: Vec<Grid>,
@@ -72,7 +75,7 @@ pub(super) struct Sweep {
     dry_run: bool,
     /// Gather the runs in these folders, instead of training.
     #[arg(long, value_name = "DIR", num_args = 1..,
-          conflicts_with_all = ["preset", "seeds", "shard", "overrides", "grids", "out", "jobs", "dry_run"])]
+          conflicts_with_all = ["preset", "seeds", "shard", "overrides", "sequences", "grids", "out", "jobs", "dry_run"])]
     collect: Vec<PathBuf>,
     /// With --collect: bits per sequence below which a run has succeeded; the default is for tasks that
     /// can be solved, N-grams need 134.
@@ -86,7 +89,7 @@ pub(super) struct Sweep {
     /// With --collect: how to write the tables.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "preset")]
     format: Format,
-    /// With --collect: draw the learning curves into this file.
+    /// With --collect: draw the learning curves into this file, which ends in .svg or .png.
     #[arg(long, value_name = "FILE.SVG", conflicts_with = "preset")]
     svg: Option<PathBuf>,
 }
@@ -110,12 +113,30 @@ fn runs(count: usize) -> String {
 struct Job {
     name: String,
     folder: PathBuf,
-    /// What is typed behind `tapescope`.
-    arguments: Vec<String>,
+    experiment: Experiment,
+    /// What is typed behind `tapescope` to begin it.
+    arguments: Vec<OsString>,
 }
 
-/// How a run ended: well, or in these words and with this exit code.
-type End = Result<(), (String, Option<i32>)>;
+/// How a run ended.
+enum End {
+    Finished,
+    Diverged(String),
+    /// Another process trains it.
+    Elsewhere(String),
+    /// In these words, with this exit code.
+    Failed(String, Option<i32>),
+}
+
+/// The runs of a sweep.
+struct Plan {
+    /// The names of all of them, in every shard.
+    names: BTreeSet<String>,
+    /// How many this shard has.
+    own: usize,
+    /// Those of them that are not finished.
+    jobs: Vec<Job>,
+}
 
 impl Sweep {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
@@ -129,8 +150,11 @@ impl Sweep {
             };
             return collect.run(out);
         };
+        let mut set = self.overrides.clone();
+        let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
+        set.extend(sequences.into_iter().filter_map(|text| text.parse().ok()));
         let Seeds(seeds) = &self.seeds;
-        let settings = settings(&self.overrides, &self.grids, seeds.len())?;
+        let settings = settings(&set, &self.grids, seeds.len())?;
         let mut experiments = Vec::new();
         for setting in &settings {
             let experiment = Experiment::find(preset, setting).map_err(|e| self.placed(e))?;
@@ -139,42 +163,37 @@ impl Sweep {
         }
         let name = experiments.first().map(|(_, experiment)| &experiment.name);
         let default = || PathBuf::from("sweeps").join(name.map_or("", String::as_str));
-        let out_folder = self.out.clone().unwrap_or_else(default);
-        let (jobs, all) = self.jobs(preset, &out_folder, experiments)?;
+        let folder = self.out.clone().unwrap_or_else(default);
+        let plan = self.plan(preset, &folder, experiments)?;
+        let next = quoted(&[OsStr::new("sweep"), "--collect".as_ref(), folder.as_ref()]);
         if self.dry_run {
-            if jobs.is_empty() {
-                let folder = label(&out_folder);
-                note(&format!(
-                    "nothing to do: {}, all finished; next: tapescope sweep --collect {folder}",
-                    runs(all)
-                ));
+            if plan.jobs.is_empty() {
+                let all = runs(plan.own);
+                note(&format!("nothing to do: {all}, all finished; next: {next}"));
             }
-            for job in &jobs {
-                writeln!(out, "{}", quoted(&job.arguments))?;
+            for job in &plan.jobs {
+                writeln!(out, "{}", quoted(&job.command()?))?;
             }
             return Ok(());
         }
-        let at_once = threads(self.jobs).min(jobs.len());
-        let to_do = jobs.len();
+        write_plan(&folder, plan.names)?;
+        let at_once = threads(self.jobs).min(plan.jobs.len());
+        let to_do = plan.jobs.len();
         note(&format!(
             "{}, {} finished before; {to_do} to do, {at_once} at a time",
-            runs(all),
-            all - to_do,
+            runs(plan.own),
+            plan.own - to_do,
         ));
-        let failures = train_all(out, jobs, at_once)?;
-        let folder = label(&out_folder);
-        if failures.is_empty() {
-            return Ok(writeln!(out, "next: tapescope sweep --collect {folder}")?);
-        }
-        let problem = format!(
-            "{} of {} failed; the same command tries again",
-            failures.len(),
-            runs(to_do)
-        );
-        if failures.iter().all(|code| *code == Some(2)) {
-            return Err(Usage(problem).into());
-        }
-        Err(anyhow::anyhow!(problem))
+        let mut report = Report {
+            out,
+            count: to_do,
+            done: 0,
+            elsewhere: 0,
+            failures: Vec::new(),
+            lost: Ok(()),
+        };
+        train_all(&mut report, plan.jobs, at_once)?;
+        report.close(&next)
     }
 
     /// An error about what was typed, by the option that it was typed behind.
@@ -196,76 +215,215 @@ impl Sweep {
         }
     }
 
-    /// The runs of this shard that are to be done, and how many it has.
-    fn jobs(
+    /// The runs of the sweep, and those of this shard that are to be done.
+    fn plan(
         &self,
         preset: &str,
         out: &Path,
         experiments: Vec<(&[preset::Override], Experiment)>,
-    ) -> anyhow::Result<(Vec<Job>, usize)> {
+    ) -> anyhow::Result<Plan> {
         let Seeds(seeds) = &self.seeds;
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let (mut jobs, mut all, mut place) = (Vec::new(), 0, 0);
+        let (mut names, mut own, mut jobs) = (BTreeSet::new(), 0, Vec::new());
         for (setting, mut experiment) in experiments {
             for &seed in seeds {
-                place += 1;
-                if !shard.takes(place - 1) {
+                let name = run_name(setting, seed);
+                let is_own = shard.takes(names.len());
+                names.insert(name.clone());
+                if !is_own {
                     continue;
                 }
-                all += 1;
+                own += 1;
                 experiment.training.seed = seed;
-                let name = run_name(setting, seed);
                 let folder = out.join(&name);
-                match progress(&folder, &experiment) {
-                    Progress::Finished => continue,
-                    Progress::ToDo => {}
-                    Progress::Other(difference) => {
-                        let folder = label(&folder);
-                        let problem = format!(
-                            "{folder} holds a run of another experiment: {difference}; choose another --out"
-                        );
-                        return Err(Usage(problem).into());
-                    }
-                }
-                jobs.push(Job {
+                let job = Job {
                     arguments: arguments(preset, setting, seed, &folder),
+                    experiment: experiment.clone(),
                     name,
                     folder,
-                });
+                };
+                match progress(&job.folder, &job.experiment)? {
+                    Progress::Finished => {}
+                    Progress::Other(difference) => return Err(job.refused(&difference).into()),
+                    _ => jobs.push(job),
+                }
             }
         }
-        Ok((jobs, all))
+        Ok(Plan { names, own, jobs })
     }
 }
 
-fn arguments(preset: &str, setting: &[preset::Override], seed: u64, folder: &Path) -> Vec<String> {
-    let mut arguments = vec!["train".to_owned(), preset.to_owned()];
+fn arguments(
+    preset: &str,
+    setting: &[preset::Override],
+    seed: u64,
+    folder: &Path,
+) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["train".into(), preset.into()];
     for change in setting {
-        arguments.extend(["--set".to_owned(), change.to_string()]);
+        arguments.extend(["--set".into(), change.to_string().into()]);
     }
-    let folder = folder.display().to_string();
     let seed = seed.to_string();
-    let rest = [
-        "--seed",
-        &seed,
-        "--threads",
-        "1",
-        "--force",
-        "--out",
-        &folder,
-    ];
-    arguments.extend(rest.map(str::to_owned));
+    let rest = ["--seed", &seed, "--threads", "1", "--out"];
+    arguments.extend(rest.map(OsString::from));
+    arguments.push(folder.into());
     arguments
 }
 
-/// Runs every job, `at_once` at a time; returns the exit codes of those that failed.
+impl Job {
+    /// What is typed behind `tapescope`: to begin the run, or to go on with it.
+    fn command(&self) -> Result<Vec<OsString>, Error> {
+        Ok(match progress(&self.folder, &self.experiment)? {
+            Progress::Begun => {
+                let folder = self.folder.clone().into();
+                let [train, resume] = ["train", "--resume"].map(OsString::from);
+                vec![train, resume, folder, "--threads".into(), "1".into()]
+            }
+            Progress::Broken => [&self.arguments[..], &["--force".into()]].concat(),
+            _ => self.arguments.clone(),
+        })
+    }
+
+    fn refused(&self, difference: &str) -> Usage {
+        let folder = label(&self.folder);
+        let problem = format!(
+            "{folder} holds a run of another experiment: {difference}; choose another --out"
+        );
+        Usage(problem)
+    }
+
+    /// Trains, or goes on, in a process of its own, and keeps in the folder why that failed, if it did.
+    fn train(&self, tether: &Tether, stop: &AtomicBool) -> anyhow::Result<End> {
+        // Another sweep may have been here since the plan was made.
+        match progress(&self.folder, &self.experiment)? {
+            Progress::Finished => return Ok(End::Finished),
+            Progress::Running(holder) => return Ok(End::Elsewhere(holder)),
+            Progress::Other(difference) => return Err(self.refused(&difference).into()),
+            Progress::New | Progress::Begun | Progress::Broken => {}
+        }
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(self.command()?);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        tether.tie(&mut command)?;
+        let mut child = command.spawn()?;
+        // A pipe that nobody empties would stop the run.
+        let pipe = child.stderr.take();
+        let reader = std::thread::spawn(move || {
+            let lines = pipe.map(|pipe| BufReader::new(pipe).lines().map_while(Result::ok));
+            lines.and_then(|lines| lines.filter(|line| !line.is_empty()).last())
+        });
+        let status = wait(&mut child, tether, stop)?;
+        let last_line = reader.join().ok().flatten().unwrap_or_default();
+        if status.success() {
+            return Ok(End::Finished);
+        }
+        let words = match last_line.strip_prefix("error: ") {
+            Some(words) => words.to_owned(),
+            None => format!("the training ended with {status}"),
+        };
+        if stop.load(Ordering::Relaxed) {
+            return Ok(End::Failed(words, status.code()));
+        }
+        if status.code() == Some(DIVERGED.into()) {
+            Failure::Diverged(words.clone()).write(&self.folder)?;
+            return Ok(End::Diverged(words));
+        }
+        // Another sweep may have been quicker.
+        match progress(&self.folder, &self.experiment) {
+            Ok(Progress::Running(holder)) => return Ok(End::Elsewhere(holder)),
+            Ok(Progress::Finished) => return Ok(End::Finished),
+            _ => {}
+        }
+        // What cannot be kept, for want of room perhaps, is still said.
+        if RunFolder::contents(&self.folder).is_ok() {
+            let _ = Failure::Failed(words.clone()).write(&self.folder);
+        }
+        Ok(End::Failed(words, status.code()))
+    }
+
+    /// The best validation of the run, when it has ended well, in words.
+    fn best(&self) -> String {
+        let trained = RunFolder::weights_at(&self.folder).and_then(|path| weights::read(&path));
+        match trained.ok().and_then(|trained| trained.evaluation) {
+            Some(best) => format!(
+                "best validation {:.3} bits per sequence",
+                best.bits_per_sequence
+            ),
+            None => "no validation is a number".to_owned(),
+        }
+    }
+}
+
+/// What is said of the runs as they end.
+struct Report<'a, W> {
+    out: &'a mut W,
+    count: usize,
+    done: usize,
+    elsewhere: usize,
+    /// The exit codes of those that failed.
+    failures: Vec<Option<i32>>,
+    /// The first line that could not be written. A sweep goes on without a reader.
+    lost: io::Result<()>,
+}
+
+impl<W: Write> Report<'_, W> {
+    fn line(&mut self, line: &str) {
+        if self.lost.is_ok() {
+            self.lost = writeln!(self.out, "{line}").and_then(|()| self.out.flush());
+        }
+    }
+
+    fn ended(&mut self, job: &Job, end: anyhow::Result<End>) {
+        self.done += 1;
+        let end = end.unwrap_or_else(|error| {
+            let code = super::exit_code(&error);
+            End::Failed(error.to_string(), Some(code.into()))
+        });
+        let run = format!("[{}/{}] {}", self.done, self.count, job.name);
+        match end {
+            End::Finished => self.line(&format!("{run}: {}", job.best())),
+            End::Diverged(words) => self.line(&format!("{run}: diverged: {words}")),
+            End::Elsewhere(holder) => {
+                self.elsewhere += 1;
+                note(&format!("{run}: is left to {holder}"));
+            }
+            End::Failed(words, code) => {
+                note(&format!("{run}: {words}"));
+                self.failures.push(code);
+            }
+        }
+    }
+
+    /// What is to be said when all runs have ended.
+    fn close(mut self, next: &str) -> anyhow::Result<()> {
+        let all = runs(self.count);
+        if !self.failures.is_empty() {
+            let failed = self.failures.len();
+            let problem = format!("{failed} of {all} failed; the same command tries again");
+            if self.failures.iter().all(|code| *code == Some(2)) {
+                return Err(Usage(problem).into());
+            }
+            return Err(anyhow::anyhow!(problem));
+        }
+        if self.elsewhere > 0 {
+            let left = self.elsewhere;
+            anyhow::bail!(
+                "{left} of {all} left to other processes; the same command sees what became of them"
+            );
+        }
+        self.line(&format!("next: {next}"));
+        Ok(self.lost?)
+    }
+}
+
+/// Runs every job, `at_once` at a time.
 fn train_all(
-    out: &mut impl Write,
+    report: &mut Report<impl Write>,
     jobs: Vec<Job>,
     at_once: usize,
-) -> anyhow::Result<Vec<Option<i32>>> {
-    let count = jobs.len();
+) -> anyhow::Result<()> {
     let stop = interrupted();
+    let tether = Tether::new()?;
     let queue = Mutex::new(VecDeque::from(jobs));
     let next = || {
         queue
@@ -274,109 +432,43 @@ fn train_all(
             .pop_front()
     };
     let (send, ended) = mpsc::channel::<(Job, anyhow::Result<End>)>();
-    let mut failures = Vec::new();
-    let result = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for _ in 0..at_once {
-            let (send, stop, next) = (send.clone(), &stop, &next);
+            let (send, stop, tether, next) = (send.clone(), &stop, &tether, &next);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed)
                     && let Some(job) = next()
                 {
-                    let end = train(&job, stop);
-                    // The other side leaves only when the sweep ends.
-                    if send.send((job, end)).is_err() {
-                        return;
-                    }
+                    let end = job.train(tether, stop);
+                    // The other side listens until all of them are gone.
+                    let _ = send.send((job, end));
                 }
             });
         }
         drop(send);
-        let mut done = 0;
         for (job, end) in ended {
-            if stop.load(Ordering::Relaxed) {
-                continue;
-            }
-            done += 1;
-            let report = || -> anyhow::Result<()> {
-                match end? {
-                    Ok(()) => writeln!(out, "[{done}/{count}] {}: {}", job.name, best(&job))?,
-                    Err((words, _)) if is_divergence(&words) => {
-                        writeln!(out, "[{done}/{count}] {}: diverged: {words}", job.name)?;
-                    }
-                    Err((words, code)) => {
-                        note(&format!("[{done}/{count}] {}: {words}", job.name));
-                        failures.push(code);
-                    }
-                }
-                Ok(out.flush()?)
-            };
-            if let Err(error) = report() {
-                // Nobody reads what comes out, or nothing can be started: the runs on their way end too.
-                stop.store(true, Ordering::Relaxed);
-                return Err(error);
+            if !stop.load(Ordering::Relaxed) {
+                report.ended(&job, end);
             }
         }
-        Ok(())
     });
-    result?;
     if stop.load(Ordering::Relaxed) {
         let words = "stopped; the same command goes on with the runs that are not finished";
         return Err(Stopped(words.to_owned()).into());
     }
-    Ok(failures)
+    Ok(())
 }
 
-/// The best validation of a run that has ended well, in words.
-fn best(job: &Job) -> String {
-    let trained = RunFolder::weights_at(&job.folder).and_then(|path| weights::read(&path));
-    match trained.ok().and_then(|trained| trained.evaluation) {
-        Some(best) => format!(
-            "best validation {:.3} bits per sequence",
-            best.bits_per_sequence
-        ),
-        None => "no validation is a number".to_owned(),
-    }
-}
-
-/// Trains in a process of its own, and keeps in the folder why that failed, if it did.
-fn train(job: &Job, stop: &AtomicBool) -> anyhow::Result<End> {
-    note_failure(&job.folder, None)?;
-    let mut child = Command::new(std::env::current_exe()?)
-        .args(&job.arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    // A pipe that nobody empties would stop the run.
-    let pipe = child.stderr.take();
-    let reader = std::thread::spawn(move || {
-        let lines = pipe.map(|pipe| BufReader::new(pipe).lines().map_while(Result::ok));
-        lines.and_then(|lines| lines.filter(|line| !line.is_empty()).last())
-    });
-    let status = wait(&mut child, stop)?;
-    let last_line = reader.join().ok().flatten().unwrap_or_default();
-    if status.success() {
-        return Ok(Ok(()));
-    }
-    if stop.load(Ordering::Relaxed) || status.code() == Some(INTERRUPTED.into()) {
-        return Ok(Err(("stopped".to_owned(), status.code())));
-    }
-    let words = match last_line.strip_prefix("error: ") {
-        Some(words) => words.to_owned(),
-        None => format!("the training ended with {status}"),
-    };
-    note_failure(&job.folder, Some(&words))?;
-    Ok(Err((words, status.code())))
-}
-
-/// Waits for the end of a run. Ctrl-C reaches it as well; when it does not, it is ended after a while.
-fn wait(child: &mut Child, stop: &AtomicBool) -> std::io::Result<ExitStatus> {
+/// Waits for the end of a run. It is asked to end when the sweep stops; when it does not, it is ended after
+/// a while.
+fn wait(child: &mut Child, tether: &Tether, stop: &AtomicBool) -> io::Result<ExitStatus> {
     let mut stopped_at: Option<Instant> = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         if stop.load(Ordering::Relaxed) {
+            tether.cut();
             let since = stopped_at.get_or_insert_with(Instant::now);
             if since.elapsed() > GRACE {
                 // It may have ended by itself just now.

@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::signal::interrupted;
 use super::{
-    Stopped, Usage, command_line, from_zero, machine, note, quoted, thread_count, threads,
-    whole_number,
+    HasDiverged, Stopped, Usage, command_line, from_zero, machine, note, quoted, tether,
+    thread_count, threads, whole_number,
 };
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
 use crate::model::Ntm;
@@ -27,6 +27,7 @@ Examples:
   tapescope train mine.json --out runs/mine
   tapescope train --resume runs/mine                  go on with a run that was stopped
   tapescope train copy --from runs/mine --seed 8      begin with the weights of another run
+  tapescope sweep --collect runs/copy-7 --svg c.svg   draw its learning curve
 
 The folder receives, as soon as they are known: weights.safetensors (the best by validation), \
 history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default); and until \
@@ -68,7 +69,7 @@ pub(super) struct Train {
     overrides: Vec<preset::Override>,
 }
 
-fn sequences(text: &str) -> Result<u64, String> {
+pub(super) fn sequences(text: &str) -> Result<u64, String> {
     whole_number(text, TrainingConfig::MAX_SEQUENCES)
 }
 
@@ -76,6 +77,7 @@ impl Train {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         // From here on nothing is lost: what comes before the first update is heeded there.
         let stop = interrupted();
+        tether::heed(&stop);
         let Some(Resumed {
             folder,
             experiment,
@@ -96,7 +98,7 @@ impl Train {
         progress.bar.finish_and_clear();
         if let Err(error) = result {
             return match error.downcast_ref() {
-                Some(diverged) => Err(run.diverged(diverged, &trainer.state)?),
+                Some(diverged) => Err(run.diverged(diverged, &trainer.state)?.into()),
                 None => Err(error),
             };
         }
@@ -242,8 +244,8 @@ impl Run {
             }
             None => "there are no weights before the first validation".to_owned(),
         };
-        let folder = self.folder.path().display().to_string();
-        let go_on = quoted(&["train".to_owned(), "--resume".to_owned(), folder]);
+        let folder = self.folder.path().as_os_str();
+        let go_on = quoted(&["train".as_ref(), "--resume".as_ref(), folder]);
         Ok(Stopped(format!(
             "stopped after {} sequences; {weights}; to go on: {go_on}",
             state.sequences
@@ -251,7 +253,7 @@ impl Run {
     }
 
     /// What is left of a run that went wrong, once that is on the disk.
-    fn diverged(&mut self, diverged: &Diverged, state: &State) -> anyhow::Result<anyhow::Error> {
+    fn diverged(&mut self, diverged: &Diverged, state: &State) -> anyhow::Result<HasDiverged> {
         if !diverged.weights {
             self.folder.save_best_or_last(state)?;
         }
@@ -264,9 +266,9 @@ impl Run {
         } else {
             format!("the weights before it are in {path}")
         };
-        Ok(anyhow::anyhow!(
+        Ok(HasDiverged(format!(
             "{diverged}; {left}; a smaller training.optimizer.rate may help"
-        ))
+        )))
     }
 }
 

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Error;
-use super::error::bounded;
+use super::error::{bounded, short};
 pub(super) use super::input::{read, read_text};
+use super::preset::form::plain;
 
 /// The name of a file, as people read it: none of its characters acts on a terminal, and of a very long one
 /// both ends are shown.
@@ -231,6 +232,38 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 /// A value of ours as one line of JSON.
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain values with text for keys become JSON")
+}
+
+/// A small file of ours: an object that begins with its `format` and `version`, of which 1.x is read.
+pub(super) fn read_json<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    limit: u64,
+    format: &str,
+) -> Result<T, Error> {
+    #[derive(serde::Deserialize)]
+    struct Header {
+        format: String,
+        version: String,
+    }
+    let (text, label) = (read_text(path, limit)?, label(path));
+    let wrong = |error: serde_json::Error| Error::content(&label, "", plain(&error.to_string()));
+    let header: Header = serde_json::from_str(&text).map_err(wrong)?;
+    let is_known = header.version.split('.').next() == Some("1");
+    for (key, found, is_right, expected) in [
+        ("format", &header.format, header.format == format, format),
+        (
+            "version",
+            &header.version,
+            is_known,
+            "1.x, the version this program reads",
+        ),
+    ] {
+        if !is_right {
+            let problem = format!("is `{}`; expected {expected}", short(found));
+            return Err(Error::content(&label, key, problem));
+        }
+    }
+    serde_json::from_str(&text).map_err(wrong)
 }
 
 /// Creates a folder and the folders above it.

@@ -115,9 +115,9 @@ pub(super) struct PointForm {
 }
 
 /// A number as logs have it, NaN and infinities too.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Number(#[serde(with = "number")] pub(super) f64);
+pub struct Number(#[serde(with = "number")] pub f64);
 
 /// Numbers as traces have them: what JSON does not have is a string. Older files say null.
 mod number {

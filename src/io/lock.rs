@@ -6,6 +6,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,12 +47,19 @@ impl Lock {
             file: file::label(path),
             source,
         };
+        let mut patience = 20;
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
             let mut file = options.open(path).map_err(unwritable)?;
             match file.try_lock() {
                 Ok(()) => {}
+                // Who only asks who holds it (`holder`) has it for a moment.
+                Err(TryLockError::WouldBlock) if patience > 0 => {
+                    patience -= 1;
+                    std::thread::sleep(Duration::from_millis(10));
+                    continue;
+                }
                 Err(TryLockError::WouldBlock) => return Err(refusal(path)),
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
                 Err(TryLockError::Error(error)) => return Err(unwritable(error)),
@@ -74,6 +82,32 @@ impl Lock {
             written.map_err(unwritable)?;
             let path = path.to_owned();
             return Ok(Self { path, _file: file });
+        }
+    }
+
+    /// Who holds the lock at `path`, in words, if anybody does.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn holder(path: &Path) -> Result<Option<String>, Error> {
+        let unreadable = |source| Error::Read {
+            file: file::label(path),
+            source,
+        };
+        match File::open(path) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(unreadable(error)),
+            Ok(file) => match file.try_lock_shared() {
+                Err(TryLockError::WouldBlock) => Ok(Some(who(path))),
+                _ => Ok(None),
+            },
         }
     }
 
@@ -126,9 +160,9 @@ fn holder(text: &str) -> Option<Holder> {
     (holder.format == FORMAT).then_some(holder)
 }
 
-/// Who holds the lock of a folder, in words.
-fn refusal(path: &Path) -> Error {
-    let who = match read(path).ok().and_then(|text| holder(&text)) {
+/// Who holds a lock, in words.
+fn who(path: &Path) -> String {
+    match read(path).ok().and_then(|text| holder(&text)) {
         Some(holder) => {
             let (process, command) = (holder.process, short(&holder.command));
             let place = if holder.host == host() {
@@ -139,7 +173,11 @@ fn refusal(path: &Path) -> Error {
             format!("process {process}{place}: {command}")
         }
         None => "another process".to_owned(),
-    };
+    }
+}
+
+fn refusal(path: &Path) -> Error {
+    let who = who(path);
     let folder = path.parent().unwrap_or(path);
     Error::content(
         &file::label(folder),

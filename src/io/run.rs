@@ -20,7 +20,7 @@ use super::history::PointForm;
 use super::lock::Lock;
 use super::log::{self, Log};
 use super::preset::form::Form;
-use super::sweep::FAILURE;
+use super::sweep::Failure;
 use super::weights::{self, Trained};
 use super::{Error, Experiment, checkpoint, file};
 use crate::model::Ntm;
@@ -29,8 +29,8 @@ use crate::train::{Evaluation, HistoryPoint, State};
 const WEIGHTS: &str = "weights.safetensors";
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
 pub(super) const PRESET: &str = "preset.json";
-const CHECKPOINT: &str = "checkpoint.safetensors";
-const LOCK: &str = "run.lock";
+pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
+pub(super) const LOCK: &str = "run.lock";
 
 /// How long a run goes on between two checkpoints, at least.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
@@ -165,14 +165,10 @@ impl RunFolder {
         if trained.experiment != log.experiment {
             return Err(of_another(WEIGHTS));
         }
-        // Older versions wrote the log first: the weights may not be those it tells of.
-        let bits = |measured: Option<Evaluation>| measured.map(|best| best.bits_per_sequence);
-        let is_whole = log.is_finished() && bits(trained.evaluation) == bits(log.best());
-        let log = Box::new(log);
-        Ok(if is_whole {
-            Contents::Finished(log)
+        Ok(if is_finished(&log, &trained) {
+            Contents::Finished(Box::new(log))
         } else {
-            Contents::Unfinished(log)
+            Contents::Unfinished(Box::new(log))
         })
     }
 
@@ -216,6 +212,7 @@ impl RunFolder {
             }
             // The old log makes the folder ours until the new one is there.
             Contents::Unfinished(_) | Contents::Finished(_) => {
+                Failure::forget(folder)?;
                 file::remove(&folder.join(WEIGHTS))?;
                 file::remove(&folder.join(PRESET))?;
             }
@@ -266,6 +263,7 @@ impl RunFolder {
         if experiment != log.experiment {
             return refused("was about to be replaced by another run; --force begins that one");
         }
+        Failure::forget(folder)?;
         let mut run = Self {
             log: Self::log(folder, &experiment, &log.command, &state.history)?,
             folder: folder.to_owned(),
@@ -449,11 +447,18 @@ impl RunFolder {
     }
 }
 
+/// True when a run has seen all its sequences, and the weights are those that its log tells of.
+pub(super) fn is_finished(log: &Log, trained: &Trained) -> bool {
+    // Older versions wrote the log first.
+    let bits = |measured: Option<Evaluation>| measured.map(|best| best.bits_per_sequence);
+    log.is_finished() && bits(trained.evaluation) == bits(log.best())
+}
+
 /// True for what may lie in a folder that holds no run: what a run leaves that never came to its log.
 fn is_left(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
     name.starts_with('.')
-        || name == FAILURE
+        || Failure::FILES.contains(&name)
         || name == LOCK && Lock::is_ours(&path)
         || name == CHECKPOINT && checkpoint::read(&path).is_ok()
 }

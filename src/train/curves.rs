@@ -82,6 +82,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(sorted[middle - 1], upper))
 }
 
+/// The middle value and the largest; `None` of nothing.
+pub fn median_and_worst(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    let values: Vec<f64> = values.collect();
+    let worst = values.iter().copied().reduce(f64::max)?;
+    Some([median(&values)?, worst])
+}
+
 /// A validation in bits per sequence; what is not a number is as bad as can be.
 fn cost(point: &HistoryPoint) -> f64 {
     let bits = point.validation.bits_per_sequence;

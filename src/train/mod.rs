@@ -12,7 +12,7 @@ mod trainer;
 
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
 pub use config::{Clip, OptimizerConfig, TrainingConfig};
-pub use curves::{Outcome, Spread, median, spread, thin};
+pub use curves::{Outcome, Spread, median, median_and_worst, spread, thin};
 pub use evaluate::{Evaluation, Measurement, chance, evaluate, measure, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};

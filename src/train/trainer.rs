@@ -68,14 +68,9 @@ pub struct Diverged {
     pub weights: bool,
 }
 
-impl Diverged {
-    /// The words by which its message can be told from any other.
-    pub const WORDS: &str = "is no longer finite";
-}
-
 impl std::fmt::Display for Diverged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` {}", self.tensor, Self::WORDS)?;
+        write!(f, "`{}` is no longer finite", self.tensor)?;
         if let Some(step) = self.step {
             write!(f, " at step {step} of an episode")?;
         }

@@ -70,16 +70,21 @@ pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Err
 fn unknown_path(path: &str) -> Error {
     let mut paths = Vec::new();
     collect_paths(&Form::every_key(), "", &mut paths);
-    let suggestion = nearest(path, paths.iter().map(String::as_str)).or_else(|| {
-        // Only the last part was typed: `rows` instead of `model.memory.rows`.
-        let last = path.rsplit('.').next().unwrap_or(path);
-        let ends = |known: &&String| known.rsplit('.').next() == Some(last);
-        paths.iter().find(ends).map(String::as_str)
-    });
-    let help = suggestion.map_or_else(
-        || "; `tapescope tasks copy` prints a preset with every key".to_owned(),
-        |known| format!("; did you mean `{known}`?"),
-    );
+    // What ends as the typed path does is meant more often than what is spelt like it: `training.rate` is
+    // `training.optimizer.rate`, and `rows` alone is `model.memory.rows`.
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let ends = |known: &&str| known.rsplit('.').next() == Some(last);
+    let all = || paths.iter().map(String::as_str);
+    let mut meant: Vec<&str> = all().filter(ends).collect();
+    if meant.is_empty() {
+        meant.extend(nearest(path, all()));
+    }
+    let help = if meant.is_empty() {
+        "; `tapescope tasks copy` prints a preset with every key".to_owned()
+    } else {
+        let meant: Vec<_> = meant.iter().map(|known| format!("`{known}`")).collect();
+        format!("; did you mean {}?", meant.join(" or "))
+    };
     Error::content("--set", path, format!("there is no such key{help}"))
 }
 

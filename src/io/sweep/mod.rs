@@ -1,0 +1,120 @@
+//! Many training runs in one folder: their names, what is planned, how far they are, and what they say
+//! together.
+
+mod collect;
+mod failure;
+mod plan;
+mod state;
+
+pub use collect::{Found, Pair, Run, Setting, Summary, by_setting, find, to_json};
+pub use failure::Failure;
+pub use plan::{run_name, write_plan};
+pub use state::{Progress, State, progress};
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::Experiment;
+
+/// The paths at which experiments are not all alike, with the value of each, as JSON or as bare text.
+fn changes(experiments: &[&Experiment], but: &[&str]) -> BTreeMap<String, Vec<Option<String>>> {
+    let mut all = BTreeMap::<String, Vec<Option<String>>>::new();
+    for (index, experiment) in experiments.iter().enumerate() {
+        // Our own JSON reads back.
+        let value = serde_json::from_str(&experiment.to_json()).unwrap_or(Value::Null);
+        let mut flat = Vec::new();
+        flatten(&value, "", &mut flat);
+        for (path, value) in flat {
+            all.entry(path)
+                .or_insert_with(|| vec![None; experiments.len()])[index] = Some(value);
+        }
+    }
+    let is_under = |path: &str, other: &str| {
+        let rest = path.strip_prefix(other);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let is_compared = |path: &str| !but.iter().any(|other| is_under(path, other));
+    all.retain(|path, values| is_compared(path) && values.iter().any(|value| *value != values[0]));
+    all
+}
+
+fn flatten(value: &Value, path: &str, to: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                let dot = if path.is_empty() { "" } else { "." };
+                flatten(value, &format!("{path}{dot}{key}"), to);
+            }
+        }
+        Value::String(text) => to.push((path.to_owned(), text.clone())),
+        other => to.push((path.to_owned(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    use crate::io::{RunFolder, Trained};
+    use crate::model::Ntm;
+    use crate::train::{Evaluation, HistoryPoint, State};
+
+    pub(super) fn experiment(seed: u64, changed: &[&str]) -> Experiment {
+        let changed: Vec<_> = changed.iter().map(|text| text.parse().unwrap()).collect();
+        let mut experiment = Experiment::find("copy", &changed).unwrap();
+        experiment.training.seed = seed;
+        experiment.training.sequences = 20;
+        experiment
+    }
+
+    pub(super) fn points(bits: &[f64]) -> Vec<HistoryPoint> {
+        let point = |(index, &bits_per_sequence): (usize, &f64)| HistoryPoint {
+            sequences: 10 * (index as u64 + 1),
+            seconds: index as f64,
+            training_bits: 1.0,
+            validation: Evaluation {
+                bits_per_sequence,
+                ..Evaluation::default()
+            },
+        };
+        bits.iter().enumerate().map(point).collect()
+    }
+
+    /// Writes the folder of a run as `train` does.
+    pub(super) fn write_run(folder: &Path, experiment: &Experiment, bits: &[f64]) {
+        let mut run = RunFolder::create(folder, experiment, "tapescope train", true).unwrap();
+        let mut state = State::new(experiment.model.clone(), &experiment.training);
+        let points = points(bits);
+        for point in &points {
+            state.history.push(*point);
+            run.validated(&state).unwrap();
+        }
+        drop(run);
+        let finite = |bits: &&f64| bits.is_finite();
+        let best = bits.iter().filter(finite).copied().reduce(f64::min);
+        let best = best.and_then(|best| bits.iter().position(|bits| *bits == best));
+        if let Some(best) = best {
+            write_weights(folder, experiment, points[..=best].to_vec());
+        }
+    }
+
+    pub(super) fn write_weights(
+        folder: &Path,
+        experiment: &Experiment,
+        history: Vec<HistoryPoint>,
+    ) {
+        let trained = Trained {
+            experiment: experiment.clone(),
+            machine: Ntm::new(experiment.model.clone(), 1),
+            evaluation: history
+                .last()
+                .map(|point| point.validation)
+                .filter(|best| best.bits_per_sequence.is_finite()),
+            history,
+            command: String::new(),
+        };
+        crate::io::weights::write(&folder.join("weights.safetensors"), &trained).unwrap();
+    }
+}

@@ -1,0 +1,231 @@
+//! How far a run is: what its log says, as far as its weights bear it out.
+
+use std::path::Path;
+
+use super::{Failure, changes};
+use crate::io::lock::Lock;
+use crate::io::log::{self, Log};
+use crate::io::run::{CHECKPOINT, Contents, LOCK, LOG, is_finished};
+use crate::io::{Error, Experiment, RunFolder, file, weights};
+use crate::train::HistoryPoint;
+
+/// What does not change a run: words for people, and how the result is measured.
+const IMMATERIAL: [&str; 3] = ["title", "description", "evaluation"];
+
+/// What has become of a run that has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has seen all its sequences, and its weights are there.
+    Finished,
+    /// It is being trained, by the process that this names.
+    Running(String),
+    /// It ended before its end.
+    Failed(Failure),
+    /// It was stopped or killed.
+    Interrupted,
+}
+
+/// What a sweep does with the folder of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing: the run is finished, or diverged, as it would again.
+    Finished,
+    /// Nothing: somebody trains it, who is named.
+    Running(String),
+    /// It begins the run.
+    New,
+    /// It goes on with a run that was stopped, was killed or has failed: from its checkpoint.
+    Begun,
+    /// It begins such a run again, which has no checkpoint.
+    Broken,
+    /// It refuses: the folder is taken by another experiment; what is different, in words.
+    Other(String),
+}
+
+/// How far the run of an experiment in this folder is.
+///
+/// # Errors
+/// The folder is none that may be written into ([`RunFolder::contents`]), or a file of it cannot be read.
+pub fn progress(folder: &Path, experiment: &Experiment) -> Result<Progress, Error> {
+    let holder = || Lock::holder(&folder.join(LOCK));
+    if let Some(holder) = holder()? {
+        return Ok(Progress::Running(holder));
+    }
+    progress_of_free(folder, experiment).or_else(|error| match holder()? {
+        // Somebody has begun to write into it meanwhile.
+        Some(holder) => Ok(Progress::Running(holder)),
+        None => Err(error),
+    })
+}
+
+fn progress_of_free(folder: &Path, experiment: &Experiment) -> Result<Progress, Error> {
+    let log = match RunFolder::contents(folder)? {
+        Contents::Nothing => return Ok(Progress::New),
+        Contents::Unfinished(log) | Contents::Finished(log) => log,
+    };
+    let difference = changes(&[&log.experiment, experiment], &IMMATERIAL)
+        .into_iter()
+        .next()
+        .map(|(path, values)| {
+            let [there, here] = [&values[0], &values[1]].map(|v| v.as_deref().unwrap_or("absent"));
+            format!("`{path}` is {there} there, and {here} here")
+        });
+    if let Some(difference) = difference {
+        return Ok(Progress::Other(difference));
+    }
+    Ok(match read(folder)?.state {
+        State::Finished | State::Failed(Failure::Diverged(_)) => Progress::Finished,
+        State::Running(holder) => Progress::Running(holder),
+        State::Failed(Failure::Failed(_)) | State::Interrupted => {
+            if file::exists(&folder.join(CHECKPOINT)) {
+                Progress::Begun
+            } else {
+                Progress::Broken
+            }
+        }
+    })
+}
+
+/// A run as it lies in its folder.
+pub(super) struct Standing {
+    pub(super) log: Log,
+    pub(super) state: State,
+    /// How many validations of the log were left out: they speak of weights that are not there.
+    pub(super) unfounded: usize,
+}
+
+pub(super) fn read(folder: &Path) -> Result<Standing, Error> {
+    // Weights are written before the line of the log that tells of them, so they are read after it.
+    let mut log = log::read(&folder.join(LOG))?;
+    let trained = if RunFolder::is_taken(folder) {
+        Some(weights::read(&RunFolder::weights_at(folder)?)?)
+    } else {
+        None
+    };
+    let is_finished = trained
+        .as_ref()
+        .is_some_and(|trained| is_finished(&log, trained));
+    let history = trained.map(|trained| trained.history);
+    let founded = founded(&log.points, history.as_deref());
+    let unfounded = log.points.len() - founded;
+    log.points.truncate(founded);
+    let state = if is_finished && unfounded == 0 {
+        State::Finished
+    } else if let Some(holder) = Lock::holder(&folder.join(LOCK))? {
+        State::Running(holder)
+    } else {
+        Failure::read(folder)?.map_or(State::Interrupted, State::Failed)
+    };
+    Ok(Standing {
+        log,
+        state,
+        unfounded,
+    })
+}
+
+/// How many of the validations of a log may be believed. The weights, which are those of the best one, hold
+/// the history until then; what is better than they are, or other than they say, is of weights that are lost.
+fn founded(log: &[HistoryPoint], history: Option<&[HistoryPoint]>) -> usize {
+    let history = history.unwrap_or_default();
+    let key = |point: &HistoryPoint| {
+        let bits = point.validation.bits_per_sequence;
+        (point.sequences, bits.to_bits())
+    };
+    if log.iter().zip(history).any(|(a, b)| key(a) != key(b)) {
+        return 0;
+    }
+    let bits = |point: &HistoryPoint| point.validation.bits_per_sequence;
+    let finite = history.iter().map(bits).filter(|bits| bits.is_finite());
+    let best = finite.fold(f64::INFINITY, f64::min);
+    let is_better = |point: &HistoryPoint| bits(point) < best;
+    let behind = log.get(history.len()..).unwrap_or_default();
+    let lost = behind.iter().position(is_better);
+    lost.map_or(log.len(), |place| history.len() + place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{experiment, points, write_run, write_weights};
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_run_is_finished_when_its_log_and_its_weights_say_so() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("seed=1");
+        let wanted = experiment(1, &[]);
+        let progress = |experiment: &Experiment| progress(&folder, experiment).unwrap();
+        assert_eq!(progress(&wanted), Progress::New);
+        write_run(&folder, &wanted, &[1.0]);
+        assert_eq!(progress(&wanted), Progress::Begun);
+        fs::remove_dir_all(&folder).unwrap();
+        write_run(&folder, &wanted, &[1.0, 0.5]);
+        assert_eq!(progress(&wanted), Progress::Finished);
+        assert_eq!(
+            progress(&experiment(2, &[])),
+            Progress::Other("`training.seed` is 1 there, and 2 here".into())
+        );
+        fs::remove_file(folder.join("weights.safetensors")).unwrap();
+        assert_eq!(progress(&wanted), Progress::Begun, "no weights");
+        let checkpoint = folder.join("checkpoint.safetensors");
+        fs::remove_file(checkpoint).unwrap();
+        assert_eq!(progress(&wanted), Progress::Broken);
+        Failure::Failed("no space left".into())
+            .write(&folder)
+            .unwrap();
+        assert_eq!(progress(&wanted), Progress::Broken);
+        Failure::Diverged("not finite".into())
+            .write(&folder)
+            .unwrap();
+        assert_eq!(progress(&wanted), Progress::Finished);
+    }
+
+    #[test]
+    fn a_log_that_is_ahead_of_its_weights_is_not_believed() {
+        let place = tempfile::tempdir().unwrap();
+        let wanted = experiment(1, &[]);
+        // What the log says, what the weights say (they end with the best), and how much of the log stands.
+        let cases: [(&[f64], Option<&[f64]>, usize); 9] = [
+            (&[1.0, 0.5], Some(&[1.0, 0.5]), 2),
+            (&[1.0, 0.5], Some(&[1.0]), 1),
+            (&[0.5, 1.0], Some(&[0.5]), 2),
+            (&[0.5, 1.0], Some(&[0.7]), 0),
+            (&[0.5, 1.0], None, 0),
+            (&[0.5], Some(&[0.5, 0.3]), 1),
+            (
+                &[f64::NAN, f64::INFINITY],
+                Some(&[f64::NAN, f64::INFINITY]),
+                2,
+            ),
+            (&[f64::NAN, 0.5], Some(&[f64::NAN]), 1),
+            (&[f64::NAN], None, 1),
+        ];
+        for (index, (log, history, stands)) in cases.into_iter().enumerate() {
+            let folder = place.path().join(index.to_string());
+            write_run(&folder, &wanted, log);
+            match history {
+                None => fs::remove_file(folder.join("weights.safetensors")).unwrap_or_default(),
+                Some(history) => write_weights(&folder, &wanted, points(history)),
+            }
+            let standing = read(&folder).unwrap();
+            assert_eq!(standing.log.points.len(), stands, "case {index}");
+            assert_eq!(standing.unfounded, log.len() - stands, "case {index}");
+            let is_finished = standing.state == State::Finished;
+            assert_eq!(is_finished, stands == 2, "case {index}");
+        }
+    }
+
+    #[test]
+    fn what_version_0_1_0_wrote_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("error.txt");
+        fs::write(&path, "`output` is no longer finite, after 7 sequences\n").unwrap();
+        let words = "`output` is no longer finite, after 7 sequences".to_owned();
+        let read = || Failure::read(folder.path()).unwrap();
+        assert_eq!(read(), Some(Failure::Diverged(words)));
+        fs::write(&path, "no space left\n").unwrap();
+        assert_eq!(read(), Some(Failure::Failed("no space left".into())));
+        Failure::forget(folder.path()).unwrap();
+        assert_eq!(read(), None);
+    }
+}

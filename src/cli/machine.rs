@@ -108,12 +108,14 @@ pub(super) fn check_size(
     let size = format!("{steps} steps of a memory of {rows} × {columns}");
     let what = match demand.work {
         Work::Recording => format!("recording {size}"),
+        Work::Measuring { threads: 1 } => format!("measuring episodes of {size}"),
         Work::Measuring { threads } => {
             format!("measuring {threads} episodes at a time, each of {size},")
         }
         Work::Training { batch: 1, .. } => format!("training on {size}"),
         Work::Training { batch, threads } => {
-            format!("training on {size}, in batches of {batch} on {threads} threads,")
+            let s = if threads == 1 { "" } else { "s" };
+            format!("training on {size}, in batches of {batch} on {threads} thread{s},")
         }
     };
     let help = demand.largest(parts.iter().copied()).map(|(part, name)| {

@@ -5,6 +5,7 @@
 //! [`TEMPORARY`]… and locked by its writer: one that nobody has locked is removed by the next who writes there.
 
 use std::fs::{self, File};
+use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -117,8 +118,8 @@ impl Temporary {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder)?;
-        // Without locks nobody removes it either.
-        let _ = file.as_file().try_lock();
+        // Who looks whether it is abandoned holds it for a moment. Without locks nobody removes it either.
+        let _ = file.as_file().lock();
         Ok(Self::Named(file))
     }
 
@@ -223,10 +224,16 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
 /// What was renamed in a folder is so on the disk too when this returns.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     // Elsewhere folders cannot be opened.
-    if cfg!(unix) {
-        File::open(folder)?.sync_all()?;
+    if !cfg!(unix) {
+        return Ok(());
     }
-    Ok(())
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // It may be written into but not read, or its file system cannot do it: the file is there all the same.
+        Err(error) if matches!(error.kind(), PermissionDenied | InvalidInput | Unsupported) => {
+            Ok(())
+        }
+        done => done,
+    }
 }
 
 /// A value of ours as one line of JSON.

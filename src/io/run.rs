@@ -256,12 +256,14 @@ impl RunFolder {
         };
         if !file::exists(&path) {
             return refused(
-                "holds a run without a checkpoint to go on from; --force begins it again",
+                "holds a run without a checkpoint to go on from; begin it again with --out and --force instead",
             );
         }
         let (experiment, state) = checkpoint::read(&path)?;
         if experiment != log.experiment {
-            return refused("was about to be replaced by another run; --force begins that one");
+            return refused(
+                "was about to be replaced by another run; begin that one again with --out and --force instead",
+            );
         }
         Failure::forget(folder)?;
         let mut run = Self {
@@ -471,10 +473,11 @@ fn not_ours(folder: &Path, why: &str) -> Error {
 
 fn taken(folder: &Path, log: &Log) -> Error {
     let done = log.points.last().map_or(0, |point| point.sequences);
-    let go_on = if log.is_finished() {
-        ""
-    } else {
+    let can_go_on = !log.is_finished() && file::exists(&folder.join(CHECKPOINT));
+    let go_on = if can_go_on {
         "go on with --resume, "
+    } else {
+        ""
     };
     let problem = format!(
         "holds a run of {done}/{} sequences; {go_on}choose another --seed or --out, or replace it with --force",
@@ -597,10 +600,22 @@ mod tests {
         let said = refused(&folder);
         assert!(
             said.ends_with(
-                "holds a run without a checkpoint to go on from; --force begins it again"
+                "holds a run without a checkpoint to go on from; begin it again with --out and --force instead"
             ),
             "{said}"
         );
+        // What cannot go on is not offered to.
+        let started = place.path().join("started");
+        drop(RunFolder::create(&started, &tiny(), "x", false).unwrap());
+        let again = || RunFolder::create(&started, &tiny(), "x", false).unwrap_err();
+        let said = again().to_string();
+        assert!(
+            said.contains("0/60 sequences; go on with --resume, choose"),
+            "{said}"
+        );
+        std::fs::remove_file(started.join(CHECKPOINT)).unwrap();
+        let said = again().to_string();
+        assert!(said.contains("0/60 sequences; choose another"), "{said}");
         let said = refused(&place.path().join("none"));
         assert!(
             said.ends_with("none: holds no run that could go on"),

@@ -84,10 +84,11 @@ impl Demand {
     }
 
     /// The one of these parts that is most to blame: of ordinary size, it would save the most. The first of
-    /// several that would save as much.
+    /// several that would save as much; `None` where none of them is larger than ordinary.
     pub fn largest<T>(&self, parts: impl IntoIterator<Item = (Part, T)>) -> Option<(Part, T)> {
         let with = |part| self.with_ordinary(part).bytes();
-        parts.into_iter().min_by_key(|(part, _)| with(*part))
+        let least = parts.into_iter().min_by_key(|(part, _)| with(*part));
+        least.filter(|(part, _)| with(*part) < self.bytes())
     }
 
     /// The same work where one part is no larger than in the experiments that ship.
@@ -218,25 +219,34 @@ mod tests {
                 work: Work::Training { batch, threads },
             };
             change(&mut demand);
-            demand.largest(parts.map(|part| (part, ()))).unwrap().0
+            demand
+                .largest(parts.map(|part| (part, ())))
+                .map(|(part, ())| part)
         };
-        assert_eq!(blamed(|demand| demand.steps = 1_000_000), Part::Steps);
-        assert_eq!(blamed(|demand| demand.config.rows = 1 << 18), Part::Rows);
-        assert_eq!(blamed(|demand| demand.config.columns = 4096), Part::Columns);
+        assert_eq!(blamed(|_| ()), None);
+        assert_eq!(blamed(|demand| demand.steps = 1_000_000), Some(Part::Steps));
+        assert_eq!(
+            blamed(|demand| demand.config.rows = 1 << 18),
+            Some(Part::Rows)
+        );
+        assert_eq!(
+            blamed(|demand| demand.config.columns = 4096),
+            Some(Part::Columns)
+        );
         let large_controller = |demand: &mut Demand| {
             demand.config.controller.size = 16_384;
             demand.config.controller.layers = 16;
         };
-        assert_eq!(blamed(large_controller), Part::Units);
+        assert_eq!(blamed(large_controller), Some(Part::Units));
         let many_layers = |demand: &mut Demand| demand.config.controller.layers = 4096;
-        assert_eq!(blamed(many_layers), Part::Layers);
+        assert_eq!(blamed(many_layers), Some(Part::Layers));
         let many = |demand: &mut Demand| {
             let (batch, threads) = (4096, 2);
             demand.work = Work::Training { batch, threads };
         };
-        assert_eq!(blamed(many), Part::Batch);
+        assert_eq!(blamed(many), Some(Part::Batch));
         let at_once = |demand: &mut Demand| demand.work = Work::Measuring { threads: 1000 };
-        assert_eq!(blamed(at_once), Part::Threads);
+        assert_eq!(blamed(at_once), Some(Part::Threads));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tapescope::io::trace::{self, Imported, Outcome, Source, Verified};
 use tapescope::io::{Experiment, weights};
 use tapescope::model::Ntm;
-use tapescope::train::Recording;
+use tapescope::train::{ABSENT, Recording, is_absent};
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 8, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -204,6 +204,92 @@ fn output_loss_and_the_first_memory_are_looked_at() {
     // What is not a bit has another loss than ours.
     data(&mut value, "target")[12] = json!(0.5);
     assert_eq!(unchecked(&verified(&value)), ["loss"]);
+}
+
+#[test]
+fn a_loss_of_which_no_step_can_be_checked_is_named() {
+    let mut value = without(tiny(), &["logit"]);
+    value["task"]["seed"] = Value::Null;
+    data(&mut value, "mask").fill(json!(1.0));
+    data(&mut value, "target").fill(json!(0.0));
+    data(&mut value, "output").fill(json!(1.0));
+    let found = verified(&value);
+    assert_eq!(unchecked(&found), ["loss"]);
+    assert_eq!(found.outcome(), Outcome::InPart);
+}
+
+#[test]
+fn no_nan_of_a_file_counts_as_not_recorded() {
+    let (machine, experiment) = machine(TINY);
+    let mut recording = Recording::new(&machine, &experiment.task, 7, 2);
+    recording.trace.heads[0].gated.row_mut(0).fill(ABSENT);
+    let mut bytes = Vec::new();
+    let source = Source {
+        config: &machine.config,
+        sha256: None,
+        full_memory: false,
+    };
+    trace::write_npz(&mut bytes, &recording, &source).unwrap();
+    let read = trace::from_bytes(bytes, "t.npz").unwrap();
+    let gated = read.recording.trace.heads[0].gated.row(0);
+    assert!(
+        gated
+            .iter()
+            .all(|&value| value.is_nan() && !is_absent(value))
+    );
+    let found = trace::verify(&read, 1e-5);
+    assert_eq!(first(&found), "read0.gated");
+    assert_eq!(unchecked(&found), [""; 0]);
+}
+
+#[test]
+fn a_seed_of_another_episode_is_noticed_or_named() {
+    let source = TINY.replace("[3, 3]", "[1, 20]");
+    let (machine, experiment) = machine(&source);
+    let honest = written(&machine, &Recording::new(&machine, &experiment.task, 7, 2));
+    assert_eq!(verified(&honest).outcome(), Outcome::Holds);
+    let mut of_another_length = 0;
+    for seed in 8..28 {
+        let mut value = honest.clone();
+        value["task"]["seed"] = json!(seed.to_string());
+        let found = verified(&value);
+        assert_ne!(found.outcome(), Outcome::Holds, "{seed}");
+        if found.outcome() == Outcome::InPart {
+            assert_eq!(unchecked(&found), ["input", "target", "mask"]);
+            of_another_length += 1;
+        }
+    }
+    assert!(of_another_length > 0);
+}
+
+#[test]
+fn a_last_memory_that_nothing_leads_to_is_named() {
+    let mut honest = tiny();
+    let arrays = honest["arrays"].as_object_mut().unwrap();
+    let all = arrays.remove("memory").unwrap();
+    let all = all["data"].as_array().unwrap();
+    let last = json!({"shape": [8, 3], "data": all[all.len() - 24..]});
+    arrays.insert("memory.last".to_owned(), last);
+    let found = verified(&honest);
+    assert_eq!(found.outcome(), Outcome::Holds);
+    assert!(found.checked.contains(&"memory".to_owned()));
+    let mut unknown = honest.clone();
+    unknown["model"]["config"]["order"] = json!("backwards");
+    for (value, why) in [
+        (unknown, "the file says `backwards`"),
+        (
+            without(honest.clone(), &["write0.erase"]),
+            "write0.erase is absent",
+        ),
+        (
+            without(honest, &["memory.initial"]),
+            "memory.initial is absent",
+        ),
+    ] {
+        let found = verified(&value);
+        let memory = ("memory".to_owned(), why.to_owned());
+        assert!(found.unchecked.contains(&memory), "{found:?}");
+    }
 }
 
 #[test]
@@ -666,6 +752,34 @@ fn a_difference_of_words_is_a_difference() {
     assert_eq!(unknown, (vec![], String::new()));
     let memory = lines(&|value| add(value, "memory.initial", 4, 1.0));
     assert_eq!(memory, (vec![], "memory.initial".to_owned()));
+    let task = lines(&|value| value["task"] = json!({"name": "theirs"}));
+    assert_eq!(task, of("task: copy and theirs"));
+    // However far on it stands.
+    let long = |end: &'static str| {
+        let words = format!("{} {end}", "words ".repeat(40));
+        move |value: &mut Value| value["model"]["config"]["order"] = json!(words.clone())
+    };
+    let (mut one, mut other) = (honest.clone(), honest.clone());
+    long("one")(&mut one);
+    long("other")(&mut other);
+    let found = trace::diff(&read(&one), &read(&other), 0.0).unwrap();
+    assert_eq!(found.declared.len(), 1);
+    assert!(found.declared[0].len() < 400 && found.declared[0].ends_with("other"));
+    let kept = &again(&read(&one))["model"]["config"]["order"];
+    assert_eq!(kept, &one["model"]["config"]["order"]);
+    let (mut read_first, mut write_first) = (honest.clone(), honest.clone());
+    for (value, heads) in [
+        (&mut read_first, ["read0", "write0"]),
+        (&mut write_first, ["write0", "read0"]),
+    ] {
+        let config = &mut value["model"]["config"];
+        (config["order"], config["heads"]) = (json!(IN_TURN), json!(heads));
+    }
+    let found = trace::diff(&read(&read_first), &read(&write_first), 0.0).unwrap();
+    assert_eq!(
+        found.declared,
+        ["turns: read0 write0 and write0 read0".to_owned()]
+    );
 }
 
 /// Every array, changed in 200 places by 1e-2, 1e-3 and 1e-4, one at a time: what is checked is noticed, every

@@ -59,17 +59,17 @@ def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
     answer = None if target is None else _episode("target", target, net.num_outputs)
     if task == "copy" and params is None and length is None and net.num_inputs == net.num_outputs + 1:
         params, length = {"bits": net.num_outputs}, len(inputs) - 1
+    silence, scored = np.zeros_like(inputs[0]), np.zeros(net.num_outputs, np.float32)
+    given = [(x, scored, 0, "input") for x in inputs]
+    given += [(silence, y, 1, "answer") for y in (answer if answer is not None else ())]
     with torch.no_grad():
         shifts, watch = _shifts(net), _Watch(net)
-        net.init_sequence(1)
-        recorder = Recorder(task, memory=net.memory.memory, params=params, length=length, order=_order(watch.names),
-                            layers=net.ntm.controller.num_layers, shifts=shifts,
-                            similarity_formula=_similarity_formula(), epsilon=EPSILON, partial_weightings=True,
-                            **dict(zip(watch.names, net.previous_state[2])))
-        silence, scored = np.zeros_like(inputs[0]), np.zeros(net.num_outputs, np.float32)
-        given = [(x, scored, 0, "input") for x in inputs]
-        given += [(silence, y, 1, "answer") for y in (answer if answer is not None else ())]
         try:
+            net.init_sequence(1)
+            recorder = Recorder(task, memory=net.memory.memory, params=params, length=length, order=_order(watch.names),
+                                layers=net.ntm.controller.num_layers, shifts=shifts,
+                                similarity_formula=_similarity_formula(), epsilon=EPSILON, partial_weightings=True,
+                                **dict(zip(watch.names, net.previous_state[2])))
             for x, y, mask, phase in given:
                 output = net(torch.from_numpy(x)[None])[0]
                 hidden, cell = net.previous_state[1]

@@ -69,6 +69,12 @@ def largest_difference(trace):
 
 @needs("torch")
 class PytorchNtm(Test):
+    def test_a_recording_that_is_refused_leaves_the_machine_as_it_was(self):
+        net, inputs, bits = machine()
+        with self.assertRaises(RecordError):
+            pytorch_ntm.record(net, inputs, bits, params={"bitz": 5})
+        self.assertFalse([module for module in net.modules() if module._forward_hooks or module._forward_pre_hooks])
+
     def test_a_run_is_recorded_as_the_machine_does_it(self):
         for pairs, layers in ((1, 1), (2, 1), (1, 2), (3, 2)):
             net, inputs, bits = machine(pairs, layers)

@@ -174,7 +174,9 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
     let why = |(array, why): &(String, String)| format!("{array} ({why})");
     let unchecked = found.unchecked.iter().map(why).collect();
     let recording = &imported.recording;
-    let is_unknown = |name: &&String| !recording.computed.contains(name);
+    // Of a memory that cannot be rebuilt something may have been recorded.
+    let is_unchecked = |name: &str| found.unchecked.iter().any(|(array, _)| array == name);
+    let is_unknown = |name: &&String| !recording.computed.contains(name) && !is_unchecked(name);
     let absent = recording
         .absent
         .iter()

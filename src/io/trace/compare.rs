@@ -2,10 +2,14 @@
 //! what comes after it perhaps only the consequence.
 
 use super::Imported;
+use crate::io::error::bounded;
 use crate::model::config::Order;
 use crate::model::{HeadTrace, ModelConfig, Part, Role, Trace, Turns};
 use crate::task::Episode;
 use crate::train::Recording;
+
+/// The most characters that are shown of what a file says.
+const MOST_SAID: usize = 160;
 
 /// What came out of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -162,7 +166,10 @@ pub(super) fn unlike(
     pairs
         // What is not known of one of them is no difference.
         .filter(|((_, a), (_, b))| a != b && !a.is_empty() && !b.is_empty())
-        .map(|((what, a), (_, b))| format!("{what}: {a} and {b}"))
+        .map(|((what, a), (_, b))| {
+            let [a, b] = [a, b].map(|said| bounded(&said, MOST_SAID));
+            format!("{what}: {a} and {b}")
+        })
         .collect()
 }
 

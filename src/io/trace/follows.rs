@@ -2,6 +2,7 @@
 //! not recorded, but follows.
 
 use super::SCORES;
+use crate::io::error::short;
 use crate::model::{self, HeadTrace, ModelConfig, Part, Scoring, Trace, Turns, recompute};
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
@@ -108,7 +109,7 @@ fn obstacle(
 }
 
 fn said(words: &str) -> String {
-    format!("the file says `{words}`")
+    format!("the file says `{}`", short(words))
 }
 
 /// What is needed and not known, in words.
@@ -134,7 +135,10 @@ fn written(config: &ModelConfig) -> impl Iterator<Item = String> {
 fn memory_obstacle(config: &ModelConfig, recording: &Recording) -> Option<String> {
     match &recording.conventions.turns {
         Turns::Unknown(words) => Some(said(words)),
-        _ => absent(recording, written(config)),
+        _ => {
+            let first = "memory.initial".to_owned();
+            absent(recording, written(config).chain([first]))
+        }
     }
 }
 
@@ -159,8 +163,13 @@ pub(super) fn lacks_start(head: &HeadTrace<f32>, part: Part) -> bool {
     }
 }
 
-/// The recorded arrays that follow from others, but not from what is known, and why.
-pub(super) fn obstacles(config: &ModelConfig, recording: &Recording) -> Vec<(String, String)> {
+/// The recorded arrays that follow from others, but not from what is known, and why; `memories`: whether each
+/// M_t was recorded.
+pub(super) fn obstacles(
+    config: &ModelConfig,
+    recording: &Recording,
+    memories: &[bool],
+) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (index, head) in recording.trace.heads.iter().enumerate() {
         let parts = Part::ALL.into_iter().filter(|part| part.of(head).is_some());
@@ -171,24 +180,33 @@ pub(super) fn obstacles(config: &ModelConfig, recording: &Recording) -> Vec<(Str
     }
     found.push(("memory".to_owned(), memory_obstacle(config, recording)));
     found.push(("loss".to_owned(), loss_obstacle(recording)));
+    // What is left of a memory that cannot be rebuilt was recorded too.
+    let some_memory = memories.iter().skip(1).any(|&is_recorded| is_recorded);
     let found = found.into_iter();
     found
-        .filter(|(array, _)| is_recorded(recording, array))
+        .filter(|(array, _)| is_recorded(recording, array) || array == "memory" && some_memory)
         .filter_map(|(array, why)| Some((array, why?)))
         .collect()
 }
 
-/// The episode of this seed, where the file says which that is.
-pub(super) fn episode_again(recording: &Recording) -> Option<Episode> {
-    let (task, (seed, index)) = (&recording.task, recording.origin?);
-    let values = task
-        .longest()
-        .checked_mul(task.inputs() + task.outputs() + 1)?;
-    let is_ours = !matches!(task, Task::Other(_)) && values <= LARGEST_EPISODE;
-    let episode = is_ours.then(|| task.episode(seed, index))?;
-    let Episode { input, target, .. } = &recording.episode;
-    let same = episode.input.dim() == input.dim() && episode.target.dim() == target.dim();
-    same.then_some(episode)
+/// The episode of this seed, where the file says which that is; `Err`: it is no other than this one by its length,
+/// and why.
+pub(super) fn episode_again(recording: &Recording) -> Result<Option<Episode>, String> {
+    let task = &recording.task;
+    let channels = task.inputs() + task.outputs() + 1;
+    let is_ours = !matches!(task, Task::Other(_))
+        && task.longest().saturating_mul(channels) <= LARGEST_EPISODE;
+    let Some((seed, index)) = recording.origin.filter(|_| is_ours) else {
+        return Ok(None);
+    };
+    let (episode, steps) = (task.episode(seed, index), recording.episode.steps());
+    if episode.steps() == steps {
+        return Ok(Some(episode));
+    }
+    let other = episode.steps();
+    Err(format!(
+        "episode {index} of seed {seed} has {other} steps, not {steps}"
+    ))
 }
 
 /// The loss of every step as it follows from the answer.

@@ -130,12 +130,8 @@ impl AskedForm {
     /// this episode.
     pub(super) fn other(&self) -> Option<String> {
         match &self.name {
-            NameForm::Other(name) => Some(short(name)),
-            NameForm::Ours(kind) if self.params.is_empty() || self.size().is_none() => {
-                let name = serde_json::to_value(kind).ok()?;
-                name.as_str().map(str::to_owned)
-            }
-            NameForm::Ours(_) => None,
+            NameForm::Ours(_) if !self.params.is_empty() && self.size().is_some() => None,
+            _ => Some(short(&self.said())),
         }
     }
 
@@ -163,6 +159,14 @@ impl AskedForm {
             (low == high).then_some(low)
         };
         self.length.or(self.items).or_else(only)
+    }
+
+    /// What the task is called.
+    pub(super) fn said(&self) -> String {
+        match &self.name {
+            NameForm::Other(name) => name.clone(),
+            NameForm::Ours(kind) => word(Some(kind)),
+        }
     }
 
     /// Seed and index, when both are there and are numbers.
@@ -292,7 +296,7 @@ impl ConfigForm {
         let turns = match self.order.as_deref().unwrap_or_default() {
             "" | READ_FIRST | WRITE_FIRST => Turns::Together,
             IN_TURN => Turns::InTurn(self.heads_in_turn().unwrap_or_default()),
-            other => Turns::Unknown(short(other)),
+            other => Turns::Unknown(other.to_owned()),
         };
         let word = self.similarity.as_deref().unwrap_or("cosine");
         let formula = self.similarity_formula.as_deref();
@@ -302,8 +306,8 @@ impl ConfigForm {
         let score = SCORES.iter().find(is_meant);
         let scoring = score.map_or_else(
             || Scoring::Unknown {
-                similarity: short(word),
-                formula: formula.map(short),
+                similarity: word.to_owned(),
+                formula: formula.map(str::to_owned),
             },
             |(score, ..)| score.clone(),
         );
@@ -312,9 +316,14 @@ impl ConfigForm {
 
     /// What is said in words or numbers, and is neither a size nor an array; empty where it is not said.
     pub(super) fn declared(&self) -> Vec<(&'static str, String)> {
-        let said = |text: &Option<String>| text.as_deref().map(short).unwrap_or_default();
+        let said = |text: &Option<String>| text.clone().unwrap_or_default();
+        let turns = match self.order.as_deref() {
+            Some(IN_TURN) => self.heads.join(" "),
+            _ => String::new(),
+        };
         vec![
             ("order", said(&self.order)),
+            ("turns", turns),
             ("similarity", said(&self.similarity)),
             ("similarity_formula", said(&self.similarity_formula)),
             ("epsilon", brief(self.epsilon)),

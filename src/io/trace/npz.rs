@@ -145,6 +145,8 @@ impl<'a> Members<'a> {
                 [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]) as f32,
                 _ => f32::NAN,
             })
+            // Of all NaN one stands for what is not in the file.
+            .map(|value| if value.is_nan() { f32::NAN } else { value })
             .collect())
     }
 }

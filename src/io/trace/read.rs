@@ -435,15 +435,16 @@ fn task(form: &TraceForm, arrays: &mut Arrays) -> Result<Task, Error> {
 
 /// What the file says of the episode and its machine, in words.
 fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
-    let said = |text: &Option<String>| text.as_deref().map(short).unwrap_or_default();
+    let said = |text: &Option<String>| text.clone().unwrap_or_default();
     let phases = form.axes.t.phases.iter();
     let phases: Vec<_> = phases
-        .map(|(name, start, end)| format!("{} {start} to {end}", short(name)))
+        .map(|(name, start, end)| format!("{name} {start} to {end}"))
         .collect();
     let mut declared = vec![
+        ("task", form.task.said()),
         ("seed", said(&form.task.seed)),
         ("episode", said(&form.task.episode)),
-        ("phases", short(&phases.join(", "))),
+        ("phases", phases.join(", ")),
         ("weights", said(&form.model.sha256)),
     ];
     declared.extend(form.model.config.declared());

@@ -13,6 +13,7 @@ use crate::train::Recording;
 
 /// How far a parameter may be out of its range, and a sum of shares from 1: roundings of 32 bits.
 const SLACK: f64 = 1e-5;
+
 /// What came out of verifying a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verified {
@@ -79,7 +80,13 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     let recording = &trace.recording;
     let again = recompute::recompute(&trace.config, &recording.conventions, &recording.trace);
     let (episode, loss) = (episode_again(recording), Losses::again(recording));
-    let unchecked = obstacles(&trace.config, recording);
+    let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
+    let episode = episode.unwrap_or_else(|why| {
+        let asked = ["input", "target", "mask"].into_iter();
+        let asked = asked.filter(|array| is_recorded(recording, array));
+        unchecked.extend(asked.map(|array| (array.to_owned(), why.clone())));
+        None
+    });
     let mut check = Check {
         trace,
         recording,
@@ -245,16 +252,19 @@ impl Check<'_> {
     fn range(&mut self, array: String, index: Vec<usize>, value: f32, nearest: f32) {
         let excess = (f64::from(value) - f64::from(nearest)).abs();
         if excess > self.tolerance.max(SLACK) {
-            let comparison = &mut self.found.comparison;
-            comparison.differing += 1;
-            comparison.largest = comparison.largest.max(excess);
-            comparison.first.get_or_insert(Difference {
+            let difference = Difference {
                 step: index.first().copied(),
                 array,
                 index,
                 first: value,
                 second: nearest,
-            });
+            };
+            let comparison = &mut self.found.comparison;
+            comparison.differing += 1;
+            if excess > comparison.largest {
+                (comparison.largest, comparison.worst) = (excess, Some(difference.clone()));
+            }
+            comparison.first.get_or_insert(difference);
         }
     }
 
@@ -345,7 +355,10 @@ impl Check<'_> {
                 format!("{count} values are NaN, and so is what they follow from"),
             ));
         }
-        if losses.unknown > 0 && self.found.checked.iter().any(|array| array == "loss") {
+        if losses.unknown > 0
+            && is_recorded(self.recording, "loss")
+            && !self.skip.iter().any(|array| array == "loss")
+        {
             let steps = losses.unknown;
             let why = format!(
                 "in {steps} steps an output near 0 or 1 says too little; logit would say more"

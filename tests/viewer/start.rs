@@ -231,6 +231,8 @@ fn a_window_begins_on_the_episode_at_the_step_with_the_head_that_are_asked_for()
             compare: compare.then(|| ("other.safetensors".into(), other())),
             ..options(files)
         });
+        // What is compared with comes behind the first.
+        app.apply(&egui::Context::default(), Vec::new());
         let open = app.session.open.as_ref().unwrap();
         assert_eq!(open.shown.recording.episode, episode);
         assert_eq!(open.shown.config.as_ref().unwrap().rows, 40);

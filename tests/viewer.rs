@@ -27,6 +27,8 @@ mod sliding;
 mod start;
 #[path = "viewer/tab.rs"]
 mod tab;
+#[path = "viewer/whole.rs"]
+mod whole;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -617,6 +619,7 @@ fn machines_with_other_heads_are_shown_as_recorded() {
         ] {
             for _ in 0..3 {
                 press(&mut harness, key);
+                whole::is_whole(&harness, &format!("{name}, {key:?}"));
             }
         }
         harness.get_by_label(&format!("{name}, as recorded"));
@@ -845,9 +848,11 @@ fn every_size_of_window_can_be_drawn() {
     ] {
         let mut harness = window_of(size, Arc::default());
         harness.run_steps(4);
+        whole::is_whole_or_finite(&harness, size);
         press(&mut harness, Key::U);
         press(&mut harness, Key::Questionmark);
         harness.run_steps(3);
+        whole::is_whole_or_finite(&harness, size);
     }
 }
 
@@ -1361,6 +1366,7 @@ fn many_layers_and_units_fit_any_window() {
         };
         let mut harness = window_with(size, options);
         harness.run_steps(4);
+        whole::is_whole_or_finite(&harness, size);
     }
 }
 

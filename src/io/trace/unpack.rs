@@ -19,6 +19,9 @@ const UNDECLARED: u64 = 256 << 20;
 /// Text of a value, in bytes: seventeen digits, sign, point, exponent, comma, and some spaces.
 const PER_VALUE: f64 = 40.0;
 
+/// Why more than the limit is refused.
+const MOST: &str = "the most that is read";
+
 /// What was gzipped, which has at most `limit` bytes, and no more than the sizes it declares can need.
 pub(super) fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
     let mut from = MultiGzDecoder::new(bytes);
@@ -35,7 +38,6 @@ pub(super) fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
         let most = most >> 20;
         Err(format!("unpacks to more than {most} MB, {why}"))
     };
-    const MOST: &str = "the most that is read";
     let prefix = PREFIX.min(limit);
     read(prefix, &mut whole)?;
     if (whole.len() as u64) <= prefix {
@@ -46,7 +48,13 @@ pub(super) fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
             UNDECLARED,
             "the most that is read of a trace that does not begin with its task, model and axes",
         ),
-        Some(most) if most < limit => (most, "more than a trace of its sizes can need"),
+        Some([least, _]) if least > limit => {
+            return Err(format!(
+                "is too large by the sizes that it declares: its weightings alone need more than {} MB, {MOST}",
+                limit >> 20
+            ));
+        }
+        Some([_, most]) if most < limit => (most, "more than a trace of its sizes can need"),
         _ => (limit, MOST),
     };
     if most > whole.len() as u64 {
@@ -58,8 +66,8 @@ pub(super) fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
     Ok(whole)
 }
 
-/// How much text a trace has at most by what it says before its arrays, in bytes.
-fn declared(start: &[u8]) -> Option<u64> {
+/// How much text a trace has at least, and at most, by what it says before its arrays, in bytes.
+fn declared(start: &[u8]) -> Option<[u64; 2]> {
     // What was cut off in a character ends before it.
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
@@ -75,8 +83,10 @@ fn declared(start: &[u8]) -> Option<u64> {
     let head = 5.0 * n + 3.0 * m + model.shifts.len() as f64 + 4.0;
     let step = 3.0 * CHANNELS + 2.0 * units + model.heads.len() as f64 * head + n * m;
     // What later versions record may be as much again.
-    let text = 2.0 * (steps + 2.0) * step * PER_VALUE;
-    Some((text as u64).saturating_add(PREFIX))
+    let most = 2.0 * (steps + 2.0) * step * PER_VALUE;
+    // Only weightings must be there; a digit and a comma each.
+    let least = 2.0 * steps * model.heads.len() as f64 * n;
+    Some([least as u64, (most as u64).saturating_add(PREFIX)])
 }
 
 /// What a trace says of itself before its arrays.
@@ -207,7 +217,11 @@ mod tests {
         );
         assert_eq!(
             declared(head(usize::MAX, usize::MAX).as_bytes()),
-            Some(u64::MAX)
+            Some([u64::MAX; 2])
+        );
+        assert_eq!(
+            refused(&head(100_000, 700_000)),
+            "is too large by the sizes that it declares: its weightings alone need more than 2048 MB, the most that is read"
         );
     }
 }

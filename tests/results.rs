@@ -243,13 +243,13 @@ fn the_table_of_the_suite_is_of_these_machines() {
         let experiment = &trained.experiment;
         for task in experiment.evaluation.cases(&experiment.task) {
             let size = task.size();
-            let mut words = match task.measure() {
+            let size = match task.measure() {
                 Measure::Length => format!("length {}", size.end()),
                 Measure::Items => format!("{} items", size.end()),
             };
-            if let Some(repeats) = task.repeats() {
-                words += &format!(", {} repeats", repeats.end());
-            }
+            let repeats = task.repeats();
+            let repeats = repeats.map(|repeats| format!(", {} repeats", repeats.end()));
+            let words = size + &repeats.unwrap_or_default();
             let is_here =
                 |(name, at, _): &(String, String, String)| *name == experiment.name && *at == words;
             assert!(table.keys().any(is_here), "{}: {words}", experiment.name);

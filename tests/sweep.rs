@@ -16,7 +16,7 @@ const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
     "model": {"memory": {"rows": 4, "columns": 3}, "controller": {"size": 4}},
     "training": {"sequences": 20, "validation_every": 10, "validation_episodes": 1}}"#;
 /// Longer than anything takes on a machine that is not broken.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 fn place() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -49,6 +49,10 @@ The same command gives the same bytes.";
 /// Draw an episode: figure 6 of the paper, or any picture of the window, as SVG, PNG or animated GIF.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line that is given or not"
+)]
 pub(super) struct Render {
     /// A recorded trace; or, to record an episode first, a preset whose weights are included, a
     /// weights file, or the folder of a run.

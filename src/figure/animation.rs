@@ -87,7 +87,7 @@ impl Frames<'_> {
     }
 
     /// An animation that runs for ever. The last frame stays for a second longer. At most 65,535 pixels a side.
-    pub(super) fn to_gif(&self, motion: &Motion<'_>) -> Vec<u8> {
+    pub(super) fn gif(&self, motion: &Motion<'_>) -> Vec<u8> {
         let table = Table::of(self);
         let [width, height] = (self.draw)(0).pixels(self.scale).map(|side| {
             let side = u16::try_from(side);

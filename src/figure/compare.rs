@@ -230,7 +230,7 @@ impl<'a> Comparison<'a> {
         match format {
             Format::Svg => self.draw(Part::All).to_svg().into_bytes(),
             Format::Png => self.draw(Part::All).to_png(scale),
-            Format::Gif => self.film(scale, |frames| frames.to_gif(motion)),
+            Format::Gif => self.film(scale, |frames| frames.gif(motion)),
         }
     }
 
@@ -240,6 +240,10 @@ impl<'a> Comparison<'a> {
     }
 
     /// About how many bytes an animation has.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of frames of one lifetime, the closure of any"
+    )]
     pub fn estimated_bytes(&self, scale: f32) -> usize {
         self.film(scale, |frames| frames.estimated_bytes())
     }

@@ -331,6 +331,10 @@ impl<'a> Figure<'a> {
     }
 
     /// About how many bytes an animation has.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of frames of one lifetime, the closure of any"
+    )]
     pub fn estimated_bytes(&self, scale: f32, stages: bool) -> usize {
         self.film(scale, stages, |frames| frames.estimated_bytes())
     }
@@ -364,7 +368,7 @@ impl<'a> Figure<'a> {
         match format {
             Format::Svg => self.draw().to_svg().into_bytes(),
             Format::Png => self.draw().to_png(scale),
-            Format::Gif => self.film(scale, motion.stages, |frames| frames.to_gif(motion)),
+            Format::Gif => self.film(scale, motion.stages, |frames| frames.gif(motion)),
         }
     }
 

@@ -465,7 +465,7 @@ mod tests {
         let folder = place.path().join("sweep");
         let names = |seeds: std::ops::Range<u64>| seeds.map(|seed| run_name(&[], seed)).collect();
         write_plan(&folder, names(1..3)).unwrap();
-        let found = find(&[folder.clone()]).unwrap();
+        let found = find(std::slice::from_ref(&folder)).unwrap();
         assert_eq!(
             (found.runs.len(), found.planned.len(), found.missing.len()),
             (0, 2, 2)

@@ -180,12 +180,14 @@ mod tests {
         assert_eq!(progress(&wanted), Progress::Finished);
     }
 
+    /// What the log says, what the weights say (they end with the best), and how much of the log stands.
+    type Case = (&'static [f64], Option<&'static [f64]>, usize);
+
     #[test]
     fn a_log_that_is_ahead_of_its_weights_is_not_believed() {
         let place = tempfile::tempdir().unwrap();
         let wanted = experiment(1, &[]);
-        // What the log says, what the weights say (they end with the best), and how much of the log stands.
-        let cases: [(&[f64], Option<&[f64]>, usize); 9] = [
+        let cases: [Case; 9] = [
             (&[1.0, 0.5], Some(&[1.0, 0.5]), 2),
             (&[1.0, 0.5], Some(&[1.0]), 1),
             (&[0.5, 1.0], Some(&[0.5]), 2),

@@ -133,13 +133,11 @@ fn written(config: &ModelConfig) -> impl Iterator<Item = String> {
 
 /// Why the memories do not follow from each other, if they do not.
 fn memory_obstacle(config: &ModelConfig, recording: &Recording) -> Option<String> {
-    match &recording.conventions.turns {
-        Turns::Unknown(words) => Some(said(words)),
-        _ => {
-            let first = "memory.initial".to_owned();
-            absent(recording, written(config).chain([first]))
-        }
+    if let Turns::Unknown(words) = &recording.conventions.turns {
+        return Some(said(words));
     }
+    let first = "memory.initial".to_owned();
+    absent(recording, written(config).chain([first]))
 }
 
 /// Why the loss does not follow from the answer, if it does not.

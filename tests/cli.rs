@@ -353,7 +353,7 @@ fn a_run_that_is_stopped_says_how_it_goes_on() {
         "--set",
         "training.validation_every=1000",
     ];
-    // Stops a run behind its first line, which is a validation.
+    // Stops a run behind its first validation. Whoever goes on says first from where.
     let stop = |arguments: &[&str], signal: &str| {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tapescope"))
             .args(arguments)
@@ -363,7 +363,11 @@ fn a_run_that_is_stopped_says_how_it_goes_on() {
             .spawn()
             .unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap());
-        errors.read_line(&mut String::new()).unwrap();
+        let mut line = String::new();
+        while !line.contains(" sequences: ") {
+            line.clear();
+            assert!(errors.read_line(&mut line).unwrap() > 0);
+        }
         let pid = child.id().to_string();
         let sent = Command::new("kill").args(["-s", signal, &pid]).status();
         assert!(sent.unwrap().success());

@@ -7,6 +7,7 @@ Independent of the program that wrote the trace: NumPy in float64, the equations
 else. Prints the largest difference of each stage; exit code 1 when one exceeds 1e-5.
 """
 
+import gzip
 import json
 import sys
 
@@ -16,7 +17,10 @@ TOLERANCE = 1e-5
 
 
 def load(path):
-    trace = json.load(open(path))
+    """The configuration and the arrays of a JSON trace, also a gzipped one."""
+    opened = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
+    with opened as file:
+        trace = json.load(file)
     arrays = {
         name: np.array(array["data"], array["dtype"]).reshape(array["shape"]).astype(np.float64)
         for name, array in trace["arrays"].items()

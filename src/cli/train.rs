@@ -86,6 +86,12 @@ impl Train {
         else {
             return self.report_finished(out);
         };
+        if state.sequences > 0 {
+            note(&format!(
+                "goes on after {} of {} sequences",
+                state.sequences, experiment.training.sequences
+            ));
+        }
         let mut run = Run { folder };
         let progress = Progress::new(state.sequences, experiment.training.sequences);
         let mut trainer = Trainer::resume(

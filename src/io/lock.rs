@@ -150,6 +150,10 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
+    // A named pipe would keep whoever opens it waiting.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     let mut text = String::new();
     File::open(path)?.take(LIMIT).read_to_string(&mut text)?;
     Ok(text)
@@ -234,6 +238,14 @@ mod tests {
         for foreign in ["notes", "{}", r#"{"format":"x"}"#] {
             fs::write(&path, foreign).unwrap();
             assert!(!Lock::is_ours(&path), "{foreign}");
+        }
+        // Nor is what is no file, which nobody waits for.
+        #[cfg(unix)]
+        {
+            let pipe = folder.path().join("pipe");
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+            assert!(made.unwrap().success());
+            assert!(!Lock::is_ours(&pipe));
         }
     }
 

@@ -175,12 +175,10 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
     let unchecked = found.unchecked.iter().map(why).collect();
     let recording = &imported.recording;
     // Of a memory that cannot be rebuilt something may have been recorded.
-    let is_unchecked = |name: &str| found.unchecked.iter().any(|(array, _)| array == name);
-    let is_unknown = |name: &&String| !recording.computed.contains(name) && !is_unchecked(name);
-    let absent = recording
-        .absent
-        .iter()
-        .filter(is_unknown)
+    let is_unchecked = |name: &&String| found.unchecked.iter().any(|(array, _)| array == *name);
+    let unknown = recording.unknown();
+    let absent = unknown
+        .filter(|name| !is_unchecked(name))
         .cloned()
         .collect();
     let lists: [(&str, Vec<String>); 4] = [

@@ -41,9 +41,7 @@ impl Suite<'_> {
         for (name, trained) in &machines {
             let experiment = &trained.experiment;
             for task in experiment.evaluation.cases(&experiment.task) {
-                let at_a_time = self.threads.min(self.episodes_of(trained));
-                let parts = [(Part::Threads, "--threads")];
-                machine::check_measuring(trained, &task, at_a_time, name, &parts)?;
+                self.check(trained, &task, name)?;
                 cases.push(Case {
                     name,
                     trained,
@@ -90,9 +88,7 @@ impl Suite<'_> {
                 break;
             }
             trained.machine = trained.machine.with_rows(rows)?;
-            let at_a_time = self.threads.min(self.episodes_of(&trained));
-            let parts = [(Part::Threads, "--threads")];
-            machine::check_measuring(&trained, &case.task, at_a_time, case.name, &parts)?;
+            self.check(&trained, &case.task, case.name)?;
             measured = self.line(out, table, case, &trained)?;
             out.flush()?;
         }
@@ -111,6 +107,13 @@ impl Suite<'_> {
     fn episodes_of(&self, trained: &Trained) -> usize {
         let preset = &trained.experiment.evaluation;
         self.episodes.unwrap_or(preset.episodes)
+    }
+
+    /// Refuses to measure a machine for which there is not enough memory.
+    fn check(&self, trained: &Trained, task: &Task, name: &str) -> anyhow::Result<()> {
+        let at_a_time = self.threads.min(self.episodes_of(trained));
+        let parts = [(Part::Threads, "--threads")];
+        machine::check_measuring(trained, task, at_a_time, name, &parts)
     }
 
     fn table(&self, cases: &[Case]) -> Table {

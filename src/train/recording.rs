@@ -52,8 +52,13 @@ impl Recording {
 
     /// True when the values of an array of the trace format were recorded, or computed from what was.
     pub fn knows(&self, array: &str) -> bool {
-        let has = |names: &[String]| names.iter().any(|name| name == array);
-        !has(&self.absent) || has(&self.computed)
+        self.unknown().all(|unknown| unknown != array)
+    }
+
+    /// The arrays of the trace format of which nothing is known: absent, and not computed either.
+    pub fn unknown(&self) -> impl Iterator<Item = &String> {
+        let absent = self.absent.iter();
+        absent.filter(|array| !self.computed.contains(array))
     }
 
     /// True where an answer is asked for, known, and on the wrong side of one half.

@@ -125,22 +125,21 @@ pub(super) fn read(folder: &Path) -> Result<Standing, Error> {
 
 /// How many of the validations of a log may be believed. The weights, which are those of the best one, hold
 /// the history until then; what is better than they are, or other than they say, is of weights that are lost.
-fn founded(log: &[HistoryPoint], history: Option<&[HistoryPoint]>) -> usize {
+fn founded(points: &[HistoryPoint], history: Option<&[HistoryPoint]>) -> usize {
     let history = history.unwrap_or_default();
     let key = |point: &HistoryPoint| {
         let bits = point.validation.bits_per_sequence;
         (point.sequences, bits.to_bits())
     };
-    if log.iter().zip(history).any(|(a, b)| key(a) != key(b)) {
+    if points.iter().zip(history).any(|(a, b)| key(a) != key(b)) {
         return 0;
     }
     let bits = |point: &HistoryPoint| point.validation.bits_per_sequence;
-    let finite = history.iter().map(bits).filter(|bits| bits.is_finite());
-    let best = finite.fold(f64::INFINITY, f64::min);
+    let best = log::best(history).map_or(f64::INFINITY, |index| bits(&history[index]));
     let is_better = |point: &HistoryPoint| bits(point) < best;
-    let behind = log.get(history.len()..).unwrap_or_default();
+    let behind = points.get(history.len()..).unwrap_or_default();
     let lost = behind.iter().position(is_better);
-    lost.map_or(log.len(), |place| history.len() + place)
+    lost.map_or(points.len(), |place| history.len() + place)
 }
 
 #[cfg(test)]

@@ -94,13 +94,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         fact("Memory", &format!("{} rows", open.all.total()));
     }
     overrun_ui(ui, session);
-    let is_unknown = |array: &&String| !recording.computed.contains(array);
-    let unknown: Vec<_> = recording
-        .absent
-        .iter()
-        .filter(is_unknown)
-        .cloned()
-        .collect();
+    let unknown: Vec<_> = recording.unknown().cloned().collect();
     let palette = Palette::of(ui);
     let words = "computed from what was recorded:";
     absent_ui(ui, &recording.computed, words, palette.subdued);

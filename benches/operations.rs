@@ -29,7 +29,7 @@ use tapescope::model::config::ControllerKind::{Feedforward, Lstm};
 use tapescope::model::config::{ControllerKind, HeadColumns, ModelConfig};
 use tapescope::model::controller::{feedforward, lstm};
 use tapescope::model::head::HeadGradient;
-use tapescope::model::{HeadTrace, Ntm, Params, Role, TOGETHER, Trace, Workspace, addressing};
+use tapescope::model::{HeadTrace, Ntm, Params, TOGETHER, Trace, Workspace, addressing};
 use tapescope::task::{Copy, Episode, Task};
 use tapescope::train::{self, Clip, Optimizer, OptimizerConfig, Trainer, TrainingConfig};
 
@@ -279,9 +279,7 @@ mod memory {
         fn new(rows: usize) -> Self {
             let (_, mut trace) = recorded(Lstm, rows, 2, T + 1);
             for head in &mut trace.heads {
-                if let Role::Write { erase, .. } = &mut head.role {
-                    erase.as_mut_slice().fill(0.0);
-                }
+                head.erase.as_mut_slice().fill(0.0);
             }
             let (mut before, mut norms) = (values(rows * COLUMNS), values(rows));
             before.copy_from_slice(trace.memory_columns.row(T));

@@ -7,7 +7,7 @@ use tapescope::math::Series;
 use tapescope::model::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, VectorActivation,
 };
-use tapescope::model::{ModelConfig, Ntm, Params, Role, Trace, Workspace};
+use tapescope::model::{ModelConfig, Ntm, Params, Trace, Workspace};
 use tapescope::task::{Copy, Episode, Task};
 use tapescope::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
 
@@ -184,22 +184,21 @@ fn every_stage_of_every_step() {
             for (index, head) in trace.heads.iter().enumerate() {
                 let golden_head = &golden["heads"][index];
                 close("k", head.key.row(t), &golden_head["k"]);
-                close("beta", &head.strength[t..=t], &golden_head["beta"]);
-                close("g", &head.gate[t..=t], &golden_head["g"]);
+                close("beta", head.strength.row(t), &golden_head["beta"]);
+                close("g", head.gate.row(t), &golden_head["g"]);
                 close("s", head.shift.row(t), &golden_head["s"]);
-                close("gamma", &head.sharpening[t..=t], &golden_head["gamma"]);
+                close("gamma", head.sharpening.row(t), &golden_head["gamma"]);
                 close("K", head.similarity.row(t), &golden_head["K"]);
                 close("w_c", head.content.row(t), &golden_head["w_c"]);
                 close("w_g", head.gated.row(t), &golden_head["w_g"]);
                 close("w_shift", head.shifted.row(t), &golden_head["w_shift"]);
                 close("w", head.weighting.row(t), &golden_head["w"]);
-                match &head.role {
-                    Role::Read { read } => close("r", read.row(t), &golden["reads"][index]),
-                    Role::Write { erase, add } => {
-                        assert!(index >= reads);
-                        close("e", erase.row(t), &golden_head["erase"]);
-                        close("a", add.row(t), &golden_head["add"]);
-                    }
+                assert_eq!(head.is_write(), index >= reads);
+                if head.is_write() {
+                    close("e", head.erase.row(t), &golden_head["erase"]);
+                    close("a", head.add.row(t), &golden_head["add"]);
+                } else {
+                    close("r", head.read.row(t), &golden["reads"][index]);
                 }
             }
             let memory: Vec<f64> = trace.memory(t + 1).iter().copied().collect();

@@ -4,7 +4,7 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use tapescope::model::config::{ControllerConfig, ControllerKind, InitialWeighting, ShiftForm};
-use tapescope::model::{ModelConfig, Ntm, Role, Trace};
+use tapescope::model::{ModelConfig, Ntm, Trace};
 
 fn configs() -> impl Strategy<Value = ModelConfig> {
     let sizes = (1_usize..40, 1_usize..9, 1_usize..4, 1_usize..4, 0_usize..3);
@@ -86,11 +86,13 @@ proptest! {
         let machine = machine(config, seed, 3.0);
         let trace = run(&machine, 5);
         for head in &trace.heads {
-            let Role::Read { read } = &head.role else { continue };
+            if head.is_write() {
+                continue;
+            }
             for t in 0..trace.steps() {
                 // M_{t-1}: reads see the memory before this step's write.
                 let memory = trace.memory(t);
-                for (column, &r) in memory.columns().into_iter().zip(read.row(t)) {
+                for (column, &r) in memory.columns().into_iter().zip(head.read.row(t)) {
                     let low = column.iter().fold(f32::INFINITY, |a, &b| a.min(b));
                     let high = column.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b));
                     prop_assert!(r >= low - 1e-4 && r <= high + 1e-4, "{low} <= {r} <= {high}");

@@ -37,7 +37,7 @@ use egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use tapescope::model::config::Order;
-use tapescope::model::{ModelConfig, Ntm, Role};
+use tapescope::model::{ModelConfig, Ntm};
 use tapescope::player::Stage;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
@@ -174,18 +174,14 @@ fn weightings_only() -> OpenedTrace {
             &mut head.content,
             &mut head.gated,
             &mut head.shifted,
+            &mut head.strength,
+            &mut head.gate,
+            &mut head.sharpening,
+            &mut head.read,
+            &mut head.erase,
+            &mut head.add,
         ] {
             series.as_mut_slice().fill(ABSENT);
-        }
-        for list in [&mut head.strength, &mut head.gate, &mut head.sharpening] {
-            list.fill(ABSENT);
-        }
-        match &mut head.role {
-            Role::Read { read } => read.as_mut_slice().fill(ABSENT),
-            Role::Write { erase, add } => {
-                erase.as_mut_slice().fill(ABSENT);
-                add.as_mut_slice().fill(ABSENT);
-            }
         }
     }
     recording.loss.fill(ABSENT);
@@ -482,7 +478,7 @@ fn a_wish_records_another_episode() {
     assert_eq!(harness.state().player.steps(), 3 + 1 + 12 + 1);
     act(&mut harness, Command::MemoryRows(64));
     let open = harness.state().session.open.as_ref().unwrap();
-    assert_eq!(open.shown.recording.trace.heads[0].initial.len(), 64);
+    assert_eq!(open.shown.recording.trace.heads[0].initial.width(), 64);
 }
 
 #[test]
@@ -1217,7 +1213,7 @@ fn a_first_machine_too_large_to_record_is_refused_once() {
     // With fewer rows it can be shown.
     act(&mut harness, Command::MemoryRows(64));
     let open = harness.state().session.open.as_ref().unwrap();
-    assert_eq!(open.shown.recording.trace.heads[0].initial.len(), 64);
+    assert_eq!(open.shown.recording.trace.heads[0].initial.width(), 64);
 }
 
 #[test]

@@ -86,7 +86,7 @@ pub struct Common {
 impl Common {
     /// Looks at all of both.
     pub fn of(a: &Recording, b: &Recording) -> Self {
-        let rows = |r: &Recording| r.trace.heads.first().map_or(0, |head| head.initial.len());
+        let rows = |r: &Recording| r.trace.heads.first().map_or(0, |head| head.initial.width());
         let total = rows(a).min(rows(b));
         let memories = [a, b].map(|r| r.trace.memory_columns.as_slice().iter());
         let [first, second] = memories;
@@ -136,7 +136,7 @@ fn memory_difference(a: &Recording, b: &Recording, total: usize) -> Scale {
     if own != memory_columns(b) || total == 0 {
         return Scale::Signed(1.0);
     }
-    let rows = [a, b].map(|r| r.trace.heads[0].initial.len());
+    let rows = [a, b].map(|r| r.trace.heads[0].initial.width());
     let most = (0..=steps).map(|t| {
         let columns = [a, b].map(|r| r.trace.memory_columns.row(t));
         let columns = columns[0].chunks(rows[0]).zip(columns[1].chunks(rows[1]));

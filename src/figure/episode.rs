@@ -13,7 +13,7 @@ use super::{
     scalars,
 };
 use crate::math::Series;
-use crate::model::{HeadTrace, Role};
+use crate::model::HeadTrace;
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
@@ -284,14 +284,9 @@ impl<'a> Figure<'a> {
     /// A figure of this episode.
     pub fn new(recording: &'a Recording, options: Options) -> Self {
         let trace = &recording.trace;
-        let total = trace.heads.first().map_or(0, |head| head.initial.len());
-        let vectors = trace.heads.iter().flat_map(|head| {
-            let add = match &head.role {
-                Role::Write { add, .. } => add.as_slice(),
-                Role::Read { .. } => &[],
-            };
-            head.key.as_slice().iter().chain(add)
-        });
+        let total = trace.heads.first().map_or(0, |head| head.initial.width());
+        let heads = trace.heads.iter();
+        let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
         let layers = trace.layers.iter();
         let span = options.span(trace.steps());
         Self {
@@ -644,10 +639,11 @@ impl<'a> Figure<'a> {
 
     fn vectors(&self, picture: Picture, head: usize) -> Panel {
         let trace = &self.recording.trace;
-        let (name, symbol, series, scale) = match (&trace.heads[head].role, picture) {
-            (Role::Write { erase, .. }, Picture::Erases) => ("Erases", "e", erase, Scale::Bits),
-            (Role::Write { add, .. }, _) => ("Adds", "a", add, self.vector_scale),
-            (Role::Read { read }, _) => ("Reads", "r", read, self.memory_scale),
+        let of = &trace.heads[head];
+        let (name, symbol, series, scale) = match picture {
+            _ if !of.is_write() => ("Reads", "r", &of.read, self.memory_scale),
+            Picture::Erases => ("Erases", "e", &of.erase, Scale::Bits),
+            _ => ("Adds", "a", &of.add, self.vector_scale),
         };
         let note = format!("{symbol} of {}", self.label(head));
         self.over_time(name.to_owned(), note, series, scale, "column")
@@ -1133,7 +1129,7 @@ mod tests {
         assert!(!of(&recording).contains("not recorded"));
         let head = &mut recording.trace.heads[2];
         head.content.as_mut_slice().fill(ABSENT);
-        head.gate.fill(ABSENT);
+        head.gate.as_mut_slice().fill(ABSENT);
         head.shift.as_mut_slice().fill(ABSENT);
         assert_eq!(of(&recording).matches(">not recorded<").count(), 3);
     }

@@ -88,14 +88,17 @@ pub fn scalars(head: &HeadTrace<f32>, shift: Vec<f32>, entropy: Vec<f32>) -> [Sc
         numbers::round_up(finite.fold(0.0, f32::max))
     };
     let (steps, range) = (shift.len(), head.shift.width() / 2);
-    let rows = head.initial.len().max(2) as f32;
+    let rows = head.initial.width().max(2) as f32;
     let scalar = |symbol, words, values, scale| Scalar {
         symbol,
         words,
         values,
         scale,
     };
-    let (strength, sharpening) = (&head.strength[..steps], &head.sharpening[..steps]);
+    let (strength, sharpening) = (
+        &head.strength.as_slice()[..steps],
+        &head.sharpening.as_slice()[..steps],
+    );
     let reach = (range as f32).max(1.0);
     [
         scalar(
@@ -104,7 +107,12 @@ pub fn scalars(head: &HeadTrace<f32>, shift: Vec<f32>, entropy: Vec<f32>) -> [Sc
             strength.to_vec(),
             (0.0, most(strength)),
         ),
-        scalar("g", "gate", head.gate[..steps].to_vec(), (0.0, 1.0)),
+        scalar(
+            "g",
+            "gate",
+            head.gate.as_slice()[..steps].to_vec(),
+            (0.0, 1.0),
+        ),
         scalar("s", "expected shift", shift, (-reach, reach)),
         scalar(
             "γ",

@@ -12,7 +12,7 @@ pub const TOUCHED: f32 = 0.01;
 /// walk on. Every row if none is touched.
 pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
     let heads = &recording.trace.heads;
-    let total = heads.first().map_or(0, |head| head.initial.len());
+    let total = heads.first().map_or(0, |head| head.initial.width());
     touched_by(&[recording], total, 0..recording.trace.steps())
 }
 

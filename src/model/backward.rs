@@ -486,7 +486,7 @@ impl<R: Real> Ntm<R> {
             let logits = &mut workspace.rows;
             let heads = trace.heads.iter().zip(&workspace.heads);
             for (mut to, (head, gradient)) in weighting.view_mut().outer_iter_mut().zip(heads) {
-                logit_gradient_of(&head.initial, &gradient.next, logits);
+                logit_gradient_of(head.initial.row(0), &gradient.next, logits);
                 add_all(to.iter_mut(), &*logits);
             }
             add_all(read.view_mut().iter_mut(), &workspace.read);

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use super::trace::{ArraySpec, Place};
+use crate::math::matrix::padded;
+
 /// Everything that fixes the shape of a machine's tensors and its equations.
 ///
 /// | field | default | range | purpose |
@@ -290,6 +293,36 @@ impl ModelConfig {
             1
         };
         gates * self.controller.size
+    }
+
+    /// Values per step of a series of the trace; 0 for one that such a machine does not have.
+    pub fn width(&self, place: Place, array: &ArraySpec) -> usize {
+        let is_lstm = self.controller.kind == ControllerKind::Lstm;
+        match (place, array.name) {
+            (_, "raw") => padded(self.head_outputs()),
+            (_, "features") => self.features(),
+            (_, "norms") => self.rows,
+            (Place::Layer(layer), "controller.input") => self.layer_inputs(layer),
+            (_, "controller.gates" | "controller.cell" | "controller.cell_tanh") if !is_lstm => 0,
+            (_, "controller.gates") => padded(4 * self.controller.size),
+            (_, "controller.cell_tanh") => self.controller.size,
+            (Place::Head(head), "read") if head >= self.read_heads => 0,
+            (Place::Head(head), "erase" | "add") if head < self.read_heads => 0,
+            _ => array.dims.iter().map(|axis| self.axis(axis)).product(),
+        }
+    }
+
+    /// The size of an axis of an array; 1 for those of time and of layers.
+    fn axis(&self, axis: &str) -> usize {
+        match axis {
+            "x" => self.inputs,
+            "y" => self.outputs,
+            "n" => self.rows,
+            "m" => self.columns,
+            "c" => self.controller.size,
+            "s" => self.offsets(),
+            _ => 1,
+        }
     }
 
     /// Inputs of the output layer: [h; reads].

@@ -9,7 +9,7 @@
 //! | sharpening γ | 1 + softplus | ≥ 1 |
 
 use super::config::{HeadColumns, ModelConfig, ShiftForm, VectorActivation};
-use super::trace::{HeadTrace, Role};
+use super::trace::HeadTrace;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::{softmax, softmax_of_few};
@@ -39,10 +39,10 @@ kernel! {
         for (index, head) in heads.iter_mut().enumerate() {
             let columns = config.head_columns(index);
             activate_vector(simd, config.key_activation, &raw[columns.key], head.key.row_mut(t));
-            if let Role::Write { erase, add } = &mut head.role {
-                let (e, raw_e) = (erase.row_mut(t), &raw[columns.erase]);
+            if head.is_write() {
+                let (e, raw_e) = (head.erase.row_mut(t), &raw[columns.erase]);
                 map_packs!(simd, e = [raw_e] => sigmoid(raw_e));
-                activate_vector(simd, config.add_activation, &raw[columns.add], add.row_mut(t));
+                activate_vector(simd, config.add_activation, &raw[columns.add], head.add.row_mut(t));
             }
         }
     }
@@ -109,12 +109,12 @@ kernel! {
                 d_shift[0] = scalar_shift_backward(raw[columns.shift.start], &gradient.shift);
             }
         }
-        if let Role::Write { erase, add } = &head.role {
-            let (e, d_erase) = (erase.row(t), &gradient.erase);
+        if head.is_write() {
+            let (e, d_erase) = (head.erase.row(t), &gradient.erase);
             let d_raw = &mut raw_gradient[columns.erase.clone()];
             map_packs!(simd, d_raw = [e, d_erase] => d_erase * e * (-e + R::ONE));
             let d_raw = &mut raw_gradient[columns.add.clone()];
-            vector_backward(simd, config.add_activation, add.row(t), &gradient.add, d_raw);
+            vector_backward(simd, config.add_activation, head.add.row(t), &gradient.add, d_raw);
         }
     }
 }
@@ -251,11 +251,11 @@ mod tests {
                     };
                     let loss = |raw: &[f64]| {
                         let head = record(raw);
-                        let vectors = match &head.role {
-                            Role::Read { .. } => 0.0,
-                            Role::Write { erase, add } => {
-                                dot(erase.row(0), &gradient.erase) + dot(add.row(0), &gradient.add)
-                            }
+                        let vectors = if head.is_write() {
+                            dot(head.erase.row(0), &gradient.erase)
+                                + dot(head.add.row(0), &gradient.add)
+                        } else {
+                            0.0
                         };
                         dot(head.key.row(0), &gradient.key)
                             + dot(head.shift.row(0), &gradient.shift)

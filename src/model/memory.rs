@@ -3,7 +3,7 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m]. A read is then one product of
 //! the memory with the weighting, and a write one pass over N neighbours for each column.
 
-use super::trace::{HeadTrace, Role};
+use super::trace::HeadTrace;
 use crate::math::Real;
 use crate::math::matrix::{self, Blocks, Rows, by_blocks, lanes};
 use crate::math::simd::{Kernel, Simd, dispatch, kernel};
@@ -17,16 +17,13 @@ pub fn read_and_write<R: Real>(
 ) {
     let (readers, writers) = heads.split_at_mut(heads.partition_point(|head| !head.is_write()));
     if let ([reader], [writer]) = (&mut *readers, &*writers) {
-        let weighting = reader.weighting.row(t);
-        if let Role::Read { read } = &mut reader.role {
-            return dispatch(ReadAndWrite {
-                reading: weighting,
-                read: read.row_mut(t),
-                write: Write::of(writer, t),
-                before,
-                after,
-            });
-        }
+        return dispatch(ReadAndWrite {
+            reading: reader.weighting.row(t),
+            read: reader.read.row_mut(t),
+            write: Write::of(writer, t),
+            before,
+            after,
+        });
     }
     read(readers, t, before);
     write(writers, t, before, after);
@@ -35,10 +32,8 @@ pub fn read_and_write<R: Real>(
 /// Equation 2 for all read heads of step `t`.
 pub fn read<R: Real>(readers: &mut [HeadTrace<R>], t: usize, columns: &[R]) {
     for head in readers {
-        let weighting = head.weighting.row(t);
-        if let Role::Read { read } = &mut head.role {
-            matrix::product_with_vector(rows(columns, weighting), weighting, read.row_mut(t));
-        }
+        let (weighting, read) = (head.weighting.row(t), head.read.row_mut(t));
+        matrix::product_with_vector(rows(columns, weighting), weighting, read);
     }
 }
 
@@ -135,21 +130,13 @@ struct Write<'a, R> {
 }
 
 impl<'a, R: Real> Write<'a, R> {
-    /// The step `t` of a write head; a read head writes nothing.
+    /// The step `t` of a write head.
     #[inline(always)]
     fn of(head: &'a HeadTrace<R>, t: usize) -> Self {
-        let weighting = head.weighting.row(t);
-        match &head.role {
-            Role::Write { erase, add } => Self {
-                weighting,
-                erase: erase.row(t),
-                add: add.row(t),
-            },
-            Role::Read { .. } => Self {
-                weighting,
-                erase: &[],
-                add: &[],
-            },
+        Self {
+            weighting: head.weighting.row(t),
+            erase: head.erase.row(t),
+            add: head.add.row(t),
         }
     }
 }
@@ -433,10 +420,8 @@ mod tests {
         let mut heads = Trace::new(&config).heads.split_off(1);
         for (q, head) in heads.iter_mut().enumerate() {
             head.weighting = series(&w[q * N..][..N]);
-            head.role = Role::Write {
-                erase: series(&e[q * M..][..M]),
-                add: series(&a[q * M..][..M]),
-            };
+            head.erase = series(&e[q * M..][..M]);
+            head.add = series(&a[q * M..][..M]);
         }
         heads
     }
@@ -453,19 +438,14 @@ mod tests {
         (config.rows, config.columns) = (N, M);
         let mut reader = Trace::new(&config).heads.swap_remove(0);
         reader.weighting = series(reading);
-        reader.role = Role::Read {
-            read: series(&[0.0; M]),
-        };
+        reader.read = series(&[0.0; M]);
         let mut all = vec![reader];
         all.extend(heads(w, e, a));
         all
     }
 
     fn read_of(head: &HeadTrace<f64>) -> &[f64] {
-        match &head.role {
-            Role::Read { read } => read.row(0),
-            Role::Write { .. } => unreachable!("the first head reads"),
-        }
+        head.read.row(0)
     }
 
     #[test]

@@ -19,4 +19,4 @@ pub use ntm::{Ntm, TOGETHER};
 pub use overrun::{Overrun, peak};
 pub use params::{Initial, Params};
 pub use recompute::{Conventions, Part, Scoring, Turns};
-pub use trace::{HeadTrace, LayerTrace, Role, Trace};
+pub use trace::{ArraySpec, HeadTrace, LayerTrace, Place, Range, Trace};

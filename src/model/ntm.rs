@@ -16,7 +16,7 @@ use super::controller::{feedforward, lstm};
 use super::head::activate;
 use super::memory;
 use super::params::Params;
-use super::trace::{HeadTrace, Role, Trace};
+use super::trace::{HeadTrace, Trace};
 use crate::math::pack::map_packs;
 use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::softmax;
@@ -140,12 +140,12 @@ impl<R: Real> Ntm<R> {
         for (index, head) in trace.heads.iter_mut().enumerate() {
             match self.config.initial_weighting {
                 InitialWeighting::OneHot => {
-                    head.initial.fill(R::ZERO);
+                    head.initial.row_mut(0).fill(R::ZERO);
                     head.initial[0] = R::ONE;
                 }
                 InitialWeighting::Learned => {
                     let logits = initial.weighting.row(index);
-                    distribution_of(logits, &mut head.initial);
+                    distribution_of(logits, head.initial.row_mut(0));
                 }
             }
         }
@@ -215,9 +215,7 @@ impl<R: Real> Ntm<R> {
         seen_hidden.copy_from_slice(hidden);
         let seen_reads = seen_reads.chunks_exact_mut(self.config.columns);
         for (seen, head) in seen_reads.zip(&trace.heads) {
-            if let Role::Read { read } = &head.role {
-                seen.copy_from_slice(read.row(t));
-            }
+            seen.copy_from_slice(head.read.row(t));
         }
     }
 
@@ -277,14 +275,12 @@ impl<R: Real> Ntm<R> {
             see(below.hidden.row(t));
         } else {
             see(trace.input.row(t));
-            for (q, head) in trace.heads.iter().enumerate() {
-                if let Role::Read { read } = &head.role {
-                    see(if t > 0 {
-                        read.row(t - 1)
-                    } else {
-                        initial.read.row(q)
-                    });
-                }
+            for (q, head) in trace.heads[..self.config.read_heads].iter().enumerate() {
+                see(if t > 0 {
+                    head.read.row(t - 1)
+                } else {
+                    initial.read.row(q)
+                });
             }
         }
         if self.config.controller.kind == ControllerKind::Lstm {
@@ -363,7 +359,7 @@ pub(super) fn content_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: 
 pub(super) fn gated_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
     let (w_c, to) = (head.content.row(t), head.gated.row_mut(t));
     let w_previous = if t == 0 {
-        &head.initial[..]
+        head.initial.row(0)
     } else {
         head.weighting.row(t - 1)
     };

@@ -5,7 +5,7 @@
 //! nobody looked for it. On more rows that comes later, or weighs less on each. A head that finds a row by its
 //! content writes it again on purpose: that does not count.
 
-use super::trace::{HeadTrace, Role, Trace};
+use super::trace::{HeadTrace, Trace};
 
 /// A head is on a row that has this share of its weight or more; a row holds what was written there while this
 /// share of it is left, were every write to replace what it reaches.
@@ -48,9 +48,9 @@ impl Trace<f32> {
     /// recorded.
     pub fn overrun(&self) -> Option<Overrun> {
         let writers = || self.heads.iter().filter(|head| head.is_write());
-        let (first, rows) = (writers().next()?, writers().next()?.initial.len());
+        let (first, rows) = (writers().next()?, writers().next()?.initial.width());
         let mut columns = self.memory_columns.row(0).chunks(rows);
-        let is_one_hot = |head: &HeadTrace<f32>| peak(&head.initial) == Some((0, 1.0));
+        let is_one_hot = |head: &HeadTrace<f32>| peak(head.initial.row(0)) == Some((0, 1.0));
         if !columns.all(|column| column.iter().all(|value| *value == column[0]))
             || !writers().all(is_one_hot)
         {
@@ -77,7 +77,7 @@ struct Place {
 impl Place {
     /// On to `row`, which begins a lap when the head came there by a shift.
     fn advance(&mut self, head: &HeadTrace<f32>, t: usize, row: usize) {
-        let (rows, reach) = (head.initial.len(), head.shift.width() / 2);
+        let (rows, reach) = (head.initial.width(), head.shift.width() / 2);
         let (_, found) = peak(head.content.row(t)).unwrap_or_default();
         let held = head.previous_weighting(t)[self.row];
         let gate = head.gate[t];
@@ -134,15 +134,12 @@ impl Book {
 
     /// What a head writes in step `t`, and where that leaves it.
     fn write(&mut self, head: &HeadTrace<f32>, t: usize, place: &mut Place) {
-        let Role::Write { erase, add } = &head.role else {
-            return;
-        };
         let weighting = head.weighting.row(t);
         let Some((row, weight)) = peak(weighting) else {
             return;
         };
         // How much of the weight changes anything; what was not recorded is not a number, and changes nothing.
-        let vectors = erase.row(t).iter().chain(add.row(t));
+        let vectors = head.erase.row(t).iter().chain(head.add.row(t));
         let force = vectors
             .map(|value| value.abs())
             .fold(0.0, f32::max)
@@ -241,17 +238,15 @@ mod tests {
         let mut trace = Trace::new(&config);
         trace.resize(steps.len());
         for head in &mut trace.heads {
-            head.initial.fill(0.0);
+            head.initial.as_mut_slice().fill(0.0);
             head.initial[0] = 1.0;
             for (t, (weighting, by_content)) in steps.iter().enumerate() {
                 head.weighting.row_mut(t).copy_from_slice(weighting);
                 head.content.row_mut(t).copy_from_slice(weighting);
                 head.gate[t] = f32::from(u8::from(*by_content));
             }
-            if let Role::Write { erase, add } = &mut head.role {
-                erase.as_mut_slice().fill(0.9);
-                add.as_mut_slice().fill(-1.0);
-            }
+            head.erase.as_mut_slice().fill(0.9);
+            head.add.as_mut_slice().fill(-1.0);
         }
         trace
     }
@@ -312,10 +307,8 @@ mod tests {
         for value in [0.1, f32::NAN] {
             let mut trace = round();
             for head in &mut trace.heads {
-                if let Role::Write { erase, add } = &mut head.role {
-                    erase.as_mut_slice().fill(value);
-                    add.as_mut_slice().fill(value);
-                }
+                head.erase.as_mut_slice().fill(value);
+                head.add.as_mut_slice().fill(value);
             }
             assert_eq!(trace.overrun(), None, "{value}");
         }

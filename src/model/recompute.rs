@@ -4,7 +4,7 @@ use super::ModelConfig;
 use super::config::Order;
 use super::memory;
 use super::ntm::{compare, content_of, gated_of, shifted_of, weighting_of};
-use super::trace::{HeadTrace, Role, Trace};
+use super::trace::{HeadTrace, Trace};
 use crate::math::simd::kernel;
 use crate::math::{Real, Series};
 
@@ -94,17 +94,15 @@ impl Part {
     }
 
     /// Its values; a write head reads nothing.
-    pub fn of<R>(self, head: &HeadTrace<R>) -> Option<&Series<R>> {
+    pub fn of<R: Real>(self, head: &HeadTrace<R>) -> Option<&Series<R>> {
         Some(match self {
             Self::Similarity => &head.similarity,
             Self::Content => &head.content,
             Self::Gated => &head.gated,
             Self::Shifted => &head.shifted,
             Self::Weighting => &head.weighting,
-            Self::Read => match &head.role {
-                Role::Read { read } => read,
-                Role::Write { .. } => return None,
-            },
+            Self::Read if head.is_write() => return None,
+            Self::Read => &head.read,
         })
     }
 }

@@ -1,151 +1,225 @@
 //! The record of one episode: what back-propagation reads from the end, the viewer in any order, and
 //! the exporter as it stands. One array per quantity, time first.
+//!
+//! Every array stands here once, as a field with its [`ArraySpec`] beside it. Making room, counting bytes,
+//! finding what is not finite, writing, reading, comparing, verifying, the schema, `docs/formats.md` and the
+//! Python module follow from that; an array that a machine does not have is of width 0.
 
 use ndarray::ArrayView2;
 
 use super::config::ModelConfig;
-use crate::math::matrix::padded;
 use crate::math::{Real, Series};
 
-/// Everything a machine computed in one episode. All series have one row per step.
-///
-/// Shapes: T steps, X inputs, Y outputs, N memory rows, M columns, C units per controller layer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trace<R = f32> {
-    /// Input x_t, [T, X].
-    pub input: Series<R>,
-    /// Output before the sigmoid, [T, Y].
-    pub logit: Series<R>,
-    /// Output y_t in (0, 1), [T, Y].
-    pub output: Series<R>,
-    /// The controller, bottom layer first.
-    pub layers: Vec<LayerTrace<R>>,
-    /// Read heads, then write heads.
-    pub heads: Vec<HeadTrace<R>>,
-    /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows. When `memory_every` is
-    /// more than 1, only some of it; see there.
-    pub memory_columns: Series<R>,
-    /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
-    /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
-    /// again, from what the heads wrote, to the same bits.
-    pub memory_every: usize,
-    /// Pre-activations of all heads, [T, P and padding]; see [`ModelConfig::head_columns`].
-    pub raw: Series<R>,
-    /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
-    pub features: Series<R>,
-    /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N]; where memory is not kept every step,
-    /// [1, N], of the last step.
-    pub norms: Series<R>,
+/// What is known of an array before any episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArraySpec {
+    /// Its name in files, behind the head it belongs to (`read0.key`).
+    pub name: &'static str,
+    /// Its axes in files: t steps, t+1 memories, n memory rows, m columns, x inputs, y outputs, l layers, c units
+    /// of a layer, s shifts. None for what stands in no file.
+    pub dims: &'static [&'static str],
+    /// Its symbol in the paper.
+    pub symbol: &'static str,
+    /// What its values can be.
+    pub range: Range,
+    /// Where its equation stands: section or number in Graves et al. 2014, where nothing else is said.
+    pub equation: &'static str,
 }
 
-/// One controller layer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LayerTrace<R = f32> {
-    /// What the layer saw, [T, inputs]; see [`ModelConfig::layer_inputs`].
-    pub input: Series<R>,
-    /// LSTM: the activated gates i, f, g, o, [T, 4C and padding]. Empty rows for a feedforward layer.
-    pub gates: Series<R>,
-    /// LSTM cell c_t, [T, C]. Empty rows for a feedforward layer.
-    pub cell: Series<R>,
-    /// tanh(c_t), [T, C]. Empty rows for a feedforward layer.
-    pub cell_tanh: Series<R>,
-    /// Hidden state h_t, [T, C].
-    pub hidden: Series<R>,
+/// What the values of an array can be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// Any number.
+    Any,
+    /// This number or more.
+    AtLeast(f32),
+    /// From one number to another.
+    Within(f32, f32),
+    /// The values of the last axis are shares of 1.
+    Distribution,
 }
 
-/// One head: the parameters it emitted and every stage of the addressing they drove.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HeadTrace<R = f32> {
-    /// Key k_t, [T, M].
-    pub key: Series<R>,
-    /// Key strength β_t ≥ 0, [T].
-    pub strength: Vec<R>,
-    /// Interpolation gate g_t in (0, 1), [T].
-    pub gate: Vec<R>,
-    /// Shift weighting s_t, [T, 2k+1]: index j moves the focus by j − k rows.
-    pub shift: Series<R>,
-    /// Sharpening γ_t ≥ 1, [T].
-    pub sharpening: Vec<R>,
-    /// Cosine of the key with every row of M_{t−1}, in [−1, 1], [T, N] (equation 6).
-    pub similarity: Series<R>,
-    /// Content weighting w^c, [T, N] (equation 5).
-    pub content: Series<R>,
-    /// Gated weighting w^g, [T, N] (equation 7).
-    pub gated: Series<R>,
-    /// Shifted weighting w̃, [T, N] (equation 8).
-    pub shifted: Series<R>,
-    /// Final weighting w, [T, N] (equation 9).
-    pub weighting: Series<R>,
-    /// The weighting before the first step, [N].
-    pub initial: Vec<R>,
-    /// What the head did with its weighting.
-    pub role: Role<R>,
+impl ArraySpec {
+    const fn new(
+        name: &'static str,
+        dims: &'static [&'static str],
+        symbol: &'static str,
+        range: Range,
+        equation: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            dims,
+            symbol,
+            range,
+            equation,
+        }
+    }
+
+    /// An array that back-propagation needs and no file has.
+    const fn scratch(name: &'static str) -> Self {
+        Self::new(name, &[], "", Range::Any, "")
+    }
+
+    /// True for what stands in files.
+    pub fn is_in_files(&self) -> bool {
+        !self.dims.is_empty()
+    }
 }
 
-/// A head reads or writes.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Role<R = f32> {
-    /// Read vector r_t = Σ w(i)·M_{t−1}(i), [T, M] (equation 2).
-    Read {
-        /// Read vector.
-        read: Series<R>,
-    },
-    /// Erase e_t in (0, 1) and add a_t, [T, M] each (equations 3 and 4).
-    Write {
-        /// Erase vector.
-        erase: Series<R>,
-        /// Add vector.
-        add: Series<R>,
-    },
+/// Makes a struct of series, and the table of what they are.
+macro_rules! arrays {
+    ($(#[$attribute:meta])* pub struct $name:ident {
+        $($(#[$doc:meta])* $field:ident: $spec:expr,)*
+    } beside { $($(#[$other_doc:meta])* $other:ident: $type:ty,)* }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name<R = f32> {
+            $($(#[$doc])* pub $field: Series<R>,)*
+            $($(#[$other_doc])* pub $other: $type,)*
+        }
+
+        impl<R: Real> $name<R> {
+            /// What its series are, in the order of the computation.
+            pub const ARRAYS: &'static [ArraySpec] = &[$($spec),*];
+
+            fn with_widths(width: impl Fn(&ArraySpec) -> usize, $($other: $type),*) -> Self {
+                Self { $($field: Series::new(width(&$spec)),)* $($other),* }
+            }
+
+            /// The series themselves, each with what it is; those that this machine does not have are of width 0.
+            pub fn arrays(&self) -> impl Iterator<Item = (&'static ArraySpec, &Series<R>)> {
+                Self::ARRAYS.iter().zip([$(&self.$field),*])
+            }
+
+            /// [`Self::arrays`], to write.
+            pub fn arrays_mut(&mut self) -> impl Iterator<Item = (&'static ArraySpec, &mut Series<R>)> {
+                Self::ARRAYS.iter().zip([$(&mut self.$field),*])
+            }
+        }
+    };
+}
+
+use ArraySpec as Spec;
+use Range::{Any, AtLeast, Distribution, Within};
+
+arrays! {
+    /// Everything a machine computed in one episode. All series have one row per step, but where something else
+    /// is said.
+    ///
+    /// Shapes: T steps, X inputs, Y outputs, N memory rows, M columns, C units per controller layer.
+    pub struct Trace {
+        /// Input x_t, [T, X].
+        input: Spec::new("input", &["t", "x"], "x", Any, "the task"),
+        /// Output before the sigmoid, [T, Y].
+        logit: Spec::new("logit", &["t", "y"], "z", Any, "what the output layer makes of [h; r]"),
+        /// Output y_t in (0, 1), [T, Y].
+        output: Spec::new("output", &["t", "y"], "y", Within(0.0, 1.0), "the sigmoid of the logit"),
+        /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows. When `memory_every` is
+        /// more than 1, only some of it; see there.
+        memory_columns: Spec::new("memory", &["t+1", "n", "m"], "M", Any, "3, 4"),
+        /// Pre-activations of all heads, [T, P and padding].
+        raw: Spec::scratch("raw"),
+        /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
+        features: Spec::scratch("features"),
+        /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N]; where memory is not kept every step,
+        /// [1, N], of the last step.
+        norms: Spec::scratch("norms"),
+    } beside {
+        /// The controller, bottom layer first.
+        layers: Vec<LayerTrace<R>>,
+        /// Read heads, then write heads.
+        heads: Vec<HeadTrace<R>>,
+        /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
+        /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
+        /// again, from what the heads wrote, to the same bits.
+        memory_every: usize,
+    }
+}
+
+arrays! {
+    /// One controller layer.
+    pub struct LayerTrace {
+        /// What the layer saw, [T, inputs].
+        input: Spec::scratch("controller.input"),
+        /// LSTM: the activated gates i, f, g, o, [T, 4C and padding].
+        gates: Spec::scratch("controller.gates"),
+        /// LSTM cell c_t, [T, C].
+        cell: Spec::new("controller.cell", &["t", "l", "c"], "c", Any, "LSTM: f ∘ c + i ∘ g"),
+        /// tanh(c_t), [T, C].
+        cell_tanh: Spec::scratch("controller.cell_tanh"),
+        /// Hidden state h_t, [T, C].
+        hidden: Spec::new("controller.hidden", &["t", "l", "c"], "h", Within(-1.0, 1.0), "section 3.4"),
+    } beside {}
+}
+
+arrays! {
+    /// One head: the parameters it emitted and every stage of the addressing they drove.
+    pub struct HeadTrace {
+        /// The weighting before the first step, [1, N].
+        initial: Spec::new("initial", &["n"], "w_0", Distribution, "the state before the first step"),
+        /// Key k_t, [T, M].
+        key: Spec::new("key", &["t", "m"], "k", Any, "section 3.3.1"),
+        /// Key strength β_t ≥ 0, [T, 1].
+        strength: Spec::new("strength", &["t"], "β", AtLeast(0.0), "section 3.3.1"),
+        /// Interpolation gate g_t in (0, 1), [T, 1].
+        gate: Spec::new("gate", &["t"], "g", Within(0.0, 1.0), "section 3.3.2"),
+        /// Shift weighting s_t, [T, 2k+1]: index j moves the focus by j − k rows.
+        shift: Spec::new("shift", &["t", "s"], "s", Distribution, "section 3.3.2"),
+        /// Sharpening γ_t ≥ 1, [T, 1].
+        sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "section 3.3.2"),
+        /// Score of the key with every row of the memory that the head sees, [T, N]; of the cosine in [−1, 1].
+        similarity: Spec::new("similarity", &["t", "n"], "K", Any, "6"),
+        /// Content weighting w^c, [T, N].
+        content: Spec::new("content", &["t", "n"], "w^c", Distribution, "5"),
+        /// Gated weighting w^g, [T, N].
+        gated: Spec::new("gated", &["t", "n"], "w^g", Distribution, "7"),
+        /// Shifted weighting w̃, [T, N].
+        shifted: Spec::new("shifted", &["t", "n"], "w̃", Distribution, "8"),
+        /// Final weighting w, [T, N].
+        weighting: Spec::new("weighting", &["t", "n"], "w", Distribution, "9"),
+        /// What a read head read, r_t = Σ w(i)·M_{t−1}(i), [T, M].
+        read: Spec::new("read", &["t", "m"], "r", Any, "2"),
+        /// Erase e_t of a write head, in (0, 1), [T, M].
+        erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "3"),
+        /// Add a_t of a write head, [T, M].
+        add: Spec::new("add", &["t", "m"], "a", Any, "4"),
+    } beside {}
+}
+
+/// To what of a machine a series belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The machine as a whole.
+    Machine,
+    /// This layer of the controller.
+    Layer(usize),
+    /// This head.
+    Head(usize),
 }
 
 impl<R: Real> Trace<R> {
     /// An empty trace for machines of this configuration.
     pub fn new(config: &ModelConfig) -> Self {
-        let (n, m, c) = (config.rows, config.columns, config.controller.size);
-        let lstm = config.layer_outputs() > c;
-        let layer = |index| LayerTrace {
-            input: Series::new(config.layer_inputs(index)),
-            gates: Series::new(if lstm { padded(4 * c) } else { 0 }),
-            cell: Series::new(if lstm { c } else { 0 }),
-            cell_tanh: Series::new(if lstm { c } else { 0 }),
-            hidden: Series::new(c),
-        };
-        let head = |index| HeadTrace {
-            key: Series::new(m),
-            strength: Vec::new(),
-            gate: Vec::new(),
-            shift: Series::new(config.offsets()),
-            sharpening: Vec::new(),
-            similarity: Series::new(n),
-            content: Series::new(n),
-            gated: Series::new(n),
-            shifted: Series::new(n),
-            weighting: Series::new(n),
-            initial: vec![R::ZERO; n],
-            role: if index < config.read_heads {
-                Role::Read {
-                    read: Series::new(m),
-                }
-            } else {
-                Role::Write {
-                    erase: Series::new(m),
-                    add: Series::new(m),
-                }
-            },
-        };
-        Self {
-            input: Series::new(config.inputs),
-            logit: Series::new(config.outputs),
-            output: Series::new(config.outputs),
-            layers: (0..config.controller.layers).map(layer).collect(),
-            heads: (0..config.heads()).map(head).collect(),
-            memory_columns: Series::new(m * n),
-            memory_every: 1,
-            raw: Series::new(padded(config.head_outputs())),
-            features: Series::new(config.features()),
-            norms: Series::new(n),
-        }
+        let at = |place| move |spec: &ArraySpec| config.width(place, spec);
+        let layers = 0..config.controller.layers;
+        let heads = 0..config.heads();
+        let layers = layers.map(|index| LayerTrace::with_widths(at(Place::Layer(index))));
+        let heads = heads.map(|index| HeadTrace::with_widths(at(Place::Head(index))));
+        Self::with_widths(at(Place::Machine), layers.collect(), heads.collect(), 1)
+    }
+
+    /// Every series, with what it is and where it belongs.
+    pub fn everything(&self) -> impl Iterator<Item = (Place, &'static ArraySpec, &Series<R>)> {
+        let at = |place| move |(spec, series)| (place, spec, series);
+        let layers = self.layers.iter().enumerate();
+        let heads = self.heads.iter().enumerate();
+        self.arrays()
+            .map(at(Place::Machine))
+            .chain(
+                layers.flat_map(move |(index, layer)| layer.arrays().map(at(Place::Layer(index)))),
+            )
+            .chain(heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index)))))
     }
 
     /// Bytes of a trace with room for an episode of `steps` steps, as [`Trace::resize_for_training`] makes
@@ -153,22 +227,11 @@ impl<R: Real> Trace<R> {
     pub fn bytes(config: &ModelConfig, steps: usize, limit: usize) -> u64 {
         let trace = Self::new(config);
         let every = Self::memory_every_for(trace.memory_columns.width(), steps, limit);
-        let heads = trace.heads.iter();
-        let per_step: usize = trace.per_step().map(Series::width).sum::<usize>()
-            + heads
-                .clone()
-                .map(|head| head.scalars().len())
-                .sum::<usize>();
-        let at_once: usize = heads.map(|head| head.initial.len()).sum();
-        let times = |width: usize, rows: usize| (width as u64).saturating_mul(rows as u64);
-        times(per_step, steps)
-            .saturating_add(times(
-                trace.memory_columns.width(),
-                memory_rows(steps, every),
-            ))
-            .saturating_add(times(trace.norms.width(), norms_rows(steps, every)))
-            .saturating_add(at_once as u64)
-            .saturating_mul(size_of::<R>() as u64)
+        let of = |(_, spec, series): (Place, &ArraySpec, &Series<R>)| {
+            (series.width() as u64).saturating_mul(rows(spec, steps, every) as u64)
+        };
+        let values = trace.everything().map(of).fold(0, u64::saturating_add);
+        values.saturating_mul(size_of::<R>() as u64)
     }
 
     /// Makes room for an episode of `steps` steps that will be differentiated, not shown: when all M_t
@@ -176,6 +239,19 @@ impl<R: Real> Trace<R> {
     pub fn resize_for_training(&mut self, steps: usize, limit: usize) {
         self.memory_every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
         self.resize(steps);
+    }
+
+    /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
+    pub fn resize(&mut self, steps: usize) {
+        let every = self.memory_every;
+        let layers = self.layers.iter_mut().flat_map(LayerTrace::arrays_mut);
+        let heads = self.heads.iter_mut().flat_map(HeadTrace::arrays_mut);
+        for (spec, series) in layers.chain(heads) {
+            series.resize(rows(spec, steps, every));
+        }
+        for (spec, series) in self.arrays_mut() {
+            series.resize(rows(spec, steps, every));
+        }
     }
 
     /// How many steps lie between two memories of so many values that are kept.
@@ -188,36 +264,47 @@ impl<R: Real> Trace<R> {
         }
     }
 
-    /// Every series with one row per step. Those of memory are apart: they have a row more, or fewer.
-    fn per_step(&self) -> impl Iterator<Item = &Series<R>> {
-        let Self {
-            input,
-            logit,
-            output,
-            layers,
-            heads,
-            memory_columns: _,
-            memory_every: _,
-            raw,
-            features,
-            norms: _,
-        } = self;
-        [input, logit, output, raw, features]
-            .into_iter()
-            .chain(layers.iter().flat_map(LayerTrace::series))
-            .chain(heads.iter().flat_map(HeadTrace::series))
-    }
-
     /// Every number of the trace, in no particular order.
     #[cfg(test)]
     pub(crate) fn values(&self) -> impl Iterator<Item = R> {
-        let heads = self.heads.iter();
-        let scalars = heads.flat_map(|head| head.scalars().into_iter().chain([&head.initial]));
-        self.per_step()
-            .chain([&self.memory_columns, &self.norms])
-            .flat_map(Series::as_slice)
-            .chain(scalars.flatten())
+        self.everything()
+            .flat_map(|(_, _, series)| series.as_slice())
             .copied()
+    }
+
+    /// The first array with a value that is not finite, by its name in files, and the step; in the order of the
+    /// computation.
+    pub fn first_not_finite(&self) -> Option<(String, usize)> {
+        let order = |place| match place {
+            Place::Layer(_) => 0,
+            Place::Head(_) => 1,
+            Place::Machine => 2,
+        };
+        let mut all: Vec<_> = self
+            .everything()
+            .filter(|(_, spec, _)| spec.is_in_files())
+            .collect();
+        all.sort_by_key(|(place, ..)| order(*place));
+        (0..self.steps()).find_map(|t| {
+            let broken = all.iter().find(|(_, spec, series)| {
+                // The memory of a step is the one after it.
+                let row = if spec.name == "memory" { t + 1 } else { t };
+                let is_kept = spec.name == "memory" && self.memory_every == 1;
+                let is_there = spec.dims[0] == "t" || is_kept;
+                is_there
+                    && series.width() > 0
+                    && series.row(row).iter().any(|value| !value.is_finite())
+            });
+            broken.map(|(place, spec, _)| (self.array_name(*place, spec), t))
+        })
+    }
+
+    /// The name of an array in files.
+    pub fn array_name(&self, place: Place, spec: &ArraySpec) -> String {
+        match place {
+            Place::Head(index) => format!("{}.{}", self.head_name(index), spec.name),
+            Place::Machine | Place::Layer(_) => spec.name.to_owned(),
+        }
     }
 
     /// The row of `memory_columns` that holds M_t, or held it last.
@@ -260,128 +347,26 @@ impl<R: Real> Trace<R> {
             .expect("a memory has rows * columns values")
             .reversed_axes()
     }
-
-    /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
-    pub fn resize(&mut self, steps: usize) {
-        for series in [
-            &mut self.input,
-            &mut self.logit,
-            &mut self.output,
-            &mut self.raw,
-            &mut self.features,
-        ] {
-            series.resize(steps);
-        }
-        let every = self.memory_every;
-        self.norms.resize(norms_rows(steps, every));
-        self.memory_columns.resize(memory_rows(steps, every));
-        for layer in &mut self.layers {
-            for series in [
-                &mut layer.input,
-                &mut layer.gates,
-                &mut layer.cell,
-                &mut layer.cell_tanh,
-                &mut layer.hidden,
-            ] {
-                series.resize(steps);
-            }
-        }
-        for head in &mut self.heads {
-            head.resize(steps);
-        }
-    }
 }
 
-/// Rows of `memory_columns` for so many steps.
-fn memory_rows(steps: usize, every: usize) -> usize {
-    match every {
-        1 => steps.saturating_add(1),
+/// How many rows a series has for so many steps.
+fn rows(spec: &ArraySpec, steps: usize, every: usize) -> usize {
+    match (spec.name, every) {
+        ("memory", 1) => steps.saturating_add(1),
         // Those that are kept, M_0 among them, and two for what lies between.
-        every => steps / every + 3,
-    }
-}
-
-/// Rows of `norms` for so many steps.
-fn norms_rows(steps: usize, every: usize) -> usize {
-    if every == 1 { steps } else { 1 }
-}
-
-impl<R: Real> LayerTrace<R> {
-    fn series(&self) -> [&Series<R>; 5] {
-        let Self {
-            input,
-            gates,
-            cell,
-            cell_tanh,
-            hidden,
-        } = self;
-        [input, gates, cell, cell_tanh, hidden]
+        ("memory", every) => steps / every + 3,
+        ("norms", 2..) => 1,
+        _ if spec.is_in_files() && spec.dims[0] != "t" => 1,
+        _ => steps,
     }
 }
 
 impl<R: Real> HeadTrace<R> {
-    /// What has a row per step.
-    fn series(&self) -> impl Iterator<Item = &Series<R>> {
-        let Self {
-            key,
-            strength: _,
-            gate: _,
-            shift,
-            sharpening: _,
-            similarity,
-            content,
-            gated,
-            shifted,
-            weighting,
-            initial: _,
-            role,
-        } = self;
-        let (one, other) = match role {
-            Role::Read { read } => (read, None),
-            Role::Write { erase, add } => (erase, Some(add)),
-        };
-        [key, shift, similarity, content, gated, shifted, weighting]
-            .into_iter()
-            .chain([one])
-            .chain(other)
-    }
-
     /// Every number of this head, in no particular order.
     pub fn values(&self) -> impl Iterator<Item = R> {
-        let scalars = self.scalars().into_iter().chain([&self.initial]);
-        self.series()
-            .flat_map(Series::as_slice)
-            .chain(scalars.flatten())
+        self.arrays()
+            .flat_map(|(_, series)| series.as_slice())
             .copied()
-    }
-
-    /// What has a number per step.
-    fn scalars(&self) -> [&Vec<R>; 3] {
-        [&self.strength, &self.gate, &self.sharpening]
-    }
-
-    fn resize(&mut self, steps: usize) {
-        for scalar in [&mut self.strength, &mut self.gate, &mut self.sharpening] {
-            scalar.resize(steps, R::ZERO);
-        }
-        for series in [
-            &mut self.key,
-            &mut self.shift,
-            &mut self.similarity,
-            &mut self.content,
-            &mut self.gated,
-            &mut self.shifted,
-            &mut self.weighting,
-        ] {
-            series.resize(steps);
-        }
-        match &mut self.role {
-            Role::Read { read } => read.resize(steps),
-            Role::Write { erase, add } => {
-                erase.resize(steps);
-                add.resize(steps);
-            }
-        }
     }
 
     /// The key of step `t`, to read, and the row for its similarities, to write.
@@ -391,13 +376,13 @@ impl<R: Real> HeadTrace<R> {
 
     /// True for a write head.
     pub fn is_write(&self) -> bool {
-        matches!(self.role, Role::Write { .. })
+        self.add.width() > 0
     }
 
     /// w_{t−1}: the weighting of the step before `t`, or the initial one.
     pub fn previous_weighting(&self, t: usize) -> &[R] {
         if t == 0 {
-            &self.initial
+            self.initial.row(0)
         } else {
             self.weighting.row(t - 1)
         }

@@ -12,8 +12,7 @@ use super::evaluate::{Evaluation, evaluate_on};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
-use crate::math::Real;
-use crate::model::{ModelConfig, Ntm, Params, Role, TOGETHER, Trace, Workspace};
+use crate::model::{ModelConfig, Ntm, Params, TOGETHER, Trace, Workspace};
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
@@ -129,8 +128,7 @@ impl Tape {
         group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
             None
         } else {
-            let first = |trace| first_not_finite(trace, &machine.config);
-            traces.iter().find_map(first)
+            traces.iter().find_map(Trace::first_not_finite)
         };
         machine.backward(traces, workspaces, &mut group.gradient);
     }
@@ -345,52 +343,6 @@ fn first_broken(params: &Params<f32>, config: &ModelConfig) -> Option<String> {
     let mut named = params.named(config).into_iter();
     let broken = named.find(|(_, tensor)| tensor.iter().any(|value| !value.is_finite()));
     broken.map(|(name, _)| name)
-}
-
-/// The first tensor of an episode, in the order it was computed, with a value that is not finite.
-fn first_not_finite<R: Real>(trace: &Trace<R>, config: &ModelConfig) -> Option<(String, usize)> {
-    let bad = |values: &[R]| values.iter().any(|value| !value.is_finite());
-    (0..trace.steps()).find_map(|t| {
-        if trace.layers.iter().any(|layer| bad(layer.hidden.row(t))) {
-            return Some(("controller.hidden".to_string(), t));
-        }
-        for (index, head) in trace.heads.iter().enumerate() {
-            let scalars = [
-                ("strength", &head.strength),
-                ("gate", &head.gate),
-                ("sharpening", &head.sharpening),
-            ];
-            let rows = [
-                ("key", &head.key),
-                ("shift", &head.shift),
-                ("similarity", &head.similarity),
-                ("content", &head.content),
-                ("gated", &head.gated),
-                ("shifted", &head.shifted),
-                ("weighting", &head.weighting),
-            ];
-            let scalar = scalars
-                .iter()
-                .find(|(_, values)| !values[t].is_finite())
-                .map(|(name, _)| *name);
-            let vectors = match &head.role {
-                Role::Read { read } => vec![("read", read)],
-                Role::Write { erase, add } => vec![("erase", erase), ("add", add)],
-            };
-            let row = rows
-                .iter()
-                .chain(&vectors)
-                .find(|(_, series)| bad(series.row(t)))
-                .map(|(name, _)| *name);
-            if let Some(name) = scalar.or(row) {
-                return Some((format!("{}.{name}", config.head_name(index)), t));
-            }
-        }
-        if trace.memory_every == 1 && bad(trace.memory_columns.row(t + 1)) {
-            return Some(("memory".to_string(), t));
-        }
-        bad(trace.logit.row(t)).then(|| ("output".to_string(), t))
-    })
 }
 
 #[cfg(test)]

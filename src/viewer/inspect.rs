@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use super::numbers;
 use super::session::Open;
 use super::story;
-use crate::model::{HeadTrace, LayerTrace, Role};
+use crate::model::{HeadTrace, LayerTrace};
 
 /// Something that can be pointed out, and stays pointed out while time moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,16 +322,14 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
             story::head_label(recording, index),
             head.weighting.row(step)[row],
         );
-        match &head.role {
-            Role::Write { erase, add } => {
-                let (e, a) = (erase.row(step)[column], add.row(step)[column]);
-                now.push(format!("· (1 − {} · {})", n(w), n(e)));
-                kept.push(format!("+ {} · {}", n(w), n(a)));
-            }
-            Role::Read { read } => {
-                let sum = format!("this row gives {} · {}", n(w), n(seen));
-                reads.push(line(&format!("r {label}"), sum, read.row(step)[column]));
-            }
+        if head.is_write() {
+            let (e, a) = (head.erase.row(step)[column], head.add.row(step)[column]);
+            now.push(format!("· (1 − {} · {})", n(w), n(e)));
+            kept.push(format!("+ {} · {}", n(w), n(a)));
+        } else {
+            let sum = format!("this row gives {} · {}", n(w), n(seen));
+            let read = head.read.row(step)[column];
+            reads.push(line(&format!("r {label}"), sum, read));
         }
     }
     now.append(&mut kept);

@@ -42,7 +42,7 @@ impl Rows {
     /// would be none.
     pub fn touched(recording: &Recording) -> Self {
         let heads = &recording.trace.heads;
-        let total = heads.first().map_or(0, |head| head.initial.len());
+        let total = heads.first().map_or(0, |head| head.initial.width());
         Self::of(figure::touched(recording), total)
     }
 

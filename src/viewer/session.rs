@@ -13,7 +13,7 @@ use super::worker::{Request, Shown};
 use crate::figure::{Scalar, scalars};
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, ModelConfig, Overrun, Role};
+use crate::model::{HeadTrace, ModelConfig, Overrun};
 use crate::player::Stage;
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
@@ -179,14 +179,10 @@ impl Open {
     pub fn new(shown: Shown, wish: Option<Wish>) -> Self {
         let trace = &shown.recording.trace;
         let heads = &trace.heads;
-        let total = heads.first().map_or(0, |head| head.initial.len());
-        let vectors = heads.iter().flat_map(|head| {
-            let add = match &head.role {
-                Role::Write { add, .. } => add.as_slice(),
-                Role::Read { .. } => &[],
-            };
-            head.key.as_slice().iter().chain(add)
-        });
+        let total = heads.first().map_or(0, |head| head.initial.width());
+        let vectors = heads
+            .iter()
+            .flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
         Self {
             serial: 0,
             touched: Arc::new(Rows::touched(&shown.recording)),

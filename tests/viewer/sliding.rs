@@ -7,7 +7,7 @@ use super::*;
 
 fn rows(harness: &Harness<'_, App>) -> usize {
     let open = harness.state().session.open.as_ref().unwrap();
-    open.shown.recording.trace.heads[0].initial.len()
+    open.shown.recording.trace.heads[0].initial.width()
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::Imported;
 use crate::io::error::bounded;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, ModelConfig, Part, Role, Trace, Turns};
+use crate::model::{HeadTrace, ModelConfig, Part, Trace, Turns};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -293,7 +293,7 @@ fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
     let mut sizes = vec![("steps", side.recording.episode.steps().to_string())];
     sizes.extend(channels(side.recording));
     sizes.extend([
-        ("memory rows", of_head(|head| head.initial.len())),
+        ("memory rows", of_head(|head| head.initial.width())),
         ("memory columns", of_head(|head| head.key.width())),
         (
             "heads",
@@ -351,8 +351,8 @@ fn before(side: Side<'_>) -> Vec<Piece<'_>> {
             ..piece(
                 format!("{name}.initial"),
                 0,
-                [head.initial.len()],
-                &head.initial,
+                [head.initial.width()],
+                head.initial.row(0),
             )
         });
     }
@@ -440,16 +440,15 @@ fn emitted(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
         let name = |part: &str| format!("{name}.{part}");
         pieces.extend([
             piece(name("key"), t, [head.key.width()], head.key.row(t)),
-            piece(name("strength"), t, [], &head.strength[t..=t]),
-            piece(name("gate"), t, [], &head.gate[t..=t]),
+            piece(name("strength"), t, [], head.strength.row(t)),
+            piece(name("gate"), t, [], head.gate.row(t)),
             piece(name("shift"), t, [head.shift.width()], head.shift.row(t)),
-            piece(name("sharpening"), t, [], &head.sharpening[t..=t]),
+            piece(name("sharpening"), t, [], head.sharpening.row(t)),
         ]);
-        if let Role::Write { erase, add } = &head.role {
-            pieces.extend([
-                piece(name("erase"), t, [erase.width()], erase.row(t)),
-                piece(name("add"), t, [add.width()], add.row(t)),
-            ]);
+        for (part, series) in [("erase", &head.erase), ("add", &head.add)] {
+            if series.width() > 0 {
+                pieces.push(piece(name(part), t, [series.width()], series.row(t)));
+            }
         }
     }
     pieces

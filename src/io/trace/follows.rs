@@ -154,7 +154,7 @@ fn loss_obstacle(recording: &Recording) -> Option<String> {
 /// True when the first step of a stage needs a weighting before it, and nothing is known of that.
 pub(super) fn lacks_start(head: &HeadTrace<f32>, part: Part) -> bool {
     match part {
-        Part::Gated => is_unrecorded(&head.initial),
+        Part::Gated => is_unrecorded(head.initial.row(0)),
         Part::Shifted => is_unrecorded(head.gated.row(0)),
         Part::Weighting => is_unrecorded(head.shifted.row(0)),
         Part::Similarity | Part::Content | Part::Read => false,

@@ -20,9 +20,7 @@ use crate::io::preset::form::{Check, plain};
 use crate::io::{Error, file, room};
 use crate::math::Series;
 use crate::model::config::ControllerKind;
-use crate::model::{
-    Conventions, HeadTrace, LayerTrace, ModelConfig, Role, Trace, Turns, recompute,
-};
+use crate::model::{Conventions, HeadTrace, LayerTrace, ModelConfig, Trace, Turns, recompute};
 use crate::task::{Episode, Other, Phase, Task};
 use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes};
 
@@ -361,7 +359,7 @@ impl Arrays<'_> {
     }
 
     fn series(&mut self, name: &str, steps: usize, width: usize) -> Result<Series<f32>, Error> {
-        Ok(series(steps, width, &self.take(name, &[steps, width])?))
+        Ok(series_of(steps, width, &self.take(name, &[steps, width])?))
     }
 
     fn series_or_absent(
@@ -371,7 +369,7 @@ impl Arrays<'_> {
         width: usize,
     ) -> Result<Series<f32>, Error> {
         let values = self.take_or_absent(name, &[steps, width])?;
-        Ok(series(steps, width, &values))
+        Ok(series_of(steps, width, &values))
     }
 
     /// A shift with its columns from -k to k, whatever their order in the file; those that it does not have
@@ -379,7 +377,7 @@ impl Arrays<'_> {
     fn shift(&mut self, name: &str, steps: usize, width: usize) -> Result<Series<f32>, Error> {
         let places = self.shift_places.clone();
         let values = self.take_or_absent(name, &[steps, places.len()])?;
-        let mut shift = series(steps, width, &vec![0.0; steps * width]);
+        let mut shift = series_of(steps, width, &vec![0.0; steps * width]);
         for (t, values) in values.chunks(places.len().max(1)).enumerate() {
             let row = shift.row_mut(t);
             if is_unrecorded(values) {
@@ -407,7 +405,7 @@ fn matrix(data: Vec<f32>, rows: usize) -> Array2<f32> {
     Array2::from_shape_vec((rows, columns), data).unwrap_or_default()
 }
 
-fn series(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
+fn series_of(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
     let mut series = Series::new(width);
     series.resize(steps);
     series.as_mut_slice().copy_from_slice(data);
@@ -598,7 +596,7 @@ fn trace(
         .map(|index| head(arrays, config, index, t))
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Trace {
-        input: series(t, config.inputs, &input),
+        input: series_of(t, config.inputs, &input),
         memory_columns: memory(arrays, config, conventions, t, &heads)?,
         memory_every: 1,
         logit,
@@ -628,7 +626,7 @@ fn layers(arrays: &mut Arrays, config: &ModelConfig, t: usize) -> Result<Vec<Lay
     let layer_of = |data: &[f32], layer: usize| {
         let width = if data.is_empty() { 0 } else { c };
         let rows = data.chunks(c).skip(layer).step_by(count);
-        series(t, width, &rows.flatten().copied().collect::<Vec<_>>())
+        series_of(t, width, &rows.flatten().copied().collect::<Vec<_>>())
     };
     let empty = |width| Series::new(if lstm { width } else { 0 });
     Ok((0..count)
@@ -648,34 +646,22 @@ fn head(
     index: usize,
     t: usize,
 ) -> Result<HeadTrace, Error> {
-    let (n, m) = (config.rows, config.columns);
-    let head = config.head_name(index);
-    let name = |part: &str| format!("{head}.{part}");
+    let name = config.head_name(index);
+    let mut head = Trace::new(config).heads.swap_remove(index);
     // First what must be there, before room is made for what is not.
-    let weighting = arrays.series(&name("weighting"), t, n)?;
-    Ok(HeadTrace {
-        key: arrays.series_or_absent(&name("key"), t, m)?,
-        strength: arrays.take_or_absent(&name("strength"), &[t])?,
-        gate: arrays.take_or_absent(&name("gate"), &[t])?,
-        shift: arrays.shift(&name("shift"), t, config.offsets())?,
-        sharpening: arrays.take_or_absent(&name("sharpening"), &[t])?,
-        similarity: arrays.series_or_absent(&name("similarity"), t, n)?,
-        content: arrays.series_or_absent(&name("content"), t, n)?,
-        gated: arrays.series_or_absent(&name("gated"), t, n)?,
-        shifted: arrays.series_or_absent(&name("shifted"), t, n)?,
-        weighting,
-        initial: arrays.take_or_absent(&name("initial"), &[n])?,
-        role: if index < config.read_heads {
-            Role::Read {
-                read: arrays.series_or_absent(&name("read"), t, m)?,
-            }
-        } else {
-            Role::Write {
-                erase: arrays.series_or_absent(&name("erase"), t, m)?,
-                add: arrays.series_or_absent(&name("add"), t, m)?,
-            }
-        },
-    })
+    head.weighting = arrays.series(&format!("{name}.weighting"), t, config.rows)?;
+    for (spec, series) in head.arrays_mut() {
+        let (width, array) = (series.width(), format!("{name}.{}", spec.name));
+        *series = match (spec.name, spec.dims) {
+            ("weighting", _) => continue,
+            _ if width == 0 => continue,
+            ("shift", _) => arrays.shift(&array, t, width)?,
+            (_, ["t"]) => series_of(t, 1, &arrays.take_or_absent(&array, &[t])?),
+            (_, ["n"]) => series_of(1, width, &arrays.take_or_absent(&array, &[width])?),
+            _ => arrays.series_or_absent(&array, t, width)?,
+        };
+    }
+    Ok(head)
 }
 
 /// The memory of every step: as written, or rebuilt from what the write heads did, with the recorded memories in

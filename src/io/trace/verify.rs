@@ -7,7 +7,7 @@ use super::compare::{
 };
 use super::follows::{Losses, episode_again, is_recorded, lacks_start, obstacles};
 use super::{Imported, write};
-use crate::model::{self, ModelConfig, Ntm, Part, Role, Scoring, Trace, recompute};
+use crate::model::{self, ModelConfig, Ntm, Part, Scoring, Trace, recompute};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -288,7 +288,7 @@ impl Check<'_> {
                         Part::Similarity if is_dot => largest(head.similarity.row(t)),
                         Part::Similarity => 1.0,
                         Part::Read => columns[0].max(columns[1]),
-                        _ => 1.0 / head.initial.len() as f64,
+                        _ => 1.0 / head.initial.width() as f64,
                     };
                     self.check(recorded, again, 0.0, |_| size);
                 }
@@ -308,8 +308,8 @@ impl Check<'_> {
             *row = row.max(f64::from(before.abs())).max(f64::from(after.abs()));
         }
         for head in &trace.heads {
-            if let Role::Write { add, .. } = &head.role {
-                let add = largest(add.row(t));
+            if head.is_write() {
+                let add = largest(head.add.row(t));
                 for (row, &w) in rows.iter_mut().zip(head.weighting.row(t)) {
                     *row = row.max(f64::from(w.abs()) * add);
                 }

@@ -12,7 +12,7 @@ use super::form::{AskedForm, AxesForm, MachineForm, NUMERIC};
 use super::{Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, npz, writes_full_memory};
 use crate::io::{Error, file};
 use crate::math::Series;
-use crate::model::{HeadTrace, LayerTrace, ModelConfig, Role};
+use crate::model::{HeadTrace, LayerTrace, ModelConfig};
 use crate::train::Recording;
 
 /// Writes a trace file, all or nothing.
@@ -235,7 +235,7 @@ fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
     }
     arrays.extend(memory(recording, source));
     for (index, head) in trace.heads.iter().enumerate() {
-        arrays.extend(head_arrays(&config.head_name(index), head, t, source));
+        arrays.extend(head_arrays(&config.head_name(index), head));
     }
     // What nobody recorded is not in the file either; `memory` stands for both of its forms.
     let is_absent = |name: &str| recording.absent.iter().any(|absent| absent == name);
@@ -288,47 +288,17 @@ fn memory<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
     vec![one("memory.initial", 0), one("memory.last", t), keyframes]
 }
 
-fn head_arrays<'a>(
-    head: &str,
-    trace: &'a HeadTrace<f32>,
-    t: usize,
-    source: &Source,
-) -> Vec<Array<'a>> {
-    let (n, m, s) = (
-        source.config.rows,
-        source.config.columns,
-        source.config.offsets(),
-    );
-    let name = |part: &str| format!("{head}.{part}");
-    let initial = Array::new(name("initial"), &["n"], [n], &trace.initial);
-    let scalar = |part, values: &'a [f32]| Array::new(name(part), &["t"], [t], values);
-    let of_columns = |part, series: &'a Series<f32>| {
-        Array::new(name(part), &["t", "m"], [t, m], series.as_slice())
-    };
-    let of_rows = |part, series: &'a Series<f32>| {
-        Array::new(name(part), &["t", "n"], [t, n], series.as_slice())
-    };
-    let shift = Array::new(name("shift"), &["t", "s"], [t, s], trace.shift.as_slice());
-    let mut arrays = vec![
-        initial,
-        of_columns("key", &trace.key),
-        scalar("strength", &trace.strength),
-        scalar("gate", &trace.gate),
-        shift,
-        scalar("sharpening", &trace.sharpening),
-        of_rows("similarity", &trace.similarity),
-        of_rows("content", &trace.content),
-        of_rows("gated", &trace.gated),
-        of_rows("shifted", &trace.shifted),
-        of_rows("weighting", &trace.weighting),
-    ];
-    match &trace.role {
-        Role::Read { read } => arrays.push(of_columns("read", read)),
-        Role::Write { erase, add } => {
-            arrays.extend([of_columns("erase", erase), of_columns("add", add)]);
-        }
-    }
-    arrays
+/// What there is of a head, under its name.
+fn head_arrays<'a>(head: &str, trace: &'a HeadTrace<f32>) -> impl Iterator<Item = Array<'a>> {
+    let there = trace.arrays().filter(|(_, series)| series.width() > 0);
+    there.map(move |(spec, series)| {
+        let (values, name) = (series.as_slice(), format!("{head}.{}", spec.name));
+        let shape = match spec.dims {
+            [_] => vec![values.len()],
+            _ => vec![series.steps(), series.width()],
+        };
+        Array::new(name, spec.dims, shape, values)
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{Card, Line, Table, line, n, names};
 pub use crate::figure::expected_shift;
-use crate::model::{HeadTrace, Role};
+use crate::model::HeadTrace;
 use crate::train::Recording;
 
 use crate::viewer::session::Open;
@@ -50,18 +50,17 @@ pub fn values(recording: &Recording, head: usize, vector: Vector, step: usize) -
         return None;
     }
     let of_head = trace.heads.get(head);
-    let row = match (vector, of_head.map(|head| &head.role)) {
-        (Vector::Input, _) => trace.input.row(step),
-        (Vector::Output, _) => trace.output.row(step),
-        (Vector::Target, _) => return Some(recording.episode.target.row(step).to_vec()),
-        (Vector::Key, _) => of_head?.key.row(step),
-        (Vector::Shift, _) => of_head?.shift.row(step),
-        (Vector::Read, Some(Role::Read { read })) => read.row(step),
-        (Vector::Erase, Some(Role::Write { erase, .. })) => erase.row(step),
-        (Vector::Add, Some(Role::Write { add, .. })) => add.row(step),
-        _ => return None,
+    let series = match vector {
+        Vector::Input => &trace.input,
+        Vector::Output => &trace.output,
+        Vector::Target => return Some(recording.episode.target.row(step).to_vec()),
+        Vector::Key => &of_head?.key,
+        Vector::Shift => &of_head?.shift,
+        Vector::Read => &of_head?.read,
+        Vector::Erase => &of_head?.erase,
+        Vector::Add => &of_head?.add,
     };
-    Some(row.to_vec())
+    (series.width() > 0).then(|| series.row(step).to_vec())
 }
 
 /// One number of a vector.

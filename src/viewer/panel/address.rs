@@ -9,7 +9,6 @@ use super::pipeline::as_bars;
 use super::sheet::Sheet;
 use super::time::{frame, gaps, pointer, veil};
 use super::{Columns, View, interact};
-use crate::model::Role;
 use crate::player::Stage;
 use crate::viewer::command::Command;
 use crate::viewer::inspect::{self, Target, Vector};
@@ -115,12 +114,8 @@ fn memory_now<'a>(view: &View<'a>) -> impl Fn(usize, usize) -> f32 + use<'a> {
         if added || !erased {
             return value;
         }
-        let keep = trace.heads.iter().filter_map(|head| match &head.role {
-            Role::Write { erase, .. } => {
-                Some(1.0 - head.weighting.row(t)[row] * erase.row(t)[column])
-            }
-            Role::Read { .. } => None,
-        });
+        let writers = trace.heads.iter().filter(|head| head.is_write());
+        let keep = writers.map(|head| 1.0 - head.weighting.row(t)[row] * head.erase.row(t)[column]);
         value * keep.product::<f32>()
     }
 }
@@ -260,12 +255,12 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
     };
     let (vectors, memory) = (view.open.vector_scale, view.open.memory_scale);
     let mut lines = vec![of(Vector::Key, "key k", head.key.row(step), vectors)];
-    match &head.role {
-        Role::Read { read } => lines.push(of(Vector::Read, "read r", read.row(step), memory)),
-        Role::Write { erase, add } => {
-            lines.push(of(Vector::Erase, "erase e", erase.row(step), Scale::Bits));
-            lines.push(of(Vector::Add, "add a", add.row(step), vectors));
-        }
+    if head.is_write() {
+        let (erase, add) = (head.erase.row(step), head.add.row(step));
+        lines.push(of(Vector::Erase, "erase e", erase, Scale::Bits));
+        lines.push(of(Vector::Add, "add a", add, vectors));
+    } else {
+        lines.push(of(Vector::Read, "read r", head.read.row(step), memory));
     }
     let recording = view.recording();
     let target = recording.episode.target.row(step).to_vec();

@@ -6,7 +6,7 @@ use super::centre::Bands;
 use super::sheet::Sheet;
 use super::{Columns, View, heads, interact, scrub};
 use crate::math::Series;
-use crate::model::{HeadTrace, Role};
+use crate::model::HeadTrace;
 use crate::train::is_absent;
 use crate::viewer::command::Command;
 use crate::viewer::inspect::{Target, Vector};
@@ -764,28 +764,24 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
             .or_else(|| (0..heads.len()).find(fits))
     };
     let (write, read) = (chosen(true), chosen(false));
-    if let Some(head) = write
-        && let Role::Write { add, .. } = &heads[head].role
-    {
+    if let Some(head) = write {
         vector_ui(
             ui,
             columns,
             bands.adds,
             (head, "adds", "add a"),
-            add,
+            &heads[head].add,
             view.open.vector_scale,
             view,
         );
     }
-    if let Some(head) = read
-        && let Role::Read { read } = &heads[head].role
-    {
+    if let Some(head) = read {
         vector_ui(
             ui,
             columns,
             bands.reads,
             (head, "reads", "read r"),
-            read,
+            &heads[head].read,
             view.open.memory_scale,
             view,
         );

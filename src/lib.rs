@@ -33,10 +33,11 @@
 //!
 //! | module | what | may import |
 //! |---|---|---|
+//! | [`keys`] | the keys of configurations, each with its range and a sentence | |
 //! | [`math`] | differentiable operations that know nothing of Turing machines; the vector kernels | |
-//! | [`model`] | the machine, a file per section of the paper | `math` |
-//! | [`task`] | episode generators | |
-//! | [`train`] | loss, optimizers, trainer, evaluation | `math`, `model`, `task` |
+//! | [`model`] | the machine, a file per section of the paper | `keys`, `math` |
+//! | [`task`] | episode generators | `keys`, `math` |
+//! | [`train`] | loss, optimizers, trainer, evaluation | `keys`, `math`, `model`, `task` |
 //! | [`figure`] | figures of an episode: SVG, PNG, GIF | `math`, `model`, `task`, `train` |
 //! | [`io`] | presets, weights, traces: the only module that knows files | all above but `figure` |
 //! | [`player`] | the playback state machine, without a window or a clock | nothing |
@@ -62,6 +63,7 @@
 pub mod cli;
 pub mod figure;
 pub mod io;
+pub mod keys;
 pub mod math;
 pub mod model;
 pub mod player;

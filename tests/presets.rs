@@ -54,6 +54,24 @@ fn every_preset_reads_and_writes_back() {
 }
 
 #[test]
+fn the_documentation_has_every_key() {
+    let docs = std::fs::read_to_string("docs/formats.md").unwrap();
+    let table = preset::table();
+    assert!(
+        docs.contains(&format!("\n\n{table}\n")),
+        "docs/formats.md wants:\n{table}"
+    );
+    for word in [
+        "task.repeats",
+        "model.heads.order",
+        "training.optimizer.beta2",
+        "evaluation.items",
+    ] {
+        assert!(table.contains(&format!("| `{word}` |")), "{word}");
+    }
+}
+
+#[test]
 fn the_presets_of_the_paper_have_its_sizes_and_rates() {
     // Heads of each kind, layers, units and rate: tables 1 to 3 of the paper.
     for (name, wanted) in [

@@ -82,7 +82,7 @@ pub(super) fn sizes<'a>(
         let problem = format!("{stranger}: the task `{name}` has no {nothing}; use {option}");
         return Err(Usage(problem).into());
     }
-    let most = preset::most_size(task.measure());
+    let most = task.measure().most();
     match sizes.iter().find(|size| !(least..=most).contains(size)) {
         None => Ok(sizes),
         Some(size) => {

@@ -27,9 +27,10 @@ use std::str::FromStr;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::io::preset::{self, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
+use crate::io::preset;
 use crate::io::{Error, bounded};
 use crate::model::ModelConfig;
+use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
 
 const EXAMPLES: &str = "\
 Examples:

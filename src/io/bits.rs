@@ -7,11 +7,10 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::short;
-use super::preset::form::plain;
-use super::preset::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
+use super::error::{plain, short};
+
 use super::{Error, file};
-use crate::task::{AssociativeRecall, Episode, Task};
+use crate::task::{AssociativeRecall, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;

@@ -163,9 +163,88 @@ pub(super) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// Serde's words for Rust's types, in the words of a preset. What is quoted from the file stays as it is,
+/// but for a text that would fill the screen: that is cut.
+pub(super) fn plain(message: &str) -> String {
+    let mut parts = String::new();
+    let mut rest = message;
+    while let Some(start) = rest.find(['`', '"']) {
+        let quote = &rest[start..=start];
+        let inside = &rest[start + 1..];
+        let Some(end) = closing(inside, quote) else {
+            break;
+        };
+        parts += &translated(&rest[..start]);
+        parts += quote;
+        parts += &short(&inside[..end]);
+        parts += quote;
+        rest = &inside[end + 1..];
+    }
+    parts + &translated(rest)
+}
+
+/// Where a quoted text ends: a quotation mark of JSON that belongs to the text has a backslash before it.
+fn closing(text: &str, quote: &str) -> Option<usize> {
+    let mut ends = text.match_indices(quote).map(|(at, _)| at);
+    ends.find(|&at| {
+        let slashes = text[..at].chars().rev().take_while(|&c| c == '\\').count();
+        quote == "`" || slashes % 2 == 0
+    })
+}
+
+fn translated(message: &str) -> String {
+    const WORDS: [(&str, &str); 24] = [
+        ("invalid type: string", "is the text"),
+        ("invalid type: integer", "is the number"),
+        ("invalid value: integer", "is the number"),
+        ("invalid type: floating point", "is the number"),
+        ("invalid type: boolean", "is"),
+        ("invalid type: null", "is null"),
+        ("invalid type: sequence", "is a list"),
+        ("invalid type: map", "is an object"),
+        ("invalid length", "has the wrong number of values:"),
+        ("unknown variant", "is"),
+        ("unknown field", "unknown key"),
+        ("missing field", "missing key"),
+        ("duplicate field", "is there twice: the key"),
+        ("EOF while parsing a value", "ends too early"),
+        (
+            "EOF while parsing an object",
+            "ends in the middle of an object",
+        ),
+        ("EOF while parsing a list", "ends in the middle of a list"),
+        ("EOF while parsing a string", "ends in the middle of a text"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list"),
+        ("expected ident", "no JSON"),
+        ("expected value", "no JSON"),
+        ("expected a map", "expected an object"),
+        (", expected", "; expected"),
+    ];
+    let mut message = WORDS
+        .iter()
+        .fold(message.to_owned(), |text, (from, to)| {
+            text.replace(from, to)
+        })
+        .replace(
+            "expected u64",
+            &format!("expected a whole number, 0 to {}", u64::MAX),
+        );
+    // "struct TimeForm": the name is Rust's.
+    while let Some(start) = message.find("expected struct ") {
+        let name = start + "expected struct ".len();
+        let end = message[name..]
+            .find(|c: char| !c.is_alphanumeric())
+            .map_or(message.len(), |length| name + length);
+        message.replace_range(start..end, "expected an object");
+    }
+    message
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Error, bounded, harmless, nearest};
+    use super::{Error, bounded, harmless, nearest, plain};
 
     #[test]
     fn no_message_acts_on_a_terminal() {
@@ -198,5 +277,28 @@ mod tests {
         assert_eq!(nearest("cpoy", known), Some("copy"));
         assert_eq!(nearest("repeat-copy", known), Some("repeat_copy"));
         assert_eq!(nearest("priority", known), None);
+    }
+
+    #[test]
+    fn what_is_quoted_stays_as_it_was_typed() {
+        assert_eq!(
+            plain("invalid type: string \"expected usize, \\\"expected f64\\\"\", expected usize"),
+            "is the text \"expected usize, \\\"expected f64\\\"\"; expected a whole number, 0 or more"
+        );
+        assert_eq!(
+            plain("unknown variant `missing field`, expected `lstm` or `feedforward`"),
+            "is `missing field`; expected `lstm` or `feedforward`"
+        );
+        assert_eq!(
+            plain("invalid type: map, expected struct TimeForm at line 1 column 2"),
+            "is an object; expected an object at line 1 column 2"
+        );
+        assert_eq!(plain("a ` alone, expected value"), "a ` alone, no JSON");
+        let long = "x".repeat(500);
+        let said = plain(&format!("unknown field `{long}`, expected `a`"));
+        assert!(
+            said.chars().count() < 130 && said.ends_with("x…`; expected `a`"),
+            "{said}"
+        );
     }
 }

@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Error;
-use super::error::{bounded, short};
+use super::error::{bounded, plain, short};
 pub(super) use super::input::{read, read_text};
-use super::preset::form::plain;
 
 /// The name of a file, as people read it: none of its characters acts on a terminal, and of a very long one
 /// both ends are shown.

@@ -5,9 +5,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::error::short;
+use super::error::{plain, short};
 use super::history::PointForm;
-use super::preset::form::plain;
 use super::{Error, Experiment, file};
 use crate::train::{Evaluation, HistoryPoint};
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::history::PointForm;
 use super::lock::Lock;
 use super::log::{self, Log};
-use super::preset::form::Form;
+use super::preset::form::Written;
 use super::sweep::Failure;
 use super::weights::{self, Trained};
 use super::{Error, Experiment, checkpoint, file};
@@ -79,7 +79,7 @@ struct Header<'a> {
     version: &'static str,
     generator: super::trace::Generator,
     command: &'a str,
-    experiment: Form,
+    experiment: Written,
 }
 
 impl RunFolder {
@@ -310,7 +310,7 @@ impl RunFolder {
             version: "1.0",
             generator: super::trace::Generator::default(),
             command,
-            experiment: Form::from(experiment),
+            experiment: Written::of(experiment),
         };
         file::write_atomically(&path, |to| {
             writeln!(to, "{}", file::json(&header))?;

@@ -14,9 +14,8 @@ use safetensors::{Dtype, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::error::{choices, nearest, short};
+use super::error::{choices, nearest, plain, short};
 use super::history::{EvaluationForm, PointForm};
-use super::preset::form::plain;
 use super::{Error, Experiment, file, room};
 use crate::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use crate::model::{ModelConfig, Ntm, Params};

@@ -3,27 +3,12 @@
 use std::ops::Range;
 
 use super::trace::{ArraySpec, Place};
+use crate::keys::Field::{Constant, Number, Whole, Word};
+use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 use crate::math::matrix::padded;
 
-/// Everything that fixes the shape of a machine's tensors and its equations.
-///
-/// | field | default | range | purpose |
-/// |---|---|---|---|
-/// | `inputs` | from the task | 1 ..= 4096 | channels of the input x_t |
-/// | `outputs` | from the task | 1 ..= 4096 | channels of the output y_t |
-/// | `rows` | 128 | 1 ..= 1,048,576 | memory locations N (paper §4) |
-/// | `columns` | 20 | 1 ..= 4096 | size M of a memory row |
-/// | `controller.kind` | LSTM | | the network that drives the heads |
-/// | `controller.size` | 100 | 1 ..= 16,384 | units of a layer C |
-/// | `controller.layers` | 1 | 1 ..= 16 | layers |
-/// | `read_heads`, `write_heads` | 1, 1 | 0 ..= 64 | number of heads R, W; both 0: [`ModelConfig::without_memory`] |
-/// | `shift_range` | 1 | 0 ..= 64, 2·range < rows | largest shift k; offsets −k ..= k |
-/// | `shift_form` | softmax | scalar needs `shift_range` ≥ 1 | the two forms of the paper, §3.3.2 |
-/// | `key_activation`, `add_activation` | tanh | | how k and a are bounded |
-/// | `similarity_epsilon` | 1e-6 | ≥ 0, finite in f32 | see [`crate::math::similarity`] |
-/// | `initial_memory` | constant 1e-6 | constant −10^6 ..= 10^6 | M_0 |
-/// | `initial_weighting` | one-hot on row 0 | | w_0 of every head |
-/// | `order` | read first | | which memory the read heads see |
+/// Everything that fixes the shape of a machine's tensors and its equations. Ranges and purposes stand in the table
+/// of its [`Keys`], defaults in [`ModelConfig::new`]; `tapescope tasks --keys` prints them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
     /// Channels of the input.
@@ -123,6 +108,72 @@ pub enum Order {
     WriteFirst,
 }
 
+impl Words for ControllerKind {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("lstm", Self::Lstm), ("feedforward", Self::Feedforward)];
+}
+
+impl Words for ShiftForm {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("softmax", Self::Softmax), ("scalar", Self::Scalar)];
+}
+
+impl Words for VectorActivation {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("tanh", Self::Tanh), ("identity", Self::Identity)];
+}
+
+impl Words for InitialWeighting {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("one-hot", Self::OneHot), ("learned", Self::Learned)];
+}
+
+impl Words for Order {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("read-first", Self::ReadFirst),
+        ("write-first", Self::WriteFirst),
+    ];
+}
+
+impl Keys for ModelConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("memory.rows", Whole(&mut self.rows, 1..=Self::MAX_ROWS), "locations N of the memory");
+        to.key("memory.columns", Whole(&mut self.columns, 1..=4096), "numbers M in a location");
+        let mut constant = match self.initial_memory {
+            InitialMemory::Constant(value) => Some(value),
+            InitialMemory::Learned => None,
+        };
+        to.key("memory.initial", Constant(&mut constant, &INITIAL), "the memory before the first step: a constant everywhere, or learned");
+        self.initial_memory = constant.map_or(InitialMemory::Learned, InitialMemory::Constant);
+        to.key("controller.kind", Word(&mut self.controller.kind), "the network that drives the heads");
+        to.key("controller.size", Whole(&mut self.controller.size, 1..=16_384), "units of a layer");
+        to.key("controller.layers", Whole(&mut self.controller.layers, 1..=16), "layers, each of which sees the one below");
+        to.key("heads.read", Whole(&mut self.read_heads, 0..=64), "read heads; with no head at all \
+            the controller works alone, without memory: what else stands under `heads` and `memory` then counts for nothing");
+        to.key("heads.write", Whole(&mut self.write_heads, 0..=64), "write heads");
+        to.key("heads.shift.form", Word(&mut self.shift_form), "how a shift is emitted (paper, section 3.3.2)");
+        to.key("heads.shift.range", Whole(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`");
+        to.key("heads.key_activation", Word(&mut self.key_activation), "what bounds a key");
+        to.key("heads.add_activation", Word(&mut self.add_activation), "what bounds an add vector");
+        to.key("heads.similarity_epsilon", Number(&mut self.similarity_epsilon, &EPSILON), "added to each squared norm in the cosine");
+        to.key("heads.initial_weighting", Word(&mut self.initial_weighting), "of every head before the first step: all on row 0, or learned");
+        to.key("heads.order", Word(&mut self.order), "`read-first`: all heads address M_{t−1} and reads see \
+            it; `write-first`: the write heads address M_{t−1} and write, then the read heads address and see M_t");
+    }
+}
+
+/// Far from the end of f32 when squared.
+const INITIAL: Rule = Rule {
+    allowed: "-1000000 to 1000000",
+    holds: |value| value.abs() <= 1e6,
+};
+
+const EPSILON: Rule = Rule {
+    allowed: "a number, 0 or more, that 32 bits can hold",
+    holds: |value| value >= 0.0 && (value as f32).is_finite(),
+};
+
 /// Where the parameters that one head emits stand in its row of pre-activations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadColumns {
@@ -182,14 +233,12 @@ impl ModelConfig {
         Self {
             rows: 1,
             columns: 1,
+            controller: self.controller,
             read_heads: 0,
             write_heads: 0,
             shift_range: 0,
-            shift_form: ShiftForm::Softmax,
             initial_memory: InitialMemory::Constant(0.0),
-            initial_weighting: InitialWeighting::OneHot,
-            order: Order::ReadFirst,
-            ..self
+            ..Self::new(self.inputs, self.outputs)
         }
     }
 
@@ -369,102 +418,26 @@ impl ModelConfig {
         })
     }
 
-    /// Checks every range in the table above; numbers in the f32 that the machine runs in.
+    /// Checks every range; numbers in the f32 that the machine runs in.
     ///
     /// # Errors
     /// The field, its value and what is allowed.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let within = |field, value: usize, low: usize, high: usize| {
-            ConfigError::unless((low..=high).contains(&value), field, value, || {
-                format!("{low} to {high}")
-            })
-        };
-        within("inputs", self.inputs, 1, 4096)?;
-        within("outputs", self.outputs, 1, 4096)?;
-        within("memory.rows", self.rows, 1, Self::MAX_ROWS)?;
-        within("memory.columns", self.columns, 1, 4096)?;
-        within("controller.size", self.controller.size, 1, 16_384)?;
-        within("controller.layers", self.controller.layers, 1, 16)?;
-        if self.heads() == 0 {
-            return Ok(());
+        for (name, channels) in [("inputs", self.inputs), ("outputs", self.outputs)] {
+            let is_right = (1..=4096).contains(&channels);
+            ConfigError::unless(is_right, name, channels, || "1 to 4096".into())?;
         }
-        within("heads.read", self.read_heads, 0, 64)?;
-        within("heads.write", self.write_heads, 0, 64)?;
-        let range = self.shift_range;
-        within("heads.shift.range", range, 0, 64.min((self.rows - 1) / 2))?;
+        check(&mut self.clone())?;
+        let (field, range) = ("heads.shift.range", self.shift_range);
+        ConfigError::unless(2 * range < self.rows, field, range, || {
+            format!("0 to {}", (self.rows - 1) / 2)
+        })?;
         let moves = self.shift_form == ShiftForm::Softmax || range > 0;
-        ConfigError::unless(moves, "heads.shift.range", range, || {
+        ConfigError::unless(moves, field, range, || {
             "at least 1 with the scalar form".into()
-        })?;
-        let epsilon = self.similarity_epsilon;
-        let is_right = epsilon >= 0.0 && (epsilon as f32).is_finite();
-        let field = "heads.similarity_epsilon";
-        ConfigError::unless(is_right, field, brief(epsilon), || {
-            "a number, 0 or more, that 32 bits can hold".into()
-        })?;
-        if let InitialMemory::Constant(value) = self.initial_memory {
-            let is_right = value.abs() <= Self::MAX_INITIAL;
-            ConfigError::unless(is_right, "memory.initial", brief(value), || {
-                format!("-{0} to {0}", Self::MAX_INITIAL)
-            })?;
-        }
-        Ok(())
-    }
-
-    /// The largest constant, up or down, that a memory starts with: squared norms stay far from the end of f32.
-    const MAX_INITIAL: f64 = 1e6;
-}
-
-/// A number in few characters, also when it is very large or very small.
-pub(crate) fn brief(value: f64) -> String {
-    if value == 0.0 || (1e-5..1e15).contains(&value.abs()) {
-        value.to_string()
-    } else {
-        format!("{value:e}")
-    }
-}
-
-/// A field of a configuration that is out of range.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    /// The path of the field as a preset writes it.
-    pub field: &'static str,
-    /// What was given.
-    pub found: String,
-    /// What is allowed.
-    pub allowed: String,
-}
-
-impl ConfigError {
-    /// The error for a field, unless it is right.
-    pub(crate) fn unless(
-        is_right: bool,
-        field: &'static str,
-        found: impl std::fmt::Display,
-        allowed: impl FnOnce() -> String,
-    ) -> Result<(), Self> {
-        if is_right {
-            return Ok(());
-        }
-        Err(Self {
-            field,
-            found: found.to_string(),
-            allowed: allowed(),
         })
     }
 }
-
-impl std::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{} is {}; allowed: {}",
-            self.field, self.found, self.allowed
-        )
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 #[cfg(test)]
 mod tests {

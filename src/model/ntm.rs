@@ -9,14 +9,13 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::addressing::{content, interpolate, logarithms, sharpen, shift};
-use super::config::{
-    ConfigError, ControllerKind, InitialMemory, InitialWeighting, ModelConfig, Order,
-};
+use super::config::{ControllerKind, InitialMemory, InitialWeighting, ModelConfig, Order};
 use super::controller::{feedforward, lstm};
 use super::head::activate;
 use super::memory;
 use super::params::Params;
 use super::trace::{HeadTrace, Trace};
+use crate::keys::ConfigError;
 use crate::math::pack::map_packs;
 use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::softmax;

@@ -30,7 +30,9 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Channels, Episode, Generate, Measure, Phase, Random, random_bits};
+use super::{BITS, Channels, Episode, Generate, MAX_ITEMS, Measure, Phase, Random, random_bits};
+use crate::keys::Field::{Ends, Whole};
+use crate::keys::{Keys, Table};
 
 /// Parameters of associative recall; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,15 +47,18 @@ pub struct AssociativeRecall {
 
 impl Default for AssociativeRecall {
     fn default() -> Self {
-        Self {
-            bits: 6,
-            item_length: 3,
-            items: 2..=6,
-        }
+        Self::PAPER
     }
 }
 
 impl AssociativeRecall {
+    /// The parameters of the paper.
+    pub const PAPER: Self = Self {
+        bits: 6,
+        item_length: 3,
+        items: 2..=6,
+    };
+
     /// The episode with these items, [items · item_length, bits] of 0 and 1, that asks for the one behind
     /// item `query`, counted from 0; `query` + 1 < items.
     pub fn episode_of(&self, bits: &Array2<f32>, query: usize) -> Episode {
@@ -85,11 +90,16 @@ impl AssociativeRecall {
     }
 }
 
-impl Generate for AssociativeRecall {
-    fn name(&self) -> &'static str {
-        "associative_recall"
+impl Keys for AssociativeRecall {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("bits", Whole(&mut self.bits, BITS), "bits per vector");
+        to.key("item_length", Whole(&mut self.item_length, 1..=1000), "vectors per item");
+        to.key("items", Ends(&mut self.items, 2..=MAX_ITEMS), "items that are shown");
     }
+}
 
+impl Generate for AssociativeRecall {
     fn bits(&self) -> usize {
         self.bits
     }

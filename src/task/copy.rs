@@ -19,7 +19,9 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Channels, Episode, Generate, Measure, Random, random_bits};
+use super::{BITS, Channels, Episode, Generate, LENGTHS, Measure, Random, random_bits};
+use crate::keys::Field::{Ends, Whole};
+use crate::keys::{Keys, Table};
 
 /// Parameters of the copy task. The paper: 8 bits, lengths 1 to 20.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,12 @@ pub struct Copy {
 }
 
 impl Copy {
+    /// What a preset may say; there is no default.
+    pub const EXAMPLE: Self = Self {
+        bits: 8,
+        length: 1..=20,
+    };
+
     /// The episode that shows these bits, [length, bits] of 0 and 1.
     pub fn episode_of(&self, bits: &Array2<f32>) -> Episode {
         let length = bits.nrows();
@@ -40,11 +48,15 @@ impl Copy {
     }
 }
 
-impl Generate for Copy {
-    fn name(&self) -> &'static str {
-        "copy"
+impl Keys for Copy {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.required("bits", Whole(&mut self.bits, BITS), "bits per vector");
+        to.required("length", Ends(&mut self.length, LENGTHS), "vectors per sequence");
     }
+}
 
+impl Generate for Copy {
     fn bits(&self) -> usize {
         self.bits
     }

@@ -34,6 +34,9 @@ use ndarray::{Array2, s};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
+use crate::keys::Field::Word;
+use crate::keys::{Choice, ConfigError, Keys, Table, Words, check};
+
 /// The generator behind every episode: xoshiro256++, whose stream is the same in every release.
 pub type Random = Xoshiro256PlusPlus;
 
@@ -148,6 +151,14 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The largest size there is.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Length => MAX_LENGTH,
+            Self::Items => MAX_ITEMS,
+        }
+    }
+
     /// The name that presets, traces and options use: `length` or `items`.
     pub fn name(self) -> &'static str {
         match self {
@@ -165,6 +176,17 @@ impl Measure {
     }
 }
 
+/// The largest length of a sequence, in vectors.
+pub const MAX_LENGTH: usize = 100_000;
+/// The most items in an episode.
+pub const MAX_ITEMS: usize = 10_000;
+/// The largest number of repeats.
+pub const MAX_REPEATS: usize = 10_000;
+/// Numbers of bits per vector.
+const BITS: RangeInclusive<usize> = 1..=1024;
+/// Lengths of a sequence, in vectors.
+const LENGTHS: RangeInclusive<usize> = 1..=MAX_LENGTH;
+
 /// The channels behind the bits of a vector, by name.
 struct Channels {
     input: &'static [&'static str],
@@ -172,8 +194,7 @@ struct Channels {
 }
 
 /// What every task has; see the methods of [`Task`].
-trait Generate {
-    fn name(&self) -> &str;
+trait Generate: Keys {
     fn bits(&self) -> usize;
     fn channels(&self) -> Channels;
 
@@ -222,6 +243,26 @@ pub enum Task {
     Other(Other),
 }
 
+impl Words for Task {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("copy", Self::Copy(Copy::EXAMPLE)),
+        ("repeat_copy", Self::RepeatCopy(RepeatCopy::EXAMPLE)),
+        (
+            "associative_recall",
+            Self::AssociativeRecall(AssociativeRecall::PAPER),
+        ),
+        ("ngrams", Self::Ngrams(Ngrams::PAPER)),
+        ("priority_sort", Self::PrioritySort(PrioritySort::PAPER)),
+    ];
+}
+
+impl Keys for Task {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.required("kind", Word(self), "what is to be learned");
+        self.generator_mut().keys(to);
+    }
+}
+
 impl Task {
     fn generator(&self) -> &dyn Generate {
         match self {
@@ -247,7 +288,18 @@ impl Task {
 
     /// The name that presets and traces use.
     pub fn name(&self) -> &str {
-        self.generator().name()
+        match self {
+            Self::Other(task) => &task.name,
+            _ => self.word(),
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The field, its value and what is allowed.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        check(&mut self.clone())
     }
 
     /// Input channels, X.

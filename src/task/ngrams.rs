@@ -25,7 +25,9 @@ use std::ops::RangeInclusive;
 
 use rand::RngExt;
 
-use super::{Channels, Episode, Generate, Measure, Phase, Random};
+use super::{Channels, Episode, Generate, LENGTHS, Measure, Phase, Random};
+use crate::keys::Field::{Ends, Whole};
+use crate::keys::{Keys, Table};
 
 /// Parameters of dynamic N-grams; the defaults are the paper's 6-grams.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +40,7 @@ pub struct Ngrams {
 
 impl Default for Ngrams {
     fn default() -> Self {
-        Self {
-            context: 5,
-            length: 200..=200,
-        }
+        Self::PAPER
     }
 }
 
@@ -62,6 +61,12 @@ impl Prediction {
 }
 
 impl Ngrams {
+    /// The parameters of the paper.
+    pub const PAPER: Self = Self {
+        context: 5,
+        length: 200..=200,
+    };
+
     /// The episode with this sequence.
     pub fn episode_of(&self, bits: &[bool]) -> Episode {
         let length = bits.len();
@@ -148,11 +153,15 @@ fn beta_half(random: &mut Random) -> f64 {
     }
 }
 
-impl Generate for Ngrams {
-    fn name(&self) -> &'static str {
-        "ngrams"
+impl Keys for Ngrams {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("context", Whole(&mut self.context, 1..=16), "bits that the next one depends on: 5 make 6-grams");
+        to.key("length", Ends(&mut self.length, LENGTHS), "bits per sequence");
     }
+}
 
+impl Generate for Ngrams {
     fn bits(&self) -> usize {
         1
     }

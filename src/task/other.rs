@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use ndarray::Array2;
 
 use super::{Channels, Episode, Generate, Measure, Phase, Random};
+use crate::keys::{Keys, Table};
 
 /// A task by its name and its channels, which have numbers instead of names.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,11 +20,11 @@ pub struct Other {
     pub steps: RangeInclusive<usize>,
 }
 
-impl Generate for Other {
-    fn name(&self) -> &str {
-        &self.name
-    }
+impl Keys for Other {
+    fn keys(&mut self, _: &mut Table<'_>) {}
+}
 
+impl Generate for Other {
     fn bits(&self) -> usize {
         0
     }

@@ -28,7 +28,9 @@ use std::ops::RangeInclusive;
 use ndarray::Array2;
 use rand::RngExt;
 
-use super::{Channels, Episode, Generate, Measure, Random, random_bits};
+use super::{BITS, Channels, Episode, Generate, MAX_ITEMS, Measure, Random, random_bits};
+use crate::keys::Field::{Ends, Whole};
+use crate::keys::{Keys, Table};
 
 /// Parameters of priority sort; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,15 +45,18 @@ pub struct PrioritySort {
 
 impl Default for PrioritySort {
     fn default() -> Self {
-        Self {
-            bits: 8,
-            items: 20..=20,
-            sorted: 16,
-        }
+        Self::PAPER
     }
 }
 
 impl PrioritySort {
+    /// The parameters of the paper.
+    pub const PAPER: Self = Self {
+        bits: 8,
+        items: 20..=20,
+        sorted: 16,
+    };
+
     /// The episode with these vectors, [items, bits] of 0 and 1, and their priorities, [items] in −1 to 1.
     ///
     /// Equal priorities keep the order in which they were shown.
@@ -73,11 +78,17 @@ impl PrioritySort {
     }
 }
 
-impl Generate for PrioritySort {
-    fn name(&self) -> &'static str {
-        "priority_sort"
+impl Keys for PrioritySort {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("bits", Whole(&mut self.bits, BITS), "bits per vector");
+        let most = *self.items.end();
+        to.key("items", Ends(&mut self.items, 1..=MAX_ITEMS), "vectors that are shown");
+        to.depends("sorted", Whole(&mut self.sorted, 1..=most), "16, or all", "how many of them are asked for, up to the most `items`; all, where fewer are shown");
     }
+}
 
+impl Generate for PrioritySort {
     fn bits(&self) -> usize {
         self.bits
     }

@@ -25,7 +25,11 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Channels, Episode, Generate, Measure, Phase, Random, random_bits};
+use super::{
+    BITS, Channels, Episode, Generate, LENGTHS, MAX_REPEATS, Measure, Phase, Random, random_bits,
+};
+use crate::keys::Field::{Ends, Whole};
+use crate::keys::{Keys, Table};
 
 /// Mean of the counts 1 to 10.
 const COUNT_MEAN: f32 = 5.5;
@@ -45,6 +49,13 @@ pub struct RepeatCopy {
 }
 
 impl RepeatCopy {
+    /// What a preset may say; there is no default.
+    pub const EXAMPLE: Self = Self {
+        bits: 8,
+        length: 1..=20,
+        repeats: 1..=10,
+    };
+
     /// A count as the machine sees it: mean 0 and variance 1 over 1 to 10.
     pub fn normalised_count(repeats: usize) -> f32 {
         (repeats as f32 - COUNT_MEAN) / COUNT_DEVIATION
@@ -74,11 +85,16 @@ impl RepeatCopy {
     }
 }
 
-impl Generate for RepeatCopy {
-    fn name(&self) -> &'static str {
-        "repeat_copy"
+impl Keys for RepeatCopy {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.required("bits", Whole(&mut self.bits, BITS), "bits per vector");
+        to.required("length", Ends(&mut self.length, LENGTHS), "vectors per sequence");
+        to.required("repeats", Ends(&mut self.repeats, 1..=MAX_REPEATS), "how often it is to be emitted");
     }
+}
 
+impl Generate for RepeatCopy {
     fn bits(&self) -> usize {
         self.bits
     }

@@ -1,21 +1,10 @@
 //! How a machine is trained. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
 
-use crate::model::config::{ConfigError, brief};
+use crate::keys::Field::{Long, Number, Whole, Word};
+use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 
-/// Everything about a training run but the task and the machine.
-///
-/// | field | default | range | purpose |
-/// |---|---|---|---|
-/// | `optimizer` | RMSProp | | the update rule and its rates |
-/// | `final_rate` | 1.0 | 0 ..= 1 | rate at the end of the run, as a share of the first; falls along half a cosine |
-/// | `settled_below` | 0: never | 0 or more | bits per sequence: a validation below it settles the run |
-/// | `settled_rate` | 0.1 | 0 ..= 1 | rate of a settled run, as a share of what it would be otherwise |
-/// | `clip` | elementwise 10 | > 0 in f32 | what keeps gradients from exploding |
-/// | `batch` | 1 | 1 ..= 4096 | episodes per update; the gradient is their mean |
-/// | `sequences` | 100,000 | 1 ..= 10^12 | episodes in the whole run |
-/// | `seed` | 1 | | of the initial weights and of every episode |
-/// | `validation_every` | 1000 | 1 ..= 10^12 | sequences between validations; the best weights are kept |
-/// | `validation_episodes` | 100 | 1 ..= 1,000,000 | episodes per validation, always the same ones |
+/// Everything about a training run but the task and the machine. Ranges and purposes stand in the table of its
+/// [`Keys`]; `tapescope tasks --keys` prints them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingConfig {
     /// The update rule.
@@ -45,89 +34,52 @@ impl TrainingConfig {
     /// The most episodes in a run.
     pub const MAX_SEQUENCES: u64 = 1_000_000_000_000;
 
-    /// Checks every range in the table above, and those of the optimizer, in the f32 that training runs in.
+    /// Checks every range, in the f32 that training runs in.
     ///
     /// # Errors
     /// The first field out of range, with what is allowed.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let within = |field, value: u64, most: u64| {
-            ConfigError::unless((1..=most).contains(&value), field, value, || {
-                format!("1 to {most}")
-            })
-        };
-        self.optimizer.validate()?;
-        share("final_rate", self.final_rate)?;
-        let is_bits = self.settled_below >= 0.0 && self.settled_below.is_finite();
-        ConfigError::unless(is_bits, "settled_below", brief(self.settled_below), || {
-            "bits per sequence, 0 or more".into()
-        })?;
-        share("settled_rate", self.settled_rate)?;
-        if let Clip::Elementwise(limit) | Clip::GlobalNorm(limit) = self.clip {
-            positive("clip.limit", limit)?;
-        }
-        within("batch", self.batch as u64, 4096)?;
-        within("sequences", self.sequences, Self::MAX_SEQUENCES)?;
-        within(
-            "validation_every",
-            self.validation_every,
-            Self::MAX_SEQUENCES,
-        )?;
-        let episodes = self.validation_episodes as u64;
-        within("validation_episodes", episodes, 1_000_000)
+        check(&mut self.clone())
     }
 }
 
-impl OptimizerConfig {
-    fn validate(&self) -> Result<(), ConfigError> {
-        match *self {
-            Self::RmsProp {
-                rate,
-                decay,
-                momentum,
-                epsilon,
-            } => {
-                positive("optimizer.rate", rate)?;
-                fading("optimizer.decay", decay)?;
-                fading("optimizer.momentum", momentum)?;
-                positive("optimizer.epsilon", epsilon)
-            }
-            Self::Adam {
-                rate,
-                beta1,
-                beta2,
-                epsilon,
-            } => {
-                positive("optimizer.rate", rate)?;
-                fading("optimizer.beta1", beta1)?;
-                fading("optimizer.beta2", beta2)?;
-                positive("optimizer.epsilon", epsilon)
-            }
+impl Default for TrainingConfig {
+    fn default() -> Self {
+        Self {
+            optimizer: OptimizerConfig::WORDS[0].1,
+            final_rate: 1.0,
+            settled_below: 0.0,
+            settled_rate: 0.1,
+            clip: Clip::WORDS[0].1,
+            batch: 1,
+            sequences: 100_000,
+            seed: 1,
+            validation_every: 1000,
+            validation_episodes: 100,
         }
     }
 }
 
-/// From 0 to 1.
-fn share(field: &'static str, value: f64) -> Result<(), ConfigError> {
-    let is_share = (0.0..=1.0).contains(&value);
-    ConfigError::unless(is_share, field, brief(value), || "0 to 1".into())
+impl Keys for TrainingConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        self.optimizer.keys(&mut to.section("optimizer"));
+        to.key("final_rate", Number(&mut self.final_rate, &Rule::SHARE), "rate at the end of the run, as a share of the first; it falls along half a cosine");
+        to.key("settled_below", Number(&mut self.settled_below, &BITS), "a validation below so many bits per sequence settles the run");
+        to.key("settled_rate", Number(&mut self.settled_rate, &Rule::SHARE), "rate of a settled run, as a share of what it would be otherwise");
+        self.clip.keys(&mut to.section("clip"));
+        to.key("batch", Whole(&mut self.batch, 1..=4096), "episodes per update; the gradient is their mean");
+        to.key("sequences", Long(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "episodes in the whole run");
+        to.key("seed", Long(&mut self.seed, 0..=u64::MAX), "of the initial weights and of every episode");
+        to.key("validation_every", Long(&mut self.validation_every, 1..=Self::MAX_SEQUENCES), "sequences between validations; the best weights are kept");
+        to.key("validation_episodes", Whole(&mut self.validation_episodes, 1..=1_000_000), "episodes per validation, always the same ones");
+    }
 }
 
-/// Above 0 and finite, also as an f32.
-fn positive(field: &'static str, value: f64) -> Result<(), ConfigError> {
-    let single = value as f32;
-    let is_right = single > 0.0 && single.is_finite();
-    ConfigError::unless(is_right, field, brief(value), || {
-        "a number above 0 that 32 bits can hold".into()
-    })
-}
-
-/// What a running mean keeps of itself: with a share of 1, also after rounding to f32, it would never move.
-fn fading(field: &'static str, value: f64) -> Result<(), ConfigError> {
-    let is_right = (0.0..1.0).contains(&(value as f32));
-    ConfigError::unless(is_right, field, brief(value), || {
-        "from 0 to less than 1, in 32 bits".into()
-    })
-}
+const BITS: Rule = Rule {
+    allowed: "bits per sequence, 0 or more",
+    holds: |value| value >= 0.0 && value.is_finite(),
+};
 
 /// The update rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,6 +108,52 @@ pub enum OptimizerConfig {
     },
 }
 
+impl Words for OptimizerConfig {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        (
+            "rmsprop",
+            Self::RmsProp {
+                rate: 1e-4,
+                decay: 0.95,
+                momentum: 0.9,
+                epsilon: 1e-4,
+            },
+        ),
+        (
+            "adam",
+            Self::Adam {
+                rate: 1e-3,
+                beta1: 0.9,
+                beta2: 0.999,
+                epsilon: 1e-8,
+            },
+        ),
+    ];
+}
+
+impl Keys for OptimizerConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("kind", Word(self), "the update rule");
+        let (Self::RmsProp { rate, .. } | Self::Adam { rate, .. }) = self;
+        to.key("rate", Number(rate, &Rule::POSITIVE), "learning rate");
+        match self {
+            Self::RmsProp {
+                decay, momentum, ..
+            } => {
+                to.key("decay", Number(decay, &Rule::FADING), "of the running moments");
+                to.key("momentum", Number(momentum, &Rule::FADING), "what is kept of the last step");
+            }
+            Self::Adam { beta1, beta2, .. } => {
+                to.key("beta1", Number(beta1, &Rule::FADING), "decay of the first moment");
+                to.key("beta2", Number(beta2, &Rule::FADING), "decay of the second moment");
+            }
+        }
+        let (Self::RmsProp { epsilon, .. } | Self::Adam { epsilon, .. }) = self;
+        to.key("epsilon", Number(epsilon, &Rule::POSITIVE), "added to the root, or under it");
+    }
+}
+
 /// Gradient clipping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clip {
@@ -165,4 +163,22 @@ pub enum Clip {
     Elementwise(f64),
     /// The whole gradient scaled so that its Euclidean norm is at most this (Collier and Beel: 50).
     GlobalNorm(f64),
+}
+
+impl Words for Clip {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("elementwise", Self::Elementwise(10.0)),
+        ("global_norm", Self::GlobalNorm(50.0)),
+        ("none", Self::None),
+    ];
+}
+
+impl Keys for Clip {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("kind", Word(self), "what keeps gradients from exploding");
+        if let Self::Elementwise(limit) | Self::GlobalNorm(limit) = self {
+            to.key("limit", Number(limit, &Rule::POSITIVE), "of every element, or of the norm of the whole");
+        }
+    }
 }

@@ -1,75 +1,199 @@
-//! The keys of a preset as a tree: unknown ones are found, the nearest known one is suggested, and a
-//! dotted path sets one.
+//! The keys of all presets: unknown ones are found, the nearest known one is suggested, a dotted path sets one, and a
+//! table says what each is.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use super::form::Form;
+use super::Experiment;
+use super::form::{value, visit};
 use crate::io::Error;
 use crate::io::error::{choices, nearest};
+use crate::keys::{Absent, Field, Key};
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
 const DEFAULTS_BY_KIND: [&str; 2] = ["training.optimizer.kind", "training.clip.kind"];
 
-/// Checks that every key is known and that an object stands wherever one belongs.
-pub(super) fn check(value: &Value, file: &str) -> Result<(), Error> {
-    check_object(value, &Form::every_key(), "", file)
+/// A tree of every key that any preset may have; its leaves are null.
+pub(super) fn every_key() -> &'static Value {
+    static KEYS: LazyLock<Value> = LazyLock::new(|| {
+        let mut root = Value::Null;
+        for mut preset in presets_of_every_kind() {
+            visit(&mut preset, &mut |key| {
+                let mut place = &mut root;
+                for key in key.path.split('.') {
+                    place = &mut place[key];
+                }
+            });
+        }
+        root
+    });
+    &KEYS
 }
 
-fn check_object(
-    value: &Value,
-    known: &Map<String, Value>,
-    path: &str,
-    file: &str,
-) -> Result<(), Error> {
+/// The default preset, and of every choice in it, and in what comes with that, a preset with each other word.
+fn presets_of_every_kind() -> Vec<Experiment> {
+    let (mut presets, mut chosen) = (vec![Experiment::called("")], BTreeSet::new());
+    let mut next = 0;
+    while let Some(preset) = presets.get(next).cloned() {
+        let mut words = Vec::new();
+        visit(&mut preset.clone(), &mut |key| {
+            if let Field::Word(choice) = &key.field {
+                let path = key.path.to_owned();
+                words.extend(choice.words().into_iter().map(|word| (path.clone(), word)));
+            }
+        });
+        for (path, word) in words.into_iter().filter(|word| chosen.insert(word.clone())) {
+            let mut other = preset.clone();
+            visit(&mut other, &mut |key| match key.field {
+                Field::Word(choice) if key.path == path => drop(choice.choose(word)),
+                _ => {}
+            });
+            presets.push(other);
+        }
+        next += 1;
+    }
+    presets
+}
+
+/// The section of the nearest kind above a path, and the kind: of `task.bits` the section `task` and `copy`. `keys` are
+/// paths with what they choose.
+pub(super) fn kind_of<'a>(
+    path: &'a str,
+    keys: &[(String, &'static str)],
+) -> Option<(&'a str, &'static str)> {
+    let mut sections = path.rmatch_indices('.').map(|(end, _)| &path[..end]);
+    sections.find_map(|section| {
+        let kind = keys.iter().find(|(path, _)| *path == join(section, "kind"));
+        kind.map(|(_, word)| (section, *word))
+    })
+}
+
+/// A row of the [`table`].
+struct Row {
+    path: String,
+    section: String,
+    kinds: Vec<&'static str>,
+    rest: String,
+}
+
+/// Every key of a preset with its default, what is allowed, and what it is, as a table in Markdown. A key that not
+/// every kind has, or not with the same default, says of which kinds it is.
+pub fn table() -> String {
+    let mut rows: Vec<Row> = Vec::new();
+    for mut preset in presets_of_every_kind() {
+        let mut keys: Vec<(String, &'static str)> = Vec::new();
+        visit(&mut preset, &mut |key| {
+            keys.push((key.path.to_owned(), key.word()));
+            let kind = kind_of(key.path, &keys).or_else(|| kind_of("task.kind", &keys));
+            enter(&mut rows, &key, kind.map(|(_, kind)| kind));
+        });
+    }
+    let head = "| key | of | default | allowed | |\n|---|---|---|---|---|\n";
+    let line = |row: &Row| {
+        let beside = rows.iter().filter(|other| other.section == row.section);
+        let all: BTreeSet<_> = beside.flat_map(|row| &row.kinds).collect();
+        let is_of_all = row.kinds.len() == all.len();
+        let kinds = if is_of_all {
+            String::new()
+        } else {
+            row.kinds.join(", ")
+        };
+        format!("| `{}` | {kinds} | {} |\n", row.path, row.rest)
+    };
+    let lines = rows.iter().map(line);
+    std::iter::once(head.to_owned()).chain(lines).collect()
+}
+
+/// Enters a key of a preset of some kind: a row of its own, unless another kind has the same.
+fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<&'static str>) {
+    let default = match (key.absent, value(&key.field)) {
+        (Absent::Required, _) => "required".to_owned(),
+        (Absent::Depends(words), _) => words.to_owned(),
+        (Absent::Default, None) => "empty".to_owned(),
+        (Absent::Default, Some(value)) => format!("`{value}`"),
+    };
+    let allowed = key.allowed();
+    let allowed = match &key.field {
+        Field::Text(_) => "text".to_owned(),
+        Field::Word(choice) => format!("`{}`", choice.words().join("`, `")),
+        Field::List(..) => format!("a list, each {allowed}"),
+        Field::Constant(..) => {
+            format!("`\"learned\"`, or `{{\"constant\": number}}` from {allowed}")
+        }
+        _ => allowed,
+    };
+    let rest = format!("{default} | {allowed} | {}", key.purpose);
+    // The default of a choice is what was chosen first.
+    let is_choice = !key.word().is_empty();
+    let is_same = |row: &&mut Row| row.path == key.path && (is_choice || row.rest == rest);
+    if let Some(row) = rows.iter_mut().find(is_same) {
+        row.kinds
+            .extend(kind.filter(|kind| !row.kinds.contains(kind)));
+        return;
+    }
+    let section = key
+        .path
+        .rsplit_once('.')
+        .map_or("", |(section, _)| section)
+        .to_owned();
+    let same_path = rows.iter().rposition(|row| row.path == key.path);
+    let near = same_path.or_else(|| rows.iter().rposition(|row| row.section == section));
+    let (path, kinds) = (key.path.to_owned(), kind.into_iter().collect());
+    rows.insert(
+        near.map_or(rows.len(), |near| near + 1),
+        Row {
+            path,
+            section,
+            kinds,
+            rest,
+        },
+    );
+}
+
+/// Checks that every key is known and that an object stands wherever one belongs.
+pub(super) fn check(value: &Value, file: &str) -> Result<(), Error> {
+    check_part(value, every_key(), "", file)
+}
+
+fn check_part(value: &Value, known: &Value, path: &str, file: &str) -> Result<(), Error> {
+    let Value::Object(known) = known else {
+        return Ok(());
+    };
     let Value::Object(object) = value else {
+        let keys = list(known);
         let problem = format!(
-            "is {}; expected an object with the keys {}",
-            kind(value),
-            list(known)
+            "is {}; expected an object with the keys {keys}",
+            kind(value)
         );
         return Err(Error::content(file, path, problem));
     };
-    for (key, value) in object {
+    object.iter().try_for_each(|(key, value)| {
         let path = join(path, key);
         match known.get(key) {
-            None => return Err(Error::content(file, path, unknown(key, known))),
-            Some(Value::Object(known)) => check_object(value, known, &path, file)?,
-            Some(_) => {}
+            None => Err(Error::content(file, path, unknown(key, known))),
+            Some(known) => check_part(value, known, &path, file),
         }
-    }
-    Ok(())
+    })
 }
 
 /// Sets the value at a dotted path.
 pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Error> {
-    let mut known = &Value::Object(Form::every_key());
-    for key in path.split('.') {
-        known = match known {
-            Value::Object(keys) if keys.contains_key(key) => &keys[key],
-            _ => return Err(unknown_path(path)),
-        };
-    }
-    if let Value::Object(known) = known {
-        check_object(value, known, path, "--set")?;
-    }
-    let (parent, key) = path.rsplit_once('.').unwrap_or(("", path));
-    let mut object = root;
-    for key in parent.split('.').filter(|key| !key.is_empty()) {
-        object = &mut object[key];
-        if object.is_null() {
-            *object = Value::Object(Map::new());
-        }
-    }
+    let known = at(every_key(), path).ok_or_else(|| unknown_path(path))?;
+    check_part(value, known, path, "--set")?;
+    let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
+    let sections = section.split('.').filter(|key| !key.is_empty());
+    let object = sections.fold(root, |object, key| &mut object[key]);
     if DEFAULTS_BY_KIND.contains(&path) && object[key] != *value {
-        *object = Value::Object(Map::new());
+        *object = Value::Null;
     }
     object[key] = value.clone();
     Ok(())
 }
 
 fn unknown_path(path: &str) -> Error {
-    let mut paths = Vec::new();
-    collect_paths(&Form::every_key(), "", &mut paths);
+    let paths = paths();
     // What ends as the typed path does is meant more often than what is spelt like it: `training.rate` is
     // `training.optimizer.rate`, and `rows` alone is `model.memory.rows`.
     let last = path.rsplit('.').next().unwrap_or(path);
@@ -88,14 +212,24 @@ fn unknown_path(path: &str) -> Error {
     Error::content("--set", path, format!("there is no such key{help}"))
 }
 
-fn collect_paths(known: &Map<String, Value>, path: &str, paths: &mut Vec<String>) {
-    for (key, value) in known {
-        let path = join(path, key);
-        match value {
-            Value::Object(known) => collect_paths(known, &path, paths),
-            _ => paths.push(path),
+/// The path of every key.
+pub(super) fn paths() -> Vec<String> {
+    fn collect(known: &Value, path: &str, paths: &mut Vec<String>) {
+        let Value::Object(known) = known else {
+            return paths.push(path.to_owned());
+        };
+        for (key, known) in known {
+            collect(known, &join(path, key), paths);
         }
     }
+    let mut paths = Vec::new();
+    collect(every_key(), "", &mut paths);
+    paths
+}
+
+/// What stands at a path.
+pub(super) fn at<'a>(given: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(given, |value, key| value.get(key))
 }
 
 fn unknown(key: &str, known: &Map<String, Value>) -> String {
@@ -112,7 +246,7 @@ fn list(known: &Map<String, Value>) -> String {
         .join(", ")
 }
 
-fn join(path: &str, key: &str) -> String {
+pub(super) fn join(path: &str, key: &str) -> String {
     // A key of no characters, or of spaces, is seen by its quotes.
     let quoted = format!("\"{key}\"");
     let key = if key.trim().is_empty() { &quoted } else { key };

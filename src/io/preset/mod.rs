@@ -6,14 +6,17 @@
 pub(in crate::io) mod form;
 mod keys;
 
+pub use keys::table;
+
 use std::path::Path;
 
 use serde_json::Value;
 
-use self::form::{Form, plain};
+use self::form::Written;
+use super::error::plain;
 use super::{Error, file};
 use crate::model::ModelConfig;
-use crate::task::{Measure, Task};
+use crate::task::Task;
 use crate::train::TrainingConfig;
 
 /// The largest preset that is read, in bytes.
@@ -138,23 +141,26 @@ impl Experiment {
     /// The file, the path inside it and what is allowed there.
     pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
         let syntax = |error: serde_json::Error| Error::content(file, "", plain(&error.to_string()));
-        keys::check(&serde_json::from_str(source).map_err(syntax)?, file)?;
-        let mut form = Form::read(&mut serde_json::Deserializer::from_str(source), file)?;
-        if !overrides.is_empty() {
-            form = form.with(overrides)?;
-        }
+        let mut given: Value = serde_json::from_str(source).map_err(syntax)?;
+        keys::check(&given, file)?;
         let stem = Path::new(file).file_stem().unwrap_or_default();
-        let label = if overrides.is_empty() {
-            file.to_owned()
-        } else {
-            format!("{file} with --set")
-        };
-        form.experiment(&label, &stem.to_string_lossy())
+        let mut experiment = Self::called(&stem.to_string_lossy());
+        let mut text = serde_json::Deserializer::from_str(source);
+        form::read(&mut experiment, &given, &mut text, file)?;
+        if overrides.is_empty() {
+            return experiment.complete(&given, file);
+        }
+        for change in overrides {
+            keys::set(&mut given, &change.path, &change.value)?;
+        }
+        let mut experiment = Self::called(&stem.to_string_lossy());
+        form::read(&mut experiment, &given, &given, "--set")?;
+        experiment.complete(&given, &format!("{file} with --set"))
     }
 
     /// The whole experiment as JSON, with every default written out.
     pub fn to_json(&self) -> String {
-        Form::from(self).to_json()
+        Written::of(self).to_json()
     }
 
     /// The experiment inside the binary that has this name.
@@ -224,23 +230,4 @@ impl Experiment {
 /// The names of the built-in experiments.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
-}
-
-/// The largest length of a sequence, in vectors.
-pub const MAX_LENGTH: usize = 100_000;
-/// The most items in an episode.
-pub const MAX_ITEMS: usize = 10_000;
-/// The most vectors in an item.
-pub const MAX_ITEM_LENGTH: usize = 1000;
-/// The longest context of N-grams, in bits: their table has 2^context entries.
-pub const MAX_CONTEXT: usize = 16;
-/// The largest number of repeats.
-pub const MAX_REPEATS: usize = 10_000;
-
-/// The largest size of an episode.
-pub fn most_size(measure: Measure) -> usize {
-    match measure {
-        Measure::Length => MAX_LENGTH,
-        Measure::Items => MAX_ITEMS,
-    }
 }

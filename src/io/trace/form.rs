@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::{IN_TURN, KEYFRAME, READ_FIRST, SCORES, Source, WRITE_FIRST, writes_full_memory};
+use crate::io::Error;
 use crate::io::error::short;
-use crate::io::preset::form::{
-    ActivationForm, ControllerForm, Ends, HeadsForm, InitialWeightingForm, MemoryForm, ModelForm,
-    OrderForm, ShiftFields, ShiftFormForm, TaskForm, TaskKind,
+use crate::io::preset::form::{self, Initial, Word, Written};
+use crate::keys::{Choice, Words, brief};
+use crate::model::config::{
+    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
+    VectorActivation,
 };
-use crate::model::config::Order;
-use crate::model::config::brief;
 use crate::model::{Conventions, ModelConfig, Scoring, Turns};
 use crate::task::{Episode, Phase, Task};
 use crate::train::Recording;
@@ -19,9 +21,10 @@ use crate::train::Recording;
 /// `task`: what was asked. Seed and index are strings, because JSON's numbers end at 2^53.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AskedForm {
-    pub(super) name: NameForm,
+    pub(super) name: String,
+    /// As in a preset, but for a range that is one number.
     #[serde(default)]
-    pub(super) params: ParamsForm,
+    params: Map<String, Value>,
     #[serde(default)]
     pub(super) seed: Option<String>,
     #[serde(default)]
@@ -37,87 +40,23 @@ pub(super) struct AskedForm {
     pub(super) repeats: Option<usize>,
 }
 
-/// A task of ours, or whatever another program calls its own.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected the name of a task")]
-pub(super) enum NameForm {
-    Ours(TaskKind),
-    Other(String),
-}
-
-#[derive(Default, Serialize, Deserialize)]
-pub(super) struct ParamsForm {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bits: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    context: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    item_length: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    length: Option<RangeForm>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    items: Option<RangeForm>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sorted: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    repeats: Option<RangeForm>,
-}
-
-/// A number, or [lowest, highest].
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a whole number or [lowest, highest]")]
-enum RangeForm {
-    One(usize),
-    Between([usize; 2]),
-}
-
-impl From<Ends> for RangeForm {
-    fn from(Ends([low, high]): Ends) -> Self {
-        if low == high {
-            Self::One(low)
-        } else {
-            Self::Between([low, high])
-        }
-    }
-}
-
-impl From<RangeForm> for Ends {
-    fn from(form: RangeForm) -> Self {
-        match form {
-            RangeForm::One(value) => Self([value, value]),
-            RangeForm::Between(ends) => Self(ends),
-        }
-    }
-}
-
-impl ParamsForm {
-    fn is_empty(&self) -> bool {
-        let numbers = [self.bits, self.context, self.item_length, self.sorted];
-        let ranges = [self.length, self.items, self.repeats];
-        numbers.iter().all(Option::is_none) && ranges.iter().all(Option::is_none)
-    }
-}
-
 impl AskedForm {
     pub(super) fn new(recording: &Recording) -> Self {
-        let (form, episode) = (TaskForm::from(&recording.task), &recording.episode);
-        let measure = recording.task.size_name();
+        let (task, episode) = (&recording.task, &recording.episode);
+        let measure = task.size_name();
         // Traces of plain copy say `"repeats": 1`, and always have.
-        let has_repeats = matches!(&recording.task, Task::Copy(_) | Task::RepeatCopy(_));
+        let has_repeats = matches!(task, Task::Copy(_) | Task::RepeatCopy(_));
+        let parameter = |(key, value): (String, Value)| match value.as_array().map(Vec::as_slice) {
+            Some([low, high]) if low == high => (key, low.clone()),
+            _ => (key, value),
+        };
+        let params = Written::of(task)
+            .into_values()
+            .into_iter()
+            .filter(|(key, _)| key != "kind");
         Self {
-            name: match &recording.task {
-                Task::Other(task) => NameForm::Other(task.name.clone()),
-                _ => NameForm::Ours(form.kind),
-            },
-            params: ParamsForm {
-                bits: form.bits,
-                context: form.context,
-                item_length: form.item_length,
-                length: form.length.map(RangeForm::from),
-                items: form.items.map(RangeForm::from),
-                sorted: form.sorted,
-                repeats: form.repeats.map(RangeForm::from),
-            },
+            name: task.name().to_owned(),
+            params: params.map(parameter).collect(),
             seed: recording.origin.map(|(seed, _)| seed.to_string()),
             episode: recording.origin.map(|(_, index)| index.to_string()),
             length: (measure == "length").then_some(episode.size),
@@ -129,44 +68,46 @@ impl AskedForm {
     /// The name of a task that is not ours, or of which too little is known: the name alone, or not the size of
     /// this episode.
     pub(super) fn other(&self) -> Option<String> {
-        match &self.name {
-            NameForm::Ours(_) if !self.params.is_empty() && self.size().is_some() => None,
-            _ => Some(short(&self.said())),
-        }
+        let is_ours = Task::WORDS.iter().any(|(word, _)| *word == self.name);
+        let is_known = is_ours && !self.known().is_empty() && self.size().is_some();
+        (!is_known).then(|| short(&self.name))
     }
 
-    pub(super) fn task_form(&self) -> TaskForm {
-        let params = &self.params;
-        TaskForm {
-            kind: match self.name {
-                NameForm::Ours(kind) => kind,
-                NameForm::Other(_) => TaskKind::Copy,
-            },
-            bits: params.bits,
-            context: params.context,
-            item_length: params.item_length,
-            length: params.length.map(Ends::from),
-            items: params.items.map(Ends::from),
-            sorted: params.sorted,
-            repeats: params.repeats.map(Ends::from),
-        }
+    /// The parameters that a task of ours has, as presets have them.
+    fn known(&self) -> Map<String, Value> {
+        let known = self
+            .params
+            .iter()
+            .filter(|(key, _)| form::is_key("task", key));
+        known
+            .map(|(key, value)| {
+                let is_range = ["length", "items", "repeats"].contains(&&**key);
+                let value = if is_range && value.is_number() {
+                    json!([value, value])
+                } else {
+                    value.clone()
+                };
+                (key.clone(), value)
+            })
+            .collect()
+    }
+
+    /// The task, one of ours.
+    pub(super) fn task(&self, label: &str) -> Result<Task, Error> {
+        form::task(&self.name, &self.known(), label)
     }
 
     /// The size of this episode, when the file says so: by itself, or by parameters that allow no other.
     pub(super) fn size(&self) -> Option<usize> {
         let only = || {
-            let Ends([low, high]) = self.params.length.or(self.params.items)?.into();
-            (low == high).then_some(low)
+            let range = self.params.get("length").or(self.params.get("items"))?;
+            let size = match range.as_array().map(Vec::as_slice) {
+                Some([low, high]) if low == high => low,
+                _ => range,
+            };
+            usize::try_from(size.as_u64()?).ok()
         };
         self.length.or(self.items).or_else(only)
-    }
-
-    /// What the task is called.
-    pub(super) fn said(&self) -> String {
-        match &self.name {
-            NameForm::Other(name) => name.clone(),
-            NameForm::Ours(kind) => word(Some(kind)),
-        }
     }
 
     /// Seed and index, when both are there and are numbers.
@@ -184,6 +125,58 @@ pub(super) struct MachineForm {
     pub(super) config: ConfigForm,
 }
 
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+struct MemoryForm {
+    rows: usize,
+    columns: usize,
+    initial: Initial,
+}
+
+impl From<&ModelConfig> for MemoryForm {
+    fn from(config: &ModelConfig) -> Self {
+        Self {
+            rows: config.rows,
+            columns: config.columns,
+            initial: match config.initial_memory {
+                InitialMemory::Constant(value) => Some(value).into(),
+                InitialMemory::Learned => None.into(),
+            },
+        }
+    }
+}
+
+impl Default for MemoryForm {
+    fn default() -> Self {
+        Self::from(&ModelConfig::new(1, 1))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+struct ControllerForm {
+    kind: Word<ControllerKind>,
+    size: usize,
+    layers: usize,
+}
+
+impl From<&ModelConfig> for ControllerForm {
+    fn from(config: &ModelConfig) -> Self {
+        let ControllerConfig { kind, size, layers } = config.controller;
+        Self {
+            kind: Word(kind),
+            size,
+            layers,
+        }
+    }
+}
+
+impl Default for ControllerForm {
+    fn default() -> Self {
+        Self::from(&ModelConfig::new(1, 1))
+    }
+}
+
 /// `model.config`. Of a foreign trace only sizes, heads, shifts and epsilon are required.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ConfigForm {
@@ -199,19 +192,18 @@ pub(super) struct ConfigForm {
     similarity_formula: Option<String>,
     epsilon: f64,
     #[serde(default)]
-    shift_form: Option<ShiftFormForm>,
+    shift_form: Option<Word<ShiftForm>>,
     #[serde(default)]
-    key_activation: Option<ActivationForm>,
+    key_activation: Option<Word<VectorActivation>>,
     #[serde(default)]
-    add_activation: Option<ActivationForm>,
+    add_activation: Option<Word<VectorActivation>>,
     #[serde(default)]
-    initial_weighting: Option<InitialWeightingForm>,
+    initial_weighting: Option<Word<InitialWeighting>>,
 }
 
 impl MachineForm {
     pub(super) fn new(source: &Source, conventions: &Conventions) -> Self {
         let config = source.config;
-        let form = ModelForm::from(config);
         let mut heads: Vec<usize> = (0..config.heads()).collect();
         let order = match (&conventions.turns, config.order) {
             (Turns::Together, Order::ReadFirst) => READ_FIRST,
@@ -236,18 +228,18 @@ impl MachineForm {
         Self {
             sha256: source.sha256.map(str::to_owned),
             config: ConfigForm {
-                memory: form.memory,
-                controller: form.controller,
+                memory: config.into(),
+                controller: config.into(),
                 heads: heads.iter().map(|&head| config.head_name(head)).collect(),
                 shifts: shifts(config.shift_range).collect(),
                 order: Some(order.to_owned()),
                 similarity: Some(similarity),
                 similarity_formula: formula,
-                epsilon: form.heads.similarity_epsilon,
-                shift_form: Some(form.heads.shift.form),
-                key_activation: Some(form.heads.key_activation),
-                add_activation: Some(form.heads.add_activation),
-                initial_weighting: Some(form.heads.initial_weighting),
+                epsilon: config.similarity_epsilon,
+                shift_form: Some(Word(config.shift_form)),
+                key_activation: Some(Word(config.key_activation)),
+                add_activation: Some(Word(config.add_activation)),
+                initial_weighting: Some(Word(config.initial_weighting)),
             },
         }
     }
@@ -334,41 +326,50 @@ impl ConfigForm {
         ]
     }
 
-    /// The machine in the words of a preset; `None` when its heads or shifts are not those of any machine.
-    pub(super) fn model_form(self) -> Option<ModelForm> {
+    /// The machine, but for the channels of its task; `None` when its heads or shifts are not those of any machine.
+    pub(super) fn model(self) -> Option<ModelConfig> {
         self.heads_in_turn()?;
         let (range, _) = self.shift_places()?;
         let read = self.heads.iter().filter(|name| name.starts_with("read"));
         let read = read.count();
-        let default = HeadsForm::default();
-        Some(ModelForm {
-            memory: self.memory,
-            controller: self.controller,
-            heads: HeadsForm {
-                read,
-                write: self.heads.len() - read,
-                shift: ShiftFields {
-                    form: self.shift_form.unwrap_or(default.shift.form),
-                    range,
-                },
-                key_activation: self.key_activation.unwrap_or(default.key_activation),
-                add_activation: self.add_activation.unwrap_or(default.add_activation),
-                similarity_epsilon: self.epsilon,
-                initial_weighting: self.initial_weighting.unwrap_or(default.initial_weighting),
-                order: match self.order.as_deref() {
-                    Some(WRITE_FIRST) => OrderForm::WriteFirst,
-                    _ => default.order,
-                },
+        let default = ModelConfig::new(1, 1);
+        let ControllerForm { kind, size, layers } = self.controller;
+        let initial: Option<f64> = self.memory.initial.into();
+        Some(ModelConfig {
+            rows: self.memory.rows,
+            columns: self.memory.columns,
+            controller: ControllerConfig {
+                kind: kind.0,
+                size,
+                layers,
             },
+            read_heads: read,
+            write_heads: self.heads.len() - read,
+            shift_range: range,
+            shift_form: self.shift_form.map_or(default.shift_form, |word| word.0),
+            key_activation: self
+                .key_activation
+                .map_or(default.key_activation, |word| word.0),
+            add_activation: self
+                .add_activation
+                .map_or(default.add_activation, |word| word.0),
+            similarity_epsilon: self.epsilon,
+            initial_memory: initial.map_or(InitialMemory::Learned, InitialMemory::Constant),
+            initial_weighting: self
+                .initial_weighting
+                .map_or(default.initial_weighting, |word| word.0),
+            order: match self.order.as_deref() {
+                Some(WRITE_FIRST) => Order::WriteFirst,
+                _ => default.order,
+            },
+            ..default
         })
     }
 }
 
-/// The word that stands for a form in a file.
-fn word(form: Option<&impl Serialize>) -> String {
-    let value = form.and_then(|form| serde_json::to_value(form).ok());
-    let text = value.as_ref().and_then(serde_json::Value::as_str);
-    text.unwrap_or_default().to_owned()
+/// The word of a choice; empty where nothing is said.
+fn word<T: Words>(choice: Option<&Word<T>>) -> String {
+    choice.map_or("", |choice| choice.0.word()).to_owned()
 }
 
 /// `numeric`: how numbers are written.

@@ -15,8 +15,8 @@ use super::form::{AskedForm, MachineForm, TimeForm, title};
 use super::npz::{META, Members};
 use super::unpack::unpacked;
 use super::{FORMAT, Imported, KEYFRAME};
-use crate::io::error::short;
-use crate::io::preset::form::{Check, plain};
+use crate::io::error::{plain, short};
+use crate::io::preset::form::complete_model;
 use crate::io::{Error, file, room};
 use crate::math::Series;
 use crate::model::config::ControllerKind;
@@ -415,7 +415,7 @@ fn series_of(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
 /// A task of ours by its parameters; that of another program by its name and the shapes of its arrays.
 fn task(form: &TraceForm, arrays: &mut Arrays) -> Result<Task, Error> {
     let Some(name) = form.task.other() else {
-        return form.task.task_form().task(&Check { file: arrays.label });
+        return form.task.task(arrays.label);
     };
     let mut channels = |names: &[&str]| {
         let shape = names.iter().find_map(|name| arrays.shape(name));
@@ -439,7 +439,7 @@ fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
         .map(|(name, start, end)| format!("{name} {start} to {end}"))
         .collect();
     let mut declared = vec![
-        ("task", form.task.said()),
+        ("task", form.task.name.clone()),
         ("seed", said(&form.task.seed)),
         ("episode", said(&form.task.episode)),
         ("phases", phases.join(", ")),
@@ -455,7 +455,6 @@ fn build(
     label: &str,
     members: Option<Members>,
 ) -> Result<Imported, Error> {
-    let check = Check { file: label };
     let mut arrays = Arrays {
         left: BTreeMap::new(),
         members,
@@ -470,12 +469,12 @@ fn build(
     let (declared, sha256) = (declared(&form), form.model.sha256);
     let machine = form.model.config;
     let (conventions, places) = (machine.conventions(), machine.shift_places());
-    let model = machine.model_form().ok_or_else(|| {
+    let model = machine.model().ok_or_else(|| {
         let problem =
             "expected heads named read0, read1, …, write0, …, each once, and no shift twice";
         Error::content(label, "model.config", problem)
     })?;
-    let config = model.config(&task, &check)?;
+    let config = complete_model(&model, &task, label)?;
     arrays.shift_places = places.map(|(_, places)| places).unwrap_or_default();
     let t = form.axes.t.size;
     arrays.bytes = recording_bytes(&config, t);

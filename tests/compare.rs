@@ -146,7 +146,7 @@ fn traces_are_compared_in_the_order_of_the_computation() {
     assert_eq!(first.array, "controller.hidden");
     assert_eq!((first.step, first.index), (Some(2), vec![2, 1, 7]));
     assert_eq!(first.second - first.first, 0.5);
-    let b = changed(|r| r.trace.heads[3].initial[1] = 0.5);
+    let b = changed(|r| r.trace.heads[3].initial.row_mut(0)[1] = 0.5);
     let first = trace::diff(&a, &b, EXACT).unwrap().first.unwrap();
     assert_eq!((first.step, first.array.as_str()), (None, "write1.initial"));
     assert_eq!(first.index, [1]);

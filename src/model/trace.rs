@@ -40,7 +40,7 @@ pub enum Range {
 }
 
 impl ArraySpec {
-    const fn new(
+    pub(crate) const fn new(
         name: &'static str,
         dims: &'static [&'static str],
         symbol: &'static str,
@@ -341,11 +341,16 @@ impl<R: Real> Trace<R> {
     /// When not every M_t was kept; see [`Trace::memory_every`].
     pub fn memory(&self, t: usize) -> ArrayView2<'_, R> {
         assert_eq!(self.memory_every, 1, "only some memories were kept");
-        let rows = self.norms.width();
-        let columns = self.memory_columns.row(t);
-        ArrayView2::from_shape((columns.len() / rows, rows), columns)
+        let [rows, columns] = self.memory_size();
+        ArrayView2::from_shape((columns, rows), self.memory_columns.row(t))
             .expect("a memory has rows * columns values")
             .reversed_axes()
+    }
+
+    /// [N, M]; zeros where there is no memory.
+    pub fn memory_size(&self) -> [usize; 2] {
+        let (values, rows) = (self.memory_columns.width(), self.norms.width());
+        [rows, values.checked_div(rows).unwrap_or(0)]
     }
 }
 

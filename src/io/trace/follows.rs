@@ -132,7 +132,7 @@ fn written(config: &ModelConfig) -> impl Iterator<Item = String> {
 }
 
 /// Why the memories do not follow from each other, if they do not.
-fn memory_obstacle(config: &ModelConfig, recording: &Recording) -> Option<String> {
+pub(super) fn memory_obstacle(config: &ModelConfig, recording: &Recording) -> Option<String> {
     if let Turns::Unknown(words) = &recording.conventions.turns {
         return Some(said(words));
     }

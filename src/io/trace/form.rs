@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{IN_TURN, KEYFRAME, READ_FIRST, SCORES, Source, WRITE_FIRST, writes_full_memory};
+use super::table::{AXES, Described};
+use super::{IN_TURN, KEYFRAME, READ_FIRST, SCORES, Source, WRITE_FIRST};
 use crate::io::Error;
 use crate::io::error::short;
 use crate::io::preset::form::{self, Initial, Word, Written};
@@ -389,30 +391,17 @@ pub(super) const NUMERIC: NumericForm = NumericForm {
 };
 
 /// `axes`: the size of every axis that an array's `dims` names.
-#[derive(Serialize)]
 pub(super) struct AxesForm {
     t: TimeForm<'static>,
-    n: SizeForm,
-    m: SizeForm,
-    x: SizeForm,
-    y: SizeForm,
-    c: SizeForm,
-    l: SizeForm,
-    s: SizeForm,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    f: Option<FramesForm>,
+    sizes: Vec<(&'static str, SizeForm)>,
 }
 
 /// Frame i of `memory.keyframes` is the memory after t steps, `t = (i + 1)·every`.
 #[derive(Serialize)]
-struct FramesForm {
-    size: usize,
-    every: usize,
-}
-
-#[derive(Serialize)]
 struct SizeForm {
     size: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    every: Option<usize>,
 }
 
 /// The time axis and the phases of the episode: name, first step, one past the last step.
@@ -424,29 +413,38 @@ pub(super) struct TimeForm<'a> {
 }
 
 impl AxesForm {
-    pub(super) fn new(recording: &Recording, source: &Source) -> Self {
-        let (config, t) = (source.config, recording.episode.steps());
-        let frames = FramesForm {
-            size: t.saturating_sub(1) / KEYFRAME,
-            every: KEYFRAME,
-        };
-        let is_full = writes_full_memory(config, t, source.full_memory);
-        let size = |size| SizeForm { size };
+    pub(super) fn new(recording: &Recording, arrays: &[Described]) -> Self {
         let phase = |phase: &Phase| (phase.name.clone(), phase.start, phase.end);
+        let size = |&(axis, _): &(&'static str, _)| {
+            let axes = arrays
+                .iter()
+                .flat_map(|array| array.dims.iter().zip(&array.shape));
+            let one = axes
+                .filter(|(other, _)| **other == axis)
+                .map(|(_, &size)| size)
+                .next();
+            let layers = (axis == "l").then_some(recording.trace.layers.len());
+            let every = (axis == "f").then_some(KEYFRAME);
+            one.or(layers).map(|size| (axis, SizeForm { size, every }))
+        };
         Self {
             t: TimeForm {
-                size: t,
+                size: recording.episode.steps(),
                 phases: recording.episode.phases.iter().map(phase).collect(),
             },
-            n: size(config.rows),
-            m: size(config.columns),
-            x: size(config.inputs),
-            y: size(config.outputs),
-            c: size(config.controller.size),
-            l: size(config.controller.layers),
-            s: size(config.offsets()),
-            f: (!is_full).then_some(frames),
+            sizes: AXES[1..].iter().filter_map(size).collect(),
         }
+    }
+}
+
+impl Serialize for AxesForm {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("t", &self.t)?;
+        for (axis, size) in &self.sizes {
+            map.serialize_entry(axis, size)?;
+        }
+        map.end()
     }
 }
 

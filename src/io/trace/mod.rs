@@ -41,6 +41,8 @@ mod follows;
 mod form;
 mod npz;
 mod read;
+mod source;
+mod table;
 mod unpack;
 mod verify;
 mod write;

@@ -3,10 +3,14 @@
 //! Written by hand where ndarray-npy would do, because that crate makes room for whatever shape a header
 //! claims; here a file cannot make the program take more memory than the file has values.
 
+use std::cmp::Ordering;
 use std::io::{self, Cursor, Read, Seek, Write};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+use super::source::{ArraySource, Fault, check_shape, wrong_count};
+use super::table::Described;
 
 const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 /// The header of an array ends where the file has this many bytes, or a multiple.
@@ -29,9 +33,9 @@ pub(super) fn options(bytes: u64) -> SimpleFileOptions {
 /// Begins a member for an array of f32; its values follow, little-endian.
 pub(super) fn start_array<W: Write + Seek>(
     archive: &mut ZipWriter<W>,
-    name: &str,
-    shape: &[usize],
+    array: &Described,
 ) -> io::Result<()> {
+    let Described { name, shape, .. } = array;
     let values = shape
         .iter()
         .fold(1_u64, |product, &size| product.saturating_mul(size as u64));
@@ -76,12 +80,6 @@ impl<'a> Members<'a> {
         })
     }
 
-    pub(super) fn has(&self, array: &str) -> bool {
-        self.archive
-            .index_for_name(&format!("{array}.npy"))
-            .is_some()
-    }
-
     /// The member `meta.json`.
     pub(super) fn meta(&mut self) -> Result<String, String> {
         let file = self.archive.by_name(META);
@@ -100,42 +98,44 @@ impl<'a> Members<'a> {
         self.left = self.left.saturating_sub(text.len() as u64);
         Ok(text)
     }
+}
 
-    /// The shape of an array.
-    pub(super) fn shape(&mut self, array: &str) -> Result<Vec<usize>, String> {
-        let mut file = self.archive.by_name(&format!("{array}.npy"));
-        let file = file.as_mut().map_err(|error| error.to_string())?;
-        Ok(header(file)?.shape)
+impl ArraySource for Members<'_> {
+    fn has(&self, array: &str) -> bool {
+        self.archive
+            .index_for_name(&format!("{array}.npy"))
+            .is_some()
     }
 
-    /// An array, which must have this shape; f64 is rounded to f32.
-    pub(super) fn array(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, String> {
+    fn shape(&mut self, array: &str) -> Option<Vec<usize>> {
+        let mut file = self.archive.by_name(&format!("{array}.npy")).ok()?;
+        Some(header(&mut file).ok()?.shape)
+    }
+
+    /// f64 is rounded to f32.
+    fn values(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, Fault> {
         let mut file = self.archive.by_name(&format!("{array}.npy"));
         let file = file.as_mut().map_err(|error| error.to_string())?;
         let Header { shape, bytes } = header(file)?;
-        if shape != expected {
-            return Err(format!("has the shape {shape:?}; expected {expected:?}"));
-        }
+        check_shape(&shape, expected)?;
         let sizes = shape.iter().map(|&size| size as u64);
         let length = sizes.fold(bytes as u64, u64::saturating_mul);
         if length > self.left {
-            return Err("makes the file larger than all that is read".to_owned());
+            let problem = "makes the file larger than all that is read";
+            return Err(problem.to_owned().into());
         }
         // Grows with what is there, whatever the header says.
         let mut data = Vec::new();
         let read = file.take(length + 1).read_to_end(&mut data);
         read.map_err(|error| format!("{error}; expected a whole array"))?;
-        if data.len() as u64 != length {
-            let (count, more) = (data.len() / bytes, data.len() as u64 > length);
-            let more = if more { "more than " } else { "" };
-            let count = if more.is_empty() {
-                count
-            } else {
-                count.saturating_sub(1)
-            };
-            return Err(format!(
-                "has {more}{count} values, which is not the shape {shape:?}"
-            ));
+        let count = data.len() / bytes;
+        match (data.len() as u64).cmp(&length) {
+            Ordering::Equal => {}
+            Ordering::Less => return Err(wrong_count(count, &shape).into()),
+            Ordering::Greater => {
+                let count = format!("more than {}", count.saturating_sub(1));
+                return Err(wrong_count(count, &shape).into());
+            }
         }
         self.left -= length;
         let values = data.chunks_exact(bytes);

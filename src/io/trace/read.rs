@@ -1,26 +1,23 @@
 //! JSON or npz to recording. The file may come from anyone: every shape is checked before anything is built.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 use ndarray::Array2;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
-use super::follows::complete;
+use super::follows::{complete, memory_obstacle};
 use super::form::{AskedForm, MachineForm, TimeForm, title};
 use super::npz::{META, Members};
+use super::source::{ArraySource, Inline};
+use super::table::{self, Described};
 use super::unpack::unpacked;
 use super::{FORMAT, Imported, KEYFRAME};
 use crate::io::error::{plain, short};
 use crate::io::preset::form::complete_model;
 use crate::io::{Error, file, room};
-use crate::math::Series;
-use crate::model::config::ControllerKind;
-use crate::model::{Conventions, HeadTrace, LayerTrace, ModelConfig, Trace, Turns, recompute};
+use crate::model::{ArraySpec, ModelConfig, Place, Trace, recompute};
 use crate::task::{Episode, Other, Phase, Task};
 use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes};
 
@@ -82,18 +79,24 @@ pub fn from_json(source: &str, label: &str) -> Result<Imported, Error> {
 fn with_arrays(source: &str, label: &str, members: Option<Members>) -> Result<Imported, Error> {
     check_format(source, label)?;
     let mut json = serde_json::Deserializer::from_str(source);
-    let form: TraceForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let mut form: TraceForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         let place = if path == "." { String::new() } else { path };
         Error::content(label, place, plain(&error.inner().to_string()))
     })?;
     json.end()
         .map_err(|error| Error::content(label, "", error.to_string()))?;
-    build(form, source, label, members)
+    let mut inline = std::mem::take(&mut form.arrays);
+    inline.text = source;
+    match members {
+        Some(mut members) => build(form, label, &mut members),
+        None => build(form, label, &mut inline),
+    }
 }
 
+/// What every file begins with, and what tells a preset from a trace.
 #[derive(Deserialize)]
-struct HeadForm<'a> {
+struct Preamble<'a> {
     #[serde(default)]
     format: Cow<'a, str>,
     #[serde(default)]
@@ -108,24 +111,24 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
     if source.trim_start().starts_with('[') {
         return Err(no_trace("is a list; expected an object"));
     }
-    let head: HeadForm =
+    let found: Preamble =
         serde_json::from_str(source).map_err(|error| no_trace(&plain(&error.to_string())))?;
-    if head.format.is_empty() && head.task.is_some() && head.arrays.is_none() {
+    if found.format.is_empty() && found.task.is_some() && found.arrays.is_none() {
         let problem = format!("is a preset, not a trace; train it first: tapescope train {label}");
         return Err(Error::content(label, "", problem));
     }
-    if head.format.is_empty() {
+    if found.format.is_empty() {
         let problem = format!("is missing; expected `{FORMAT}`");
         return Err(Error::content(label, "format", problem));
     }
-    if head.format != FORMAT {
-        let problem = format!("is `{}`; expected `{FORMAT}`", short(&head.format));
+    if found.format != FORMAT {
+        let problem = format!("is `{}`; expected `{FORMAT}`", short(&found.format));
         return Err(Error::content(label, "format", problem));
     }
-    if head.version.split('.').next() != Some("1") {
+    if found.version.split('.').next() != Some("1") {
         let problem = format!(
             "is `{}`; this program reads 1.x: a newer one may be needed",
-            short(&head.version)
+            short(&found.version)
         );
         return Err(Error::content(label, "version", problem));
     }
@@ -139,8 +142,8 @@ struct TraceForm<'a> {
     model: MachineForm,
     #[serde(borrow)]
     axes: AxesForm<'a>,
-    #[serde(borrow, deserialize_with = "unique")]
-    arrays: BTreeMap<String, &'a RawValue>,
+    #[serde(borrow)]
+    arrays: Inline<'a>,
 }
 
 #[derive(Deserialize)]
@@ -149,89 +152,9 @@ struct AxesForm<'a> {
     t: TimeForm<'a>,
 }
 
-/// An array that is known, once it is asked for; its numbers wait until its shape is the right one.
-#[derive(Deserialize)]
-struct ArrayForm<'a> {
-    shape: Vec<usize>,
-    #[serde(borrow)]
-    data: &'a RawValue,
-}
-
-/// Arrays by name, as they stand; no name twice. What a later version adds may look as it likes.
-fn unique<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, &'de RawValue>, D::Error> {
-    struct Unique;
-    impl<'de> Visitor<'de> for Unique {
-        type Value = BTreeMap<String, &'de RawValue>;
-        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-            f.write_str("an object of arrays by name")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut arrays = BTreeMap::new();
-            while let Some(name) = map.next_key::<String>()? {
-                let array = map.next_value()?;
-                if arrays.contains_key(&name) {
-                    let message = format!("the array `{name}` is there twice");
-                    return Err(serde::de::Error::custom(message));
-                }
-                arrays.insert(name, array);
-            }
-            Ok(arrays)
-        }
-    }
-    from.deserialize_map(Unique)
-}
-
-/// Numbers, parsed as f32 from their text: a detour through f64 could round twice. As many as expected are
-/// kept, the others counted.
-struct Numbers {
-    kept: Vec<f32>,
-    expected: usize,
-}
-
-impl<'de> DeserializeSeed<'de> for Numbers {
-    type Value = (Vec<f32>, usize);
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-        from.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Numbers {
-    type Value = (Vec<f32>, usize);
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a flat list of numbers")
-    }
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while self.kept.len() < self.expected
-            && let Some(text) = seq.next_element::<&RawValue>()?
-        {
-            self.kept
-                .push(value(text.get()).map_err(serde::de::Error::custom)?);
-        }
-        let mut count = self.kept.len();
-        while seq.next_element::<IgnoredAny>()?.is_some() {
-            count += 1;
-        }
-        Ok((self.kept, count))
-    }
-}
-
-fn value(text: &str) -> Result<f32, String> {
-    match text {
-        "\"NaN\"" => Ok(f32::NAN),
-        "\"Infinity\"" => Ok(f32::INFINITY),
-        "\"-Infinity\"" => Ok(f32::NEG_INFINITY),
-        _ => text.parse().ok().filter(|value: &f32| value.is_finite()).ok_or_else(|| {
-            let shown: String = text.chars().take(20).collect();
-            format!("`{shown}` is not a 32-bit number; allowed: numbers, \"NaN\", \"Infinity\" and \"-Infinity\"")
-        }),
-    }
-}
-
 /// The arrays of a file, taken out one by one, each with the shape it must have.
 struct Arrays<'a> {
-    left: BTreeMap<String, &'a RawValue>,
-    members: Option<Members<'a>>,
-    source: &'a str,
+    from: &'a mut dyn ArraySource,
     label: &'a str,
     /// What was asked for and is not there.
     absent: Vec<String>,
@@ -242,144 +165,74 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
-    fn has(&self, name: &str) -> bool {
-        match &self.members {
-            Some(members) => members.has(name),
-            None => self.left.contains_key(name),
+    fn take(&mut self, array: &Described) -> Result<Vec<f32>, Error> {
+        let Described { name, shape, .. } = array;
+        if !self.from.has(name) {
+            let problem = format!("is missing; expected the shape {shape:?}");
+            return Err(self.error(name, problem));
         }
+        let values = self.from.values(name, shape);
+        values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
     }
 
-    /// The shape of an array, as far as it says so.
-    fn shape(&mut self, name: &str) -> Option<Vec<usize>> {
-        if let Some(members) = &mut self.members {
-            return members.shape(name).ok();
-        }
-        let raw = self.left.get(name)?;
-        let form: ArrayForm = serde_json::from_str(raw.get()).ok()?;
-        Some(form.shape)
+    /// An array that may be missing, where something else says the same.
+    fn optional(&mut self, array: &Described) -> Result<Option<Vec<f32>>, Error> {
+        let is_there = self.from.has(&array.name);
+        is_there.then(|| self.take(array)).transpose()
     }
 
     /// An array, or [`ABSENT`] for each of its values where it is not in the file.
-    fn take_or_absent(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
-        if self.has(name) {
-            return self.take(name, expected);
+    fn take_or_absent(&mut self, array: &Described) -> Result<Vec<f32>, Error> {
+        if let Some(values) = self.optional(array)? {
+            return Ok(values);
         }
         if self.bytes > LARGEST_RECORDING {
             let problem = "is missing, and the recording is too large to be shown without it";
-            return self.fail(name, problem);
+            return Err(self.error(&array.name, problem));
         }
-        self.absent.push(name.to_owned());
-        Ok(vec![ABSENT; expected.iter().product()])
+        self.absent.push(array.name.clone());
+        Ok(vec![ABSENT; array.values()])
     }
 
-    fn take(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
-        if self
-            .members
-            .as_ref()
-            .is_some_and(|members| members.has(name))
-        {
-            let read = self
-                .members
-                .as_mut()
-                .map(|members| members.array(name, expected));
-            return read
-                .unwrap_or_else(|| Err(String::new()))
-                .or_else(|problem| self.fail(name, problem));
-        }
-        self.take_json(name, expected)
-    }
-
-    fn take_json(&mut self, name: &str, expected: &[usize]) -> Result<Vec<f32>, Error> {
-        let raw = if self.members.is_none() {
-            self.left.remove(name)
-        } else {
-            None
-        };
-        let Some(raw) = raw else {
-            return self.fail(name, format!("is missing; expected the shape {expected:?}"));
-        };
-        let mut json = serde_json::Deserializer::from_str(raw.get());
-        let ArrayForm { shape, data } =
-            serde_path_to_error::deserialize(&mut json).map_err(|error| {
-                let path = error.path().to_string();
-                let dot = if path == "." { "" } else { "." };
-                let place = format!("{name}{dot}{}", path.trim_start_matches('.'));
-                self.misread(&place, raw, &error.into_inner())
-            })?;
-        if shape != expected {
-            return self.fail(
-                name,
-                format!("has the shape {shape:?}; expected {expected:?}"),
-            );
-        }
-        let length = shape
-            .iter()
-            .try_fold(1_usize, |product, &size| product.checked_mul(size));
-        let expected = length.unwrap_or(usize::MAX);
-        // No number has less than two characters with its comma: a shape alone makes no room.
-        let room = expected.min(data.get().len() / 2 + 1);
-        let mut kept = Vec::new();
-        if let Err(error) = kept.try_reserve_exact(room) {
-            return self.fail(name, error.to_string());
-        }
-        let numbers = Numbers { kept, expected };
-        let (values, count) = numbers
-            .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
-            .map_err(|error| self.misread(&format!("{name}.data"), data, &error))?;
-        if length == Some(count) {
-            return Ok(values);
-        }
-        self.fail(
-            name,
-            format!("has {count} values, which is not the shape {shape:?}"),
-        )
-    }
-
-    /// An error of a part of the file, with its line and column in the whole.
-    fn misread(&self, place: &str, part: &RawValue, error: &serde_json::Error) -> Error {
-        let said = error.to_string();
-        let (line, column) = (error.line(), error.column());
-        let within = format!(" at line {line} column {column}");
-        let said = said.strip_suffix(&within).unwrap_or(&said);
-        // The part is a piece of the source, so its address says where it begins.
-        let start = (part.get().as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
-        let before = self.source.get(..start).unwrap_or_default();
-        let (first, lines) = (
-            before.rfind('\n').map_or(0, |at| at + 1),
-            before.matches('\n'),
-        );
-        let column = if line == 1 {
-            column + before.len() - first
-        } else {
-            column
-        };
-        let line = line + lines.count();
-        let problem = format!("{} at line {line} column {column}", plain(said));
-        Error::content(self.label, format!("arrays.{place}"), problem)
-    }
-
-    fn series(&mut self, name: &str, steps: usize, width: usize) -> Result<Series<f32>, Error> {
-        Ok(series_of(steps, width, &self.take(name, &[steps, width])?))
-    }
-
-    fn series_or_absent(
+    /// An array of the machine into its series, those of the layers by turns.
+    fn fill(
         &mut self,
-        name: &str,
+        trace: &mut Trace,
         steps: usize,
-        width: usize,
-    ) -> Result<Series<f32>, Error> {
-        let values = self.take_or_absent(name, &[steps, width])?;
-        Ok(series_of(steps, width, &values))
+        place: Place,
+        spec: &ArraySpec,
+    ) -> Result<(), Error> {
+        let array = Described::new(trace, steps, place, spec);
+        let values = match spec.name {
+            "shift" => self.shifts(&array)?,
+            _ if table::is_needed(spec) => self.take(&array)?,
+            _ => self.take_or_absent(&array)?,
+        };
+        let all = table::series_mut(trace, place, spec);
+        let count = all.len();
+        for (index, series) in all.into_iter().enumerate() {
+            let width = series.width();
+            series.resize(values.len() / (width * count));
+            let rows = values.chunks(width).skip(index).step_by(count);
+            let own = series.as_mut_slice().chunks_mut(width);
+            own.zip(rows)
+                .for_each(|(own, row)| own.copy_from_slice(row));
+        }
+        Ok(())
     }
 
     /// A shift with its columns from -k to k, whatever their order in the file; those that it does not have
     /// move nothing.
-    fn shift(&mut self, name: &str, steps: usize, width: usize) -> Result<Series<f32>, Error> {
-        let places = self.shift_places.clone();
-        let values = self.take_or_absent(name, &[steps, places.len()])?;
-        let mut shift = series_of(steps, width, &vec![0.0; steps * width]);
-        for (t, values) in values.chunks(places.len().max(1)).enumerate() {
-            let row = shift.row_mut(t);
+    fn shifts(&mut self, array: &Described) -> Result<Vec<f32>, Error> {
+        let (places, width) = (self.shift_places.clone(), array.shape[1]);
+        let mut as_written = array.clone();
+        as_written.shape[1] = places.len();
+        let values = self.take_or_absent(&as_written)?;
+        let mut shift = vec![0.0; array.values()];
+        for (row, values) in shift
+            .chunks_mut(width)
+            .zip(values.chunks(places.len().max(1)))
+        {
             if is_unrecorded(values) {
                 row.fill(ABSENT);
             }
@@ -390,12 +243,8 @@ impl Arrays<'_> {
         Ok(shift)
     }
 
-    fn fail<T>(&self, name: &str, problem: impl Into<String>) -> Result<T, Error> {
-        Err(Error::content(
-            self.label,
-            format!("arrays.{name}"),
-            problem,
-        ))
+    fn error(&self, array: &str, problem: impl Into<String>) -> Error {
+        Error::content(self.label, format!("arrays.{array}"), problem)
     }
 }
 
@@ -405,20 +254,13 @@ fn matrix(data: Vec<f32>, rows: usize) -> Array2<f32> {
     Array2::from_shape_vec((rows, columns), data).unwrap_or_default()
 }
 
-fn series_of(steps: usize, width: usize, data: &[f32]) -> Series<f32> {
-    let mut series = Series::new(width);
-    series.resize(steps);
-    series.as_mut_slice().copy_from_slice(data);
-    series
-}
-
 /// A task of ours by its parameters; that of another program by its name and the shapes of its arrays.
-fn task(form: &TraceForm, arrays: &mut Arrays) -> Result<Task, Error> {
+fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Task, Error> {
     let Some(name) = form.task.other() else {
-        return form.task.task(arrays.label);
+        return form.task.task(label);
     };
     let mut channels = |names: &[&str]| {
-        let shape = names.iter().find_map(|name| arrays.shape(name));
+        let shape = names.iter().find_map(|name| from.shape(name));
         shape.and_then(|shape| shape.get(1).copied()).unwrap_or(1)
     };
     let (inputs, outputs) = (channels(&["input"]), channels(&["output", "target"]));
@@ -449,23 +291,8 @@ fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
     declared
 }
 
-fn build(
-    form: TraceForm,
-    source: &str,
-    label: &str,
-    members: Option<Members>,
-) -> Result<Imported, Error> {
-    let mut arrays = Arrays {
-        left: BTreeMap::new(),
-        members,
-        source,
-        label,
-        absent: Vec::new(),
-        bytes: u64::MAX,
-        shift_places: Vec::new(),
-    };
-    arrays.left.clone_from(&form.arrays);
-    let task = task(&form, &mut arrays)?;
+fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imported, Error> {
+    let task = task(&form, label, from)?;
     let (declared, sha256) = (declared(&form), form.model.sha256);
     let machine = form.model.config;
     let (conventions, places) = (machine.conventions(), machine.shift_places());
@@ -475,14 +302,19 @@ fn build(
         Error::content(label, "model.config", problem)
     })?;
     let config = complete_model(&model, &task, label)?;
-    arrays.shift_places = places.map(|(_, places)| places).unwrap_or_default();
     let t = form.axes.t.size;
-    arrays.bytes = recording_bytes(&config, t);
-    let episode = episode(&form.task, &form.axes.t, &mut arrays, &config)?;
-    let loss = arrays.take_or_absent("loss", &[t])?;
-    let is_recorded = memories(&arrays);
-    let initial = initial(&mut arrays, &config)?;
-    let trace = trace(&mut arrays, &config, &conventions, t, &episode)?;
+    let mut arrays = Arrays {
+        from,
+        label,
+        absent: Vec::new(),
+        bytes: recording_bytes(&config, t),
+        shift_places: places.map(|(_, places)| places).unwrap_or_default(),
+    };
+    let mut trace = Trace::new(&config);
+    let episode = episode(&form.task, &form.axes.t, &mut arrays, &mut trace)?;
+    let loss = arrays.take_or_absent(&beside(&trace, t, &table::LOSS))?;
+    computed(&mut arrays, &mut trace, t)?;
+    let memory = Memories::take(&mut arrays, &trace, t)?;
     let name = Path::new(label)
         .file_name()
         .unwrap_or_default()
@@ -499,78 +331,79 @@ fn build(
         computed: Vec::new(),
         conventions,
     };
+    let (memories, initial) = memory.fill(&config, &mut recording);
     complete(&config, &mut recording);
     recording.score = score(&recording);
     Ok(Imported {
         title,
         config,
         sha256,
-        memories: (0..=t).map(|step| is_recorded(step, t)).collect(),
+        recording,
+        memories,
         initial,
         declared,
-        recording,
     })
 }
 
-/// Whether M_t of an episode of so many steps is in the file.
-fn memories(arrays: &Arrays) -> impl Fn(usize, usize) -> bool + use<> {
-    let [full, initial, last, frames] = [
-        "memory",
-        "memory.initial",
-        "memory.last",
-        "memory.keyframes",
-    ]
-    .map(|name| arrays.has(name));
-    move |step, steps| {
-        full || step == 0 && initial
-            || step == steps && last
-            || frames && step > 0 && step < steps && step % KEYFRAME == 0
+fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
+    let t = time.size;
+    let error = |problem| Err(Error::content(label, "axes.t.phases", problem));
+    let mut next = 0;
+    for (name, start, end) in &time.phases {
+        if *start != next || end < start || *end > t {
+            let name = short(name);
+            return error(format!(
+                "`{name}` is [{start}, {end}]; the phases must follow each other from 0 to {t}"
+            ));
+        }
+        next = *end;
     }
+    if next != t || t == 0 {
+        return error(format!(
+            "end at {next}; the episode has {t} steps, and must have at least one"
+        ));
+    }
+    let phases = time.phases.iter();
+    Ok(phases
+        .map(|(name, start, end)| Phase {
+            name: short(name).into(),
+            start: *start,
+            end: *end,
+        })
+        .collect())
+}
+
+/// An array that stands beside those of the machine.
+fn beside(trace: &Trace, steps: usize, spec: &ArraySpec) -> Described {
+    Described::new(trace, steps, Place::Machine, spec)
 }
 
 fn episode(
     asked: &AskedForm,
     time: &TimeForm,
     arrays: &mut Arrays,
-    config: &ModelConfig,
+    trace: &mut Trace,
 ) -> Result<Episode, Error> {
-    let t = time.size;
-    let mut next = 0;
-    let mut phases = Vec::new();
-    for (name, start, end) in &time.phases {
-        if *start != next || end < start || *end > t {
-            let problem = format!(
-                "`{}` is [{start}, {end}]; the phases must follow each other from 0 to {t}",
-                short(name)
-            );
-            return Err(Error::content(arrays.label, "axes.t.phases", problem));
-        }
-        next = *end;
-        phases.push(Phase {
-            name: short(name).into(),
-            start: *start,
-            end: *end,
-        });
+    let (t, phases) = (time.size, phases(time, arrays.label)?);
+    for spec in Trace::<f32>::ARRAYS
+        .iter()
+        .filter(|spec| table::is_needed(spec))
+    {
+        arrays.fill(trace, t, Place::Machine, spec)?;
     }
-    if next != t || t == 0 {
-        let problem =
-            format!("end at {next}; the episode has {t} steps, and must have at least one");
-        return Err(Error::content(arrays.label, "axes.t.phases", problem));
-    }
-    let input = arrays.take("input", &[t, config.inputs])?;
     // The steps are there: now the whole recording is made.
     room::check(arrays.bytes)
         .map_err(|short| Error::content(arrays.label, "", format!("to read it {short}")))?;
+    let target = arrays.take_or_absent(&beside(trace, t, &table::TARGET))?;
+    // Where nothing is known of what is scored, nothing is.
+    let mask = arrays.optional(&beside(trace, t, &table::MASK))?;
+    if mask.is_none() {
+        arrays.absent.push(table::MASK.name.to_owned());
+    }
     Ok(Episode {
-        input: matrix(input, t),
-        target: matrix(arrays.take_or_absent("target", &[t, config.outputs])?, t),
-        // Where nothing is known of what is scored, nothing is.
-        mask: if arrays.has("mask") {
-            arrays.take("mask", &[t])?
-        } else {
-            arrays.absent.push("mask".to_owned());
-            vec![0.0; t]
-        },
+        input: trace.input.view().to_owned(),
+        target: matrix(target, t),
+        mask: mask.unwrap_or_else(|| vec![0.0; t]),
         phases,
         size: asked
             .size()
@@ -579,173 +412,113 @@ fn episode(
         repeats: asked.repeats.unwrap_or(1),
     })
 }
-
-fn trace(
-    arrays: &mut Arrays,
-    config: &ModelConfig,
-    conventions: &Conventions,
-    t: usize,
-    episode: &Episode,
-) -> Result<Trace, Error> {
-    let logit = arrays.series_or_absent("logit", t, config.outputs)?;
-    let output = arrays.series_or_absent("output", t, config.outputs)?;
-    let input: Vec<f32> = episode.input.iter().copied().collect();
-    let layers = layers(arrays, config, t)?;
-    let heads = (0..config.heads())
-        .map(|index| head(arrays, config, index, t))
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(Trace {
-        input: series_of(t, config.inputs, &input),
-        memory_columns: memory(arrays, config, conventions, t, &heads)?,
-        memory_every: 1,
-        logit,
-        output,
-        layers,
-        heads,
-        raw: Series::new(config.head_outputs()),
-        features: Series::new(config.features()),
-        norms: Series::new(config.rows),
-    })
+/// What the machine computed, but for the memory. First what must be there, before room is made for what is not.
+fn computed(arrays: &mut Arrays, trace: &mut Trace, t: usize) -> Result<(), Error> {
+    let mut all = table::of_machine(trace);
+    all.retain(|(place, spec)| {
+        let is_read = spec.name == "memory" || *place == Place::Machine && table::is_needed(spec);
+        !is_read && !table::series(trace, *place, spec).is_empty()
+    });
+    all.sort_by_key(|(_, spec)| !table::is_needed(spec));
+    all.into_iter()
+        .try_for_each(|(place, spec)| arrays.fill(trace, t, place, spec))
 }
 
-fn layers(arrays: &mut Arrays, config: &ModelConfig, t: usize) -> Result<Vec<LayerTrace>, Error> {
-    let (c, count) = (config.controller.size, config.controller.layers);
-    let lstm = config.controller.kind == ControllerKind::Lstm;
-    let shape = if count == 1 {
-        vec![t, c]
-    } else {
-        vec![t, count, c]
-    };
-    let hidden = arrays.take_or_absent("controller.hidden", &shape)?;
-    let cell = if lstm {
-        arrays.take_or_absent("controller.cell", &shape)?
-    } else {
-        Vec::new()
-    };
-    let layer_of = |data: &[f32], layer: usize| {
-        let width = if data.is_empty() { 0 } else { c };
-        let rows = data.chunks(c).skip(layer).step_by(count);
-        series_of(t, width, &rows.flatten().copied().collect::<Vec<_>>())
-    };
-    let empty = |width| Series::new(if lstm { width } else { 0 });
-    Ok((0..count)
-        .map(|layer| LayerTrace {
-            input: Series::new(config.layer_inputs(layer)),
-            gates: empty(4 * c),
-            cell: layer_of(&cell, layer),
-            cell_tanh: empty(c),
-            hidden: layer_of(&hidden, layer),
-        })
-        .collect())
+/// What a file has of the memory, row after row.
+#[derive(Default)]
+struct Memories {
+    all: Option<Vec<f32>>,
+    first: Option<Vec<f32>>,
+    last: Option<Vec<f32>>,
+    frames: Option<Vec<f32>>,
 }
 
-fn head(
-    arrays: &mut Arrays,
-    config: &ModelConfig,
-    index: usize,
-    t: usize,
-) -> Result<HeadTrace, Error> {
-    let name = config.head_name(index);
-    let mut head = Trace::new(config).heads.swap_remove(index);
-    // First what must be there, before room is made for what is not.
-    head.weighting = arrays.series(&format!("{name}.weighting"), t, config.rows)?;
-    for (spec, series) in head.arrays_mut() {
-        let (width, array) = (series.width(), format!("{name}.{}", spec.name));
-        *series = match (spec.name, spec.dims) {
-            ("weighting", _) => continue,
-            _ if width == 0 => continue,
-            ("shift", _) => arrays.shift(&array, t, width)?,
-            (_, ["t"]) => series_of(t, 1, &arrays.take_or_absent(&array, &[t])?),
-            (_, ["n"]) => series_of(1, width, &arrays.take_or_absent(&array, &[width])?),
-            _ => arrays.series_or_absent(&array, t, width)?,
+impl Memories {
+    fn take(arrays: &mut Arrays, trace: &Trace, t: usize) -> Result<Self, Error> {
+        let of = |spec| beside(trace, t, spec);
+        let memory = Trace::<f32>::ARRAYS
+            .iter()
+            .find(|spec| spec.name == "memory");
+        let all = memory.filter(|_| trace.memory_columns.width() > 0).map(of);
+        let Some(all) = all else {
+            return Ok(Self::default());
         };
-    }
-    Ok(head)
-}
-
-/// The memory of every step: as written, or rebuilt from what the write heads did, with the recorded memories in
-/// their places; absent where neither is possible.
-fn memory(
-    arrays: &mut Arrays,
-    config: &ModelConfig,
-    conventions: &Conventions,
-    t: usize,
-    heads: &[HeadTrace],
-) -> Result<Series<f32>, Error> {
-    let (n, m) = (config.rows, config.columns);
-    let mut memory = Series::new(m * n);
-    if arrays.has("memory") {
-        let full = arrays.take("memory", &[t + 1, n, m])?;
-        memory.resize(t + 1);
-        for (step, rows) in full.chunks(n * m).enumerate() {
-            transpose(rows, m, memory.row_mut(step));
+        let [first, last, frames] = [&table::INITIAL, &table::LAST, &table::KEYFRAMES].map(of);
+        if arrays.from.has(&all.name) {
+            return Ok(Self {
+                first: arrays.optional(&first)?,
+                all: Some(arrays.take(&all)?),
+                ..Self::default()
+            });
         }
-        return Ok(memory);
+        let [n, m] = trace.memory_size();
+        if (n * m * size_of::<f32>()).saturating_mul(t + 1) as u64 > LARGEST_RECORDING {
+            let steps = t + 1;
+            let problem = format!("{steps} steps of {n} × {m} values are too many to rebuild");
+            return Err(arrays.error(&all.name, problem));
+        }
+        let initial = arrays.take_or_absent(&first)?;
+        Ok(Self {
+            all: None,
+            first: (!is_unrecorded(&initial)).then_some(initial),
+            last: arrays.optional(&last)?,
+            frames: arrays.optional(&frames)?,
+        })
     }
-    if (n * m * size_of::<f32>()).saturating_mul(t + 1) as u64 > LARGEST_RECORDING {
-        let problem = format!(
-            "{} steps of {n} × {m} values are too many to rebuild",
-            t + 1
-        );
-        return arrays.fail("memory", problem);
+
+    /// M_t as it was recorded, in an episode of so many steps.
+    fn at(&self, t: usize, steps: usize, size: usize) -> Option<&[f32]> {
+        let (values, index) = match t {
+            _ if self.all.is_some() => (&self.all, t),
+            0 => (&self.first, 0),
+            _ if t == steps && self.last.is_some() => (&self.last, 0),
+            _ if t < steps && t.is_multiple_of(KEYFRAME) => (&self.frames, t / KEYFRAME - 1),
+            _ => return None,
+        };
+        Some(&values.as_ref()?[index * size..(index + 1) * size])
     }
-    let initial = arrays.take_or_absent("memory.initial", &[n, m])?;
-    let last = optional(arrays, "memory.last", &[n, m])?;
-    let frames = t.saturating_sub(1) / KEYFRAME;
-    let keyframes = optional(arrays, "memory.keyframes", &[frames, n, m])?;
-    let is_absent = |arrays: &Arrays, name: &str| arrays.absent.iter().any(|absent| absent == name);
-    let is_rebuilt = !is_absent(arrays, "memory.initial")
-        && !matches!(conventions.turns, Turns::Unknown(_))
-        && (config.read_heads..config.heads()).all(|head| {
-            let head = config.head_name(head);
-            ["erase", "add"]
-                .iter()
-                .all(|part| !is_absent(arrays, &format!("{head}.{part}")))
+
+    /// The memory of every step: as written, or rebuilt from what the write heads did; absent where neither is
+    /// possible. Returns which were written, and [`Imported::initial`].
+    fn fill(
+        self,
+        config: &ModelConfig,
+        recording: &mut Recording,
+    ) -> (Vec<bool>, Option<Vec<f32>>) {
+        let steps = recording.episode.steps();
+        let is_rebuilt = memory_obstacle(config, recording).is_none();
+        let [_, m] = recording.trace.memory_size();
+        let Trace {
+            heads,
+            memory_columns: memory,
+            ..
+        } = &mut recording.trace;
+        memory.resize(steps + 1);
+        let size = memory.width();
+        let mut are_written = Vec::new();
+        for t in 0..=steps {
+            let written = self.at(t, steps, size);
+            are_written.push(written.is_some());
+            match written {
+                Some(rows) => table::memory_columns(rows, m, memory.row_mut(t)),
+                None if t > 0 && is_rebuilt => {
+                    let (before, after) = memory.previous_and_row_mut(t);
+                    let conventions = &recording.conventions;
+                    recompute::write(config, conventions, heads, t - 1, before, after);
+                }
+                None => memory.row_mut(t).fill(ABSENT),
+            }
+        }
+        if size > 0 && self.all.is_none() && !is_rebuilt {
+            recording.absent.push("memory".to_owned());
+        }
+        let beside = self.all.and(self.first).map(|rows| {
+            let mut columns = vec![0.0; rows.len()];
+            table::memory_columns(&rows, m, &mut columns);
+            columns
         });
-    memory.resize(t + 1);
-    transpose(&initial, m, memory.row_mut(0));
-    for step in 1..=t {
-        let (before, after) = memory.previous_and_row_mut(step);
-        match (&last, &keyframes) {
-            (Some(last), _) if step == t => transpose(last, m, after),
-            (_, Some(keyframes)) if step < t && step % KEYFRAME == 0 => {
-                let start = (step / KEYFRAME - 1) * n * m;
-                transpose(&keyframes[start..start + n * m], m, after);
-            }
-            _ if is_rebuilt => {
-                recompute::write(config, conventions, heads, step - 1, before, after);
-            }
-            _ => after.fill(ABSENT),
-        }
+        (are_written, beside)
     }
-    if !is_rebuilt {
-        arrays.absent.push("memory".to_owned());
-    }
-    Ok(memory)
-}
-
-/// `memory.initial`, where it stands beside all of `memory`.
-fn initial(arrays: &mut Arrays, config: &ModelConfig) -> Result<Option<Vec<f32>>, Error> {
-    if !(arrays.has("memory") && arrays.has("memory.initial")) {
-        return Ok(None);
-    }
-    let (n, m) = (config.rows, config.columns);
-    let rows = arrays.take("memory.initial", &[n, m])?;
-    let mut columns = vec![0.0; n * m];
-    transpose(&rows, m, &mut columns);
-    Ok(Some(columns))
-}
-
-/// An array that may be missing, where something else says the same.
-fn optional(arrays: &mut Arrays, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>, Error> {
-    let is_there = arrays.has(name);
-    is_there.then(|| arrays.take(name, shape)).transpose()
-}
-
-/// [N, M] as in the file to column after column as in [`Trace::memory_columns`].
-fn transpose(rows: &[f32], columns: usize, to: &mut [f32]) {
-    let values = (0..columns).flat_map(|column| rows.iter().skip(column).step_by(columns));
-    to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
 }
 
 /// Counts what was answered wrongly, where both the answer and what was asked for are known.

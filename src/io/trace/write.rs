@@ -9,10 +9,10 @@ use flate2::write::GzEncoder;
 use zip::ZipWriter;
 
 use super::form::{AskedForm, AxesForm, MachineForm, NUMERIC};
+use super::table::{self, Described};
 use super::{Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, npz, writes_full_memory};
 use crate::io::{Error, file};
-use crate::math::Series;
-use crate::model::{HeadTrace, LayerTrace, ModelConfig};
+use crate::model::{ArraySpec, ModelConfig, Place};
 use crate::train::Recording;
 
 /// Writes a trace file, all or nothing.
@@ -39,15 +39,15 @@ pub fn write(path: &Path, recording: &Recording, source: &Source) -> Result<(), 
 pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
     let arrays = arrays(recording, source);
     let mut meta = Vec::new();
-    write_head(&mut meta, recording, source)?;
-    let described: Vec<String> = arrays.iter().map(|array| array.described() + "}").collect();
+    write_preamble(&mut meta, recording, source)?;
+    let described: Vec<String> = arrays.iter().map(|array| array.in_words() + "}").collect();
     write!(meta, "{}\n}}\n}}\n", described.join(",\n"))?;
     // Sizes stand behind the members: nothing is held back until they are known.
     let mut archive = ZipWriter::new_stream(to);
     archive.start_file(npz::META, npz::options(meta.len() as u64))?;
     archive.write_all(&meta)?;
     for array in arrays {
-        npz::start_array(&mut archive, &array.name, &array.shape)?;
+        npz::start_array(&mut archive, &array.described)?;
         let mut line = Vec::new();
         for values in array.rows {
             line.clear();
@@ -63,7 +63,7 @@ pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> 
 /// # Errors
 /// Those of `to`.
 pub fn write_to(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
-    write_head(to, recording, source)?;
+    write_preamble(to, recording, source)?;
     for (index, array) in arrays(recording, source).into_iter().enumerate() {
         if index > 0 {
             to.write_all(b",\n")?;
@@ -74,7 +74,7 @@ pub fn write_to(to: &mut dyn Write, recording: &Recording, source: &Source) -> i
 }
 
 /// Everything before the first array.
-fn write_head(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
+fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
     write!(
         to,
         "{{\n\"format\": \"{FORMAT}\", \"version\": \"{VERSION}\""
@@ -87,7 +87,9 @@ fn write_head(to: &mut dyn Write, recording: &Recording, source: &Source) -> io:
         &MachineForm::new(source, &recording.conventions),
     )?;
     entry(to, "numeric", &NUMERIC)?;
-    entry(to, "axes", &AxesForm::new(recording, source))?;
+    let arrays = possible(recording, source).into_iter();
+    let arrays: Vec<_> = arrays.map(|(array, ..)| array).collect();
+    entry(to, "axes", &AxesForm::new(recording, &arrays))?;
     to.write_all(b",\n\"arrays\": {\n")
 }
 
@@ -96,50 +98,25 @@ fn entry(to: &mut dyn Write, key: &str, value: &impl serde::Serialize) -> io::Re
     Ok(serde_json::to_writer(to, value)?)
 }
 
+/// The rows of the last axis of an array.
+type Rows<'a> = Box<dyn Iterator<Item = Cow<'a, [f32]>> + 'a>;
+
 /// One array on its way to the file.
 struct Array<'a> {
-    name: String,
-    dims: &'static [&'static str],
-    shape: Vec<usize>,
-    /// The rows of the last axis.
-    rows: Box<dyn Iterator<Item = Cow<'a, [f32]>> + 'a>,
+    described: Described,
+    rows: Rows<'a>,
 }
 
-impl<'a> Array<'a> {
-    /// An array that is in memory as it will be in the file.
-    fn new(
-        name: impl Into<String>,
-        dims: &'static [&'static str],
-        shape: impl Into<Vec<usize>>,
-        data: &'a [f32],
-    ) -> Self {
-        let shape = shape.into();
-        let width = shape.last().copied().unwrap_or(1).max(1);
-        Self::of_rows(name, dims, shape, data.chunks(width).map(Cow::Borrowed))
-    }
-
-    fn of_rows(
-        name: impl Into<String>,
-        dims: &'static [&'static str],
-        shape: impl Into<Vec<usize>>,
-        rows: impl Iterator<Item = Cow<'a, [f32]>> + 'a,
-    ) -> Self {
-        Self {
-            name: name.into(),
-            dims,
-            shape: shape.into(),
-            rows: Box::new(rows),
-        }
-    }
-
+impl Array<'_> {
     /// Everything but the data, without the closing brace.
-    fn described(&self) -> String {
-        let (name, dims, shape) = (&self.name, file::json(&self.dims), file::json(&self.shape));
+    fn in_words(&self) -> String {
+        let Described { name, dims, shape } = &self.described;
+        let (dims, shape) = (file::json(dims), file::json(shape));
         format!("\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}")
     }
 
     fn write(self, to: &mut dyn Write) -> io::Result<()> {
-        write!(to, "{}, \"data\": [", self.described())?;
+        write!(to, "{}, \"data\": [", self.in_words())?;
         // One line per row of the last axis, so that a diff points to a step.
         let mut line = Vec::new();
         for (index, values) in self.rows.enumerate() {
@@ -187,118 +164,75 @@ pub(super) fn names(recording: &Recording, config: &ModelConfig) -> Vec<String> 
         full_memory: true,
     };
     let arrays = arrays(recording, &source).into_iter();
-    arrays.map(|array| array.name).collect()
+    arrays.map(|array| array.described.name).collect()
 }
 
-/// Every array, in the order of the file.
-fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
-    let (trace, episode, config) = (&recording.trace, &recording.episode, source.config);
-    let t = episode.steps();
-    let target = episode
-        .target
-        .rows()
-        .into_iter()
-        .map(|row| row.to_vec().into());
-    let mut arrays = vec![
-        Array::new(
-            "input",
-            &["t", "x"],
-            [t, config.inputs],
-            trace.input.as_slice(),
-        ),
-        Array::of_rows("target", &["t", "y"], [t, config.outputs], target),
-        Array::new("mask", &["t"], [t], episode.mask.as_slice()),
-        Array::new(
-            "logit",
-            &["t", "y"],
-            [t, config.outputs],
-            trace.logit.as_slice(),
-        ),
-        Array::new(
-            "output",
-            &["t", "y"],
-            [t, config.outputs],
-            trace.output.as_slice(),
-        ),
-        Array::new("loss", &["t"], [t], recording.loss.as_slice()),
-    ];
-    arrays.push(controller(
-        recording,
-        source,
-        "controller.hidden",
-        |layer| &layer.hidden,
-    ));
-    if trace.layers.iter().any(|layer| layer.cell.width() > 0) {
-        arrays.push(controller(recording, source, "controller.cell", |layer| {
-            &layer.cell
-        }));
-    }
-    arrays.extend(memory(recording, source));
-    for (index, head) in trace.heads.iter().enumerate() {
-        arrays.extend(head_arrays(&config.head_name(index), head));
-    }
-    // What nobody recorded is not in the file either; `memory` stands for both of its forms.
-    let is_absent = |name: &str| recording.absent.iter().any(|absent| absent == name);
-    arrays.retain(|Array { name, .. }| {
-        let of_memory = matches!(name.as_str(), "memory.last" | "memory.keyframes");
-        !(is_absent(name) || of_memory && is_absent("memory"))
+/// Every array of such an episode, recorded or not, in the order of the file: all of the memory when it is small or
+/// asked for; else the first, the last and every 64th.
+fn possible(recording: &Recording, source: &Source) -> Vec<(Described, Place, &'static ArraySpec)> {
+    let (trace, steps) = (&recording.trace, recording.episode.steps());
+    let is_full = writes_full_memory(source.config, steps, source.full_memory);
+    let all = table::of_machine(trace).into_iter();
+    let all = all.filter(|(_, spec)| match spec.name {
+        "memory" => is_full,
+        "memory.last" | "memory.keyframes" => !is_full,
+        _ => true,
     });
-    arrays
+    all.map(|(place, spec)| (Described::new(trace, steps, place, spec), place, spec))
+        .collect()
 }
 
-/// [t, c] of one layer, [t, l, c] of several.
-fn controller<'a>(
-    recording: &'a Recording,
-    source: &Source,
-    name: &str,
-    series: fn(&'a LayerTrace<f32>) -> &'a Series<f32>,
-) -> Array<'a> {
-    let (layers, c) = (&recording.trace.layers, source.config.controller.size);
-    let t = recording.episode.steps();
-    if let [layer] = layers.as_slice() {
-        return Array::new(name, &["t", "c"], [t, c], series(layer).as_slice());
-    }
-    let rows =
-        (0..t).flat_map(move |t| layers.iter().map(move |layer| series(layer).row(t).into()));
-    Array::of_rows(name, &["t", "l", "c"], [t, layers.len(), c], rows)
-}
-
-/// All of the memory when it is small or asked for; else the first, the last and every 64th.
-fn memory<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
-    let (config, t) = (source.config, recording.episode.steps());
-    let (n, m) = (config.rows, config.columns);
-    let rows_of = move |t: usize| {
-        let memory = recording.trace.memory(t);
-        (0..n).map(move |row| memory.row(row).to_vec().into())
-    };
-    let one = |name, t| Array::of_rows(name, &["n", "m"], [n, m], rows_of(t));
-    if writes_full_memory(config, t, source.full_memory) {
-        let rows = (0..=t).flat_map(rows_of);
-        let full = Array::of_rows("memory", &["t+1", "n", "m"], [t + 1, n, m], rows);
-        return vec![one("memory.initial", 0), full];
-    }
-    let steps = (KEYFRAME..t).step_by(KEYFRAME);
-    let shape = [steps.len(), n, m];
-    let keyframes = Array::of_rows(
-        "memory.keyframes",
-        &["f", "n", "m"],
-        shape,
-        steps.flat_map(rows_of),
-    );
-    vec![one("memory.initial", 0), one("memory.last", t), keyframes]
-}
-
-/// What there is of a head, under its name.
-fn head_arrays<'a>(head: &str, trace: &'a HeadTrace<f32>) -> impl Iterator<Item = Array<'a>> {
-    let there = trace.arrays().filter(|(_, series)| series.width() > 0);
-    there.map(move |(spec, series)| {
-        let (values, name) = (series.as_slice(), format!("{head}.{}", spec.name));
-        let shape = match spec.dims {
-            [_] => vec![values.len()],
-            _ => vec![series.steps(), series.width()],
-        };
-        Array::new(name, spec.dims, shape, values)
+/// Every array that was recorded. What nobody recorded is not in the file either; `memory` stands for both of its
+/// forms.
+fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
+    let is_absent = |name: &str| recording.absent.iter().any(|absent| absent == name);
+    let of_memory = |name: &str| matches!(name, "memory.last" | "memory.keyframes");
+    let all = possible(recording, source).into_iter();
+    all.filter(|(Described { name, .. }, ..)| {
+        !(is_absent(name) || of_memory(name) && is_absent("memory"))
     })
+    .map(|(described, place, spec)| Array {
+        rows: rows(recording, &described, place, spec),
+        described,
+    })
+    .collect()
+}
+
+/// The rows of an array as they are in the file.
+fn rows<'a>(
+    recording: &'a Recording,
+    described: &Described,
+    place: Place,
+    spec: &'static ArraySpec,
+) -> Rows<'a> {
+    let (trace, episode) = (&recording.trace, &recording.episode);
+    let steps = episode.steps();
+    let width = described.shape.last().copied().unwrap_or(1).max(1);
+    let lines = |data: &'a [f32]| -> Rows<'a> { Box::new(data.chunks(width).map(Cow::Borrowed)) };
+    let memories = |from: usize, to: usize, every: usize| -> Rows<'a> {
+        let rows = (from..to).step_by(every);
+        Box::new(
+            rows.flat_map(|t| table::memory_rows(trace, t))
+                .map(Cow::Owned),
+        )
+    };
+    match spec.name {
+        "target" => Box::new(episode.target.outer_iter().map(|row| row.to_vec().into())),
+        "mask" => lines(&episode.mask),
+        "loss" => lines(&recording.loss),
+        "memory.initial" => memories(0, 1, 1),
+        "memory" => memories(0, steps + 1, 1),
+        "memory.last" => memories(steps, steps + 1, 1),
+        "memory.keyframes" => memories(KEYFRAME, steps, KEYFRAME),
+        _ => match table::series(trace, place, spec).as_slice() {
+            [one] => lines(one.as_slice()),
+            layers => {
+                let layers = layers.to_vec();
+                let of_step = move |t| layers.clone().into_iter().map(move |layer| layer.row(t));
+                Box::new((0..steps).flat_map(of_step).map(Cow::Borrowed))
+            }
+        },
+    }
 }
 
 #[cfg(test)]

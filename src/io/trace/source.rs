@@ -1,0 +1,197 @@
+//! Where the arrays of a trace stand: in its JSON, or beside it in an npz ([`super::npz`]).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::io::error::plain;
+
+/// Arrays by name, from a file that anyone may have written.
+pub(super) trait ArraySource {
+    fn has(&self, array: &str) -> bool;
+
+    /// The shape of an array, as far as it says so.
+    fn shape(&mut self, array: &str) -> Option<Vec<usize>>;
+
+    /// The values of an array that is there and must have this shape.
+    fn values(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, Fault>;
+}
+
+/// What is wrong with an array.
+pub(super) struct Fault {
+    /// Where in it, with what leads there: `.shape[0]`; empty of the whole.
+    pub(super) within: String,
+    pub(super) problem: String,
+}
+
+impl From<String> for Fault {
+    fn from(problem: String) -> Self {
+        let within = String::new();
+        Self { within, problem }
+    }
+}
+
+/// A shape is the one that was expected.
+pub(super) fn check_shape(shape: &[usize], expected: &[usize]) -> Result<(), String> {
+    if shape == expected {
+        return Ok(());
+    }
+    Err(format!("has the shape {shape:?}; expected {expected:?}"))
+}
+
+/// There are as many values as the shape says.
+pub(super) fn wrong_count(count: impl fmt::Display, shape: &[usize]) -> String {
+    format!("has {count} values, which is not the shape {shape:?}")
+}
+
+/// Arrays by name, as they stand in the text of a file; no name twice. What a later version adds may look as it
+/// likes.
+#[derive(Default)]
+pub(super) struct Inline<'a> {
+    arrays: BTreeMap<String, &'a RawValue>,
+    /// The whole file.
+    pub(super) text: &'a str,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Inline<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Self::default())
+    }
+}
+
+impl<'de: 'a, 'a> Visitor<'de> for Inline<'a> {
+    type Value = Self;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object of arrays by name")
+    }
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            let array = map.next_value()?;
+            if self.arrays.contains_key(&name) {
+                let message = format!("the array `{name}` is there twice");
+                return Err(serde::de::Error::custom(message));
+            }
+            self.arrays.insert(name, array);
+        }
+        Ok(self)
+    }
+}
+
+/// An array that is known, once it is asked for; its numbers wait until its shape is the right one.
+#[derive(Deserialize)]
+struct ArrayForm<'a> {
+    shape: Vec<usize>,
+    #[serde(borrow)]
+    data: &'a RawValue,
+}
+
+impl ArraySource for Inline<'_> {
+    fn has(&self, array: &str) -> bool {
+        self.arrays.contains_key(array)
+    }
+
+    fn shape(&mut self, array: &str) -> Option<Vec<usize>> {
+        let form: ArrayForm = serde_json::from_str(self.arrays.get(array)?.get()).ok()?;
+        Some(form.shape)
+    }
+
+    fn values(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, Fault> {
+        let raw = self.arrays.get(array).copied().unwrap_or(RawValue::NULL);
+        let mut json = serde_json::Deserializer::from_str(raw.get());
+        let ArrayForm { shape, data } =
+            serde_path_to_error::deserialize(&mut json).map_err(|error| {
+                let path = error.path().to_string();
+                let path = path.trim_start_matches('.');
+                let dot = if path.is_empty() { "" } else { "." };
+                self.misread(format!("{dot}{path}"), raw, error.inner())
+            })?;
+        check_shape(&shape, expected)?;
+        let length = shape
+            .iter()
+            .try_fold(1_usize, |product, &size| product.checked_mul(size));
+        let expected = length.unwrap_or(usize::MAX);
+        // No number has less than two characters with its comma: a shape alone makes no room.
+        let room = expected.min(data.get().len() / 2 + 1);
+        let mut kept = Vec::new();
+        kept.try_reserve_exact(room)
+            .map_err(|error| error.to_string())?;
+        let (values, count) = Numbers { kept, expected }
+            .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
+            .map_err(|error| self.misread(".data".to_owned(), data, &error))?;
+        if length == Some(count) {
+            return Ok(values);
+        }
+        Err(wrong_count(count, &shape).into())
+    }
+}
+
+impl Inline<'_> {
+    /// An error of a part of the file, with its line and column in the whole.
+    fn misread(&self, within: String, part: &RawValue, error: &serde_json::Error) -> Fault {
+        let said = error.to_string();
+        let (line, column) = (error.line(), error.column());
+        let here = format!(" at line {line} column {column}");
+        let said = plain(said.strip_suffix(&here).unwrap_or(&said));
+        // The part is a piece of the text, so its address says where it begins.
+        let start = (part.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let before = self.text.get(..start).unwrap_or_default();
+        let last_line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+        let column = if line == 1 {
+            column + last_line.len()
+        } else {
+            column
+        };
+        let line = line + before.matches('\n').count();
+        let problem = format!("{said} at line {line} column {column}");
+        Fault { within, problem }
+    }
+}
+
+/// Numbers, parsed as f32 from their text: a detour through f64 could round twice. As many as expected are
+/// kept, the others counted.
+struct Numbers {
+    kept: Vec<f32>,
+    expected: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Numbers {
+    type Value = (Vec<f32>, usize);
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Numbers {
+    type Value = (Vec<f32>, usize);
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a flat list of numbers")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while self.kept.len() < self.expected
+            && let Some(text) = seq.next_element::<&RawValue>()?
+        {
+            self.kept
+                .push(value(text.get()).map_err(serde::de::Error::custom)?);
+        }
+        let mut count = self.kept.len();
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok((self.kept, count))
+    }
+}
+
+fn value(text: &str) -> Result<f32, String> {
+    match text {
+        "\"NaN\"" => Ok(f32::NAN),
+        "\"Infinity\"" => Ok(f32::INFINITY),
+        "\"-Infinity\"" => Ok(f32::NEG_INFINITY),
+        _ => text.parse().ok().filter(|value: &f32| value.is_finite()).ok_or_else(|| {
+            let shown: String = text.chars().take(20).collect();
+            format!("`{shown}` is not a 32-bit number; allowed: numbers, \"NaN\", \"Infinity\" and \"-Infinity\"")
+        }),
+    }
+}

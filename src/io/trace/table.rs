@@ -1,0 +1,196 @@
+//! Every array of a file: its name, axes, sizes and place among the others, for writing and reading alike. What a
+//! machine computes stands in the tables of [`crate::model::trace`]; here stands what a file has beside it.
+
+use super::KEYFRAME;
+use crate::math::Series;
+use crate::model::{ArraySpec as Spec, LayerTrace, Place, Range, Trace};
+
+use Range::{Any, AtLeast, Within};
+
+pub(super) const TARGET: Spec = Spec::new("target", &["t", "y"], "", Within(0.0, 1.0), "the task");
+pub(super) const MASK: Spec = Spec::new(
+    "mask",
+    &["t"],
+    "",
+    Within(0.0, 1.0),
+    "1 in the steps whose output is scored",
+);
+pub(super) const LOSS: Spec = Spec::new(
+    "loss",
+    &["t"],
+    "",
+    AtLeast(0.0),
+    "in bits: −Σ log2(y where the target is 1, 1 − y where it is 0), from the logit: an output of exactly 1 says too little; 0 where nothing is scored",
+);
+/// M_0, also where all of the memory is there.
+pub(super) const INITIAL: Spec = Spec::new(
+    "memory.initial",
+    &["n", "m"],
+    "M_0",
+    Any,
+    "a constant, or learned",
+);
+pub(super) const LAST: Spec = Spec::new(
+    "memory.last",
+    &["n", "m"],
+    "M_T",
+    Any,
+    "instead of `memory` where that is large",
+);
+pub(super) const KEYFRAMES: Spec = Spec::new(
+    "memory.keyframes",
+    &["f", "n", "m"],
+    "M_64, M_128, …",
+    Any,
+    "instead of `memory`: frame i is M_t with t = 64·(i + 1)",
+);
+
+/// What stands in a file beside what the machine computed.
+const BESIDE: [Spec; 6] = [TARGET, MASK, LOSS, INITIAL, LAST, KEYFRAMES];
+
+/// The axes that have a size of their own, in the order of a file, and what they count.
+pub(super) const AXES: [(&str, &str); 9] = [
+    ("t", "steps"),
+    ("n", "memory rows"),
+    ("m", "memory columns"),
+    ("x", "input channels"),
+    ("y", "output channels"),
+    ("c", "controller units"),
+    ("l", "controller layers"),
+    ("s", "shifts"),
+    ("f", "keyframes of the memory"),
+];
+
+/// True for what every file must have.
+pub(super) fn is_needed(spec: &Spec) -> bool {
+    matches!(spec.name, "input" | "weighting")
+}
+
+/// Where an array stands in a file: what was asked and answered, the controller, the memory, the heads.
+fn rank(place: Place, spec: &Spec) -> usize {
+    match (place, spec.name) {
+        (Place::Head(_), _) => 9,
+        (_, "input") => 0,
+        (_, "target" | "mask") => 1,
+        (_, "loss") => 3,
+        // What everything else sees of the controller.
+        (_, "controller.hidden") => 4,
+        (Place::Layer(_), _) => 5,
+        (_, "memory.initial") => 6,
+        (_, "memory") => 7,
+        (_, "memory.last" | "memory.keyframes") => 8,
+        (Place::Machine, _) => 2,
+    }
+}
+
+/// What a machine has and what stands beside it, each once, in the order of a file: that of one layer for all of
+/// them.
+pub(super) fn of_machine(trace: &Trace) -> Vec<(Place, &'static Spec)> {
+    let has_memory = trace.memory_columns.width() > 0;
+    let there = trace.everything().filter(|(place, spec, series)| {
+        spec.is_in_files() && series.width() > 0 && !matches!(place, Place::Layer(1..))
+    });
+    let there = there.map(|(place, spec, _)| (place, spec));
+    let beside = BESIDE.iter().map(|spec| (Place::Machine, spec));
+    let beside = beside.filter(|(_, spec)| has_memory || !spec.name.starts_with("memory"));
+    let mut all: Vec<_> = there.chain(beside).collect();
+    all.sort_by_key(|(place, spec)| rank(*place, spec));
+    all
+}
+
+/// An array as a file describes it.
+#[derive(Clone)]
+pub(super) struct Described {
+    pub(super) name: String,
+    pub(super) dims: Vec<&'static str>,
+    pub(super) shape: Vec<usize>,
+}
+
+impl Described {
+    /// An array of an episode of so many steps; `trace` may be empty. One layer has no axis of layers.
+    pub(super) fn new(trace: &Trace, steps: usize, place: Place, spec: &Spec) -> Self {
+        let axes = spec.dims.iter().copied();
+        let dims: Vec<_> = axes
+            .filter(|&axis| axis != "l" || trace.layers.len() > 1)
+            .collect();
+        let memory = trace.memory_size();
+        let is_of_memory = spec.dims.ends_with(&["n", "m"]);
+        let size = |axis: &&str| match *axis {
+            "t" => steps,
+            "t+1" => steps + 1,
+            "l" => trace.layers.len(),
+            "f" => frames(steps),
+            "n" if is_of_memory => memory[0],
+            "m" if is_of_memory => memory[1],
+            axis => width(trace, axis),
+        };
+        Self {
+            name: trace.array_name(place, spec),
+            shape: dims.iter().map(size).collect(),
+            dims,
+        }
+    }
+
+    /// How many values it has.
+    pub(super) fn values(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// The series that make up an array of a file: one, or one for each layer; none of what stands beside the trace.
+pub(super) fn series<'a>(trace: &'a Trace, place: Place, spec: &Spec) -> Vec<&'a Series<f32>> {
+    let named = |(array, series): (&Spec, &'a _)| (array.name == spec.name).then_some(series);
+    match place {
+        Place::Machine => trace.arrays().filter_map(named).collect(),
+        Place::Layer(_) => {
+            let layers = trace.layers.iter().flat_map(LayerTrace::arrays);
+            layers.filter_map(named).collect()
+        }
+        Place::Head(head) => trace.heads[head].arrays().filter_map(named).collect(),
+    }
+}
+
+/// [`series`], to write.
+pub(super) fn series_mut<'a>(
+    trace: &'a mut Trace,
+    place: Place,
+    spec: &Spec,
+) -> Vec<&'a mut Series<f32>> {
+    let named = |(array, series): (&Spec, &'a mut _)| (array.name == spec.name).then_some(series);
+    match place {
+        Place::Machine => trace.arrays_mut().filter_map(named).collect(),
+        Place::Layer(_) => {
+            let layers = trace.layers.iter_mut().flat_map(LayerTrace::arrays_mut);
+            layers.filter_map(named).collect()
+        }
+        Place::Head(head) => trace.heads[head].arrays_mut().filter_map(named).collect(),
+    }
+}
+
+/// The size of an axis that some array has beside that of time; 0 where none has.
+pub(super) fn width(trace: &Trace, axis: &str) -> usize {
+    let is_of = |spec: &Spec| {
+        let mut space = spec.dims.iter().filter(|axis| !["t", "l"].contains(axis));
+        space.next() == Some(&axis) && space.next().is_none()
+    };
+    let mut all = trace.everything();
+    let one = all.find(|(_, spec, series)| series.width() > 0 && is_of(spec));
+    one.map_or(0, |(_, _, series)| series.width())
+}
+
+/// How many memories stand between the first and the last one, where not all of them are written.
+pub(super) fn frames(steps: usize) -> usize {
+    steps.saturating_sub(1) / KEYFRAME
+}
+
+/// M_t as in a file, row after row.
+pub(super) fn memory_rows(trace: &Trace, t: usize) -> impl Iterator<Item = Vec<f32>> + '_ {
+    let memory = trace.memory(t);
+    (0..memory.nrows()).map(move |row| memory.row(row).to_vec())
+}
+
+/// [N, M] as in a file to column after column as in [`Trace::memory_columns`].
+pub(super) fn memory_columns(rows: &[f32], columns: usize, to: &mut [f32]) {
+    let values = (0..columns).flat_map(|column| rows.iter().skip(column).step_by(columns));
+    to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
+}

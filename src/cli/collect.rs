@@ -90,34 +90,27 @@ impl Collect<'_> {
     }
 
     fn summaries(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
-        let mut columns = vec![
-            Column::words(
-                "setting",
-                settings.iter().map(|setting| setting.label.as_str()),
-            ),
-            Column::numbers("runs", 0),
-            Column::numbers("success", 0),
-            Column::numbers("sequences", 0),
-            Column::numbers("worst", 9),
-            Column::numbers("seconds", 0),
-            Column::numbers("best", 8),
-            Column::numbers("last", 8),
-            Column::numbers("after", 8),
-        ];
-        if self.fresh.is_some() {
-            columns.extend([
-                Column::numbers("fresh", 8),
-                Column::numbers("fresh worst", 11),
-            ]);
-        }
+        let is_fresh = self.fresh.is_some();
+        let asked = |(heading, ..): &&Measured| is_fresh || !heading.starts_with("fresh");
+        let measured: Vec<_> = MEASURED.iter().filter(asked).collect();
+        let labels = settings.iter().map(|setting| setting.label.as_str());
+        let numbers = measured
+            .iter()
+            .map(|(heading, width, _)| Column::numbers(heading, *width));
         let table = Table {
-            columns,
+            columns: std::iter::once(Column::words("setting", labels))
+                .chain(numbers)
+                .collect(),
             is_markdown: self.format == Format::Markdown,
         };
         table.head(out)?;
         for setting in settings {
-            let summary = setting.summary(self.threshold, self.fresh.is_some());
-            table.row(out, &self.cells(&setting.label, &summary))?;
+            let summary = setting.summary(self.threshold, is_fresh);
+            let cells = measured.iter().map(|(.., cell)| cell(&summary));
+            let cells: Vec<String> = std::iter::once(setting.label.clone())
+                .chain(cells)
+                .collect();
+            table.row(out, &cells)?;
         }
         let criterion = match self.fresh {
             None => "best validation".to_owned(),
@@ -130,30 +123,6 @@ impl Collect<'_> {
              have one; bits of the best and the last validation (medians), and of the worst one after.",
             self.threshold
         )
-    }
-
-    fn cells(&self, label: &str, summary: &Summary) -> Vec<String> {
-        let whole =
-            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.0}"));
-        let median = |pair: Option<Pair>| pair.map(|pair| pair.median.0);
-        let worst = |pair: Option<Pair>| pair.map(|pair| pair.worst.0);
-        let seconds = median(summary.seconds).map(|s| format!("{s:.1}"));
-        let share = 100.0 * summary.successes as f64 / summary.runs.max(1) as f64;
-        let mut cells = vec![
-            label.to_owned(),
-            summary.runs.to_string(),
-            format!("{share:.0}%"),
-            whole(median(summary.sequences)),
-            whole(worst(summary.sequences)),
-            seconds.unwrap_or_else(|| "-".to_owned()),
-            bits(median(summary.best)),
-            bits(median(summary.last)),
-            bits(summary.worst_after.map(|worst| worst.0)),
-        ];
-        if self.fresh.is_some() {
-            cells.extend([bits(median(summary.fresh)), bits(worst(summary.fresh))]);
-        }
-        cells
     }
 
     fn curves(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
@@ -191,6 +160,38 @@ impl Collect<'_> {
         }
         Ok(())
     }
+}
+
+/// A column of the summaries: its heading, the width of its widest cell where that is known, and a cell.
+type Measured = (&'static str, usize, fn(&Summary) -> String);
+
+/// What is said of a setting. The last two stand there where the weights were measured on fresh episodes.
+const MEASURED: [Measured; 10] = [
+    ("runs", 0, |all| all.runs.to_string()),
+    ("success", 0, |all| {
+        let share = 100.0 * all.successes as f64 / all.runs.max(1) as f64;
+        format!("{share:.0}%")
+    }),
+    ("sequences", 0, |all| decimals(median(all.sequences), 0)),
+    ("worst", 9, |all| decimals(worst(all.sequences), 0)),
+    ("seconds", 0, |all| decimals(median(all.seconds), 1)),
+    ("best", 8, |all| bits(median(all.best))),
+    ("last", 8, |all| bits(median(all.last))),
+    ("after", 8, |all| bits(all.worst_after.map(|worst| worst.0))),
+    ("fresh", 8, |all| bits(median(all.fresh))),
+    ("fresh worst", 11, |all| bits(worst(all.fresh))),
+];
+
+fn median(pair: Option<Pair>) -> Option<f64> {
+    pair.map(|pair| pair.median.0)
+}
+
+fn worst(pair: Option<Pair>) -> Option<f64> {
+    pair.map(|pair| pair.worst.0)
+}
+
+fn decimals(value: Option<f64>, count: usize) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.count$}"))
 }
 
 fn bits(value: Option<f64>) -> String {

@@ -11,7 +11,7 @@ use super::{
     Sizes, Usage, from_zero, item_counts, lengths, machine, note, repeat_counts, rows,
     thread_count, threads, whole_number,
 };
-use crate::io::history::measurement_json;
+use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
 use crate::task::{Measure, Task};
 use crate::train::{Evaluation, Measurement, Part, UNSEEN_SEED, measure, optimum};
@@ -99,7 +99,7 @@ impl Eval {
                 if index > 0 {
                     writeln!(out)?;
                 }
-                self.head(out, &machine.trained, machine.episodes)?;
+                self.heading(out, &machine.trained, machine.episodes)?;
             }
             self.measure(out, machine)?;
         }
@@ -194,7 +194,7 @@ impl Eval {
         Ok(asked.cases(task))
     }
 
-    fn head(
+    fn heading(
         &self,
         out: &mut impl Write,
         trained: &Trained,

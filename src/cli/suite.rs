@@ -7,7 +7,7 @@ use std::io::Write;
 use super::eval::{half_width, size};
 use super::machine;
 use super::table::{Column, Format, Table};
-use crate::io::history::comparison_json;
+use crate::io::measurement::comparison_json;
 use crate::io::{Trained, paper, weights};
 use crate::task::Task;
 use crate::train::{Measurement, Part, chance, measure, optimum};

@@ -320,7 +320,7 @@ mod tests {
         let episode = sort.episode();
         assert_eq!((episode.size, sort.task.size()), (3, 3..=3));
         assert_eq!(episode.target.row(4).to_vec(), [1., 1.]);
-        let ngrams = Task::Ngrams(Ngrams::default());
+        let ngrams = Task::Ngrams(Ngrams::PAPER);
         let ngrams = read("[[0],[1],[1]]", &ngrams, None);
         let episode = ngrams.episode();
         assert_eq!(episode.target.column(0).to_vec(), [0., 1., 1.]);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::history::{EvaluationForm, Number, PointForm};
+use super::measurement::{EvaluationForm, Number, PointForm};
 use super::weights::{self, GENERATOR, Metadata};
 use super::{Error, Experiment, file};
 use crate::model::Ntm;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::error::{plain, short};
-use super::history::PointForm;
+use super::measurement::PointForm;
 use super::{Error, Experiment, file};
 use crate::train::{Evaluation, HistoryPoint};
 

@@ -13,7 +13,7 @@
 //! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
-//! | [`sweep`], [`history`], [`svg`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
+//! | [`sweep`], [`measurement`], [`svg`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`room`] tells how much memory may be taken: whatever is large asks it first.
 //!
@@ -25,10 +25,10 @@ pub mod bits;
 pub mod checkpoint;
 mod error;
 mod file;
-pub mod history;
 mod input;
 pub mod lock;
 pub mod log;
+pub mod measurement;
 pub mod paper;
 pub mod picture;
 pub mod preset;

@@ -92,11 +92,11 @@ fn is_of_the_paper(task: &Task) -> bool {
         Task::RepeatCopy(RepeatCopy { bits, .. }) => [6, 8].contains(bits),
         Task::AssociativeRecall(task) => {
             let items = task.items.clone();
-            let paper = AssociativeRecall::default();
+            let paper = AssociativeRecall::PAPER;
             *task == AssociativeRecall { items, ..paper }
         }
-        Task::Ngrams(task) => task.context == Ngrams::default().context,
-        Task::PrioritySort(task) => *task == PrioritySort::default(),
+        Task::Ngrams(task) => task.context == Ngrams::PAPER.context,
+        Task::PrioritySort(task) => *task == PrioritySort::PAPER,
         Task::Other(_) => false,
     }
 }

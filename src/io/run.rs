@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::history::PointForm;
 use super::lock::Lock;
 use super::log::{self, Log};
+use super::measurement::PointForm;
 use super::preset::form::Written;
 use super::sweep::Failure;
 use super::weights::{self, Trained};

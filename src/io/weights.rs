@@ -15,7 +15,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::error::{choices, nearest, plain, short};
-use super::history::{EvaluationForm, PointForm};
+use super::measurement::{EvaluationForm, PointForm};
 use super::{Error, Experiment, file, room};
 use crate::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use crate::model::{ModelConfig, Ntm, Params};

@@ -45,12 +45,6 @@ pub struct AssociativeRecall {
     pub items: RangeInclusive<usize>,
 }
 
-impl Default for AssociativeRecall {
-    fn default() -> Self {
-        Self::PAPER
-    }
-}
-
 impl AssociativeRecall {
     /// The parameters of the paper.
     pub const PAPER: Self = Self {
@@ -179,7 +173,7 @@ mod tests {
 
     #[test]
     fn items_queries_and_bits_are_uniform() {
-        let task = Task::AssociativeRecall(AssociativeRecall::default());
+        let task = Task::AssociativeRecall(AssociativeRecall::PAPER);
         let mut counts = [0; 7];
         let mut queries = [[0; 6]; 7];
         let (mut ones, mut all) = (0.0, 0.0);

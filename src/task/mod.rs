@@ -496,9 +496,9 @@ mod tests {
                 length: 1..=10,
                 repeats: 1..=10,
             }),
-            Task::AssociativeRecall(AssociativeRecall::default()),
-            Task::Ngrams(Ngrams::default()),
-            Task::PrioritySort(PrioritySort::default()),
+            Task::AssociativeRecall(AssociativeRecall::PAPER),
+            Task::Ngrams(Ngrams::PAPER),
+            Task::PrioritySort(PrioritySort::PAPER),
         ]
     }
 

@@ -38,12 +38,6 @@ pub struct Ngrams {
     pub length: RangeInclusive<usize>,
 }
 
-impl Default for Ngrams {
-    fn default() -> Self {
-        Self::PAPER
-    }
-}
-
 /// What a predictor says of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
@@ -255,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_table_is_beta_one_half_one_half() {
-        let task = Ngrams::default();
+        let task = Ngrams::PAPER;
         let mut values = Vec::new();
         for index in 0..5000 {
             let table = task.table(&mut random(1, index));
@@ -277,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_first_bits_are_fair_and_the_others_follow_the_table() {
-        let task = Ngrams::default();
+        let task = Ngrams::PAPER;
         let mut coins = [0.0; 5];
         let (mut off, mut spread) = (0.0, 0.0);
         for index in 0..2000 {
@@ -319,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_optimum_of_the_paper() {
-        let task = Task::Ngrams(Ngrams::default());
+        let task = Task::Ngrams(Ngrams::PAPER);
         let episodes = 100_000;
         let bits: Vec<f64> = (0..episodes)
             .filter_map(|index| task.optimum(&task.episode(1, index)))

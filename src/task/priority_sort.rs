@@ -43,12 +43,6 @@ pub struct PrioritySort {
     pub sorted: usize,
 }
 
-impl Default for PrioritySort {
-    fn default() -> Self {
-        Self::PAPER
-    }
-}
-
 impl PrioritySort {
     /// The parameters of the paper.
     pub const PAPER: Self = Self {
@@ -169,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_target_falls_in_priority_and_priorities_are_uniform() {
-        let task = Task::PrioritySort(PrioritySort::default());
+        let task = Task::PrioritySort(PrioritySort::PAPER);
         let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
         let (mut bins, mut ones) = ([0; 10], 0.0);
         for index in 0..2000 {

@@ -291,7 +291,7 @@ fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Er
         Field::Whole(value, _) => *value = usize::deserialize(from)?,
         Field::Long(value, _) => *value = u64::deserialize(from)?,
         Field::Number(value, _) => *value = f64::deserialize(from)?,
-        Field::Constant(value, _) => *value = Initial::deserialize(from)?.into(),
+        Field::Constant(value, _) => *value = Initial::deserialize(from)?.0,
         Field::Word(choice) => from.deserialize_str(Chosen(choice))?,
         Field::Text(value) => *value = String::deserialize(from)?,
         Field::Ends(value, _) => {
@@ -319,38 +319,29 @@ impl TryFrom<Vec<usize>> for Ends {
     }
 }
 
-/// A constant, or what is learned.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    deny_unknown_fields,
-    expecting = "expected \"learned\" or {\"constant\": number}"
-)]
-pub(in crate::io) enum Initial {
-    Of { constant: f64 },
-    Learned(Learned),
-}
+/// A constant, or `None`: learned.
+pub(in crate::io) struct Initial(pub(in crate::io) Option<f64>);
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(in crate::io) enum Learned {
-    Learned,
-}
-
-impl From<Initial> for Option<f64> {
-    fn from(constant: Initial) -> Self {
-        match constant {
-            Initial::Of { constant } => Some(constant),
-            Initial::Learned(_) => None,
+impl<'de> Deserialize<'de> for Initial {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let constant = value.as_object().filter(|object| object.len() == 1);
+        match constant.and_then(|object| object.get("constant")?.as_f64()) {
+            None if value == "learned" => Ok(Self(None)),
+            None => Err(D::Error::custom(
+                "expected \"learned\" or {\"constant\": number}",
+            )),
+            constant => Ok(Self(constant)),
         }
     }
 }
 
-impl From<Option<f64>> for Initial {
-    fn from(constant: Option<f64>) -> Self {
-        constant.map_or(Self::Learned(Learned::Learned), |constant| Self::Of {
-            constant,
-        })
+impl Serialize for Initial {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(constant) => json!({ "constant": constant }).serialize(to),
+            None => to.serialize_str("learned"),
+        }
     }
 }
 
@@ -448,7 +439,7 @@ pub(super) fn value(field: &Field<'_>) -> Option<Value> {
         Field::Whole(value, _) => Value::from(**value),
         Field::Long(value, _) => Value::from(**value),
         Field::Number(value, _) => Value::from(**value),
-        Field::Constant(value, _) => json!(Initial::from(**value)),
+        Field::Constant(value, _) => json!(Initial(**value)),
         Field::Word(choice) => Value::from(choice.word()),
         Field::Text(value) => Value::from(value.as_str()),
         Field::Ends(value, _) => json!([value.start(), value.end()]),

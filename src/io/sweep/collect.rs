@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::state::{self, State};
 use super::{Failure, changes, plan};
-use crate::io::history::Number;
+use crate::io::measurement::Number;
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
 use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread};
@@ -210,10 +210,12 @@ pub fn by_setting(runs: Vec<Run>) -> (Vec<Setting>, Vec<PathBuf>) {
     let experiments: Vec<&Experiment> = runs.iter().map(|run| &run.experiment).collect();
     let all = changes(&experiments, &UNCOMPARED);
     let key = |index: usize| -> BTreeMap<String, String> {
-        let values = all.iter();
-        let values =
-            values.filter_map(|(path, values)| Some((path.clone(), values[index].clone()?)));
-        values.collect()
+        let values = all
+            .iter()
+            .filter_map(|(path, values)| Some((path, values[index].as_ref()?)));
+        values
+            .map(|(path, value)| (path.clone(), value.clone()))
+            .collect()
     };
     let keys: Vec<_> = (0..runs.len()).map(key).collect();
     let mut settings: Vec<Setting> = Vec::new();
@@ -396,19 +398,12 @@ impl<'a> SettingForm<'a> {
 impl<'a> RunForm<'a> {
     fn new(run: &'a Run, threshold: f64, is_fresh: bool) -> Self {
         let outcome = Outcome::of(&run.points, threshold);
-        let (state, failure) = match &run.state {
-            State::Finished => ("finished", None),
-            State::Running(_) => ("running", None),
-            State::Failed(Failure::Diverged(words)) => ("diverged", Some(words)),
-            State::Failed(Failure::Failed(words)) => ("failed", Some(words)),
-            State::Interrupted => ("interrupted", None),
-        };
         Self {
             folder: file::label(&run.folder),
             seed: run.experiment.training.seed.to_string(),
             finished: run.state == State::Finished,
-            state,
-            failure: failure.map(String::as_str),
+            state: run.state.word(),
+            failure: run.state.failure(),
             success: run.succeeded(threshold, is_fresh),
             sequences: outcome.first_below.map(|point| point.sequences),
             seconds: outcome.first_below.map(|point| Number(point.seconds)),

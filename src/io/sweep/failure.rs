@@ -15,7 +15,8 @@ const OLDER_DIVERGENCE: &str = "is no longer finite";
 const LIMIT: u64 = 1 << 20;
 
 /// Why a run ended before its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind", content = "problem")]
 pub enum Failure {
     /// Its numbers are no longer finite: a result, which the same seed gives again.
     Diverged(String),
@@ -27,15 +28,8 @@ pub enum Failure {
 struct Form {
     format: String,
     version: String,
-    kind: Kind,
-    problem: String,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Diverged,
-    Failed,
+    #[serde(flatten)]
+    failure: Failure,
 }
 
 impl Failure {
@@ -57,11 +51,7 @@ impl Failure {
         let json = file::json(&Form {
             format: "tapescope-failure".to_owned(),
             version: "1.0".to_owned(),
-            kind: match self {
-                Self::Diverged(_) => Kind::Diverged,
-                Self::Failed(_) => Kind::Failed,
-            },
-            problem: self.words().to_owned(),
+            failure: self.clone(),
         });
         file::write_atomically(&folder.join(FILE), |to| writeln!(to, "{json}"))
     }
@@ -74,10 +64,7 @@ impl Failure {
         let (path, older) = (folder.join(FILE), folder.join(OLDER));
         if file::exists(&path) {
             let form: Form = file::read_json(&path, LIMIT, "tapescope-failure")?;
-            return Ok(Some(match form.kind {
-                Kind::Diverged => Self::Diverged(form.problem),
-                Kind::Failed => Self::Failed(form.problem),
-            }));
+            return Ok(Some(form.failure));
         }
         if !file::exists(&older) {
             return Ok(None);

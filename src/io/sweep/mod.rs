@@ -16,18 +16,19 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Experiment;
+use super::preset::form::Written;
 
 /// The paths at which experiments are not all alike, with the value of each, as JSON or as bare text.
 fn changes(experiments: &[&Experiment], but: &[&str]) -> BTreeMap<String, Vec<Option<String>>> {
     let mut all = BTreeMap::<String, Vec<Option<String>>>::new();
     for (index, experiment) in experiments.iter().enumerate() {
-        // Our own JSON reads back.
-        let value = serde_json::from_str(&experiment.to_json()).unwrap_or(Value::Null);
-        let mut flat = Vec::new();
-        flatten(&value, "", &mut flat);
-        for (path, value) in flat {
-            all.entry(path)
-                .or_insert_with(|| vec![None; experiments.len()])[index] = Some(value);
+        for (path, value) in Written::of(*experiment).into_values() {
+            flatten(path, &value, &mut |path, value| {
+                let values = all
+                    .entry(path)
+                    .or_insert_with(|| vec![None; experiments.len()]);
+                values[index] = Some(value);
+            });
         }
     }
     let is_under = |path: &str, other: &str| {
@@ -39,16 +40,15 @@ fn changes(experiments: &[&Experiment], but: &[&str]) -> BTreeMap<String, Vec<Op
     all
 }
 
-fn flatten(value: &Value, path: &str, to: &mut Vec<(String, String)>) {
+fn flatten(path: String, value: &Value, to: &mut impl FnMut(String, String)) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {
-                let dot = if path.is_empty() { "" } else { "." };
-                flatten(value, &format!("{path}{dot}{key}"), to);
+                flatten(format!("{path}.{key}"), value, to);
             }
         }
-        Value::String(text) => to.push((path.to_owned(), text.clone())),
-        other => to.push((path.to_owned(), other.to_string())),
+        Value::String(text) => to(path, text.clone()),
+        other => to(path, other.to_string()),
     }
 }
 

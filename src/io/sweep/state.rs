@@ -25,6 +25,27 @@ pub enum State {
     Interrupted,
 }
 
+impl State {
+    /// In one word.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Running(_) => "running",
+            Self::Failed(Failure::Diverged(_)) => "diverged",
+            Self::Failed(Failure::Failed(_)) => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// Why the run ended before its end, where that is known.
+    pub(super) fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Failed(failure) => Some(failure.words()),
+            _ => None,
+        }
+    }
+}
+
 /// What a sweep does with the folder of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {

@@ -141,8 +141,8 @@ impl From<&ModelConfig> for MemoryForm {
             rows: config.rows,
             columns: config.columns,
             initial: match config.initial_memory {
-                InitialMemory::Constant(value) => Some(value).into(),
-                InitialMemory::Learned => None.into(),
+                InitialMemory::Constant(value) => Initial(Some(value)),
+                InitialMemory::Learned => Initial(None),
             },
         }
     }
@@ -336,7 +336,7 @@ impl ConfigForm {
         let read = read.count();
         let default = ModelConfig::new(1, 1);
         let ControllerForm { kind, size, layers } = self.controller;
-        let initial: Option<f64> = self.memory.initial.into();
+        let initial = self.memory.initial.0;
         Some(ModelConfig {
             rows: self.memory.rows,
             columns: self.memory.columns,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2};
-use tapescope::model::{ModelConfig, Ntm};
+use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::viewer::{App, Command, Machine, NoFiles, Options};
 
@@ -18,13 +18,13 @@ fn app(rows: usize, columns: usize, length: usize) -> App {
         bits: 8,
         length: length..=length,
     });
-    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    let mut config = NtmConfig::new(task.inputs(), task.outputs());
     (config.rows, config.columns) = (rows, columns);
     config.controller.size = 32;
     let machine = Machine {
         name: "bench".to_owned(),
         title: "Bench".to_owned(),
-        ntm: Ntm::new(config, 1),
+        ntm: Model::new(config, 1),
         task,
     };
     App::headless(Options {

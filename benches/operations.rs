@@ -26,10 +26,10 @@ use tapescope::math::matrix::padded;
 use tapescope::math::simd::{Kernel, Simd, dispatch};
 use tapescope::math::{self, Aligned, Linear, Pack, Series};
 use tapescope::model::config::ControllerKind::{Feedforward, Lstm};
-use tapescope::model::config::{ControllerKind, HeadColumns, ModelConfig};
+use tapescope::model::config::{ControllerKind, HeadColumns, NtmConfig};
 use tapescope::model::controller::{feedforward, lstm};
 use tapescope::model::head::HeadGradient;
-use tapescope::model::{HeadTrace, Ntm, Params, TOGETHER, Trace, Workspace, addressing};
+use tapescope::model::{HeadTrace, Model, Params, TOGETHER, Trace, Workspace, addressing};
 use tapescope::task::{Copy, Episode, Task};
 use tapescope::train::{self, Clip, Optimizer, OptimizerConfig, Trainer, TrainingConfig};
 
@@ -85,10 +85,10 @@ fn task() -> Task {
 }
 
 /// A machine for copy that has run the first steps of an episode.
-fn recorded(kind: ControllerKind, rows: usize, write_heads: usize, steps: usize) -> (Ntm, Trace) {
-    let mut config = ModelConfig::new(task().inputs(), task().outputs());
+fn recorded(kind: ControllerKind, rows: usize, write_heads: usize, steps: usize) -> (Model, Trace) {
+    let mut config = NtmConfig::new(task().inputs(), task().outputs());
     (config.rows, config.write_heads, config.controller.kind) = (rows, write_heads, kind);
-    let (machine, mut trace) = (Ntm::new(config.clone(), 1), Trace::new(&config));
+    let (machine, mut trace) = (Model::new(config.clone(), 1), Trace::new(&config));
     machine.run(&Array2::from_elem((steps, config.inputs), 0.5), &mut trace);
     (machine, trace)
 }
@@ -321,8 +321,8 @@ mod memory {
         read_and_write => memory::read_and_write(&mut m.heads[..2], T, &m.before, &mut m.whole[0]);
         read_and_write_backward => {
             let (by_read, by_write) = gradients(&mut m.column, &mut m.row);
-            let heads = (&m.heads[0], &m.heads[1], T);
-            memory::read_and_write_backward(heads, &m.before, &mut m.whole[0], by_read, by_write);
+            let (reader, writer, d_memory) = (&m.heads[0], &m.heads[1], &mut m.whole[0]);
+            memory::read_and_write_backward(reader, writer, T, &m.before, d_memory, by_read, by_write);
         };
         write_again => memory::write(&m.heads[1..2], T, &m.before, &mut m.whole[0]);
         read_and_two_writes => memory::read_and_write(&mut m.heads, T, &m.before, &mut m.whole[0]);
@@ -330,7 +330,7 @@ mod memory {
             let ([d_memory, scratch], (reader, writers)) = (&mut m.whole, m.heads.split_at(1));
             for head in 0..2 {
                 let (_, by_write) = gradients(&mut m.column, &mut m.row);
-                memory::write_backward((writers, head, T), &m.before, d_memory, by_write, scratch);
+                memory::write_backward(writers, head, T, &m.before, d_memory, by_write, scratch);
             }
             memory::write_backward_memory(writers, T, d_memory);
             let (by_read, _) = gradients(&mut m.column, &mut m.row);
@@ -411,7 +411,7 @@ mod head {
     use tapescope::model::head;
 
     struct Head {
-        config: ModelConfig,
+        config: NtmConfig,
         trace: Trace,
         index: usize,
         columns: HeadColumns,
@@ -421,12 +421,17 @@ mod head {
 
     impl Head {
         fn new(role: &str) -> Self {
-            let (Ntm { config, .. }, trace) = recorded(Lstm, 128, 1, 1);
+            let (machine, trace) = recorded(Lstm, 128, 1, 1);
+            let config = machine
+                .config
+                .ntm()
+                .expect("a Neural Turing Machine")
+                .clone();
             let index = usize::from(role == "write");
             Self {
                 index,
                 columns: config.head_columns(index),
-                gradient: HeadGradient::new(&config),
+                gradient: HeadGradient::new(&config, index),
                 d_raw: values(trace.raw.width()),
                 config,
                 trace,
@@ -445,7 +450,7 @@ mod head {
         };
         activate_backward => {
             let (head, raw) = (&h.trace.heads[h.index], h.trace.raw.row(0));
-            head::activate_backward(&h.config, &h.columns, head, 0, &h.gradient, raw, &mut h.d_raw);
+            head::activate_backward(&h.config, h.index, head, 0, &h.gradient, raw, &mut h.d_raw);
         };
     }
 }
@@ -465,7 +470,7 @@ mod episode {
     }
 
     struct Learning {
-        machine: Ntm,
+        machine: Model,
         episode: Episode,
         traces: Vec<Trace>,
         workspaces: Vec<Workspace>,
@@ -478,7 +483,9 @@ mod episode {
             let mut learning = Self {
                 episode: task().episode(1, 0),
                 traces: vec![trace; episodes],
-                workspaces: vec![Workspace::new(&machine.config); episodes],
+                workspaces: (0..episodes)
+                    .map(|_| Workspace::new(&machine.config))
+                    .collect(),
                 gradient: Params::zeros(&machine.config),
                 machine,
             };
@@ -495,8 +502,7 @@ mod episode {
 
         fn forward(&mut self) {
             let inputs = iter::repeat_n(&self.episode.input, self.traces.len());
-            self.machine
-                .run_for_training(inputs, 1 << 24, &mut self.traces);
+            self.machine.run_together(inputs, 1 << 24, &mut self.traces);
         }
 
         fn backward(&mut self) {
@@ -579,7 +585,7 @@ mod optimizer {
         }
 
         fn count(&self) -> ItemsCount {
-            ItemsCount::new(self.params.count())
+            ItemsCount::new(self.params.shape().count())
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
-use tapescope::model::{ModelConfig, Ntm, Trace};
+use tapescope::model::{Model, ModelConfig, NtmConfig, Trace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, OptimizerConfig, Trainer, TrainingConfig};
 
@@ -68,21 +68,21 @@ fn main() {
 }
 
 fn model(task: &Task, controller: &str, rows: usize, columns: usize) -> ModelConfig {
-    let mut model = ModelConfig::new(task.inputs(), task.outputs());
+    let mut model = NtmConfig::new(task.inputs(), task.outputs());
     (model.rows, model.columns) = (rows, columns);
     if controller == "ff" {
         model.controller.kind = ControllerKind::Feedforward;
     }
-    model
+    model.into()
 }
 
 /// An episode that nobody will look at: the memory is not kept step by step.
 fn forward(task: Task, model: ModelConfig) -> Box<dyn FnMut() -> usize> {
-    let (mut trace, machine) = (Trace::new(&model), Ntm::<f32>::new(model, 1));
+    let (mut trace, machine) = (Trace::new(&model), Model::<f32>::new(model, 1));
     let mut index = 0;
     Box::new(move || {
         let episode = task.episode(1, index);
-        machine.run_for_training(once(&episode.input), 0, from_mut(&mut trace));
+        machine.run_together(once(&episode.input), 0, from_mut(&mut trace));
         index += 1;
         1
     })

@@ -22,7 +22,7 @@
 //!
 //! # Four ideas
 //!
-//! 1. The machine is a value ([`model::Ntm`]): running it changes nothing in it.
+//! 1. The machine is a value ([`model::Model`]): running it changes nothing in it.
 //! 2. The trace is the tape is the file ([`model::Trace`]): one time-major record of an episode serves
 //!    back-propagation, the window and the export.
 //! 3. An operation and its derivative are neighbours, with their gradient check in the same file.

@@ -2,7 +2,7 @@
 //! machine leave the heap alone.
 
 use tapescope::model::config::{ControllerConfig, ControllerKind};
-use tapescope::model::{ModelConfig, Ntm, Params, Trace, Workspace};
+use tapescope::model::{Model, NtmConfig, Params, Trace, Workspace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
 
@@ -17,24 +17,24 @@ fn main() {
             bits: 8,
             length: 1..=20,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         config.controller = ControllerConfig {
             kind,
             size: 50,
             layers: 2,
         };
         (config.read_heads, config.write_heads) = (2, 2);
-        let mut machine = Ntm::<f32>::new(config.clone(), 1);
-        let mut traces = vec![Trace::new(&config); 3];
-        let mut workspaces = vec![Workspace::new(&config); 3];
-        let mut gradient = Params::zeros(&config);
+        let mut machine = Model::<f32>::new(config, 1);
+        let mut traces = vec![Trace::new(&machine.config); 3];
+        let mut workspaces = [(); 3].map(|()| Workspace::new(&machine.config));
+        let mut gradient = Params::zeros(&machine.config);
         let rule = OptimizerConfig::RmsProp {
             rate: 1e-4,
             decay: 0.95,
             momentum: 0.9,
             epsilon: 1e-4,
         };
-        let mut optimizer = Optimizer::new(rule, &config);
+        let mut optimizer = Optimizer::new(rule, &machine.config);
         let mut loss = [0.0; 41];
 
         let mut allocations = |length: usize| {
@@ -42,7 +42,7 @@ fn main() {
                 .map(|length| task.clone().with_size(length).episode(1, 0));
             let before = dhat::HeapStats::get().total_blocks;
             let inputs = episodes.iter().map(|episode| &episode.input);
-            machine.run_for_training(inputs, usize::MAX, &mut traces);
+            machine.run_together(inputs, usize::MAX, &mut traces);
             for (episode, (trace, workspace)) in
                 episodes.iter().zip(traces.iter().zip(&mut workspaces))
             {

@@ -3,25 +3,25 @@
 use tapescope::io::trace::{self, Comparison, Imported, Outcome, Side, Source};
 use tapescope::io::weights;
 use tapescope::model::config::ControllerKind;
-use tapescope::model::{ModelConfig, Ntm};
+use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
 
 const EXACT: f64 = 0.0;
 
-fn machine(rows: usize, length: usize) -> (Ntm<f32>, Task) {
+fn machine(rows: usize, length: usize) -> (Model<f32>, Task) {
     let task = Task::Copy(Copy {
         bits: 3,
         length: length..=length,
     });
-    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    let mut config = NtmConfig::new(task.inputs(), task.outputs());
     (config.rows, config.columns) = (rows, 4);
     (config.read_heads, config.write_heads) = (2, 2);
     config.controller.layers = 2;
-    (Ntm::new(config, 3), task)
+    (Model::new(config, 3), task)
 }
 
-fn imported(machine: &Ntm<f32>, recording: &Recording) -> Imported {
+fn imported(machine: &Model<f32>, recording: &Recording) -> Imported {
     let source = Source {
         config: &machine.config,
         sha256: None,
@@ -57,12 +57,12 @@ fn own_traces_hold_to_the_bit() {
         let config = &trained.machine.config;
         let [t, n, m, heads, reads, x, y] = [
             recording.episode.steps(),
-            config.rows,
-            config.columns,
+            config.rows(),
+            config.columns(),
             config.heads(),
-            config.read_heads,
-            config.inputs,
-            config.outputs,
+            config.read_heads(),
+            config.inputs(),
+            config.outputs(),
         ]
         .map(|count| count as u64);
         let asked = x + y + 1;
@@ -200,11 +200,11 @@ fn what_two_machines_have_in_common_is_compared() {
     let per_step = per_step + heads * 5 * n + 2 * m + n * m + 2 * 3 + 1;
     assert_eq!(found.values, n * m + heads * n + t * per_step);
     // Another controller: everything but its state.
-    let mut config = short.config.clone();
+    let mut config = short.config.ntm().unwrap().clone();
     config.controller.kind = ControllerKind::Feedforward;
     config.controller.size = 7;
     config.write_heads = 1;
-    let b = Recording::new(&Ntm::new(config, 3), &task, 1, 0);
+    let b = Recording::new(&Model::new(config, 3), &task, 1, 0);
     let found = common(&a, &b, 0.0);
     assert!(found.skipped.contains(&"controller.hidden".to_owned()));
     assert!(found.skipped.contains(&"write1.weighting".to_owned()));

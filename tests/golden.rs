@@ -7,7 +7,7 @@ use tapescope::math::Series;
 use tapescope::model::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, VectorActivation,
 };
-use tapescope::model::{ModelConfig, Ntm, Params, Trace, Workspace};
+use tapescope::model::{Model, ModelConfig, NtmConfig, Params, Trace, Workspace};
 use tapescope::task::{Copy, Episode, Task};
 use tapescope::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
 
@@ -25,7 +25,7 @@ const CASES: [&str; 8] = [
 struct Case {
     name: &'static str,
     golden: Value,
-    machine: Ntm<f64>,
+    machine: Model<f64>,
     task: Task,
     episode: Episode,
 }
@@ -48,7 +48,7 @@ impl Case {
             Some("lstm") => ControllerKind::Lstm,
             _ => ControllerKind::Feedforward,
         };
-        let config = ModelConfig {
+        let config = NtmConfig {
             rows: count("N"),
             columns: count("M"),
             controller: ControllerConfig {
@@ -63,8 +63,9 @@ impl Case {
             similarity_epsilon: 0.0,
             initial_memory: InitialMemory::Learned,
             initial_weighting: InitialWeighting::Learned,
-            ..ModelConfig::new(task.inputs(), task.outputs())
+            ..NtmConfig::new(task.inputs(), task.outputs())
         };
+        let config = ModelConfig::from(config);
         let params = params(&golden["params"], &config);
         let bits = numbers(&golden["bits"])
             .iter()
@@ -75,7 +76,7 @@ impl Case {
         Self {
             name,
             golden,
-            machine: Ntm { config, params },
+            machine: Model { config, params },
             task,
             episode,
         }
@@ -88,7 +89,7 @@ impl Case {
     }
 
     /// The gradient of `scale` × the summed cross-entropy.
-    fn gradient(&self, machine: &Ntm<f64>, scale: f64) -> (f64, Params<f64>) {
+    fn gradient(&self, machine: &Model<f64>, scale: f64) -> (f64, Params<f64>) {
         let mut trace = Trace::new(&machine.config);
         machine.run(&self.episode.input, &mut trace);
         let mut loss = vec![0.0; trace.steps()];
@@ -112,7 +113,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 /// Golden parameters hold weights as [outputs, inputs] and name some tensors differently.
 fn params(golden: &Value, config: &ModelConfig) -> Params<f64> {
     let mut params = Params::zeros(config);
-    for (name, mut tensor) in params.named_mut(config) {
+    for (name, mut tensor) in params.named_mut() {
         let values = numbers(&golden[golden_name(&name)]);
         assert_eq!(values.len(), tensor.len(), "{name}");
         if name.ends_with(".weight") {
@@ -157,7 +158,7 @@ fn assert_close(what: &str, found: &[f64], golden: &Value, tolerance: f64) {
 #[test]
 fn every_stage_of_every_step() {
     for case in CASES.map(Case::load) {
-        let (trace, reads) = (case.run(), case.machine.config.read_heads);
+        let (trace, reads) = (case.run(), case.machine.config.read_heads());
         let steps = case.golden["steps"].as_array().unwrap();
         assert_eq!(steps.len(), trace.steps());
         for (t, golden) in steps.iter().enumerate() {
@@ -171,13 +172,14 @@ fn every_stage_of_every_step() {
             };
             close("x", trace.input.row(t), &golden["x"]);
             close("h", trace.layers[0].hidden.row(t), &golden["h"]);
-            if case.machine.config.controller.kind == ControllerKind::Lstm {
+            let controller = case.machine.config.ntm().unwrap().controller;
+            if controller.kind == ControllerKind::Lstm {
                 close("c", trace.layers[0].cell.row(t), &golden["c"]);
                 let gates =
                     ["lstm_i", "lstm_f", "lstm_g", "lstm_o"].map(|gate| golden[gate].clone());
                 close(
                     "gates",
-                    &trace.layers[0].gates.row(t)[..4 * case.machine.config.controller.size],
+                    &trace.layers[0].gates.row(t)[..4 * controller.size],
                     &Value::Array(gates.to_vec()),
                 );
             }
@@ -218,7 +220,7 @@ fn the_gradient_of_every_parameter() {
     for case in CASES.map(Case::load) {
         let (loss, gradient) = case.gradient(&case.machine, 1.0);
         assert_close("loss", &[loss], &case.golden["loss"], 1e-12);
-        for (name, mut tensor) in gradient.named(&case.machine.config) {
+        for (name, mut tensor) in gradient.named() {
             if name.ends_with(".weight") {
                 tensor.swap_axes(0, 1);
             }
@@ -276,7 +278,7 @@ fn five_updates_of_adam() {
 fn the_machine_that_ships_computes_the_same_in_f32() {
     for case in CASES.map(Case::load) {
         let wide = case.run();
-        let mut machine = Ntm::<f32> {
+        let mut machine = Model::<f32> {
             params: Params::zeros(&case.machine.config),
             config: case.machine.config.clone(),
         };

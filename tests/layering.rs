@@ -127,7 +127,7 @@ fn every_way_to_name_a_module_is_seen() {
     for code in [
         "use crate::io::Error;",
         "use crate::{io::{Error, file}, model};",
-        "use crate::{\n    model::{Ntm, Params},\n    io,\n};",
+        "use crate::{\n    model::{Model, Params},\n    io,\n};",
         "use super::super::io::Error;",
         "use super::super::{model, io};",
         "fn f() { crate::io::f(); }",

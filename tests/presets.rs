@@ -2,8 +2,8 @@
 
 use tapescope::io::preset::{self, Override};
 use tapescope::io::{Error, Experiment};
-use tapescope::model::ModelConfig;
 use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
+use tapescope::model::{ModelConfig, NtmConfig};
 use tapescope::train::{Clip, OptimizerConfig};
 
 const TASK: &str = r#""task": {"kind": "copy", "bits": 8, "length": [1, 20]}"#;
@@ -102,10 +102,9 @@ fn the_presets_of_the_paper_have_its_sizes_and_rates() {
             let OptimizerConfig::RmsProp { rate, .. } = training.optimizer else {
                 panic!("{name}{kind}_paper is trained by RMSProp");
             };
-            assert_eq!(model.read_heads, model.write_heads);
-            let controller = (model.controller.layers, model.controller.size);
+            assert_eq!(model.read_heads(), model.write_heads());
             assert_eq!(
-                (model.read_heads, controller.0, controller.1, rate),
+                (model.read_heads(), model.layers(), model.units(), rate),
                 wanted,
                 "{name}{kind}"
             );
@@ -113,11 +112,25 @@ fn the_presets_of_the_paper_have_its_sizes_and_rates() {
                 (training.batch, training.clip),
                 (1, Clip::Elementwise(10.0))
             );
-            let is_feedforward = model.controller.kind == ControllerKind::Feedforward;
+            let controller = match &model {
+                ModelConfig::Ntm(ntm) => ntm.controller,
+                ModelConfig::Plain(plain) => plain.controller,
+            };
+            let is_feedforward = controller.kind == ControllerKind::Feedforward;
             assert_eq!(is_feedforward, kind == "_feedforward");
-            assert!(model.heads() == 0 || (model.rows, model.columns) == (128, 20));
+            assert_eq!(model.ntm().is_none(), kind == "_lstm");
+            assert!(
+                model
+                    .ntm()
+                    .is_none_or(|ntm| (ntm.rows, ntm.columns) == (128, 20))
+            );
         }
     }
+}
+
+/// The Neural Turing Machine of an experiment.
+fn ntm(experiment: &Experiment) -> &NtmConfig {
+    experiment.model.ntm().unwrap()
 }
 
 #[test]
@@ -125,7 +138,7 @@ fn all_but_the_task_has_defaults() {
     let experiment = read(&format!("{{{TASK}}}")).unwrap();
     assert_eq!(experiment.name, "my");
     assert_eq!(experiment.title, "my");
-    assert_eq!(experiment.model, ModelConfig::new(9, 8));
+    assert_eq!(experiment.model, NtmConfig::new(9, 8).into());
     assert_eq!(experiment.training.clip, Clip::Elementwise(10.0));
     assert_eq!(experiment.evaluation.sizes, [10, 20, 30, 50, 120]);
     let again = Experiment::from_json(&experiment.to_json(), "x.json", &[]).unwrap();
@@ -144,11 +157,9 @@ fn every_variant_can_be_typed() {
             "evaluation": {"repeats": [5]}}"#,
     )
     .unwrap();
-    assert_eq!(experiment.model.initial_memory, InitialMemory::Learned);
-    assert_eq!(
-        experiment.model.initial_weighting,
-        InitialWeighting::Learned
-    );
+    let model = ntm(&experiment);
+    assert_eq!(model.initial_memory, InitialMemory::Learned);
+    assert_eq!(model.initial_weighting, InitialWeighting::Learned);
     assert_eq!(experiment.training.clip, Clip::GlobalNorm(50.0));
     assert!(matches!(
         experiment.training.optimizer,
@@ -502,13 +513,13 @@ fn not_json() {
 fn overrides_change_one_value() {
     let plain = Experiment::find("copy", &[]).unwrap();
     let mut changed = with(&["model.memory.rows=64", "model.memory.initial=learned"]).unwrap();
-    assert_eq!(changed.model.rows, 64);
-    assert_eq!(changed.model.initial_memory, InitialMemory::Learned);
+    assert_eq!(ntm(&changed).rows, 64);
+    assert_eq!(ntm(&changed).initial_memory, InitialMemory::Learned);
     changed.model = plain.model.clone();
     assert_eq!(changed, plain);
     // The order does not matter, though a range of 1 does not fit into 2 rows.
     let changed = with(&["model.memory.rows=2", "model.heads.shift.range=0"]).unwrap();
-    assert_eq!((changed.model.rows, changed.model.shift_range), (2, 0));
+    assert_eq!((ntm(&changed).rows, ntm(&changed).shift_range), (2, 0));
     // Another optimizer brings its own defaults.
     let changed = with(&[
         "training.optimizer.kind=adam",
@@ -529,13 +540,7 @@ fn overrides_change_one_value() {
     );
     // A whole object at once.
     let changed = with(&[r#"model.controller={"size":7}"#]).unwrap();
-    assert_eq!(
-        (
-            changed.model.controller.size,
-            changed.model.controller.layers
-        ),
-        (7, 1)
-    );
+    assert_eq!((changed.model.units(), changed.model.layers()), (7, 1));
 }
 
 #[test]

@@ -4,15 +4,15 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use tapescope::model::config::{ControllerConfig, ControllerKind, InitialWeighting, ShiftForm};
-use tapescope::model::{ModelConfig, Ntm, Trace};
+use tapescope::model::{Kind, Model, NtmConfig, Trace};
 
-fn configs() -> impl Strategy<Value = ModelConfig> {
+fn configs() -> impl Strategy<Value = NtmConfig> {
     let sizes = (1_usize..40, 1_usize..9, 1_usize..4, 1_usize..4, 0_usize..3);
     let variants = (any::<bool>(), any::<bool>(), 1_usize..3, 1_usize..14);
     (sizes, variants).prop_map(
         |((rows, columns, reads, writes, range), (lstm, scalar, layers, size))| {
             let range = range.min((rows - 1) / 2);
-            ModelConfig {
+            NtmConfig {
                 rows,
                 columns,
                 read_heads: reads,
@@ -32,15 +32,15 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
                     size,
                     layers,
                 },
-                ..ModelConfig::new(3, 2)
+                ..NtmConfig::new(3, 2)
             }
         },
     )
 }
 
 /// A machine whose weights are large enough to saturate now and then.
-fn machine(config: ModelConfig, seed: u64, scale: f32) -> Ntm<f32> {
-    let mut machine = Ntm::new(config, seed);
+fn machine(config: NtmConfig, seed: u64, scale: f32) -> Model<f32> {
+    let mut machine = Model::new(config, seed);
     machine
         .params
         .slices_mut()
@@ -49,7 +49,7 @@ fn machine(config: ModelConfig, seed: u64, scale: f32) -> Ntm<f32> {
     machine
 }
 
-fn run(machine: &Ntm<f32>, steps: usize) -> Trace<f32> {
+fn run(machine: &Model<f32>, steps: usize) -> Trace<f32> {
     let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((7 * t + 3 * x) as f32).sin());
     let mut trace = Trace::new(&machine.config);
     machine.run(&input, &mut trace);
@@ -114,7 +114,7 @@ proptest! {
 
 #[test]
 fn the_first_weighting_is_on_row_zero_and_the_memory_is_constant() {
-    let machine = machine(ModelConfig::new(3, 2), 1, 1.0);
+    let machine = machine(NtmConfig::new(3, 2), 1, 1.0);
     let trace = run(&machine, 2);
     for head in &trace.heads {
         assert_eq!(head.previous_weighting(0)[0], 1.0);
@@ -125,7 +125,7 @@ fn the_first_weighting_is_on_row_zero_and_the_memory_is_constant() {
 
 #[test]
 fn the_same_weights_run_on_any_number_of_rows_unless_a_tensor_is_learned_per_row() {
-    let few = machine(ModelConfig::new(3, 2), 1, 1.0);
+    let few = machine(NtmConfig::new(3, 2), 1, 1.0);
     let many = few.with_rows(4096).unwrap();
     assert!(
         few.params
@@ -134,7 +134,7 @@ fn the_same_weights_run_on_any_number_of_rows_unless_a_tensor_is_learned_per_row
             .all(|(a, b)| a == b)
     );
     assert_eq!(run(&many, 3).memory(3).dim(), (4096, 20));
-    let mut learned = ModelConfig::new(3, 2);
+    let mut learned = NtmConfig::new(3, 2);
     learned.initial_weighting = InitialWeighting::Learned;
-    assert!(Ntm::<f32>::new(learned, 1).with_rows(64).is_err());
+    assert!(Model::<f32>::new(learned, 1).with_rows(64).is_err());
 }

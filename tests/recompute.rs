@@ -8,11 +8,11 @@ use std::process::{Command, Output};
 use tapescope::io::trace::{self, Source};
 use tapescope::io::weights;
 use tapescope::model::config::{ControllerKind, Order, ShiftForm};
-use tapescope::model::{ModelConfig, Ntm};
+use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
 
-fn export(folder: &Path, name: &str, machine: &Ntm<f32>, recording: &Recording) -> String {
+fn export(folder: &Path, name: &str, machine: &Model<f32>, recording: &Recording) -> String {
     let path = folder.join(format!("{name}.ntmtrace.json"));
     let sha256 = weights::sha256(machine);
     let source = Source {
@@ -60,7 +60,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
         ),
         (ControllerKind::Lstm, ShiftForm::Softmax, Order::WriteFirst),
     ] {
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (
             config.rows,
             config.columns,
@@ -73,7 +73,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             config.shift_range,
         ) = (kind, form, 2);
         config.order = order;
-        let mut machine = Ntm::new(config, 9);
+        let mut machine = Model::new(config, 9);
         machine
             .params
             .slices_mut()
@@ -105,7 +105,7 @@ fn a_trace_that_was_tampered_with_is_noticed() {
         bits: 3,
         length: 2..=2,
     });
-    let machine = Ntm::new(ModelConfig::new(task.inputs(), task.outputs()), 1);
+    let machine = Model::new(NtmConfig::new(task.inputs(), task.outputs()), 1);
     let mut recording = Recording::new(&machine, &task, 1, 0);
     recording.trace.heads[1].gated.row_mut(3)[5] += 1e-3;
     let path = export(folder.path(), "tampered", &machine, &recording);

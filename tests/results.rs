@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use tapescope::io::{Trained, weights};
-use tapescope::model::Ntm;
+use tapescope::model::Model;
 use tapescope::task::{Measure, Task};
 use tapescope::train::{Measurement, UNSEEN_SEED, measure, optimum};
 
@@ -72,7 +72,7 @@ impl Skill {
     }
 
     /// How much is wrong with what a machine does, in words; `None` where it can do it.
-    fn lost(&self, machine: &Ntm<f32>, task: &Task) -> Option<String> {
+    fn lost(&self, machine: &Model<f32>, task: &Task) -> Option<String> {
         let found = measure(machine, task, UNSEEN_SEED, self.episodes, 1).mean;
         let best = optimum(task, UNSEEN_SEED, self.episodes).unwrap_or(0.0);
         let is_kept =
@@ -120,7 +120,7 @@ fn every_shipped_machine_has_its_skill() {
         let task = skill.task(&trained);
         assert_eq!(skill.lost(&trained.machine, &task), None);
         // A bound that an untrained machine keeps would hold nothing.
-        let untrained = Ntm::new(trained.machine.config.clone(), 1);
+        let untrained = Model::new(trained.machine.config.clone(), 1);
         assert!(skill.lost(&untrained, &task).is_some(), "{}", skill.name);
     }
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use tapescope::io::trace::{self, Imported, Source};
 use tapescope::io::{Experiment, weights};
-use tapescope::model::Ntm;
+use tapescope::model::Model;
 use tapescope::train::Recording;
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -23,14 +23,14 @@ const SORT: &str = r#"{"task": {"kind": "priority_sort", "bits": 2, "items": [3,
 const FEEDFORWARD: &str = r#"{"task": {"kind": "copy", "bits": 1, "length": [1, 2]},
     "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"kind": "feedforward", "size": 3}}}"#;
 
-fn record(source: &str) -> (Ntm<f32>, Recording) {
+fn record(source: &str) -> (Model<f32>, Recording) {
     let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
-    let machine = Ntm::new(experiment.model, 3);
+    let machine = Model::new(experiment.model, 3);
     let recording = Recording::new(&machine, &experiment.task, 7, 2);
     (machine, recording)
 }
 
-fn text(machine: &Ntm<f32>, recording: &Recording, full_memory: bool) -> String {
+fn text(machine: &Model<f32>, recording: &Recording, full_memory: bool) -> String {
     let mut bytes = Vec::new();
     let source = Source {
         config: &machine.config,

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read, Write};
 
 use tapescope::io::trace::{self, Imported, Source};
 use tapescope::io::{Experiment, weights};
-use tapescope::model::Ntm;
+use tapescope::model::Model;
 use tapescope::task::Task;
 use tapescope::train::Recording;
 
@@ -35,28 +35,28 @@ const ALL: [&str; 7] = [
 const LONG: &str = r#"{"task": {"kind": "ngrams", "context": 2, "length": [300, 300]},
     "model": {"memory": {"rows": 1000, "columns": 4}, "controller": {"kind": "feedforward", "size": 4}}}"#;
 
-fn record(source: &str) -> (Ntm<f32>, Recording) {
+fn record(source: &str) -> (Model<f32>, Recording) {
     let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
-    let machine = Ntm::new(experiment.model, 3);
+    let machine = Model::new(experiment.model, 3);
     let recording = Recording::new(&machine, &experiment.task, 7, 2);
     (machine, recording)
 }
 
-fn json(machine: &Ntm<f32>, recording: &Recording) -> String {
+fn json(machine: &Model<f32>, recording: &Recording) -> String {
     let mut bytes = Vec::new();
     let sha256 = weights::sha256(machine);
     trace::write_to(&mut bytes, recording, &source(machine, &sha256)).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-fn npz(machine: &Ntm<f32>, recording: &Recording) -> Vec<u8> {
+fn npz(machine: &Model<f32>, recording: &Recording) -> Vec<u8> {
     let mut bytes = Vec::new();
     let sha256 = weights::sha256(machine);
     trace::write_npz(&mut bytes, recording, &source(machine, &sha256)).unwrap();
     bytes
 }
 
-fn source<'a>(machine: &'a Ntm<f32>, sha256: &'a str) -> Source<'a> {
+fn source<'a>(machine: &'a Model<f32>, sha256: &'a str) -> Source<'a> {
     Source {
         config: &machine.config,
         sha256: Some(sha256),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tapescope::io::trace::{self, Imported, Outcome, Source, Verified};
 use tapescope::io::{Experiment, weights};
-use tapescope::model::Ntm;
+use tapescope::model::Model;
 use tapescope::train::{ABSENT, Recording, is_absent};
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -13,12 +13,12 @@ const WRITE_FIRST: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 
               "heads": {"order": "write-first", "read": 2, "write": 2, "shift": {"form": "scalar", "range": 2}}}}"#;
 const IN_TURN: &str = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add";
 
-fn machine(source: &str) -> (Ntm<f32>, Experiment) {
+fn machine(source: &str) -> (Model<f32>, Experiment) {
     let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
-    (Ntm::new(experiment.model.clone(), 3), experiment)
+    (Model::new(experiment.model.clone(), 3), experiment)
 }
 
-fn written(machine: &Ntm<f32>, recording: &Recording) -> Value {
+fn written(machine: &Model<f32>, recording: &Recording) -> Value {
     let mut bytes = Vec::new();
     let source = Source {
         config: &machine.config,

@@ -37,7 +37,7 @@ use egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use tapescope::model::config::Order;
-use tapescope::model::{ModelConfig, Ntm};
+use tapescope::model::{Model, NtmConfig, PlainConfig};
 use tapescope::player::Stage;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
@@ -135,9 +135,18 @@ impl Files for Shelf {
             }
             Some("headless.json") => {
                 let machine = machine("headless", 1);
-                let mut config = machine.ntm.config.clone();
-                (config.read_heads, config.write_heads) = (0, 0);
-                let recording = Recording::new(&Ntm::new(config, 1), &machine.task, 1, 0);
+                let NtmConfig {
+                    inputs,
+                    outputs,
+                    controller,
+                    ..
+                } = *machine.ntm.config.ntm().unwrap();
+                let config = PlainConfig {
+                    inputs,
+                    outputs,
+                    controller,
+                };
+                let recording = Recording::new(&Model::new(config, 1), &machine.task, 1, 0);
                 Ok(opened("headless.json", recording))
             }
             Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
@@ -217,7 +226,7 @@ fn trace(name: &str, change: impl Fn(&mut Recording)) -> Opened {
 fn other_heads(name: &str) -> Option<Opened> {
     let (reads, rest) = name.split_once(" reads ")?;
     let (writes, order) = rest.split_once(" writes")?;
-    let mut config = ModelConfig::new(5, 4);
+    let mut config = NtmConfig::new(5, 4);
     (config.rows, config.columns) = (16, 6);
     config.read_heads = reads.parse().ok()?;
     config.write_heads = writes.parse().ok()?;
@@ -225,21 +234,21 @@ fn other_heads(name: &str) -> Option<Opened> {
         config.order = Order::WriteFirst;
     }
     let machine = machine(name, 1);
-    let ntm = Ntm::new(config.clone(), 1);
+    let ntm = Model::new(config.clone(), 1);
     Some(Opened::Trace(Box::new(OpenedTrace {
         title: name.to_owned(),
         recording: Recording::new(&ntm, &machine.task, 9, 0),
-        config: Some(config),
+        config: Some(config.into()),
         sha256: None,
     })))
 }
 
-fn small(task: &Task, rows: usize, seed: u64) -> Ntm<f32> {
-    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+fn small(task: &Task, rows: usize, seed: u64) -> Model<f32> {
+    let mut config = NtmConfig::new(task.inputs(), task.outputs());
     config.rows = rows;
     config.columns = 6;
     config.controller.size = 12;
-    Ntm::new(config, seed)
+    Model::new(config, seed)
 }
 
 fn machine(name: &str, seed: u64) -> Machine {
@@ -855,9 +864,9 @@ fn every_size_of_window_can_be_drawn() {
 /// A machine with as many read and as many write heads.
 fn many_heads(each: usize) -> Machine {
     let mut machine = machine("many", 3);
-    let mut config = machine.ntm.config.clone();
+    let mut config = machine.ntm.config.ntm().unwrap().clone();
     (config.read_heads, config.write_heads) = (each, each);
-    machine.ntm = Ntm::new(config, 3);
+    machine.ntm = Model::new(config, 3);
     machine
 }
 
@@ -1202,9 +1211,10 @@ fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
 #[test]
 fn a_first_machine_too_large_to_record_is_refused_once() {
     let mut options = options(Arc::<Shelf>::default());
-    let config = &mut options.machines[0].ntm.config;
+    let machine = &mut options.machines[0].ntm;
+    let mut config = machine.config.ntm().unwrap().clone();
     (config.rows, config.columns) = (1 << 20, 4096);
-    options.machines[0].ntm = Ntm::new(config.clone(), 1);
+    *machine = Model::new(config, 1);
     let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
     harness.run_steps(20);
     assert_eq!(harness.get_all_by_label("Not done").count(), 1);
@@ -1288,14 +1298,14 @@ fn baseline(layers: usize, size: usize) -> Machine {
         bits: 4,
         length: 1..=5,
     });
-    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    let mut config = NtmConfig::new(task.inputs(), task.outputs());
     (config.read_heads, config.write_heads) = (0, 0);
     (config.rows, config.columns) = (1, 1);
     (config.controller.layers, config.controller.size) = (layers, size);
     Machine {
         name: "lstm".to_owned(),
         title: "Copy, LSTM".to_owned(),
-        ntm: Ntm::new(config, 3),
+        ntm: Model::new(config, 3),
         task,
     }
 }

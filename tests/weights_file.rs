@@ -5,7 +5,7 @@ use std::process::Command;
 
 use safetensors::SafeTensors;
 use tapescope::io::{Experiment, RunFolder, Trained, weights};
-use tapescope::model::Ntm;
+use tapescope::model::Model;
 use tapescope::train::{Evaluation, HistoryPoint};
 
 const TINY: &str = r#"{"name": "tiny", "task": {"kind": "copy", "bits": 2, "length": [1, 3]},
@@ -21,7 +21,7 @@ fn trained(source: &str) -> Trained {
         perfect: 0.75,
     };
     Trained {
-        machine: Ntm::new(experiment.model.clone(), 3),
+        machine: Model::new(experiment.model.clone(), 3),
         experiment,
         history: vec![HistoryPoint {
             sequences: 100,
@@ -168,7 +168,7 @@ fn tensors_have_the_documented_shapes() {
 fn rows_may_change_where_no_tensor_depends_on_them() {
     let mut any = trained(TINY);
     any.machine = any.machine.with_rows(64).unwrap();
-    assert_eq!(any.machine.config.rows, 64);
+    assert_eq!(any.machine.config.rows(), 64);
     assert_eq!(
         any.machine.with_rows(2).unwrap_err().to_string(),
         "memory.rows is 2; allowed: 3 to 1048576 with a shift range of 1"
@@ -375,5 +375,5 @@ fn the_python_of_the_documentation_writes_a_file_that_loads() {
     );
     let read = weights::read(&folder.path().join("mine.safetensors")).unwrap();
     assert_eq!(read.experiment.name, "mine");
-    assert_eq!(read.machine.config.controller.size, 100);
+    assert_eq!(read.machine.config.units(), 100);
 }

@@ -89,11 +89,11 @@ impl EpisodeArgs {
         let label = label(path);
         let mut trained = machine::read(path, self.rows)?;
         let (task, config) = (&experiment.task, &trained.machine.config);
-        if (task.inputs(), task.outputs()) != (config.inputs, config.outputs) {
+        if (task.inputs(), task.outputs()) != (config.inputs(), config.outputs()) {
             let problem = format!(
                 "{label}: the machine has {} inputs and {} outputs; the task of {} has {} and {}",
-                config.inputs,
-                config.outputs,
+                config.inputs(),
+                config.outputs(),
                 experiment.name,
                 task.inputs(),
                 task.outputs()

@@ -201,12 +201,14 @@ impl Eval {
         episodes: usize,
     ) -> std::io::Result<()> {
         let config = &trained.machine.config;
+        let on_memory = match (config.rows(), config.columns()) {
+            (0, _) => ", without memory".to_owned(),
+            (rows, columns) => format!(" on a memory of {rows} × {columns}"),
+        };
         writeln!(
             out,
-            "{} on a memory of {} × {}; seed {}, episodes per line: {episodes}",
+            "{}{on_memory}; seed {}, episodes per line: {episodes}",
             harmless(&trained.experiment.title),
-            config.rows,
-            config.columns,
             self.seed
         )?;
         let task = &trained.experiment.task;

@@ -104,8 +104,10 @@ pub(super) fn check_size(
         return Ok(());
     };
     let Demand { config, steps, .. } = demand;
-    let (rows, columns) = (config.rows, config.columns);
-    let size = format!("{steps} steps of a memory of {rows} × {columns}");
+    let size = match (config.rows(), config.columns()) {
+        (0, _) => format!("{steps} steps"),
+        (rows, columns) => format!("{steps} steps of a memory of {rows} × {columns}"),
+    };
     let what = match demand.work {
         Work::Recording => format!("recording {size}"),
         Work::Measuring { threads: 1 } => format!("measuring episodes of {size}"),
@@ -119,8 +121,7 @@ pub(super) fn check_size(
         }
     };
     let help = demand.largest(parts.iter().copied()).map(|(part, name)| {
-        let controller = &config.controller;
-        let (layers, units) = (controller.layers, controller.size);
+        let (layers, units) = (config.layers(), config.units());
         let s = if layers == 1 { "" } else { "s" };
         let blamed = match part {
             Part::Steps => "the length of the episodes".to_owned(),

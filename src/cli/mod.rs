@@ -29,7 +29,7 @@ use clap::{Parser, Subcommand};
 
 use crate::io::preset;
 use crate::io::{Error, bounded};
-use crate::model::ModelConfig;
+use crate::model::NtmConfig;
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
 
 const EXAMPLES: &str = "\
@@ -233,7 +233,7 @@ fn from_zero(text: &str) -> Result<u64, String> {
 
 /// A number of memory rows, as it is typed.
 fn rows(text: &str) -> Result<usize, String> {
-    whole_number(text, ModelConfig::MAX_ROWS).map_err(|problem| match text {
+    whole_number(text, NtmConfig::MAX_ROWS).map_err(|problem| match text {
         "all" | "touched" => {
             format!("{problem}; which of them are drawn says `render --show-rows {text}`")
         }

@@ -271,7 +271,7 @@ impl Render {
     fn recording(&self, source: &str) -> anyhow::Result<(Recording, Order)> {
         if !is_trace(source) || self.episode.weights.is_some() {
             let trained = self.episode.trained(source)?;
-            let order = trained.machine.config.order;
+            let order = trained.machine.config.order();
             return Ok((self.episode.record(source, &trained)?, order));
         }
         // What is compared may be one of each.
@@ -280,7 +280,7 @@ impl Render {
         }
         let imported = trace::read(Path::new(source))?;
         note_overrun(source, &imported.recording);
-        Ok((imported.recording, imported.config.order))
+        Ok((imported.recording, imported.config.order()))
     }
 
     fn options(&self, format: Format, recording: &Recording) -> Result<Options, Usage> {

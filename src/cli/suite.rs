@@ -83,7 +83,7 @@ impl Suite<'_> {
         while measured.overrun > 0 {
             let rows = measured.enough.next_power_of_two();
             // Where writes go on over all rows, the last number may not have been enough.
-            let rows = rows.max(2 * trained.machine.config.rows);
+            let rows = rows.max(2 * trained.machine.config.rows());
             if rows > MOST_ROWS {
                 break;
             }
@@ -158,9 +158,9 @@ impl Suite<'_> {
         }
         let config = &trained.machine.config;
         let paper = paper::figure(config, task);
-        let rows = match config.heads() {
+        let rows = match config.rows() {
             0 => "-".to_owned(),
-            _ => config.rows.to_string(),
+            rows => rows.to_string(),
         };
         let cells = [
             case.name.to_owned(),

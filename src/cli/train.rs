@@ -14,7 +14,7 @@ use super::{
     thread_count, threads, whole_number,
 };
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
-use crate::model::Ntm;
+use crate::model::Model;
 use crate::train::{
     Demand, Diverged, Evaluation, HistoryPoint, Part, State, Trainer, TrainingConfig, Update, Work,
 };
@@ -196,7 +196,7 @@ pub(super) fn check_size(
 }
 
 /// The machine whose weights an experiment is to begin with.
-fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Result<Ntm<f32>> {
+fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Result<Model<f32>> {
     let machine = machine::find(from, None)?.machine;
     let [there, here] = [&machine.config, &experiment.model].map(weights::shapes);
     let shape = |shapes: &[(String, [usize; 2])], name: &str| {

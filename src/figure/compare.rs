@@ -568,7 +568,7 @@ pub fn page_columns(width: f32) -> [(f32, f32); 2] {
 mod tests {
     use super::*;
     use crate::figure::{Layout, Place};
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
 
     fn recording(length: usize, rows: usize, heads: usize) -> Recording {
@@ -576,10 +576,10 @@ mod tests {
             bits: 3,
             length: length..=length,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.controller.size) = (rows, 4, 5);
         (config.read_heads, config.write_heads) = (heads, heads);
-        Recording::new(&Ntm::new(config, length as u64), &task, 1, 0)
+        Recording::new(&Model::new(config, length as u64), &task, 1, 0)
     }
 
     fn places(a: &Recording, b: &Recording, part: Part) -> Vec<Place> {

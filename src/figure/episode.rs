@@ -952,7 +952,7 @@ mod tests {
 
     use super::*;
     use crate::figure::{Image, Mark, Place, Rgb, head_named};
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::train::ABSENT;
 
@@ -962,10 +962,10 @@ mod tests {
             bits: 3,
             length: 4..=4,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.controller.size) = (12, 5, 4);
         (config.read_heads, config.write_heads) = (2, 2);
-        Recording::new(&Ntm::new(config, 3), &task, 7, 0)
+        Recording::new(&Model::new(config, 3), &task, 7, 0)
     }
 
     fn images(drawing: &Drawing) -> Vec<(&Area, &Image)> {
@@ -1108,11 +1108,11 @@ mod tests {
 
     #[test]
     fn heads_that_have_no_room_are_counted() {
-        let mut config = ModelConfig::new(4, 3);
+        let mut config = NtmConfig::new(4, 3);
         (config.rows, config.columns, config.controller.size) = (12, 5, 4);
         (config.read_heads, config.write_heads) = (8, 1);
         let task = recording().task;
-        let recording = Recording::new(&Ntm::new(config, 3), &task, 7, 0);
+        let recording = Recording::new(&Model::new(config, 3), &task, 7, 0);
         let svg = Figure::new(&recording, options(Layout::Debug))
             .draw()
             .to_svg();

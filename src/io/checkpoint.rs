@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::measurement::{EvaluationForm, Number, PointForm};
 use super::weights::{self, GENERATOR, Metadata};
 use super::{Error, Experiment, file};
-use crate::model::Ntm;
+use crate::model::Model;
 use crate::train::{HistoryPoint, Optimizer, State};
 
 /// The largest file that is read, in bytes.
@@ -58,7 +58,6 @@ pub fn to_bytes(experiment: &Experiment, state: &State) -> Vec<u8> {
 }
 
 fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::Result<()> {
-    let config = &state.machine.config;
     let best = state.best.as_ref().map(|(best, _)| &best.params);
     let optimizer = &state.optimizer;
     let all = [
@@ -70,7 +69,7 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::R
     ];
     let mut tensors = BTreeMap::new();
     for (prefix, params) in all {
-        let named = params.into_iter().flat_map(|params| params.named(config));
+        let named = params.into_iter().flat_map(|params| params.named());
         tensors.extend(named.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
     }
     let metadata = BTreeMap::from([
@@ -128,8 +127,8 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
     let form: StateForm = metadata.json(STATE)?.ok_or_else(missing)?;
     form.check(&experiment, label)?;
     let config = &experiment.model;
-    let machine = |prefix: &str| -> Result<Ntm<f32>, Error> {
-        Ok(Ntm {
+    let machine = |prefix: &str| -> Result<Model<f32>, Error> {
+        Ok(Model {
             params: weights::read_params(&tensors, prefix, config, label)?,
             config: config.clone(),
         })
@@ -206,7 +205,10 @@ mod tests {
         for updates in [0, 7, 10, 33] {
             let (experiment, mut state) = trained(updates);
             // The square of a large gradient is no f32, and that of a broken sum is no number.
-            let square = state.optimizer.square.output.bias.view_mut().into_iter();
+            let square = state.optimizer.square.linears[2]
+                .bias
+                .view_mut()
+                .into_iter();
             square
                 .zip([f32::INFINITY, -0.0])
                 .for_each(|(to, value)| *to = value);
@@ -260,7 +262,12 @@ mod tests {
             updates.ends_with("`updates` is -1; expected 0 or more"),
             "{updates}"
         );
-        let nan = said(&|state| state.machine.params.output.bias.view_mut().fill(f32::NAN));
+        let nan = said(&|state| {
+            state.machine.params.linears[2]
+                .bias
+                .view_mut()
+                .fill(f32::NAN)
+        });
         assert!(
             nan.starts_with("c: `machine.output.bias`: value 0 is NaN"),
             "{nan}"

@@ -73,7 +73,7 @@ impl<'a> Line<'a> {
         let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
         Self {
             machine: name,
-            rows: trained.machine.config.rows,
+            rows: trained.machine.config.rows(),
             task: task.name(),
             length: (task.measure() == Measure::Length).then(|| ends(task.size())),
             items: (task.measure() == Measure::Items).then(|| ends(task.size())),

@@ -66,11 +66,13 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<&'static str> {
     if !is_of_the_paper(task) {
         return None;
     }
-    let kind = match (config.heads(), config.controller.kind) {
-        (0, ControllerKind::Lstm) => Lstm,
-        (0, ControllerKind::Feedforward) => return None,
-        (_, ControllerKind::Lstm) => NtmLstm,
-        (_, ControllerKind::Feedforward) => NtmFeedforward,
+    let kind = match config {
+        ModelConfig::Ntm(ntm) => match ntm.controller.kind {
+            ControllerKind::Lstm => NtmLstm,
+            ControllerKind::Feedforward => NtmFeedforward,
+        },
+        ModelConfig::Plain(plain) if plain.controller.kind == ControllerKind::Lstm => Lstm,
+        ModelConfig::Plain(_) => return None,
     };
     let covers = |known: &RangeInclusive<usize>, range: &RangeInclusive<usize>| {
         known.contains(range.start()) && known.contains(range.end())
@@ -116,8 +118,9 @@ mod tests {
         let feedforward = "model.controller.kind=feedforward";
         assert_eq!(figure_of("copy", &[], 20), Some("about 0 (Fig. 3)"));
         assert_eq!(figure_of("copy", &[], 500), None);
-        let mut baseline = Experiment::find("copy", &[]).unwrap();
-        (baseline.model.read_heads, baseline.model.write_heads) = (0, 0);
+        let overrides = ["model.heads.read=0", "model.heads.write=0"];
+        let baseline =
+            Experiment::find("copy", &overrides.map(|text| text.parse().unwrap())).unwrap();
         let at_30 = figure(&baseline.model, &baseline.task.with_size(30));
         assert_eq!(at_30, Some("fails (Fig. 5)"));
         assert_eq!(figure_of("copy", &["task.bits=4"], 20), None);

@@ -23,7 +23,7 @@ use super::preset::form::Written;
 use super::sweep::Failure;
 use super::weights::{self, Trained};
 use super::{Error, Experiment, checkpoint, file};
-use crate::model::Ntm;
+use crate::model::Model;
 use crate::train::{Evaluation, HistoryPoint, State};
 
 const WEIGHTS: &str = "weights.safetensors";
@@ -373,7 +373,7 @@ impl RunFolder {
 
     fn save(
         &mut self,
-        machine: &Ntm<f32>,
+        machine: &Model<f32>,
         history: &[HistoryPoint],
         evaluation: Option<Evaluation>,
     ) -> Result<(), Error> {

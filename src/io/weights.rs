@@ -17,8 +17,7 @@ use sha2::{Digest, Sha256};
 use super::error::{choices, nearest, plain, short};
 use super::measurement::{EvaluationForm, PointForm};
 use super::{Error, Experiment, file, room};
-use crate::model::config::{ControllerKind, InitialMemory, InitialWeighting};
-use crate::model::{ModelConfig, Ntm, Params};
+use crate::model::{Model, ModelConfig, Params};
 use crate::train::{Evaluation, HistoryPoint};
 
 /// The largest file that is read, in bytes.
@@ -48,7 +47,7 @@ pub struct Trained {
     /// The experiment that made it.
     pub experiment: Experiment,
     /// The machine; its `config` is the experiment's, but for another number of rows perhaps.
-    pub machine: Ntm<f32>,
+    pub machine: Model<f32>,
     /// How it learned; empty when the file does not say.
     pub history: Vec<HistoryPoint>,
     /// The validation of these very weights.
@@ -66,7 +65,7 @@ impl Trained {
 
 /// SHA-256, in hexadecimal, over every tensor's values (f32, little-endian, row-major) in the order of
 /// the tensors' names: equal weights have equal hashes, whatever else their files say.
-pub fn sha256(machine: &Ntm<f32>) -> String {
+pub fn sha256(machine: &Model<f32>) -> String {
     let mut hasher = Sha256::new();
     for tensor in sorted_tensors(machine).values() {
         hasher.update(bytes(tensor));
@@ -122,7 +121,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
     Ok(Trained {
-        machine: Ntm {
+        machine: Model {
             config: experiment.model.clone(),
             params,
         },
@@ -251,43 +250,9 @@ impl Metadata<'_> {
     }
 }
 
-/// Name and shape of every tensor of such a machine: [`Params::named`] without allocating any.
+/// Name and shape of every tensor of such a machine, without allocating any.
 pub fn shapes(config: &ModelConfig) -> Vec<(String, [usize; 2])> {
-    let size = config.controller.size;
-    let mut shapes = Vec::new();
-    let mut linear = |name: String, inputs: usize, outputs: usize| {
-        shapes.push((format!("{name}.weight"), [inputs, outputs]));
-        shapes.push((format!("{name}.bias"), [1, outputs]));
-    };
-    for layer in 0..config.controller.layers {
-        linear(
-            format!("controller{layer}"),
-            config.layer_inputs(layer),
-            config.layer_outputs(),
-        );
-    }
-    for head in 0..config.heads() {
-        linear(
-            config.head_name(head),
-            size,
-            config.head_columns(head).all().len(),
-        );
-    }
-    linear("output".into(), config.features(), config.outputs);
-    if config.initial_memory == InitialMemory::Learned {
-        shapes.push(("initial.memory".into(), [config.rows, config.columns]));
-    }
-    if config.initial_weighting == InitialWeighting::Learned {
-        shapes.push(("initial.weighting".into(), [config.heads(), config.rows]));
-    }
-    shapes.push(("initial.read".into(), [config.read_heads, config.columns]));
-    if config.controller.kind == ControllerKind::Lstm {
-        shapes.push(("initial.hidden".into(), [config.controller.layers, size]));
-        shapes.push(("initial.cell".into(), [config.controller.layers, size]));
-    }
-    // As in `Params::named`: without read heads there is no `initial.read`.
-    shapes.retain(|(_, [rows, columns])| rows * columns > 0);
-    shapes
+    config.shape().named().collect()
 }
 
 /// The parameters of a machine, whose tensors are called `prefix` and their name.
@@ -298,7 +263,7 @@ pub(super) fn read_params(
     label: &str,
 ) -> Result<Params, Error> {
     let params = read_any_params(file, prefix, config, label)?;
-    for (name, tensor) in params.named(config) {
+    for (name, tensor) in params.named() {
         if let Some((index, value)) = tensor
             .iter()
             .enumerate()
@@ -327,7 +292,7 @@ pub(super) fn read_any_params(
     room::check((values.sum::<usize>() * size_of::<f32>()) as u64)
         .map_err(|short| Error::content(label, "", format!("the machine {short}")))?;
     let mut params = Params::zeros(config);
-    for (name, mut tensor) in params.named_mut(config) {
+    for (name, mut tensor) in params.named_mut() {
         let name = format!("{prefix}{name}");
         let view = file
             .tensor(&name)
@@ -481,35 +446,6 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
     entries
 }
 
-fn sorted_tensors(machine: &Ntm<f32>) -> BTreeMap<String, ArrayView2<'_, f32>> {
-    machine.params.named(&machine.config).into_iter().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shapes_are_those_of_the_parameters() {
-        let mut config = ModelConfig::new(9, 8);
-        config.controller.layers = 2;
-        let kinds = [ControllerKind::Lstm, ControllerKind::Feedforward];
-        for heads in [(2, 3), (0, 1), (2, 0), (0, 0)] {
-            for (kind, learned) in kinds.into_iter().zip([false, true]) {
-                config.controller.kind = kind;
-                (config.read_heads, config.write_heads) = heads;
-                if learned {
-                    config.initial_memory = InitialMemory::Learned;
-                    config.initial_weighting = InitialWeighting::Learned;
-                }
-                let params = Params::<f32>::zeros(&config);
-                let named: Vec<_> = params
-                    .named(&config)
-                    .iter()
-                    .map(|(name, tensor)| (name.clone(), [tensor.nrows(), tensor.ncols()]))
-                    .collect();
-                assert_eq!(shapes(&config), named);
-            }
-        }
-    }
+fn sorted_tensors(machine: &Model<f32>) -> BTreeMap<String, ArrayView2<'_, f32>> {
+    machine.params.named().into_iter().collect()
 }

@@ -4,10 +4,148 @@
 //! Everything here has one value per memory row. A weighting is a distribution over rows; indices are
 //! modulo N.
 
+use super::controller::add;
+use super::head::HeadGradient;
+use super::trace::HeadTrace;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
-use crate::math::simd::Simd;
+use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::{dot, softmax, softmax_in_place};
 use crate::math::{Pack, Real};
+
+/// What lies between the score of a key and the final weighting of its head, in the order of the computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Equation 5.
+    Content,
+    /// Equation 7.
+    Interpolation,
+    /// Equation 8.
+    Shift,
+    /// Equation 9.
+    Sharpening,
+}
+
+impl Stage {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Content,
+        Self::Interpolation,
+        Self::Shift,
+        Self::Sharpening,
+    ];
+
+    /// The array that it makes.
+    pub fn makes(self) -> &'static str {
+        match self {
+            Self::Content => "content",
+            Self::Interpolation => "gated",
+            Self::Shift => "shifted",
+            Self::Sharpening => "weighting",
+        }
+    }
+
+    /// The arrays of the head that it makes it of, in the same step.
+    pub fn needs(self) -> [&'static str; 2] {
+        match self {
+            Self::Content => ["strength", "similarity"],
+            Self::Interpolation => ["gate", "content"],
+            Self::Shift => ["shift", "gated"],
+            Self::Sharpening => ["sharpening", "shifted"],
+        }
+    }
+
+    /// Makes step `t` of what it makes.
+    #[inline(always)]
+    pub fn forward<R: Real, S: Simd>(self, simd: S, head: &mut HeadTrace<R>, t: usize) {
+        match self {
+            Self::Content => {
+                let (similarity, to) = (head.similarity.row(t), head.content.row_mut(t));
+                content(simd, head.strength[t], similarity, to);
+            }
+            Self::Interpolation => {
+                let (w_c, to) = (head.content.row(t), head.gated.row_mut(t));
+                let w_previous = if t == 0 {
+                    head.initial.row(0)
+                } else {
+                    head.weighting.row(t - 1)
+                };
+                interpolate(simd, head.gate[t], w_c, w_previous, to);
+            }
+            Self::Shift => {
+                let (w_g, to) = (head.gated.row(t), head.shifted.row_mut(t));
+                shift(simd, head.shift.row(t), w_g, to);
+            }
+            Self::Sharpening => {
+                let (w_s, to) = (head.shifted.row(t), head.weighting.row_mut(t));
+                logarithms(simd, w_s, to);
+                sharpen(simd, head.sharpening[t], to);
+            }
+        }
+    }
+
+    /// Turns [`HeadGradient::weighting`], the gradient by what it made in step `t`, into the gradient by what it
+    /// made it of, and sets the gradient by its parameter.
+    #[inline(always)]
+    pub fn backward<R: Real, S: Simd>(
+        self,
+        simd: S,
+        head: &HeadTrace<R>,
+        t: usize,
+        by: &mut HeadGradient<R>,
+    ) {
+        match self {
+            Self::Content => {
+                let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
+                by.strength =
+                    content_backward(simd, head.strength[t], similarity, w_c, &mut by.weighting);
+            }
+            Self::Interpolation => {
+                let (w_c, w_previous) = (head.content.row(t), head.previous_weighting(t));
+                let (d_w_g, d_w_c) = (&mut by.weighting, &mut by.previous);
+                by.gate = interpolate_backward(simd, head.gate[t], w_c, w_previous, d_w_g, d_w_c);
+                std::mem::swap(&mut by.weighting, &mut by.previous);
+            }
+            Self::Shift => {
+                let (s, w_g) = (head.shift.row(t), head.gated.row(t));
+                let (d_w_s, d_w_g) = (&by.weighting, &mut by.previous);
+                shift_backward(simd, s, w_g, d_w_s, d_w_g, &mut by.shift);
+                std::mem::swap(&mut by.weighting, &mut by.previous);
+            }
+            Self::Sharpening => {
+                let (w_s, w) = (head.shifted.row(t), head.weighting.row(t));
+                by.sharpening =
+                    sharpen_backward(simd, head.sharpening[t], w_s, w, &mut by.weighting);
+            }
+        }
+    }
+}
+
+kernel! {
+    /// All stages of all heads at one step, from their scores to their weightings. Stage by stage, for the heads do
+    /// not wait for each other while each stage waits for the one before.
+    pub(super) fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
+        for stage in Stage::ALL {
+            for head in &mut *heads {
+                stage.forward(simd, head, t);
+            }
+        }
+    }
+}
+
+kernel! {
+    /// Back through all stages of all heads at one step, from the gradients by their weightings, through what they
+    /// did and through the step after, to those by their scores.
+    pub(super) fn address_backward<'a, R>(simd; heads: &'a [HeadTrace<R>], t: usize, gradients: &'a mut [HeadGradient<R>]) {
+        for by in &mut *gradients {
+            add(&mut by.weighting, &by.previous);
+        }
+        for stage in Stage::ALL.into_iter().rev() {
+            for (head, by) in heads.iter().zip(&mut *gradients) {
+                stage.backward(simd, head, t, by);
+            }
+        }
+    }
+}
 
 /// Equation 5: w^c = softmax(β·K), K being the cosine similarity of equation 6.
 #[inline(always)]

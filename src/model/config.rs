@@ -1,16 +1,19 @@
-//! The size and the variant of a machine. Checked once, in [`ModelConfig::validate`]; trusted afterwards.
+//! The size and the variant of a machine. Checked once, in [`NtmConfig::validate`]; trusted afterwards.
 
 use std::ops::Range;
 
+use super::machine::{Extent, Kind, ModelConfig};
+use super::params::{LinearSpec, Shape, TensorSpec};
+use super::recompute::{self, Conventions, Rule};
 use super::trace::{ArraySpec, Place};
 use crate::keys::Field::{Constant, Number, Whole, Word};
-use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
+use crate::keys::{self, ConfigError, Keys, Table, Words, check};
 use crate::math::matrix::padded;
 
 /// Everything that fixes the shape of a machine's tensors and its equations. Ranges and purposes stand in the table
-/// of its [`Keys`], defaults in [`ModelConfig::new`]; `tapescope tasks --keys` prints them.
+/// of its [`Keys`], defaults in [`NtmConfig::new`]; `tapescope tasks --keys` prints them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ModelConfig {
+pub struct NtmConfig {
     /// Channels of the input.
     pub inputs: usize,
     /// Channels of the output.
@@ -135,7 +138,7 @@ impl Words for Order {
     ];
 }
 
-impl Keys for ModelConfig {
+impl Keys for NtmConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("memory.rows", Whole(&mut self.rows, 1..=Self::MAX_ROWS), "locations N of the memory");
@@ -146,11 +149,9 @@ impl Keys for ModelConfig {
         };
         to.key("memory.initial", Constant(&mut constant, &INITIAL), "the memory before the first step: a constant everywhere, or learned");
         self.initial_memory = constant.map_or(InitialMemory::Learned, InitialMemory::Constant);
-        to.key("controller.kind", Word(&mut self.controller.kind), "the network that drives the heads");
-        to.key("controller.size", Whole(&mut self.controller.size, 1..=16_384), "units of a layer");
-        to.key("controller.layers", Whole(&mut self.controller.layers, 1..=16), "layers, each of which sees the one below");
-        to.key("heads.read", Whole(&mut self.read_heads, 0..=64), "read heads; with no head at all \
-            the controller works alone, without memory: what else stands under `heads` and `memory` then counts for nothing");
+        self.controller.keys(&mut to.section("controller"));
+        to.key("heads.read", Whole(&mut self.read_heads, 0..=64), "read heads; with no head at all this is the \
+            kind `plain`, and what else stands under `heads` and `memory` counts for nothing");
         to.key("heads.write", Whole(&mut self.write_heads, 0..=64), "write heads");
         to.key("heads.shift.form", Word(&mut self.shift_form), "how a shift is emitted (paper, section 3.3.2)");
         to.key("heads.shift.range", Whole(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`");
@@ -163,13 +164,22 @@ impl Keys for ModelConfig {
     }
 }
 
+impl Keys for ControllerConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("kind", Word(&mut self.kind), "the network that drives the heads");
+        to.key("size", Whole(&mut self.size, 1..=16_384), "units of a layer");
+        to.key("layers", Whole(&mut self.layers, 1..=16), "layers, each of which sees the one below");
+    }
+}
+
 /// Far from the end of f32 when squared.
-const INITIAL: Rule = Rule {
+const INITIAL: keys::Rule = keys::Rule {
     allowed: "-1000000 to 1000000",
     holds: |value| value.abs() <= 1e6,
 };
 
-const EPSILON: Rule = Rule {
+const EPSILON: keys::Rule = keys::Rule {
     allowed: "a number, 0 or more, that 32 bits can hold",
     holds: |value| value >= 0.0 && (value as f32).is_finite(),
 };
@@ -200,9 +210,9 @@ impl HeadColumns {
     }
 }
 
-impl ModelConfig {
+impl NtmConfig {
     /// The paper's machine (128 × 20, LSTM of 100, one head of each kind) for a task of the given width.
-    pub fn new(inputs: usize, outputs: usize) -> Self {
+    pub const fn new(inputs: usize, outputs: usize) -> Self {
         Self {
             inputs,
             outputs,
@@ -226,33 +236,9 @@ impl ModelConfig {
         }
     }
 
-    /// The controller alone, the baseline of the paper (§4): no heads, and of the memory one cell that
-    /// nothing reads or writes.
-    #[must_use]
-    pub fn without_memory(self) -> Self {
-        Self {
-            rows: 1,
-            columns: 1,
-            controller: self.controller,
-            read_heads: 0,
-            write_heads: 0,
-            shift_range: 0,
-            initial_memory: InitialMemory::Constant(0.0),
-            ..Self::new(self.inputs, self.outputs)
-        }
-    }
-
     /// Read and write heads together.
     pub fn heads(&self) -> usize {
         self.read_heads + self.write_heads
-    }
-
-    /// `read0`, `read1`, …, `write0`, …: read heads first.
-    pub fn head_name(&self, head: usize) -> String {
-        match head.checked_sub(self.read_heads) {
-            None => format!("read{head}"),
-            Some(write) => format!("write{write}"),
-        }
     }
 
     /// The number of offsets in a shift weighting, 2·range + 1.
@@ -284,94 +270,10 @@ impl ModelConfig {
         }
     }
 
-    /// Weights of such a machine, all tensors together.
-    pub fn parameters(&self) -> u64 {
-        let linear = |inputs: usize, outputs: usize| (inputs as u64 + 1) * outputs as u64;
-        let (size, heads) = (self.controller.size, self.heads() as u64);
-        let layers = 0..self.controller.layers;
-        let controller = layers.map(|layer| linear(self.layer_inputs(layer), self.layer_outputs()));
-        let states = match self.controller.kind {
-            ControllerKind::Lstm => 2 * self.controller.layers * size,
-            ControllerKind::Feedforward => 0,
-        };
-        let learned = |is_learned: bool, values: u64| if is_learned { values } else { 0 };
-        let (rows, columns) = (self.rows as u64, self.columns as u64);
-        controller.sum::<u64>()
-            + linear(size, self.head_outputs())
-            + linear(self.features(), self.outputs)
-            + learned(
-                self.initial_memory == InitialMemory::Learned,
-                rows * columns,
-            )
-            + learned(
-                self.initial_weighting == InitialWeighting::Learned,
-                heads * rows,
-            )
-            + self.read_heads as u64 * columns
-            + states as u64
-    }
-
     /// Pre-activations of all heads together.
     pub fn head_outputs(&self) -> usize {
         let last = self.heads().checked_sub(1);
         last.map_or(0, |last| self.head_columns(last).all().end)
-    }
-
-    /// Inputs of controller layer `layer`: [x; reads; own hidden] for the first, [hidden below; own
-    /// hidden] above it; without the own hidden state in a feedforward controller.
-    pub fn layer_inputs(&self, layer: usize) -> usize {
-        let size = self.controller.size;
-        let below = if layer == 0 {
-            self.inputs + self.read_heads * self.columns
-        } else {
-            size
-        };
-        below
-            + if self.controller.kind == ControllerKind::Lstm {
-                size
-            } else {
-                0
-            }
-    }
-
-    /// Outputs of a controller layer's linear map: 4 gates per LSTM unit, 1 per feedforward unit.
-    pub fn layer_outputs(&self) -> usize {
-        let gates = if self.controller.kind == ControllerKind::Lstm {
-            4
-        } else {
-            1
-        };
-        gates * self.controller.size
-    }
-
-    /// Values per step of a series of the trace; 0 for one that such a machine does not have.
-    pub fn width(&self, place: Place, array: &ArraySpec) -> usize {
-        let is_lstm = self.controller.kind == ControllerKind::Lstm;
-        match (place, array.name) {
-            (_, "raw") => padded(self.head_outputs()),
-            (_, "features") => self.features(),
-            (_, "norms") => self.rows,
-            (Place::Layer(layer), "controller.input") => self.layer_inputs(layer),
-            (_, "controller.gates" | "controller.cell" | "controller.cell_tanh") if !is_lstm => 0,
-            (_, "controller.gates") => padded(4 * self.controller.size),
-            (_, "controller.cell_tanh") => self.controller.size,
-            (Place::Head(head), "read") if head >= self.read_heads => 0,
-            (Place::Head(head), "erase" | "add") if head < self.read_heads => 0,
-            _ => array.dims.iter().map(|axis| self.axis(axis)).product(),
-        }
-    }
-
-    /// The size of an axis of an array; 1 for those of time and of layers.
-    fn axis(&self, axis: &str) -> usize {
-        match axis {
-            "x" => self.inputs,
-            "y" => self.outputs,
-            "n" => self.rows,
-            "m" => self.columns,
-            "c" => self.controller.size,
-            "s" => self.offsets(),
-            _ => 1,
-        }
     }
 
     /// Inputs of the output layer: [h; reads].
@@ -379,55 +281,144 @@ impl ModelConfig {
         self.controller.size + self.read_heads * self.columns
     }
 
-    /// True when there is a memory, and no tensor depends on the number of its rows, so that the same weights run
-    /// on any number.
-    pub fn runs_on_any_rows(&self) -> bool {
-        self.heads() > 0
-            && matches!(self.initial_memory, InitialMemory::Constant(_))
-            && self.initial_weighting == InitialWeighting::OneHot
+    /// What the first layer of the controller sees: [x; reads].
+    pub fn first_inputs(&self) -> usize {
+        self.inputs + self.read_heads * self.columns
     }
 
     /// The most memory rows.
     pub const MAX_ROWS: usize = 1 << 20;
+}
 
-    /// The same machine on another number of memory rows.
-    ///
-    /// # Errors
-    /// There is no memory, or a learned tensor fixes its rows ([`ModelConfig::runs_on_any_rows`]), or they are out
-    /// of range.
-    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
+impl Kind for NtmConfig {
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn layers(&self) -> usize {
+        self.controller.layers
+    }
+
+    fn units(&self) -> usize {
+        self.controller.size
+    }
+
+    fn read_heads(&self) -> usize {
+        self.read_heads
+    }
+
+    fn write_heads(&self) -> usize {
+        self.write_heads
+    }
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn shape(&self) -> Shape {
+        let heads = (0..self.heads()).map(|head| {
+            let name = (self as &dyn Kind).head_name(head);
+            (name, self.head_columns(head).all().len())
+        });
+        let heads = LinearSpec {
+            parts: heads.collect(),
+            inputs: self.controller.size,
+        };
+        let output = LinearSpec::new("output", self.features(), self.outputs);
+        let learned = |is_learned: bool, rows: usize| if is_learned { rows } else { 0 };
+        let memory = learned(self.initial_memory == InitialMemory::Learned, self.rows);
+        let weightings = learned(
+            self.initial_weighting == InitialWeighting::Learned,
+            self.heads(),
+        );
+        let [hidden, cell] = self.controller.states();
+        let controller = self.controller.linears(self.first_inputs());
+        Shape {
+            linears: controller.chain([heads, output]).collect(),
+            // In the order of [`tensor`].
+            tensors: vec![
+                TensorSpec::state("initial.memory", memory, self.columns),
+                TensorSpec::state("initial.weighting", weightings, self.rows),
+                TensorSpec::state("initial.read", self.read_heads, self.columns),
+                hidden,
+                cell,
+            ],
+        }
+    }
+
+    fn width(&self, place: Place, array: &ArraySpec) -> usize {
+        let axis = |axis: &&str| match *axis {
+            "x" => self.inputs,
+            "y" => self.outputs,
+            "n" => self.rows,
+            "m" => self.columns,
+            "s" => self.offsets(),
+            _ => 1,
+        };
+        match (place, array.name) {
+            (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
+            (Place::Machine, "raw") => padded(self.head_outputs()),
+            (Place::Machine, "features") => self.features(),
+            (Place::Machine, "norms") => self.rows,
+            (Place::Head(head), "read") if head >= self.read_heads => 0,
+            (Place::Head(head), "erase" | "add") if head < self.read_heads => 0,
+            _ => array.dims.iter().map(axis).product(),
+        }
+    }
+
+    fn rules(&self, conventions: &Conventions) -> Vec<Rule> {
+        recompute::rules(self, conventions)
+    }
+
+    fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError> {
         let (field, own) = ("memory.rows", self.rows);
         ConfigError::unless(rows == own || self.runs_on_any_rows(), field, rows, || {
-            let why = if self.heads() > 0 {
-                "the initial memory or weighting is learned"
-            } else {
-                "the machine has no memory"
-            };
-            format!("only {own}, because {why}")
+            format!("only {own}, because the initial memory or weighting is learned")
         })?;
         let (least, most) = (self.offsets(), Self::MAX_ROWS);
         ConfigError::unless((least..=most).contains(&rows), field, rows, || {
-            format!(
-                "{least} to {most} with a shift range of {}",
-                self.shift_range
-            )
+            let range = self.shift_range;
+            format!("{least} to {most} with a shift range of {range}")
         })?;
-        Ok(Self {
+        let config = Self {
             rows,
             ..self.clone()
-        })
+        };
+        Ok(config.into())
     }
 
-    /// Checks every range; numbers in the f32 that the machine runs in.
-    ///
-    /// # Errors
-    /// The field, its value and what is allowed.
-    pub fn validate(&self) -> Result<(), ConfigError> {
-        for (name, channels) in [("inputs", self.inputs), ("outputs", self.outputs)] {
-            let is_right = (1..=4096).contains(&channels);
-            ConfigError::unless(is_right, name, channels, || "1 to 4096".into())?;
+    fn runs_on_any_rows(&self) -> bool {
+        matches!(self.initial_memory, InitialMemory::Constant(_))
+            && self.initial_weighting == InitialWeighting::OneHot
+    }
+
+    fn set_channels(&mut self, inputs: usize, outputs: usize) {
+        (self.inputs, self.outputs) = (inputs, outputs);
+    }
+
+    fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
+        match extent {
+            Extent::Rows => Some(&mut self.rows),
+            Extent::Columns => Some(&mut self.columns),
+            Extent::Units | Extent::Layers => self.controller.extent_mut(extent),
         }
+    }
+
+    /// Holds it to the ranges of its keys; numbers in the f32 that the machine runs in.
+    fn validate(&self) -> Result<(), ConfigError> {
+        check_channels(self.inputs, self.outputs)?;
         check(&mut self.clone())?;
+        ConfigError::unless(self.heads() > 0, "heads.write", 0, || {
+            "1 to 64 without a read head".into()
+        })?;
         let (field, range) = ("heads.shift.range", self.shift_range);
         ConfigError::unless(2 * range < self.rows, field, range, || {
             format!("0 to {}", (self.rows - 1) / 2)
@@ -437,6 +428,39 @@ impl ModelConfig {
             "at least 1 with the scalar form".into()
         })
     }
+
+    fn scratch_values(&self, steps: usize, limit: usize) -> u64 {
+        self.values_of_scratch(steps, limit)
+    }
+}
+
+/// Where the tensors that are no linear maps stand among the [`super::Params`].
+pub(super) mod tensor {
+    pub(in crate::model) const MEMORY: usize = 0;
+    pub(in crate::model) const WEIGHTING: usize = 1;
+    pub(in crate::model) const READ: usize = 2;
+    pub(in crate::model) const HIDDEN: usize = 3;
+    pub(in crate::model) const CELL: usize = 4;
+}
+
+impl ControllerConfig {
+    /// What makes it large, if it does.
+    pub(super) fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
+        match extent {
+            Extent::Units => Some(&mut self.size),
+            Extent::Layers => Some(&mut self.layers),
+            Extent::Rows | Extent::Columns => None,
+        }
+    }
+}
+
+/// Holds the channels of a task to what machines can have.
+pub(super) fn check_channels(inputs: usize, outputs: usize) -> Result<(), ConfigError> {
+    for (name, channels) in [("inputs", inputs), ("outputs", outputs)] {
+        let is_right = (1..=4096).contains(&channels);
+        ConfigError::unless(is_right, name, channels, || "1 to 4096".into())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -445,7 +469,7 @@ mod tests {
 
     #[test]
     fn head_columns_tile_the_row_of_pre_activations() {
-        let mut config = ModelConfig::new(9, 8);
+        let mut config = NtmConfig::new(9, 8);
         (config.read_heads, config.write_heads, config.columns) = (2, 3, 5);
         for form in [ShiftForm::Softmax, ShiftForm::Scalar] {
             config.shift_form = form;
@@ -463,7 +487,7 @@ mod tests {
 
     #[test]
     fn parameters_are_counted_without_making_them() {
-        let mut config = ModelConfig::new(9, 8);
+        let mut config = NtmConfig::new(9, 8);
         (config.write_heads, config.controller.layers) = (2, 2);
         for learned in [false, true] {
             if learned {
@@ -472,15 +496,15 @@ mod tests {
                 config.controller.kind = ControllerKind::Feedforward;
             }
             let params = crate::model::Params::<f32>::zeros(&config);
-            let named = params.named(&config);
+            let named = params.named();
             let count: usize = named.iter().map(|(_, tensor)| tensor.len()).sum();
-            assert_eq!(config.parameters(), count as u64);
+            assert_eq!(config.shape().count(), count as u64);
         }
     }
 
     #[test]
     fn out_of_range_names_the_field() {
-        let mut config = ModelConfig::new(9, 8);
+        let mut config = NtmConfig::new(9, 8);
         config.shift_range = 64;
         assert_eq!(config.validate().unwrap_err().field, "heads.shift.range");
         (config.shift_range, config.shift_form) = (0, ShiftForm::Scalar);
@@ -490,12 +514,12 @@ mod tests {
     #[test]
     fn what_no_f32_holds_is_out_of_range() {
         for value in [f64::NAN, f64::INFINITY, 1e300, -1e7] {
-            let mut config = ModelConfig::new(9, 8);
+            let mut config = NtmConfig::new(9, 8);
             config.initial_memory = InitialMemory::Constant(value);
             assert_eq!(config.validate().unwrap_err().field, "memory.initial");
         }
         for value in [f64::NAN, -1e-9, 1e300] {
-            let mut config = ModelConfig::new(9, 8);
+            let mut config = NtmConfig::new(9, 8);
             config.similarity_epsilon = value;
             let field = config.validate().unwrap_err().field;
             assert_eq!(field, "heads.similarity_epsilon");
@@ -504,21 +528,20 @@ mod tests {
 
     #[test]
     fn rows_change_where_nothing_learned_depends_on_them() {
-        let mut config = ModelConfig::new(9, 8);
-        assert_eq!(config.with_rows(3).unwrap().rows, 3);
-        let message = |config: &ModelConfig, rows| config.with_rows(rows).unwrap_err().to_string();
+        let mut config = NtmConfig::new(9, 8);
+        assert_eq!(config.with_rows(3).unwrap().rows(), 3);
+        let message = |config: &NtmConfig, rows| config.with_rows(rows).unwrap_err().to_string();
         for rows in [0, 2, usize::MAX] {
             let allowed = "allowed: 3 to 1048576 with a shift range of 1";
             let expected = format!("memory.rows is {rows}; {allowed}");
             assert_eq!(message(&config, rows), expected);
         }
         config.initial_weighting = InitialWeighting::Learned;
-        assert_eq!(config.with_rows(128).unwrap(), config);
+        assert_eq!(config.with_rows(128), Ok(config.clone().into()));
         let allowed = "only 128, because the initial memory or weighting is learned";
         let expected = format!("memory.rows is 64; allowed: {allowed}");
         assert_eq!(message(&config, 64), expected);
-        let allowed = "only 1, because the machine has no memory";
-        let expected = format!("memory.rows is 64; allowed: {allowed}");
-        assert_eq!(message(&config.without_memory(), 64), expected);
+        (config.read_heads, config.write_heads) = (0, 0);
+        assert_eq!(config.validate().unwrap_err().field, "heads.write");
     }
 }

@@ -8,7 +8,7 @@
 //! | shift s | softmax over offsets, or one scalar | a distribution |
 //! | sharpening γ | 1 + softplus | ≥ 1 |
 
-use super::config::{HeadColumns, ModelConfig, ShiftForm, VectorActivation};
+use super::config::{HeadColumns, NtmConfig, ShiftForm, VectorActivation};
 use super::trace::HeadTrace;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::{Simd, kernel};
@@ -17,7 +17,7 @@ use crate::math::{Pack, Real, sigmoid, softplus};
 
 kernel! {
     /// Activates step `t` of all heads from the row of their pre-activations.
-    pub fn activate<'a, R>(simd; config: &'a ModelConfig, raw: &'a [R], heads: &'a mut [HeadTrace<R>], t: usize) {
+    pub fn activate<'a, R>(simd; config: &'a NtmConfig, raw: &'a [R], heads: &'a mut [HeadTrace<R>], t: usize) {
         for (index, head) in heads.iter_mut().enumerate() {
             let columns = config.head_columns(index);
             let mut positive = scalars(&columns, raw);
@@ -48,9 +48,13 @@ kernel! {
     }
 }
 
-/// The gradient by the parameters of one head in one step.
+/// The gradients of one head in one step, and that which goes on to the step before.
 #[derive(Clone, Debug)]
 pub struct HeadGradient<R> {
+    /// By what the stage on whose way back we are has made, [N]: by w, w̃, w^g, w^c, K in turn.
+    pub weighting: Vec<R>,
+    /// By the weighting of the step before, [N]; scratch within a step.
+    pub previous: Vec<R>,
     /// By k, [M].
     pub key: Vec<R>,
     /// By β.
@@ -61,23 +65,31 @@ pub struct HeadGradient<R> {
     pub shift: Vec<R>,
     /// By γ.
     pub sharpening: R,
-    /// By e, [M].
+    /// By e, [M]; empty for a read head.
     pub erase: Vec<R>,
-    /// By a, [M].
+    /// By a, [M]; empty for a read head.
     pub add: Vec<R>,
 }
 
 impl<R: Real> HeadGradient<R> {
     /// All zero.
-    pub fn new(config: &ModelConfig) -> Self {
+    pub fn new(config: &NtmConfig, head: usize) -> Self {
+        let zeros = |len: usize| vec![R::ZERO; len];
+        let written = if head < config.read_heads {
+            0
+        } else {
+            config.columns
+        };
         Self {
-            key: vec![R::ZERO; config.columns],
+            weighting: zeros(config.rows),
+            previous: zeros(config.rows),
+            key: zeros(config.columns),
             strength: R::ZERO,
             gate: R::ZERO,
-            shift: vec![R::ZERO; config.offsets()],
+            shift: zeros(config.offsets()),
             sharpening: R::ZERO,
-            erase: vec![R::ZERO; config.columns],
-            add: vec![R::ZERO; config.columns],
+            erase: zeros(written),
+            add: zeros(written),
         }
     }
 }
@@ -85,14 +97,15 @@ impl<R: Real> HeadGradient<R> {
 kernel! {
     /// Writes the gradient by the pre-activations of one head at step `t` into the row of all heads.
     pub fn activate_backward<'a, R>(
-        simd; config: &'a ModelConfig,
-        columns: &'a HeadColumns,
+        simd; config: &'a NtmConfig,
+        index: usize,
         head: &'a HeadTrace<R>,
         t: usize,
         gradient: &'a HeadGradient<R>,
         raw: &'a [R],
         raw_gradient: &'a mut [R],
     ) {
+        let columns = &config.head_columns(index);
         let (key, key_range) = (head.key.row(t), columns.key.clone());
         vector_backward(simd, config.key_activation, key, &gradient.key, &mut raw_gradient[key_range]);
         // The derivative of softplus is the sigmoid.
@@ -216,8 +229,8 @@ mod tests {
     use crate::math::check::{assert_gradient, random_vector};
     use crate::model::Trace;
 
-    fn config(form: ShiftForm, activation: VectorActivation) -> ModelConfig {
-        let mut config = ModelConfig::new(3, 2);
+    fn config(form: ShiftForm, activation: VectorActivation) -> NtmConfig {
+        let mut config = NtmConfig::new(3, 2);
         (config.rows, config.columns, config.shift_range) = (7, 4, 2);
         (
             config.shift_form,
@@ -233,13 +246,14 @@ mod tests {
             for activation in [VectorActivation::Identity, VectorActivation::Tanh] {
                 let config = config(form, activation);
                 for head in 0..2 {
-                    let columns = config.head_columns(head);
                     let raw = random_vector(head as u64 + 1, config.head_outputs());
-                    let mut gradient = HeadGradient::new(&config);
+                    let mut gradient = HeadGradient::new(&config, head);
                     gradient.key = random_vector(11, 4);
                     gradient.shift = random_vector(12, 5);
-                    gradient.erase = random_vector(13, 4);
-                    gradient.add = random_vector(14, 4);
+                    if head == 1 {
+                        gradient.erase = random_vector(13, 4);
+                        gradient.add = random_vector(14, 4);
+                    }
                     (gradient.strength, gradient.gate, gradient.sharpening) = (0.7, -1.3, 0.4);
                     let dot =
                         |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -267,7 +281,7 @@ mod tests {
                     let mut raw_gradient = vec![0.0; raw.len()];
                     activate_backward(
                         &config,
-                        &columns,
+                        head,
                         &record(&raw),
                         0,
                         &gradient,

@@ -3,6 +3,7 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m]. A read is then one product of
 //! the memory with the weighting, and a write one pass over N neighbours for each column.
 
+use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use crate::math::Real;
 use crate::math::matrix::{self, Blocks, Rows, by_blocks, lanes};
@@ -192,13 +193,77 @@ pub struct WriteGradient<'a, R> {
     pub add: &'a mut [R],
 }
 
+impl<'a, R> ReadGradient<'a, R> {
+    /// Those of a head, from the gradient by what it read.
+    pub(super) fn of(head: &'a mut HeadGradient<R>, read: &'a [R]) -> Self {
+        Self {
+            weighting: &mut head.weighting,
+            read,
+        }
+    }
+}
+
+impl<'a, R> WriteGradient<'a, R> {
+    /// Those of a head.
+    pub(super) fn of(head: &'a mut HeadGradient<R>) -> Self {
+        Self {
+            weighting: &mut head.weighting,
+            erase: &mut head.erase,
+            add: &mut head.add,
+        }
+    }
+}
+
+/// Read heads backwards: sets the gradients by their weightings, adds to that by the memory. `d_reads` are those by
+/// what they read, one after the other.
+pub(super) fn reads_backward<R: Real>(
+    readers: &[HeadTrace<R>],
+    t: usize,
+    columns: &[R],
+    gradients: &mut [HeadGradient<R>],
+    d_reads: &[R],
+    d_memory: &mut [R],
+) {
+    for (index, (reader, by)) in readers.iter().zip(gradients).enumerate() {
+        let (w, columns_of_read) = (reader.weighting.row(t), reader.read.width());
+        let d_read = &d_reads[index * columns_of_read..][..columns_of_read];
+        read_backward(columns, w, ReadGradient::of(by, d_read), d_memory);
+    }
+}
+
+/// Write heads backwards: sets their gradients, and turns the gradient by M_t into the gradient by M_{t−1}, in
+/// place. `scratch` has M·N values.
+pub(super) fn writes_backward<R: Real>(
+    writers: &[HeadTrace<R>],
+    t: usize,
+    before: &[R],
+    gradients: &mut [HeadGradient<R>],
+    d_memory: &mut [R],
+    scratch: &mut [R],
+) {
+    for (q, by) in gradients.iter_mut().enumerate() {
+        write_backward(
+            writers,
+            q,
+            t,
+            before,
+            d_memory,
+            WriteGradient::of(by),
+            scratch,
+        );
+    }
+    write_backward_memory(writers, t, d_memory);
+}
+
 /// One head of each kind backwards, in one pass over the memory: sets their gradients and turns the
 /// gradient by M_t into the gradient by M_{t−1}, in place.
 ///
 /// [`write_backward`], [`write_backward_memory`] and [`read_backward`] say the same for any number of
 /// heads.
 pub fn read_and_write_backward<R: Real>(
-    (reader, writer, t): (&HeadTrace<R>, &HeadTrace<R>, usize),
+    reader: &HeadTrace<R>,
+    writer: &HeadTrace<R>,
+    t: usize,
     before: &[R],
     d_memory: &mut [R],
     by_read: ReadGradient<'_, R>,
@@ -332,16 +397,19 @@ kernel! {
 ///
 /// The product of the other heads' factors is multiplied out again, never divided: (1 − w·e) may be 0.
 pub fn write_backward<R: Real>(
-    (heads, this, t): (&[HeadTrace<R>], usize, usize),
+    heads: &[HeadTrace<R>],
+    this: usize,
+    t: usize,
     before: &[R],
     d_after: &[R],
-    WriteGradient {
+    gradient: WriteGradient<'_, R>,
+    scratch: &mut [R],
+) {
+    let WriteGradient {
         weighting: d_weighting,
         erase: d_erase,
         add: d_add,
-    }: WriteGradient<'_, R>,
-    scratch: &mut [R],
-) {
+    } = gradient;
     let Write {
         weighting,
         erase,
@@ -401,7 +469,7 @@ mod tests {
     use crate::math::Series;
     use crate::math::check::{assert_gradient, random_vector};
     use crate::math::softmax::dot;
-    use crate::model::{ModelConfig, Trace};
+    use crate::model::{NtmConfig, Trace};
 
     const N: usize = 83;
     const M: usize = 5;
@@ -415,7 +483,7 @@ mod tests {
 
     /// One step of write heads with these weightings, erase and add vectors.
     fn heads(w: &[f64], e: &[f64], a: &[f64]) -> Vec<HeadTrace<f64>> {
-        let mut config = ModelConfig::new(1, 1);
+        let mut config = NtmConfig::new(1, 1);
         (config.rows, config.columns, config.write_heads) = (N, M, w.len() / N);
         let mut heads = Trace::new(&config).heads.split_off(1);
         for (q, head) in heads.iter_mut().enumerate() {
@@ -434,7 +502,7 @@ mod tests {
 
     /// A read head and the write heads of [`heads`], at one step.
     fn all_heads(reading: &[f64], w: &[f64], e: &[f64], a: &[f64]) -> Vec<HeadTrace<f64>> {
-        let mut config = ModelConfig::new(1, 1);
+        let mut config = NtmConfig::new(1, 1);
         (config.rows, config.columns) = (N, M);
         let mut reader = Trace::new(&config).heads.swap_remove(0);
         reader.weighting = series(reading);
@@ -493,7 +561,9 @@ mod tests {
                     add: &mut da[q * M..][..M],
                 };
                 write_backward(
-                    (&heads, q, 0),
+                    &heads,
+                    q,
+                    0,
                     &before,
                     &upstream,
                     gradient,
@@ -548,21 +618,9 @@ mod tests {
                 add: &mut da,
             };
             if together {
-                read_and_write_backward(
-                    (&pair[0], &pair[1], 0),
-                    &before,
-                    &mut dm,
-                    by_read,
-                    by_write,
-                );
+                read_and_write_backward(&pair[0], &pair[1], 0, &before, &mut dm, by_read, by_write);
             } else {
-                write_backward(
-                    (&pair[1..], 0, 0),
-                    &before,
-                    &dm,
-                    by_write,
-                    &mut [0.0; N * M],
-                );
+                write_backward(&pair[1..], 0, 0, &before, &dm, by_write, &mut [0.0; N * M]);
                 write_backward_memory(&pair[1..], 0, &mut dm);
                 read_backward(&before, &reading, by_read, &mut dm);
             }

@@ -1,22 +1,30 @@
-//! The Neural Turing Machine, a file per section of the paper.
+//! The Neural Turing Machine, a file per section of the paper; and what it shares with other machines.
 
 pub mod addressing;
-mod backward;
 pub mod config;
 pub mod controller;
+#[cfg(test)]
+mod gradients;
 pub mod head;
+mod machine;
 pub mod memory;
 mod ntm;
 mod overrun;
 mod params;
-pub mod recompute;
+mod plain;
+mod readout;
+mod recompute;
+mod score;
 mod trace;
+mod window;
 
-pub use backward::Workspace;
-pub use config::ModelConfig;
-pub(crate) use ntm::output;
-pub use ntm::{Ntm, TOGETHER};
+pub use config::NtmConfig;
+pub use machine::{
+    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Workspace, head_name,
+};
 pub use overrun::{Overrun, peak};
-pub use params::{Initial, Params};
-pub use recompute::{Conventions, Part, Scoring, Turns};
+pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};
+pub use plain::PlainConfig;
+pub(crate) use readout::outputs;
+pub use recompute::{Conventions, Rule, Scoring, Size, Turns, Words};
 pub use trace::{ArraySpec, HeadTrace, LayerTrace, Place, Range, Trace};

@@ -1,181 +1,220 @@
-//! The machine on one page: an episode forwards, and back through it.
+//! The Neural Turing Machine on one page: an episode forwards, and back through it.
 //!
 //! Conventions, each pinned by a test: every head addresses M_{t−1}; reads see M_{t−1}; then all erases,
 //! then all adds; the output sees h_t and the reads of this step. With [`Order::WriteFirst`] the read heads
 //! address and see M_t.
 
-use ndarray::Array2;
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
+use std::any::Any;
 
-use super::addressing::{content, interpolate, logarithms, sharpen, shift};
-use super::config::{ControllerKind, InitialMemory, InitialWeighting, ModelConfig, Order};
-use super::controller::{feedforward, lstm};
-use super::head::activate;
-use super::memory;
+use super::addressing::{address, address_backward};
+use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
+use super::controller::{Stack, StackGradient, add};
+use super::head::{HeadGradient, activate, activate_backward};
+use super::machine::{Machine, TOGETHER, Workspace, together};
+use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
-use super::trace::{HeadTrace, Trace};
-use crate::keys::ConfigError;
-use crate::math::pack::map_packs;
-use crate::math::simd::{Simd, kernel};
-use crate::math::softmax::softmax;
-use crate::math::{Real, sigmoid, similarity};
+use super::readout;
+use super::recompute::{self, Conventions, Rule};
+use super::score;
+use super::trace::Trace;
+use super::window::{After, Window};
+use crate::math::matrix::padded;
+use crate::math::simd::kernel;
+use crate::math::softmax::{softmax, softmax_backward};
+use crate::math::{Linear, Matrix, Real, Series};
 
-/// How many episodes go through the machine side by side when it learns.
-pub use crate::math::matrix::TOGETHER;
-
-/// Calls `$work` with the first `$count` of a slice as an array, 1 ≤ `$count` ≤ [`TOGETHER`].
-macro_rules! together {
-    ($count:expr, $slice:expr, |$array:ident| $work:expr) => {
-        match $count {
-            1 => together!(@ 1, $slice, $array, $work),
-            2 => together!(@ 2, $slice, $array, $work),
-            3 => together!(@ 3, $slice, $array, $work),
-            _ => together!(@ 4, $slice, $array, $work),
-        }
-    };
-    (@ $count:literal, $slice:expr, $array:ident, $work:expr) => {
-        if let Some($array) = $slice.first_chunk_mut::<$count>() {
-            $work;
-        }
-    };
-}
-pub(super) use together;
-
-/// A machine: its configuration and its weights. Running it changes neither.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ntm<R = f32> {
-    /// Shape and variant.
-    pub config: ModelConfig,
-    /// Weights.
-    pub params: Params<R>,
+/// A configuration with weights.
+struct Ntm<'a, R> {
+    config: &'a NtmConfig,
+    params: &'a Params<R>,
+    epsilon: R,
 }
 
-impl<R: Real> Ntm<R> {
-    /// A machine with random weights. `config` has been validated.
-    pub fn new(config: ModelConfig, seed: u64) -> Self {
-        let params = Params::random(&config, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        Self { config, params }
+/// The gradients that travel from step to step, and scratch.
+struct Scratch<R> {
+    stack: StackGradient<R>,
+    /// By [h; reads] through the output layer, [T, C + R·M].
+    seen: readout::Seen<R>,
+    /// By the pre-activations of all heads, [T, P].
+    raw: Series<R>,
+    /// By h_t through the heads.
+    hidden: Vec<R>,
+    /// By the memory, column after column.
+    memory: Vec<R>,
+    /// One for every head.
+    heads: Vec<HeadGradient<R>>,
+    /// A vector of N values: scratch.
+    rows: Vec<R>,
+    /// Of the shape of the memory; empty with a single head of each kind that reads first.
+    write: Vec<R>,
+    window: Window<R>,
+    after: After<R>,
+}
+
+impl<R: Real> Machine<R> for NtmConfig {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>]) {
+        self.with(params).run(traces);
     }
 
-    /// The same weights on another number of memory rows.
-    ///
-    /// # Errors
-    /// As for [`ModelConfig::with_rows`].
-    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
-        let config = self.config.with_rows(rows)?;
-        let mut params = self.params.clone();
-        if rows != self.config.rows {
-            // Empty, but of the new width.
-            params.initial.weighting = Params::zeros(&config).initial.weighting;
-        }
-        Ok(Self { config, params })
+    fn scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(Scratch::<R>::new(self))
     }
 
-    /// Runs one episode, [T, X], and records everything in `trace`.
-    pub fn run(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
-        trace.memory_every = 1;
-        trace.resize(input.nrows());
-        self.load(input, trace);
-        self.run_loaded(std::slice::from_mut(trace));
-    }
-
-    /// Runs episodes to differentiate them: like [`Ntm::run`] for each, but step by step through up to
-    /// [`TOGETHER`] of them, so that the weights are read once for all; and a memory so large that all M_t
-    /// take more than `limit` values is kept in part and written again on the way back, to the same bits.
-    ///
-    /// `traces` has a trace for every input, and the longest input comes first.
-    pub fn run_for_training<'a>(
+    fn backward(
         &self,
-        inputs: impl Iterator<Item = &'a Array2<f32>>,
-        limit: usize,
-        traces: &mut [Trace<R>],
+        params: &Params<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
     ) {
-        for (input, trace) in inputs.zip(&mut *traces) {
-            trace.resize_for_training(input.nrows(), limit);
-            self.load(input, trace);
+        let ntm = self.with(params);
+        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
+            ntm.backward_together(traces, workspaces);
         }
-        for traces in traces.chunks_mut(TOGETHER) {
-            self.run_loaded(traces);
+        ntm.set_gradients(traces, workspaces, gradient);
+    }
+
+    fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
+        recompute::recompute(self, conventions, recorded)
+    }
+
+    fn complete(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule) {
+        recompute::complete(self, conventions, trace, rule);
+    }
+
+    fn remember(
+        &self,
+        conventions: &Conventions,
+        trace: &Trace<R>,
+        t: usize,
+        before: &[R],
+        after: &mut [R],
+    ) {
+        recompute::write(self, conventions, &trace.heads, t, before, after);
+    }
+}
+
+impl NtmConfig {
+    fn with<'a, R: Real>(&'a self, params: &'a Params<R>) -> Ntm<'a, R> {
+        Ntm {
+            config: self,
+            params,
+            epsilon: R::from_f64(self.similarity_epsilon),
         }
     }
 
-    /// Gives a trace, which has room for it, its input.
-    fn load(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
-        assert_eq!(input.ncols(), self.config.inputs, "columns of the input");
-        for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
-            *to = R::from_f64(f64::from(from));
+    fn is_written_first(&self) -> bool {
+        self.order == Order::WriteFirst
+    }
+
+    /// True for one head of each kind that act at once: one pass over the memory serves both.
+    fn is_pair(&self) -> bool {
+        (self.read_heads, self.write_heads) == (1, 1) && !self.is_written_first()
+    }
+
+    /// Values of a [`Scratch`].
+    pub(super) fn values_of_scratch(&self, steps: usize, limit: usize) -> u64 {
+        let memory = self.rows * self.columns;
+        let per_step = padded(self.head_outputs()) + self.features() + padded(self.outputs);
+        let every = Trace::<f32>::memory_every_for(memory, steps, limit);
+        let memories = 1
+            + if every == 1 { 0 } else { every }
+            + usize::from(!self.is_pair())
+            + usize::from(self.is_written_first());
+        let vectors = 2 * self.heads() + 4;
+        (memory as u64)
+            .saturating_mul(memories as u64)
+            .saturating_add((per_step as u64).saturating_mul(steps as u64))
+            .saturating_add((vectors * self.rows) as u64)
+            .saturating_add(self.controller.gradient_values(steps, self.first_inputs()))
+    }
+}
+
+impl<R: Real> Ntm<'_, R> {
+    fn stack(&self) -> Stack<'_, R> {
+        let Params {
+            linears, tensors, ..
+        } = self.params;
+        Stack {
+            config: &self.config.controller,
+            inputs: self.config.inputs,
+            linears: &linears[..self.config.controller.layers],
+            hidden: &tensors[tensor::HIDDEN],
+            cell: &tensors[tensor::CELL],
         }
     }
 
-    /// Runs up to [`TOGETHER`] episodes, longest first, that stand in their traces.
-    fn run_loaded(&self, traces: &mut [Trace<R>]) {
+    /// All heads side by side.
+    fn heads(&self) -> &Linear<R> {
+        &self.params.linears[self.config.controller.layers]
+    }
+
+    fn output(&self) -> &Linear<R> {
+        &self.params.linears[self.config.controller.layers + 1]
+    }
+
+    fn initial(&self, tensor: usize) -> &Matrix<R> {
+        &self.params.tensors[tensor]
+    }
+
+    fn run(&self, traces: &mut [Trace<R>]) {
+        let stack = self.stack();
         for trace in &mut *traces {
             self.reset(trace);
-            self.see_inputs(trace);
+            stack.see_inputs(trace);
         }
         for t in 0..traces.first().map_or(0, Trace::steps) {
             let running = traces.partition_point(|trace| trace.steps() > t);
-            together!(running, traces, |traces| self.step(t, traces));
+            together!(running, traces, |traces| self.step(&stack, t, traces));
         }
         for trace in traces {
-            let (features, logit) = (&trace.features, &mut trace.logit);
-            self.params.output.forward_series(features, logit);
-            output(logit.as_slice(), trace.output.as_mut_slice());
+            let (logit, output) = (&mut trace.logit, &mut trace.output);
+            readout::forward(self.output(), &trace.features, logit, output);
         }
     }
 
     /// The state before the first step: nothing persists from one episode to the next.
     fn reset(&self, trace: &mut Trace<R>) {
-        let initial = &self.params.initial;
         let memory = trace.memory_columns.row_mut(0);
         match self.config.initial_memory {
             InitialMemory::Constant(value) => memory.fill(R::from_f64(value)),
             InitialMemory::Learned => memory
                 .iter_mut()
-                .zip(initial.memory.view().t())
+                .zip(self.initial(tensor::MEMORY).view().t())
                 .for_each(|(to, &from)| *to = from),
         }
         for (index, head) in trace.heads.iter_mut().enumerate() {
+            let initial = head.initial.row_mut(0);
             match self.config.initial_weighting {
                 InitialWeighting::OneHot => {
-                    head.initial.row_mut(0).fill(R::ZERO);
-                    head.initial[0] = R::ONE;
+                    initial.fill(R::ZERO);
+                    initial[0] = R::ONE;
                 }
                 InitialWeighting::Learned => {
-                    let logits = initial.weighting.row(index);
-                    distribution_of(logits, head.initial.row_mut(0));
+                    distribution_of(self.initial(tensor::WEIGHTING).row(index), initial);
                 }
             }
         }
     }
 
-    /// What does not depend on the state is done for all steps at once: b + x_t·W of the first layer.
-    fn see_inputs(&self, trace: &mut Trace<R>) {
-        let layer = &mut trace.layers[0];
-        for t in 0..trace.input.steps() {
-            let x = trace.input.row(t);
-            layer.input.row_mut(t)[..x.len()].copy_from_slice(x);
-        }
-        let z = match self.config.controller.kind {
-            ControllerKind::Lstm => &mut layer.gates,
-            ControllerKind::Feedforward => &mut layer.hidden,
-        };
-        self.params.controller[0].forward_series(&trace.input, z);
-    }
-
     /// One time step: controller, addressing, reads, writes.
-    fn step<const B: usize>(&self, t: usize, traces: &mut [Trace<R>; B]) {
-        for index in 0..self.config.controller.layers {
-            self.control(index, t, traces);
-        }
+    fn step<const B: usize>(&self, stack: &Stack<'_, R>, t: usize, traces: &mut [Trace<R>; B]) {
+        stack.forward(t, traces, |heads, see| {
+            for (q, head) in heads[..self.config.read_heads].iter().enumerate() {
+                see(if t > 0 {
+                    head.read.row(t - 1)
+                } else {
+                    self.initial(tensor::READ).row(q)
+                });
+            }
+        });
         let top = self.config.controller.layers - 1;
         let hidden_to_raw = traces.each_mut().map(|trace| {
             let raw = trace.raw.row_mut(t);
-            self.params.heads.start(raw);
+            self.heads().start(raw);
             (trace.layers[top].hidden.row(t), raw)
         });
-        self.params.heads.forward_from(0, hidden_to_raw);
+        self.heads().forward_from(0, hidden_to_raw);
         for trace in traces {
             self.remember(t, trace);
         }
@@ -186,21 +225,20 @@ impl<R: Real> Ntm<R> {
         let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
         let norms = trace.norms_row(t);
         let (before, after) = trace.memory_columns.two_rows(now, next);
-        let epsilon = R::from_f64(self.config.similarity_epsilon);
-        activate(&self.config, trace.raw.row(t), &mut trace.heads, t);
+        activate(self.config, trace.raw.row(t), &mut trace.heads, t);
         let (heads, norms) = (&mut trace.heads, trace.norms.row_mut(norms));
         match self.config.order {
             Order::ReadFirst => {
-                compare(heads, t, before, epsilon, norms);
+                score::forward(heads, t, before, self.epsilon, norms);
                 address(heads, t);
                 memory::read_and_write(heads, t, before, after);
             }
             Order::WriteFirst => {
                 let (readers, writers) = heads.split_at_mut(self.config.read_heads);
-                compare(writers, t, before, epsilon, norms);
+                score::forward(writers, t, before, self.epsilon, norms);
                 address(writers, t);
                 memory::write(writers, t, before, after);
-                compare(readers, t, after, epsilon, norms);
+                score::forward(readers, t, after, self.epsilon, norms);
                 address(readers, t);
                 memory::read(readers, t, after);
             }
@@ -218,171 +256,229 @@ impl<R: Real> Ntm<R> {
         }
     }
 
-    /// One controller layer: gathers what it sees, then the linear map and the activations.
-    fn control<const B: usize>(&self, index: usize, t: usize, traces: &mut [Trace<R>; B]) {
-        let linear = &self.params.controller[index];
-        // The part of x stands in the pre-activations since `see_inputs`.
-        let first = if index == 0 { self.config.inputs } else { 0 };
-        let lstm = self.config.controller.kind == ControllerKind::Lstm;
-        let seen_to_z = traces.each_mut().map(|trace| {
-            self.gather(index, t, trace);
-            let layer = &mut trace.layers[index];
-            let z = if lstm {
-                layer.gates.row_mut(t)
-            } else {
-                layer.hidden.row_mut(t)
-            };
-            if index > 0 {
-                linear.start(z);
-            }
-            (&layer.input.row(t)[first..], z)
-        });
-        linear.forward_from(first, seen_to_z);
-        for trace in traces {
-            let layer = &mut trace.layers[index];
-            if !lstm {
-                feedforward::forward(layer.hidden.row_mut(t));
-                continue;
-            }
-            let (before, cell) = if t > 0 {
-                layer.cell.previous_and_row_mut(t)
-            } else {
-                (self.params.initial.cell.row(index), layer.cell.row_mut(0))
-            };
-            lstm::forward(
-                layer.gates.row_mut(t),
-                before,
-                cell,
-                layer.cell_tanh.row_mut(t),
-                layer.hidden.row_mut(t),
-            );
+    /// Back through up to [`TOGETHER`] episodes, longest first, side by side.
+    fn backward_together(&self, traces: &[Trace<R>], workspaces: &mut [Workspace<R>]) {
+        let stack = self.stack();
+        for workspace in &mut *workspaces {
+            let (logit, scratch) = workspace.parts::<Scratch<R>>();
+            scratch.reset(logit.steps());
+            scratch.seen.backward(self.output(), logit);
         }
-    }
-
-    /// What a controller layer sees: the layer below, or x_t and the last reads; its own last state.
-    fn gather(&self, index: usize, t: usize, trace: &mut Trace<R>) {
-        let (below, rest) = trace.layers.split_at_mut(index);
-        let layer = &mut rest[0];
-        let initial = &self.params.initial;
-        let mut seen = layer.input.row_mut(t);
-        let mut see = |part: &[R]| {
-            let (to, rest) = std::mem::take(&mut seen).split_at_mut(part.len());
-            to.copy_from_slice(part);
-            seen = rest;
-        };
-        if let Some(below) = below.last() {
-            see(below.hidden.row(t));
-        } else {
-            see(trace.input.row(t));
-            for (q, head) in trace.heads[..self.config.read_heads].iter().enumerate() {
-                see(if t > 0 {
-                    head.read.row(t - 1)
-                } else {
-                    initial.read.row(q)
-                });
+        for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
+            let running = traces.partition_point(|trace| trace.steps() > t);
+            for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
+                self.remember_backward(t, trace, workspace.parts().1);
             }
-        }
-        if self.config.controller.kind == ControllerKind::Lstm {
-            see(if t > 0 {
-                layer.hidden.row(t - 1)
-            } else {
-                initial.hidden.row(index)
+            together!(running, workspaces, |workspaces| {
+                let scratches = workspaces.each_mut().map(|workspace| workspace.parts().1);
+                self.step_backward(&stack, t, traces, scratches);
             });
         }
     }
-}
 
-/// The similarities of all heads at one step with the memory before it, and the norms of its rows.
-pub(super) fn compare<R: Real>(
-    heads: &mut [HeadTrace<R>],
-    t: usize,
-    before: &[R],
-    epsilon: R,
-    norms: &mut [R],
-) {
-    for heads in heads.chunks_mut(2) {
-        // In pairs: the keys of two heads and the norms share one pass over the memory.
-        match heads {
-            [first, second] => {
-                let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
-                similarity::cosines(pairs, before, epsilon, norms);
-            }
-            heads => {
-                for head in heads {
-                    let pair = head.key_and_similarity(t);
-                    similarity::cosines([pair], before, epsilon, norms);
-                }
-            }
+    /// Through output, writes, reads and addressing of one step, to what the heads emitted.
+    fn remember_backward(&self, t: usize, trace: &Trace<R>, scratch: &mut Scratch<R>) {
+        let seen = scratch.seen.gradient.row(t);
+        let (d_hidden, d_reads) = seen.split_at(self.config.controller.size);
+        add(scratch.stack.top(), d_hidden);
+        add(&mut scratch.stack.beside, d_reads);
+        match self.config.order {
+            Order::ReadFirst => self.memory_backward(t, trace, scratch),
+            Order::WriteFirst => self.written_first_backward(t, trace, scratch),
+        }
+        let d_raw = scratch.raw.row_mut(t);
+        for (index, (head, by)) in trace.heads.iter().zip(&scratch.heads).enumerate() {
+            activate_backward(self.config, index, head, t, by, trace.raw.row(t), d_raw);
+        }
+    }
+
+    /// Through writes, reads and addressing to M_{t−1}, which all heads saw.
+    fn memory_backward(&self, t: usize, trace: &Trace<R>, scratch: &mut Scratch<R>) {
+        let Scratch {
+            stack,
+            memory: d_memory,
+            heads: gradients,
+            rows,
+            write,
+            window,
+            ..
+        } = scratch;
+        let (readers, writers) = trace.heads.split_at(self.config.read_heads);
+        let seen = window.at(trace, writers, t, self.epsilon);
+        let (by_readers, by_writers) = gradients.split_at_mut(readers.len());
+        if let ([reader], [writer], [by_reader], [by_writer]) =
+            (readers, writers, &mut *by_readers, &mut *by_writers)
+        {
+            let by_read = ReadGradient::of(by_reader, &stack.beside);
+            let by_write = WriteGradient::of(by_writer);
+            memory::read_and_write_backward(
+                reader,
+                writer,
+                t,
+                seen.columns,
+                d_memory,
+                by_read,
+                by_write,
+            );
+        } else {
+            memory::writes_backward(writers, t, seen.columns, by_writers, d_memory, write);
+            memory::reads_backward(
+                readers,
+                t,
+                seen.columns,
+                by_readers,
+                &stack.beside,
+                d_memory,
+            );
+        }
+        address_backward(&trace.heads, t, gradients);
+        score::backward(&trace.heads, t, gradients, seen, d_memory, rows);
+    }
+
+    /// [`Order::WriteFirst`]: through reads and the addressing of the read heads to M_t, then through writes
+    /// and the addressing of the write heads to M_{t−1}.
+    fn written_first_backward(&self, t: usize, trace: &Trace<R>, scratch: &mut Scratch<R>) {
+        let Scratch {
+            stack,
+            memory: d_memory,
+            heads: gradients,
+            rows,
+            write,
+            window,
+            after,
+            ..
+        } = scratch;
+        let (readers, writers) = trace.heads.split_at(self.config.read_heads);
+        let (by_readers, by_writers) = gradients.split_at_mut(readers.len());
+        let before = window.at(trace, writers, t, self.epsilon);
+        let after = after.at(writers, t, before);
+        memory::reads_backward(
+            readers,
+            t,
+            after.columns,
+            by_readers,
+            &stack.beside,
+            d_memory,
+        );
+        address_backward(readers, t, by_readers);
+        score::backward(readers, t, by_readers, after, d_memory, rows);
+        memory::writes_backward(writers, t, before.columns, by_writers, d_memory, write);
+        address_backward(writers, t, by_writers);
+        score::backward(writers, t, by_writers, before, d_memory, rows);
+    }
+
+    /// From what the heads emitted in one step, through the controller, to what it saw.
+    fn step_backward<const B: usize>(
+        &self,
+        stack: &Stack<'_, R>,
+        t: usize,
+        traces: &[Trace<R>],
+        mut scratches: [&mut Scratch<R>; B],
+    ) {
+        let raw_to_hidden = scratches
+            .each_mut()
+            .map(|scratch| (scratch.raw.row(t), &mut scratch.hidden[..]));
+        self.heads().backward_from(0, raw_to_hidden);
+        let gradients = scratches.map(|scratch| {
+            add(scratch.stack.top(), &scratch.hidden);
+            &mut scratch.stack
+        });
+        stack.backward(t, traces, gradients);
+    }
+
+    /// The gradients of all tensors, from those of every step.
+    fn set_gradients(
+        &self,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
+    ) {
+        for tensor in &mut gradient.tensors {
+            tensor.as_mut_slice().fill(R::ZERO);
+        }
+        let mut all = Vec::new();
+        for (trace, workspace) in traces.iter().zip(workspaces) {
+            let (logit, scratch) = workspace.parts::<Scratch<R>>();
+            self.add_initial(trace, scratch, &mut gradient.tensors);
+            all.push((trace, &*logit, &*scratch));
+        }
+        let (layers, all) = (self.config.controller.layers, all.iter());
+        let (controller, others) = gradient.linears.split_at_mut(layers);
+        let stacks = all
+            .clone()
+            .map(|(trace, _, scratch)| (*trace, &scratch.stack));
+        Stack::set_gradients(stacks, controller);
+        let heads = all.clone();
+        others[0].set_gradient(
+            heads.map(|(trace, _, scratch)| (&trace.layers[layers - 1].hidden, &scratch.raw)),
+        );
+        others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, *logit)));
+    }
+
+    /// To the learned state before the first step.
+    fn add_initial(&self, trace: &Trace<R>, scratch: &mut Scratch<R>, tensors: &mut [Matrix<R>]) {
+        let mut memory = tensors[tensor::MEMORY].view_mut();
+        let columns = scratch.memory.chunks(self.config.rows);
+        for (mut to, from) in memory.columns_mut().into_iter().zip(columns) {
+            add(&mut to, from);
+        }
+        let heads = trace.heads.iter().zip(&scratch.heads);
+        let mut weightings = tensors[tensor::WEIGHTING].view_mut();
+        for (mut to, (head, by)) in weightings.outer_iter_mut().zip(heads) {
+            logit_gradient_of(head.initial.row(0), &by.previous, &mut scratch.rows);
+            add(&mut to, &scratch.rows);
+        }
+        add(&mut tensors[tensor::READ].view_mut(), &scratch.stack.beside);
+        if let [hidden, cell] = &mut tensors[tensor::HIDDEN..] {
+            scratch.stack.add_initial(hidden, cell);
         }
     }
 }
 
-kernel! {
-    /// y = σ(z), for all steps.
-    pub(crate) fn output<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
-        map_packs!(simd, y = [z] => sigmoid(z));
-    }
-}
-
-kernel! {
-    /// The addressing of all heads at one step, from their similarities to their weightings. Stage by
-    /// stage, for the heads do not wait for each other while each stage waits for the one before.
-    pub(super) fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
-        for head in &mut *heads {
-            content_of(simd, head, t);
-        }
-        for head in &mut *heads {
-            gated_of(simd, head, t);
-        }
-        for head in &mut *heads {
-            shifted_of(simd, head, t);
-        }
-        for head in &mut *heads {
-            logarithms(simd, head.shifted.row(t), head.weighting.row_mut(t));
-        }
-        for head in heads {
-            sharpen(simd, head.sharpening[t], head.weighting.row_mut(t));
+impl<R: Real> Scratch<R> {
+    fn new(config: &NtmConfig) -> Self {
+        let zeros = |len: usize| vec![R::ZERO; len];
+        let (values, is_written_first) = (config.rows * config.columns, config.is_written_first());
+        let heads = 0..config.heads();
+        let (rows_after, values_after) = if is_written_first {
+            (config.rows, values)
+        } else {
+            (0, 0)
+        };
+        Self {
+            stack: StackGradient::new(&config.controller, config.read_heads * config.columns),
+            seen: readout::Seen::new(config.features(), config.outputs),
+            raw: Series::new(padded(config.head_outputs())),
+            hidden: zeros(config.controller.size),
+            memory: zeros(values),
+            heads: heads.map(|head| HeadGradient::new(config, head)).collect(),
+            rows: zeros(config.rows),
+            write: zeros(if config.is_pair() { 0 } else { values }),
+            window: Window::new(values, !is_written_first),
+            after: After::new(rows_after, values_after),
         }
     }
-}
 
-/// Equation 5 at one step, from the similarity.
-#[inline(always)]
-pub(super) fn content_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
-    let (similarity, to) = (head.similarity.row(t), head.content.row_mut(t));
-    content(simd, head.strength[t], similarity, to);
-}
-
-/// Equation 7 at one step, from the content.
-#[inline(always)]
-pub(super) fn gated_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
-    let (w_c, to) = (head.content.row(t), head.gated.row_mut(t));
-    let w_previous = if t == 0 {
-        head.initial.row(0)
-    } else {
-        head.weighting.row(t - 1)
-    };
-    interpolate(simd, head.gate[t], w_c, w_previous, to);
-}
-
-/// Equation 8 at one step, from the gated weighting.
-#[inline(always)]
-pub(super) fn shifted_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
-    let (w_g, to) = (head.gated.row(t), head.shifted.row_mut(t));
-    shift(simd, head.shift.row(t), w_g, to);
-}
-
-/// Equation 9 at one step, from the shifted weighting.
-#[inline(always)]
-pub(super) fn weighting_of<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
-    let (w_s, to) = (head.shifted.row(t), head.weighting.row_mut(t));
-    logarithms(simd, w_s, to);
-    sharpen(simd, head.sharpening[t], to);
+    fn reset(&mut self, steps: usize) {
+        self.stack.reset(steps);
+        self.raw.resize(steps);
+        self.window.reset();
+        let next = self.heads.iter_mut().map(|head| &mut head.previous);
+        next.chain([&mut self.memory])
+            .for_each(|state| state.fill(R::ZERO));
+    }
 }
 
 kernel! {
     /// A learned initial weighting: a distribution whatever its logits.
     fn distribution_of<'a, R>(simd; logits: &'a [R], weighting: &'a mut [R]) {
         softmax(simd, R::ONE, logits, weighting);
+    }
+}
+
+kernel! {
+    /// From the gradient by a learned initial weighting to its logits.
+    fn logit_gradient_of<'a, R>(simd; weighting: &'a [R], gradient: &'a [R], logits: &'a mut [R]) {
+        softmax_backward(simd, weighting, gradient, logits);
     }
 }

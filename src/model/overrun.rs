@@ -211,7 +211,7 @@ fn square(weighting: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ModelConfig;
+    use crate::model::NtmConfig;
 
     const ROWS: usize = 8;
 
@@ -233,7 +233,7 @@ mod tests {
 
     fn trace(steps: impl IntoIterator<Item = Step>) -> Trace<f32> {
         let steps: Vec<Step> = steps.into_iter().collect();
-        let mut config = ModelConfig::new(1, 1);
+        let mut config = NtmConfig::new(1, 1);
         (config.rows, config.columns) = (ROWS, 2);
         let mut trace = Trace::new(&config);
         trace.resize(steps.len());

@@ -1,204 +1,216 @@
 //! The weights. One struct serves as parameters, gradient and optimizer moments.
+//!
+//! Which tensors a machine has stands once, in the [`Shape`] that its kind makes: random values, zeros, names,
+//! sizes, weights files and checkpoints follow from it.
 
-use ndarray::{ArrayView2, ArrayViewMut2, s};
+use std::sync::Arc;
+
+use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::config::{ControllerKind, HeadColumns, InitialMemory, InitialWeighting, ModelConfig};
+use super::machine::AsKind;
 use crate::math::{Linear, Matrix, Real};
+
+/// Every tensor of a machine, before any of them is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The linear maps with bias, in the order in which they are used.
+    pub linears: Vec<LinearSpec>,
+    /// The other tensors.
+    pub tensors: Vec<TensorSpec>,
+}
+
+/// A linear map with bias: weights [inputs, outputs] as `NAME.weight` and `NAME.bias`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinearSpec {
+    /// What it is made of, side by side: the name and the outputs of each.
+    pub parts: Vec<(String, usize)>,
+    /// Inputs.
+    pub inputs: usize,
+}
+
+/// A tensor that is no linear map with bias.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorSpec {
+    /// Its name in files.
+    pub name: &'static str,
+    /// Rows; 0 for one that such a machine does not learn.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// What it holds before training.
+    pub start: Start,
+}
+
+/// What a tensor holds before training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Zeros: a bias.
+    Zero,
+    /// Uniform in ±sqrt(6 / (rows + columns)) (Glorot): weights.
+    Glorot,
+    /// Uniform in ±0.05: a state before the first step.
+    NearZero,
+}
+
+impl LinearSpec {
+    /// One map under one name.
+    pub fn new(name: impl Into<String>, inputs: usize, outputs: usize) -> Self {
+        let parts = vec![(name.into(), outputs)];
+        Self { parts, inputs }
+    }
+
+    fn outputs(&self) -> usize {
+        self.parts.iter().map(|(_, outputs)| outputs).sum()
+    }
+}
+
+impl TensorSpec {
+    /// A learned state before the first step; without rows where it is not learned.
+    pub fn state(name: &'static str, rows: usize, columns: usize) -> Self {
+        let start = Start::NearZero;
+        Self {
+            name,
+            rows,
+            columns,
+            start,
+        }
+    }
+}
+
+impl Shape {
+    /// Name, rows and columns of every tensor as it stands in files; biases and vectors have one row. Tensors
+    /// without elements are left out.
+    pub fn named(&self) -> impl Iterator<Item = (String, [usize; 2])> {
+        self.starts().map(|(name, size, _)| (name, size))
+    }
+
+    /// Number of parameters.
+    pub fn count(&self) -> u64 {
+        let values = |(_, [rows, columns]): (String, [usize; 2])| rows as u64 * columns as u64;
+        self.named().map(values).sum()
+    }
+
+    fn starts(&self) -> impl Iterator<Item = (String, [usize; 2], Start)> {
+        let of_linear = |linear: &LinearSpec| {
+            let inputs = linear.inputs;
+            let parts = linear.parts.iter().flat_map(move |(name, outputs)| {
+                let weight = (format!("{name}.weight"), [inputs, *outputs], Start::Glorot);
+                [weight, (format!("{name}.bias"), [1, *outputs], Start::Zero)]
+            });
+            parts.collect::<Vec<_>>()
+        };
+        let of_tensor = |spec: &TensorSpec| {
+            let size = [spec.rows, spec.columns];
+            (spec.name.to_owned(), size, spec.start)
+        };
+        let linears = self.linears.iter().flat_map(of_linear);
+        linears
+            .chain(self.tensors.iter().map(of_tensor))
+            .filter(|(_, [rows, columns], _)| rows * columns > 0)
+    }
+}
 
 /// Every tensor of a machine. Linear maps hold weights as [inputs, outputs].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params<R = f32> {
-    /// Controller layers, bottom first: [`ModelConfig::layer_inputs`] → [`ModelConfig::layer_outputs`].
-    pub controller: Vec<Linear<R>>,
-    /// All heads side by side: C → P; see [`ModelConfig::head_columns`].
-    pub heads: Linear<R>,
-    /// [h; reads] → logits.
-    pub output: Linear<R>,
-    /// The state before the first step.
-    pub initial: Initial<R>,
+    shape: Arc<Shape>,
+    /// The linear maps, as in the shape.
+    pub linears: Vec<Linear<R>>,
+    /// The other tensors, as in the shape.
+    pub tensors: Vec<Matrix<R>>,
 }
 
-/// The learned part of the state before the first step. A tensor that is not learned has no rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Initial<R = f32> {
-    /// Memory, [N, M].
-    pub memory: Matrix<R>,
-    /// Logits of the weightings, [heads, N].
-    pub weighting: Matrix<R>,
-    /// Read vectors, [read heads, M].
-    pub read: Matrix<R>,
-    /// LSTM hidden states, [layers, C].
-    pub hidden: Matrix<R>,
-    /// LSTM cells, [layers, C].
-    pub cell: Matrix<R>,
+/// The views of all tensors, as [`Shape::named`] has them.
+macro_rules! named {
+    ($shape:expr, $linears:expr, $tensors:expr, $view:ident) => {{
+        let mut views = Vec::new();
+        for (spec, linear) in $shape.linears.iter().zip($linears) {
+            let (mut weight, mut bias) = (linear.weight.$view(), linear.bias.$view());
+            for (_, outputs) in &spec.parts {
+                let (this_weight, rest_weight) = weight.split_at(Axis(1), *outputs);
+                let (this_bias, rest_bias) = bias.split_at(Axis(1), *outputs);
+                (weight, bias) = (rest_weight, rest_bias);
+                views.extend([this_weight, this_bias]);
+            }
+        }
+        views.extend($tensors.map(|tensor| tensor.$view()));
+        views.retain(|view| !view.is_empty());
+        $shape.named().map(|(name, _)| name).zip(views).collect()
+    }};
 }
 
 impl<R: Real> Params<R> {
     /// All zero.
-    pub fn zeros(config: &ModelConfig) -> Self {
-        let size = config.controller.size;
-        let learned_memory = config.initial_memory == InitialMemory::Learned;
-        let learned_weighting = config.initial_weighting == InitialWeighting::Learned;
-        let recurrent = if config.controller.kind == ControllerKind::Lstm {
-            config.controller.layers
-        } else {
-            0
-        };
+    pub fn zeros(kind: &impl AsKind) -> Self {
+        let shape = kind.kind().shape();
+        let linear = |linear: &LinearSpec| Linear::zeros(linear.inputs, linear.outputs());
+        let tensor = |tensor: &TensorSpec| Matrix::zeros(tensor.rows, tensor.columns);
         Self {
-            controller: (0..config.controller.layers)
-                .map(|layer| Linear::zeros(config.layer_inputs(layer), config.layer_outputs()))
-                .collect(),
-            heads: Linear::zeros(size, config.head_outputs()),
-            output: Linear::zeros(config.features(), config.outputs),
-            initial: Initial {
-                memory: Matrix::zeros(if learned_memory { config.rows } else { 0 }, config.columns),
-                weighting: Matrix::zeros(
-                    if learned_weighting { config.heads() } else { 0 },
-                    config.rows,
-                ),
-                read: Matrix::zeros(config.read_heads, config.columns),
-                hidden: Matrix::zeros(recurrent, size),
-                cell: Matrix::zeros(recurrent, size),
-            },
+            linears: shape.linears.iter().map(linear).collect(),
+            tensors: shape.tensors.iter().map(tensor).collect(),
+            shape: Arc::new(shape),
         }
     }
 
-    /// Weights uniform in ±sqrt(6 / (inputs + outputs)) (Glorot), biases zero, learned states near zero.
-    pub fn random(config: &ModelConfig, random: &mut Xoshiro256PlusPlus) -> Self {
-        let mut params = Self::zeros(config);
-        let mut fill = |mut tensor: ArrayViewMut2<'_, R>, limit: f64| {
+    /// As each tensor is before training; see [`Start`].
+    pub fn random(kind: &impl AsKind, random: &mut Xoshiro256PlusPlus) -> Self {
+        let mut params = Self::zeros(kind);
+        let shape = Arc::clone(&params.shape);
+        let starts = shape.starts();
+        for ((_, mut tensor), (_, [rows, columns], start)) in
+            params.named_mut().into_iter().zip(starts)
+        {
+            let limit = match start {
+                Start::Zero => continue,
+                Start::Glorot => (6.0 / (rows + columns) as f64).sqrt(),
+                Start::NearZero => 0.05,
+            };
             tensor.mapv_inplace(|_| R::from_f64(limit * (2.0 * random.random::<f64>() - 1.0)));
-        };
-        let glorot =
-            |tensor: &ArrayViewMut2<'_, R>| (6.0 / (tensor.nrows() + tensor.ncols()) as f64).sqrt();
-        for (name, tensor) in params.named_mut(config) {
-            if name.starts_with("initial.") {
-                fill(tensor, 0.05);
-            } else if name.ends_with(".weight") {
-                let limit = glorot(&tensor);
-                fill(tensor, limit);
-            }
         }
         params
     }
 
-    /// Every tensor under the name that weight files use, as a matrix; biases and vectors have one row.
-    ///
-    /// `controller0.weight`, `controller0.bias`, …, `read0.weight`, `read0.bias`, …, `write0.weight`, …,
-    /// `output.weight`, `output.bias`, `initial.memory`, `initial.weighting`, `initial.read`,
-    /// `initial.hidden`, `initial.cell`. Tensors without elements are left out.
-    pub fn named(&self, config: &ModelConfig) -> Vec<(String, ArrayView2<'_, R>)> {
-        let mut tensors = Vec::new();
-        for (layer, linear) in self.controller.iter().enumerate() {
-            tensors.push((format!("controller{layer}.weight"), linear.weight.view()));
-            tensors.push((format!("controller{layer}.bias"), linear.bias.view()));
-        }
-        for head in 0..config.heads() {
-            let (name, columns) = (config.head_name(head), config.head_columns(head).all());
-            tensors.push((
-                format!("{name}.weight"),
-                self.heads.weight.view().slice_move(s![.., columns.clone()]),
-            ));
-            tensors.push((
-                format!("{name}.bias"),
-                self.heads.bias.view().slice_move(s![.., columns]),
-            ));
-        }
-        tensors.push(("output.weight".into(), self.output.weight.view()));
-        tensors.push(("output.bias".into(), self.output.bias.view()));
-        tensors.push(("initial.memory".into(), self.initial.memory.view()));
-        tensors.push(("initial.weighting".into(), self.initial.weighting.view()));
-        tensors.push(("initial.read".into(), self.initial.read.view()));
-        tensors.push(("initial.hidden".into(), self.initial.hidden.view()));
-        tensors.push(("initial.cell".into(), self.initial.cell.view()));
-        tensors.retain(|(_, tensor)| !tensor.is_empty());
-        tensors
+    /// What tensors these are.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Every tensor under the name that weight files use, as a matrix: [`Shape::named`].
+    pub fn named(&self) -> Vec<(String, ArrayView2<'_, R>)> {
+        named!(self.shape, self.linears.iter(), self.tensors.iter(), view)
     }
 
     /// [`Params::named`], to write.
-    pub fn named_mut(&mut self, config: &ModelConfig) -> Vec<(String, ArrayViewMut2<'_, R>)> {
-        let mut tensors = Vec::new();
-        for (layer, linear) in self.controller.iter_mut().enumerate() {
-            tensors.push((
-                format!("controller{layer}.weight"),
-                linear.weight.view_mut(),
-            ));
-            tensors.push((format!("controller{layer}.bias"), linear.bias.view_mut()));
-        }
-        let columns: Vec<HeadColumns> = (0..config.heads())
-            .map(|head| config.head_columns(head))
-            .collect();
-        let mut weight = self.heads.weight.view_mut();
-        let mut bias = self.heads.bias.view_mut();
-        for (head, columns) in columns.iter().enumerate() {
-            let name = config.head_name(head);
-            let axis = ndarray::Axis(1);
-            let (this_weight, rest_weight) = weight.split_at(axis, columns.all().len());
-            let (this_bias, rest_bias) = bias.split_at(axis, columns.all().len());
-            (weight, bias) = (rest_weight, rest_bias);
-            tensors.push((format!("{name}.weight"), this_weight));
-            tensors.push((format!("{name}.bias"), this_bias));
-        }
-        tensors.push(("output.weight".into(), self.output.weight.view_mut()));
-        tensors.push(("output.bias".into(), self.output.bias.view_mut()));
-        tensors.push(("initial.memory".into(), self.initial.memory.view_mut()));
-        tensors.push((
-            "initial.weighting".into(),
-            self.initial.weighting.view_mut(),
-        ));
-        tensors.push(("initial.read".into(), self.initial.read.view_mut()));
-        tensors.push(("initial.hidden".into(), self.initial.hidden.view_mut()));
-        tensors.push(("initial.cell".into(), self.initial.cell.view_mut()));
-        tensors.retain(|(_, tensor)| !tensor.is_empty());
-        tensors
+    pub fn named_mut(&mut self) -> Vec<(String, ArrayViewMut2<'_, R>)> {
+        let (linears, tensors) = (self.linears.iter_mut(), self.tensors.iter_mut());
+        named!(self.shape, linears, tensors, view_mut)
+    }
+
+    /// The tensor of this name that is no linear map.
+    pub fn tensor(&self, name: &str) -> Option<&Matrix<R>> {
+        let place = self.shape.tensors.iter().position(|spec| spec.name == name);
+        self.tensors.get(place?)
     }
 
     /// Every tensor as one flat slice with its padding, which is zero and stays zero; always in the same
     /// order: what optimizers and sums walk over.
     pub fn slices(&self) -> impl Iterator<Item = &[R]> {
-        self.tensors().map(Matrix::as_slice)
-    }
-
-    fn tensors(&self) -> impl Iterator<Item = &Matrix<R>> {
-        let linears = self.controller.iter().chain([&self.heads, &self.output]);
-        let Initial {
-            memory,
-            weighting,
-            read,
-            hidden,
-            cell,
-        } = &self.initial;
+        let linears = self.linears.iter();
         linears
             .flat_map(|linear| [&linear.weight, &linear.bias])
-            .chain([memory, weighting, read, hidden, cell])
+            .chain(&self.tensors)
+            .map(Matrix::as_slice)
     }
 
     /// [`Params::slices`], to write.
     pub fn slices_mut(&mut self) -> impl Iterator<Item = &mut [R]> {
-        let linears = self
-            .controller
-            .iter_mut()
-            .chain([&mut self.heads, &mut self.output]);
-        let Initial {
-            memory,
-            weighting,
-            read,
-            hidden,
-            cell,
-        } = &mut self.initial;
+        let linears = self.linears.iter_mut();
         linears
             .flat_map(|linear| [&mut linear.weight, &mut linear.bias])
-            .chain([memory, weighting, read, hidden, cell])
+            .chain(&mut self.tensors)
             .map(Matrix::as_mut_slice)
-    }
-
-    /// Number of parameters.
-    pub fn count(&self) -> usize {
-        self.tensors()
-            .map(|tensor| tensor.rows() * tensor.columns())
-            .sum()
     }
 
     /// Adds `other`, element by element.

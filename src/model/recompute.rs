@@ -1,12 +1,12 @@
 //! Every stage of a recorded episode again, from what was recorded before it.
 
-use super::ModelConfig;
-use super::config::Order;
+use super::addressing::Stage;
+use super::config::{NtmConfig, Order};
 use super::memory;
-use super::ntm::{compare, content_of, gated_of, shifted_of, weighting_of};
-use super::trace::{HeadTrace, Trace};
+use super::score;
+use super::trace::{HeadTrace, Place, Trace};
+use crate::math::Real;
 use crate::math::simd::kernel;
-use crate::math::{Real, Series};
 
 /// How the machine of a recording works, where that is not as ours do. The default is how ours do.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Conventions {
 /// Whose turn it is in a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Turns {
-    /// As [`ModelConfig::order`] says: every head of a kind at once.
+    /// As [`NtmConfig::order`] says: every head of a kind at once.
     #[default]
     Together,
     /// One head after the other, by its index: it addresses the memory as it then stands, and reads it, or
@@ -30,7 +30,7 @@ pub enum Turns {
     Unknown(String),
 }
 
-/// The score of a key k and a memory row m; ε is [`ModelConfig::similarity_epsilon`].
+/// The score of a key k and a memory row m; ε is [`NtmConfig::similarity_epsilon`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Scoring {
     /// k·m / (sqrt(|k|² + ε) · sqrt(|m|² + ε)), as [`crate::math::similarity`].
@@ -53,66 +53,112 @@ pub enum Scoring {
     },
 }
 
-/// A part of a head's trace that follows from other parts, in the order of the computation.
+/// An array that follows from others of its trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// To what of the machine it belongs.
+    pub place: Place,
+    /// Its name.
+    pub array: &'static str,
+    /// What a step of it is made of, as far as the trace has it.
+    pub needs: Vec<(Place, &'static str)>,
+    /// What its first step is made of besides, of the same place.
+    pub start: Option<&'static str>,
+    /// Words of the file without which it cannot be computed, and which are not known.
+    pub unknown: Option<Words>,
+    /// As how large its values count, where they are smaller.
+    pub size: Size,
+}
+
+/// The words of [`Conventions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// From the key and the memory that the head sees.
-    Similarity,
-    /// From strength and similarity.
-    Content,
-    /// From the gate, the content and the weighting before.
-    Gated,
-    /// From the shift and the gated weighting.
-    Shifted,
-    /// From the sharpening and the shifted weighting.
-    Weighting,
-    /// From the weighting and the memory that the head sees; of a read head.
-    Read,
+pub enum Words {
+    /// [`Conventions::turns`].
+    Turns,
+    /// [`Conventions::scoring`].
+    Scoring,
 }
 
-impl Part {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Similarity,
-        Self::Content,
-        Self::Gated,
-        Self::Shifted,
-        Self::Weighting,
-        Self::Read,
-    ];
+/// As how large the values of an array count at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// 1.
+    One,
+    /// An even share: 1 / the width of the array.
+    Share,
+    /// The largest of the same step.
+    Largest,
+    /// The largest of the memories around the step.
+    Memory,
+    /// The largest that a memory row is made of: of itself before and after the step, and what is added to it.
+    Row,
+}
 
-    /// The field of [`HeadTrace`] that holds it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Similarity => "similarity",
-            Self::Content => "content",
-            Self::Gated => "gated",
-            Self::Shifted => "shifted",
-            Self::Weighting => "weighting",
-            Self::Read => "read",
+/// What follows from what in a Neural Turing Machine: the stages of every head, the reads, the memory.
+pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> {
+    let heads = || (0..config.heads()).map(Place::Head);
+    let unknown_turns = matches!(conventions.turns, Turns::Unknown(_)).then_some(Words::Turns);
+    let unknown_score = matches!(conventions.scoring, Scoring::Unknown { .. });
+    let is_dot = conventions.scoring == Scoring::Dot;
+    let writers = (config.read_heads..config.heads()).map(Place::Head);
+    let written: Vec<_> = writers
+        .flat_map(|head| [(head, "erase"), (head, "add")])
+        .collect();
+    let seen = |place, own| {
+        let mut needs = vec![(place, own), (Place::Machine, "memory")];
+        if matches!(conventions.turns, Turns::InTurn(_)) {
+            needs.extend(&written);
         }
-    }
-
-    /// Its values; a write head reads nothing.
-    pub fn of<R: Real>(self, head: &HeadTrace<R>) -> Option<&Series<R>> {
-        Some(match self {
-            Self::Similarity => &head.similarity,
-            Self::Content => &head.content,
-            Self::Gated => &head.gated,
-            Self::Shifted => &head.shifted,
-            Self::Weighting => &head.weighting,
-            Self::Read if head.is_write() => return None,
-            Self::Read => &head.read,
+        needs
+    };
+    let similarity = heads().map(|place| Rule {
+        place,
+        array: "similarity",
+        needs: seen(place, "key"),
+        start: None,
+        unknown: unknown_turns.or(unknown_score.then_some(Words::Scoring)),
+        size: if is_dot { Size::Largest } else { Size::One },
+    });
+    let stages = |place| {
+        Stage::ALL.map(|stage| Rule {
+            place,
+            array: stage.makes(),
+            needs: stage.needs().map(|own| (place, own)).into(),
+            start: (stage == Stage::Interpolation).then_some("initial"),
+            unknown: None,
+            size: Size::Share,
         })
-    }
+    };
+    let reads = heads().take(config.read_heads).map(|place| Rule {
+        place,
+        array: "read",
+        needs: seen(place, "weighting"),
+        start: None,
+        unknown: unknown_turns,
+        size: Size::Memory,
+    });
+    let memory = Rule {
+        place: Place::Machine,
+        array: "memory",
+        needs: written
+            .iter()
+            .copied()
+            .chain([(Place::Machine, "memory.initial")])
+            .collect(),
+        start: None,
+        unknown: unknown_turns,
+        size: Size::Row,
+    };
+    let of_heads = similarity.flat_map(|rule| {
+        let place = rule.place;
+        std::iter::once(rule).chain(stages(place))
+    });
+    of_heads.chain(reads).chain([memory]).collect()
 }
 
-/// What every [`Part`] and every memory must have been: each from the recorded numbers that it is made of, so
-/// that one wrong number does not make all wrong that follow. What unknown [`Conventions`] made stays as it is.
-///
-/// Needs no weights: a trace of any program can be recomputed.
-pub fn recompute<R: Real>(
-    config: &ModelConfig,
+/// As [`super::Machine::recompute`].
+pub(super) fn recompute<R: Real>(
+    config: &NtmConfig,
     conventions: &Conventions,
     recorded: &Trace<R>,
 ) -> Trace<R> {
@@ -150,7 +196,9 @@ pub fn recompute<R: Real>(
             }
             (Turns::InTurn(order), _) => {
                 let last = in_turn(order, heads, t, before, |_, head, seen| {
-                    memory::read(head, t, seen);
+                    if !head[0].is_write() {
+                        memory::read(head, t, seen);
+                    }
                     address_again(head, t);
                     score(head, seen);
                 });
@@ -162,22 +210,28 @@ pub fn recompute<R: Real>(
     again
 }
 
-/// Computes a part of a head that was not recorded, from what was: all that it is made of is there.
-pub fn complete<R: Real>(
-    config: &ModelConfig,
+/// As [`super::Machine::complete`].
+pub(super) fn complete<R: Real>(
+    config: &NtmConfig,
     conventions: &Conventions,
     trace: &mut Trace<R>,
-    (head, part): (usize, Part),
+    rule: &Rule,
 ) {
+    let Place::Head(head) = rule.place else {
+        return;
+    };
+    let stage = Stage::ALL
+        .into_iter()
+        .find(|stage| stage.makes() == rule.array);
     let mut norms = vec![R::ZERO; trace.norms.width()];
     for t in 0..trace.steps() {
         let heads = &mut trace.heads;
-        if !matches!(part, Part::Similarity | Part::Read) {
-            stage(part, &mut heads[head..=head], t);
+        if let Some(stage) = stage {
+            again(stage, &mut heads[head..=head], t);
             continue;
         }
-        let mut see = |head: &mut [HeadTrace<R>], seen: &[R]| match part {
-            Part::Read => memory::read(head, t, seen),
+        let mut see = |head: &mut [HeadTrace<R>], seen: &[R]| match rule.array {
+            "read" => memory::read(head, t, seen),
             _ => score(config, &conventions.scoring, head, t, seen, &mut norms),
         };
         let (before, after) = (trace.memory_columns.row(t), trace.memory_columns.row(t + 1));
@@ -198,8 +252,8 @@ pub fn complete<R: Real>(
 }
 
 /// M_t from M_{t−1} and what the write heads did in step `t`. Of unknown [`Turns`] nothing is known.
-pub fn write<R: Real>(
-    config: &ModelConfig,
+pub(super) fn write<R: Real>(
+    config: &NtmConfig,
     conventions: &Conventions,
     heads: &[HeadTrace<R>],
     t: usize,
@@ -241,7 +295,7 @@ fn in_turn<R: Real>(
 
 /// The similarities of all heads at one step with the memory that they see.
 fn score<R: Real>(
-    config: &ModelConfig,
+    config: &NtmConfig,
     scoring: &Scoring,
     heads: &mut [HeadTrace<R>],
     t: usize,
@@ -251,7 +305,7 @@ fn score<R: Real>(
     let epsilon = R::from_f64(config.similarity_epsilon);
     let at_least = |x: R| if x < epsilon { epsilon } else { x };
     let over: &dyn Fn(R, R) -> R = match scoring {
-        Scoring::Cosine => return compare(heads, t, seen, epsilon, norms),
+        Scoring::Cosine => return score::forward(heads, t, seen, epsilon, norms),
         Scoring::Unknown { .. } => return,
         Scoring::CosineAdded => &|k, m| k * m + epsilon,
         Scoring::CosineAtLeast => &|k, m| at_least(k * m),
@@ -273,22 +327,16 @@ fn score<R: Real>(
 
 /// Every stage behind the similarity from the recorded stage before it.
 fn address_again<R: Real>(heads: &mut [HeadTrace<R>], t: usize) {
-    for part in [Part::Weighting, Part::Shifted, Part::Gated, Part::Content] {
-        stage(part, heads, t);
+    for stage in Stage::ALL.into_iter().rev() {
+        again(stage, heads, t);
     }
 }
 
 kernel! {
     /// One stage of these heads at one step.
-    fn stage<'a, R>(simd; part: Part, heads: &'a mut [HeadTrace<R>], t: usize) {
+    fn again<'a, R>(simd; stage: Stage, heads: &'a mut [HeadTrace<R>], t: usize) {
         for head in heads {
-            match part {
-                Part::Content => content_of(simd, head, t),
-                Part::Gated => gated_of(simd, head, t),
-                Part::Shifted => shifted_of(simd, head, t),
-                Part::Weighting => weighting_of(simd, head, t),
-                Part::Similarity | Part::Read => {}
-            }
+            stage.forward(simd, head, t);
         }
     }
 }
@@ -296,24 +344,24 @@ kernel! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Ntm;
+    use crate::model::{Kind, Model};
     use crate::task::{Copy, Task};
 
-    fn recorded(order: Order) -> (ModelConfig, Trace<f32>) {
+    fn recorded(order: Order) -> (NtmConfig, Trace<f32>) {
         let task = Task::Copy(Copy {
             bits: 3,
             length: 4..=4,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.read_heads, config.write_heads) = (37, 2, 3);
         config.order = order;
-        let machine = Ntm::new(config.clone(), 5);
+        let machine = Model::new(config.clone(), 5);
         let mut trace = Trace::new(&config);
         machine.run(&task.episode(1, 0).input, &mut trace);
         (config, trace)
     }
 
-    fn again(config: &ModelConfig, trace: &Trace<f32>) -> Trace<f32> {
+    fn again(config: &NtmConfig, trace: &Trace<f32>) -> Trace<f32> {
         recompute(config, &Conventions::default(), trace)
     }
 
@@ -361,8 +409,11 @@ mod tests {
                 ] {
                     series.as_mut_slice().fill(f32::NAN);
                 }
-                for part in &Part::ALL[..4] {
-                    complete(&config, &Conventions::default(), &mut trace, (head, *part));
+                let conventions = Conventions::default();
+                let of_head =
+                    |rule: &&Rule| rule.place == Place::Head(head) && rule.array != "weighting";
+                for rule in config.rules(&conventions).iter().filter(of_head) {
+                    complete(&config, &conventions, &mut trace, rule);
                 }
                 assert_eq!(trace, honest, "{order:?}, head {head}");
             }

@@ -7,7 +7,7 @@
 
 use ndarray::ArrayView2;
 
-use super::config::ModelConfig;
+use super::machine::{AsKind, head_name};
 use crate::math::{Real, Series};
 
 /// What is known of an array before any episode.
@@ -200,9 +200,10 @@ pub enum Place {
 
 impl<R: Real> Trace<R> {
     /// An empty trace for machines of this configuration.
-    pub fn new(config: &ModelConfig) -> Self {
+    pub fn new(kind: &impl AsKind) -> Self {
+        let config = kind.kind();
         let at = |place| move |spec: &ArraySpec| config.width(place, spec);
-        let layers = 0..config.controller.layers;
+        let layers = 0..config.layers();
         let heads = 0..config.heads();
         let layers = layers.map(|index| LayerTrace::with_widths(at(Place::Layer(index))));
         let heads = heads.map(|index| HeadTrace::with_widths(at(Place::Head(index))));
@@ -222,10 +223,33 @@ impl<R: Real> Trace<R> {
             .chain(heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index)))))
     }
 
+    /// The series of this name, as it stands; `None` where the machine does not have it.
+    pub fn series(&self, place: Place, array: &str) -> Option<&Series<R>> {
+        let found = self
+            .everything()
+            .find(|(at, spec, _)| *at == place && spec.name == array);
+        found
+            .map(|(.., series)| series)
+            .filter(|series| series.width() > 0)
+    }
+
+    /// [`Trace::series`], to write.
+    pub fn series_mut(&mut self, place: Place, array: &str) -> Option<&mut Series<R>> {
+        let is_it = |(spec, _): &(&ArraySpec, &mut Series<R>)| spec.name == array;
+        let found = match place {
+            Place::Machine => self.arrays_mut().find(is_it),
+            Place::Layer(index) => self.layers.get_mut(index)?.arrays_mut().find(is_it),
+            Place::Head(index) => self.heads.get_mut(index)?.arrays_mut().find(is_it),
+        };
+        found
+            .map(|(_, series)| series)
+            .filter(|series| series.width() > 0)
+    }
+
     /// Bytes of a trace with room for an episode of `steps` steps, as [`Trace::resize_for_training`] makes
     /// it; with no limit on the values of memory, as [`Trace::resize`] does.
-    pub fn bytes(config: &ModelConfig, steps: usize, limit: usize) -> u64 {
-        let trace = Self::new(config);
+    pub fn bytes(kind: &impl AsKind, steps: usize, limit: usize) -> u64 {
+        let trace = Self::new(kind);
         let every = Self::memory_every_for(trace.memory_columns.width(), steps, limit);
         let of = |(_, spec, series): (Place, &ArraySpec, &Series<R>)| {
             (series.width() as u64).saturating_mul(rows(spec, steps, every) as u64)
@@ -323,11 +347,7 @@ impl<R: Real> Trace<R> {
 
     /// `read0`, `read1`, …, `write0`, …, as [`ModelConfig::head_name`].
     pub fn head_name(&self, head: usize) -> String {
-        let reads = self.heads.partition_point(|head| !head.is_write());
-        match head.checked_sub(reads) {
-            None => format!("read{head}"),
-            Some(write) => format!("write{write}"),
-        }
+        head_name(self.heads.partition_point(|head| !head.is_write()), head)
     }
 
     /// Steps of the recorded episode, T.
@@ -397,11 +417,11 @@ impl<R: Real> HeadTrace<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::config::ControllerKind;
+    use crate::model::config::{ControllerKind, NtmConfig};
 
     #[test]
     fn bytes_are_those_of_the_arrays() {
-        let mut config = ModelConfig::new(3, 2);
+        let mut config = NtmConfig::new(3, 2);
         (config.rows, config.columns, config.write_heads) = (40, 6, 2);
         (config.controller.layers, config.shift_range) = (2, 2);
         for kind in [ControllerKind::Lstm, ControllerKind::Feedforward] {
@@ -427,7 +447,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "only some memories were kept")]
     fn a_memory_that_was_not_kept_is_not_shown() {
-        let mut trace = Trace::<f32>::new(&ModelConfig::new(3, 2));
+        let mut trace = Trace::<f32>::new(&NtmConfig::new(3, 2));
         trace.resize_for_training(50, 0);
         let _ = trace.memory(49);
     }

@@ -2,8 +2,7 @@
 
 use super::trainer::{TAPE_LIMIT, group_size};
 use crate::math::matrix::padded;
-use crate::model::config::Order;
-use crate::model::{ModelConfig, Trace};
+use crate::model::{Extent, ModelConfig, Trace};
 
 /// The largest recording that is held to be looked at, in bytes.
 pub const LARGEST_RECORDING: u64 = 2 << 30;
@@ -11,8 +10,6 @@ pub const LARGEST_RECORDING: u64 = 2 << 30;
 /// Copies of the weights that a training run holds beside the gradients of its groups: the machine, the best
 /// one so far, the gradient, three moments of the optimizer, and two on their way to the disk.
 const COPIES: u64 = 8;
-/// Vectors of N values that back-propagation keeps for each head.
-const VECTORS_PER_HEAD: usize = 10;
 
 /// Work that is about to take memory.
 #[derive(Clone, Debug)]
@@ -94,22 +91,25 @@ impl Demand {
     /// The same work where one part is no larger than in the experiments that ship.
     fn with_ordinary(&self, part: Part) -> Self {
         let mut less = self.clone();
+        let config = &mut less.config;
         let (size, most) = match part {
-            Part::Steps => (&mut less.steps, 128),
-            Part::Rows => (&mut less.config.rows, 128),
-            Part::Columns => (&mut less.config.columns, 20),
-            Part::Units => (&mut less.config.controller.size, 100),
-            Part::Layers => (&mut less.config.controller.layers, 1),
+            Part::Rows => (config.extent_mut(Extent::Rows), 128),
+            Part::Columns => (config.extent_mut(Extent::Columns), 20),
+            Part::Units => (config.extent_mut(Extent::Units), 100),
+            Part::Layers => (config.extent_mut(Extent::Layers), 1),
+            Part::Steps => (Some(&mut less.steps), 128),
             Part::Batch => match &mut less.work {
-                Work::Training { batch, .. } => (batch, 16),
+                Work::Training { batch, .. } => (Some(batch), 16),
                 Work::Recording | Work::Measuring { .. } => return less,
             },
             Part::Threads => match &mut less.work {
-                Work::Training { threads, .. } | Work::Measuring { threads } => (threads, 4),
+                Work::Training { threads, .. } | Work::Measuring { threads } => (Some(threads), 4),
                 Work::Recording => return less,
             },
         };
-        *size = most.min(*size);
+        if let Some(size) = size {
+            *size = most.min(*size);
+        }
         less
     }
 }
@@ -123,12 +123,12 @@ pub fn recording_bytes(config: &ModelConfig, steps: usize) -> u64 {
 fn evaluation_bytes(config: &ModelConfig, steps: usize, at_a_time: usize) -> u64 {
     tape_bytes(config, steps)
         .saturating_mul(at_a_time as u64)
-        .saturating_add(of_f32(config.parameters()))
+        .saturating_add(of_f32(config.shape().count()))
 }
 
 /// Bytes that a [`super::Trainer`] takes for episodes of `steps` steps, on so many threads.
 fn training_bytes(config: &ModelConfig, steps: usize, batch: usize, threads: usize) -> u64 {
-    let (weights, size) = (of_f32(config.parameters()), group_size(batch));
+    let (weights, size) = (of_f32(config.shape().count()), group_size(batch));
     let threads = threads.min(batch);
     let tape = tape_bytes(config, steps).saturating_add(workspace_bytes(config, steps));
     let tapes = tape.saturating_mul((threads * size) as u64);
@@ -146,30 +146,14 @@ fn tape_bytes(config: &ModelConfig, steps: usize) -> u64 {
 
 /// Input, target, mask and loss.
 fn episode_bytes(config: &ModelConfig, steps: usize) -> u64 {
-    let per_step = config.inputs + config.outputs + 2;
+    let per_step = config.inputs() + config.outputs() + 2;
     of_f32((per_step as u64).saturating_mul(steps as u64))
 }
 
 /// What back-propagation needs beside the tape.
 fn workspace_bytes(config: &ModelConfig, steps: usize) -> u64 {
-    let memory = config.rows * config.columns;
-    let per_step = config.controller.layers * padded(config.layer_outputs())
-        + padded(config.head_outputs())
-        + config.features()
-        + padded(config.outputs);
-    let every = Trace::<f32>::memory_every_for(memory, steps, TAPE_LIMIT);
-    let again = if every == 1 { 0 } else { every };
-    let is_pair = (config.read_heads, config.write_heads) == (1, 1);
-    let is_written_first = config.order == Order::WriteFirst;
-    let more = usize::from(!is_pair || is_written_first) + usize::from(is_written_first);
-    let memories = 1 + more + again;
-    let vectors = config.heads() * VECTORS_PER_HEAD * config.rows;
-    of_f32(
-        (memory as u64)
-            .saturating_mul(memories as u64)
-            .saturating_add((per_step as u64).saturating_mul(steps as u64))
-            .saturating_add(vectors as u64),
-    )
+    let logit = (padded(config.outputs()) as u64).saturating_mul(steps as u64);
+    of_f32(logit.saturating_add(config.scratch_values(steps, TAPE_LIMIT)))
 }
 
 fn of_f32(values: u64) -> u64 {
@@ -179,6 +163,7 @@ fn of_f32(values: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::NtmConfig;
     use crate::task::{Copy, Task};
     use crate::train::Recording;
 
@@ -188,16 +173,19 @@ mod tests {
             bits: 3,
             length: 7..=7,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.controller.layers) = (30, 2);
-        let recording = Recording::new(&crate::model::Ntm::new(config.clone(), 1), &task, 1, 0);
+        let recording = Recording::new(&crate::model::Model::new(config.clone(), 1), &task, 1, 0);
         let episode = &recording.episode;
         let held = recording.trace.values().count()
             + episode.input.len()
             + episode.target.len()
             + episode.mask.len()
             + recording.loss.len();
-        assert_eq!(recording_bytes(&config, episode.steps()), 4 * held as u64);
+        assert_eq!(
+            recording_bytes(&config.clone().into(), episode.steps()),
+            4 * held as u64
+        );
     }
 
     #[test]
@@ -211,10 +199,10 @@ mod tests {
             Part::Batch,
             Part::Threads,
         ];
-        let blamed = |change: fn(&mut Demand)| {
+        let blamed = |change: &dyn Fn(&mut Demand)| {
             let (batch, threads) = (1, 1);
             let mut demand = Demand {
-                config: ModelConfig::new(9, 8),
+                config: NtmConfig::new(9, 8).into(),
                 steps: 41,
                 work: Work::Training { batch, threads },
             };
@@ -223,47 +211,59 @@ mod tests {
                 .largest(parts.map(|part| (part, ())))
                 .map(|(part, ())| part)
         };
-        assert_eq!(blamed(|_| ()), None);
-        assert_eq!(blamed(|demand| demand.steps = 1_000_000), Some(Part::Steps));
+        assert_eq!(blamed(&|_| ()), None);
         assert_eq!(
-            blamed(|demand| demand.config.rows = 1 << 18),
+            blamed(&|demand| demand.steps = 1_000_000),
+            Some(Part::Steps)
+        );
+        let with = |change: fn(&mut NtmConfig)| -> ModelConfig {
+            let mut config = NtmConfig::new(9, 8);
+            change(&mut config);
+            config.into()
+        };
+        let large = with(|config| config.rows = 1 << 18);
+        assert_eq!(
+            blamed(&|demand| demand.config = large.clone()),
             Some(Part::Rows)
         );
+        let wide = with(|config| config.columns = 4096);
         assert_eq!(
-            blamed(|demand| demand.config.columns = 4096),
+            blamed(&|demand| demand.config = wide.clone()),
             Some(Part::Columns)
         );
-        let large_controller = |demand: &mut Demand| {
-            demand.config.controller.size = 16_384;
-            demand.config.controller.layers = 16;
-        };
-        assert_eq!(blamed(large_controller), Some(Part::Units));
-        let many_layers = |demand: &mut Demand| demand.config.controller.layers = 4096;
-        assert_eq!(blamed(many_layers), Some(Part::Layers));
+        let large_controller = with(|config| {
+            (config.controller.size, config.controller.layers) = (16_384, 16);
+        });
+        let found = blamed(&|demand| demand.config = large_controller.clone());
+        assert_eq!(found, Some(Part::Units));
+        let many_layers = with(|config| config.controller.layers = 4096);
+        let found = blamed(&|demand| demand.config = many_layers.clone());
+        assert_eq!(found, Some(Part::Layers));
         let many = |demand: &mut Demand| {
             let (batch, threads) = (4096, 2);
             demand.work = Work::Training { batch, threads };
         };
-        assert_eq!(blamed(many), Some(Part::Batch));
+        assert_eq!(blamed(&many), Some(Part::Batch));
         let at_once = |demand: &mut Demand| demand.work = Work::Measuring { threads: 1000 };
-        assert_eq!(blamed(at_once), Some(Part::Threads));
+        assert_eq!(blamed(&at_once), Some(Part::Threads));
     }
 
     #[test]
     fn a_batch_takes_a_tape_for_each_episode_at_a_time_and_gradients_for_its_groups() {
-        let config = ModelConfig::new(9, 8);
+        let config = ModelConfig::from(NtmConfig::new(9, 8));
         let bytes = |batch, threads| training_bytes(&config, 2001, batch, threads);
         assert!(bytes(1, 1) > evaluation_bytes(&config, 2001, 1));
         assert_eq!(bytes(1, 1), bytes(1, 8));
         assert!(bytes(16, 4) > 10 * bytes(1, 1));
         let gradients = bytes(4096, 4) - bytes(16, 4);
-        assert_eq!(gradients, 1020 * 4 * config.parameters());
+        assert_eq!(gradients, 1020 * 4 * config.shape().count());
     }
 
     #[test]
     fn a_large_memory_is_not_kept_at_every_step() {
-        let mut config = ModelConfig::new(9, 8);
+        let mut config = NtmConfig::new(9, 8);
         (config.rows, config.columns) = (1 << 16, 64);
+        let config = config.into();
         let all = recording_bytes(&config, 2000);
         assert!(training_bytes(&config, 2000, 1, 1) < all / 3);
         assert!(evaluation_bytes(&config, 2000, 1) < all / 5);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::curves::median;
 use super::loss::{Score, score};
 use super::trainer::TAPE_LIMIT;
-use crate::model::{Ntm, Overrun, Trace};
+use crate::model::{Model, Overrun, Trace};
 use crate::task::Task;
 
 /// The means over a set of episodes.
@@ -79,7 +79,7 @@ impl Measurement {
 
 /// Runs episodes 0 .. `episodes` of `seed`; the result does not depend on `threads`.
 pub fn measure(
-    machine: &Ntm<f32>,
+    machine: &Model<f32>,
     task: &Task,
     seed: u64,
     episodes: usize,
@@ -100,7 +100,7 @@ pub fn measure(
 
 /// The means of [`measure`] alone.
 pub fn evaluate(
-    machine: &Ntm<f32>,
+    machine: &Model<f32>,
     task: &Task,
     seed: u64,
     episodes: usize,
@@ -126,7 +126,7 @@ pub fn chance(task: &Task, seed: u64, episodes: usize) -> f64 {
 /// [`evaluate`] on threads that are there already.
 pub(super) fn evaluate_on(
     threads: &ThreadPool,
-    machine: &Ntm<f32>,
+    machine: &Model<f32>,
     task: &Task,
     seed: u64,
     episodes: usize,
@@ -141,7 +141,7 @@ pub(super) fn evaluate_on(
 fn each_within<T: Send>(
     limit: usize,
     threads: &ThreadPool,
-    machine: &Ntm<f32>,
+    machine: &Model<f32>,
     task: &Task,
     (seed, episodes): (u64, usize),
     known: impl Fn(&Trace<f32>) -> T + Sync,
@@ -150,7 +150,7 @@ fn each_within<T: Send>(
         let episode = task.episode(seed, index as u64);
         // Only logits and weightings are looked at: a large memory need not be kept at every step.
         let input = std::iter::once(&episode.input);
-        machine.run_for_training(input, limit, std::slice::from_mut(trace));
+        machine.run_together(input, limit, std::slice::from_mut(trace));
         let score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
         (score, known(trace))
     };
@@ -165,7 +165,7 @@ fn each_within<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ModelConfig;
+    use crate::model::NtmConfig;
     use crate::task::Copy;
 
     #[test]
@@ -174,9 +174,9 @@ mod tests {
             bits: 3,
             length: 1..=12,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.write_heads) = (20, 6, 2);
-        let machine = Ntm::new(config, 4);
+        let machine = Model::new(config, 4);
         let threads = super::super::threads(1);
         let overrun = |trace: &Trace<f32>| trace.overrun();
         let measured = |limit| {

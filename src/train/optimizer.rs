@@ -220,16 +220,17 @@ kernel! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::NtmConfig;
 
     /// A machine small enough to count by hand; only the first parameter is looked at.
     fn first_after(config: OptimizerConfig, gradients: &[f64]) -> Vec<f64> {
-        let model = ModelConfig::new(1, 1);
-        let mut optimizer = Optimizer::<f64>::new(config, &model);
+        let model = NtmConfig::new(1, 1);
+        let mut optimizer = Optimizer::<f64>::new(config, &model.clone().into());
         let (mut params, mut gradient) = (Params::zeros(&model), Params::zeros(&model));
         let step = |&g: &f64| {
-            gradient.controller[0].weight[[0, 0]] = g;
+            gradient.linears[0].weight[[0, 0]] = g;
             optimizer.update(&mut params, &gradient, 1.0);
-            params.controller[0].weight[[0, 0]]
+            params.linears[0].weight[[0, 0]]
         };
         gradients.iter().map(step).collect()
     }
@@ -271,16 +272,19 @@ mod tests {
 
     #[test]
     fn large_gradients_are_clipped_and_only_broken_ones_refused() {
-        let model = ModelConfig::new(1, 1);
+        let model = NtmConfig::new(1, 1);
         let with = |values: [f32; 2]| {
             let mut gradient = Params::<f32>::zeros(&model);
-            [gradient.output.bias[[0, 0]], gradient.heads.bias[[0, 1]]] = values;
+            [
+                gradient.linears[2].bias[[0, 0]],
+                gradient.linears[1].bias[[0, 1]],
+            ] = values;
             gradient
         };
         let mut large = with([3e30, -4e30]);
         assert!((global_norm(&large) / 5e30 - 1.0).abs() < 1e-6);
         assert!(clip(&mut large, Clip::GlobalNorm(10.0)));
-        assert!((large.output.bias[[0, 0]] - 6.0).abs() < 1e-5);
+        assert!((large.linears[2].bias[[0, 0]] - 6.0).abs() < 1e-5);
         assert!((global_norm(&large) - 10.0).abs() < 1e-5);
         for kind in [Clip::None, Clip::Elementwise(1.0), Clip::GlobalNorm(1.0)] {
             assert!(clip(&mut with([f32::MAX, 0.0]), kind), "{kind:?}");
@@ -292,21 +296,21 @@ mod tests {
 
     #[test]
     fn clipping() {
-        let model = ModelConfig::new(1, 1);
+        let model = NtmConfig::new(1, 1);
         let mut gradient = Params::<f64>::zeros(&model);
         (
-            gradient.output.bias[[0, 0]],
-            gradient.controller[0].bias[[0, 3]],
+            gradient.linears[2].bias[[0, 0]],
+            gradient.linears[0].bias[[0, 3]],
         ) = (30.0, -40.0);
         let mut scaled = gradient.clone();
         clip(&mut scaled, Clip::GlobalNorm(5.0));
-        assert!((scaled.output.bias[[0, 0]] - 3.0).abs() < 1e-12);
+        assert!((scaled.linears[2].bias[[0, 0]] - 3.0).abs() < 1e-12);
         assert!((global_norm(&scaled) - 5.0).abs() < 1e-12);
         clip(&mut gradient, Clip::Elementwise(10.0));
         assert_eq!(
             (
-                gradient.output.bias[[0, 0]],
-                gradient.controller[0].bias[[0, 3]]
+                gradient.linears[2].bias[[0, 0]],
+                gradient.linears[0].bias[[0, 3]]
             ),
             (10.0, -10.0)
         );

@@ -1,7 +1,7 @@
 //! One episode with everything known about it: what was asked, what the machine did, how well it answered.
 
 use super::loss::{Score, is_wrong, score};
-use crate::model::{Conventions, Ntm, Trace};
+use crate::model::{Conventions, Model, Trace};
 use crate::task::{Episode, Task};
 
 /// Stands in a recording for a value that nobody recorded: a NaN with bits of its own. What is computed from it
@@ -44,7 +44,7 @@ pub struct Recording {
 
 impl Recording {
     /// Runs the machine on episode `index` of the run with this seed.
-    pub fn new(machine: &Ntm<f32>, task: &Task, seed: u64, index: u64) -> Self {
+    pub fn new(machine: &Model<f32>, task: &Task, seed: u64, index: u64) -> Self {
         let mut recording = Self::of(machine, task, task.episode(seed, index));
         recording.origin = Some((seed, index));
         recording
@@ -78,7 +78,7 @@ impl Recording {
     }
 
     /// Runs the machine on an episode made by hand.
-    pub fn of(machine: &Ntm<f32>, task: &Task, episode: Episode) -> Self {
+    pub fn of(machine: &Model<f32>, task: &Task, episode: Episode) -> Self {
         let mut trace = Trace::new(&machine.config);
         machine.run(&episode.input, &mut trace);
         let mut loss = vec![0.0; episode.steps()];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::config::TrainingConfig;
 use super::evaluate::Evaluation;
 use super::optimizer::Optimizer;
-use crate::model::{ModelConfig, Ntm};
+use crate::model::{Model, ModelConfig};
 
 /// A training run between two updates. With its task and its configuration it says everything about the rest
 /// of the run: what goes on from a copy of it ends in the same bits. Episodes are functions of the seed and
@@ -13,11 +13,11 @@ use crate::model::{ModelConfig, Ntm};
 #[derive(Clone, Debug)]
 pub struct State {
     /// The machine as it is now.
-    pub machine: Ntm<f32>,
+    pub machine: Model<f32>,
     /// The running moments of the gradient.
     pub optimizer: Optimizer<f32>,
     /// The best machine of all validations so far, with its measure.
-    pub best: Option<(Ntm<f32>, Evaluation)>,
+    pub best: Option<(Model<f32>, Evaluation)>,
     /// One point per validation.
     pub history: Vec<HistoryPoint>,
     /// Sequences trained on so far.
@@ -48,7 +48,7 @@ impl State {
     pub fn new(model: ModelConfig, config: &TrainingConfig) -> Self {
         Self {
             optimizer: Optimizer::new(config.optimizer, &model),
-            machine: Ntm::new(model, config.seed),
+            machine: Model::new(model, config.seed),
             best: None,
             history: Vec::new(),
             sequences: 0,

@@ -12,7 +12,7 @@ use super::evaluate::{Evaluation, evaluate_on};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
-use crate::model::{ModelConfig, Ntm, Params, TOGETHER, Trace, Workspace};
+use crate::model::{Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
@@ -108,7 +108,7 @@ impl Tape {
     /// Forward, loss and backward of at most as many episodes as there are traces.
     fn learn(
         &mut self,
-        machine: &Ntm<f32>,
+        machine: &Model<f32>,
         mut episodes: Vec<Episode>,
         scale: f32,
         group: &mut Group,
@@ -118,7 +118,7 @@ impl Tape {
         let workspaces = &mut self.workspaces[..episodes.len()];
         group.scores.resize(episodes.len(), Score::default());
         let inputs = episodes.iter().map(|episode| &episode.input);
-        machine.run_for_training(inputs, TAPE_LIMIT, traces);
+        machine.run_together(inputs, TAPE_LIMIT, traces);
         let scored = traces.iter().zip(&mut *workspaces).zip(&mut group.scores);
         for (episode, ((trace, workspace), result)) in episodes.iter().zip(scored) {
             self.loss.resize(episode.steps(), 0.0);
@@ -142,8 +142,13 @@ pub(super) fn group_size(batch: usize) -> usize {
 
 impl Trainer {
     /// A fresh run: weights from the seed of `config`, nothing learned.
-    pub fn new(task: Task, model: ModelConfig, config: TrainingConfig, threads: usize) -> Self {
-        let state = State::new(model, &config);
+    pub fn new(
+        task: Task,
+        model: impl Into<ModelConfig>,
+        config: TrainingConfig,
+        threads: usize,
+    ) -> Self {
+        let state = State::new(model.into(), &config);
         Self::resume(task, config, state, threads)
     }
 
@@ -293,8 +298,9 @@ impl Trainer {
             seed,
             self.config.validation_episodes,
         );
-        let is_best =
-            |best: &(Ntm<f32>, Evaluation)| validation.bits_per_sequence < best.1.bits_per_sequence;
+        let is_best = |best: &(Model<f32>, Evaluation)| {
+            validation.bits_per_sequence < best.1.bits_per_sequence
+        };
         // Weights whose validation is not finite are never the best, not even as the first.
         if validation.bits_per_sequence.is_finite() && self.state.best.as_ref().is_none_or(is_best)
         {
@@ -321,10 +327,9 @@ impl Trainer {
             .find_map(|group| group.not_finite.clone());
         let (tensor, step) = in_trace.map_or_else(
             || {
-                let config = &self.state.machine.config;
-                let gradient = first_broken(&self.gradient, config);
+                let gradient = first_broken(&self.gradient);
                 let named = gradient.map(|name| format!("gradient of {name}"));
-                let named = named.or_else(|| first_broken(&self.state.machine.params, config));
+                let named = named.or_else(|| first_broken(&self.state.machine.params));
                 (named.unwrap_or("gradient".into()), None)
             },
             |(tensor, step)| (tensor, Some(step)),
@@ -339,8 +344,8 @@ impl Trainer {
 }
 
 /// The first tensor with a value that is not finite.
-fn first_broken(params: &Params<f32>, config: &ModelConfig) -> Option<String> {
-    let mut named = params.named(config).into_iter();
+fn first_broken(params: &Params<f32>) -> Option<String> {
+    let mut named = params.named().into_iter();
     let broken = named.find(|(_, tensor)| tensor.iter().any(|value| !value.is_finite()));
     broken.map(|(name, _)| name)
 }
@@ -348,6 +353,7 @@ fn first_broken(params: &Params<f32>, config: &ModelConfig) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::NtmConfig;
     use crate::task::Copy;
     use crate::train::{Clip, Optimizer, OptimizerConfig};
 
@@ -362,7 +368,7 @@ mod tests {
 
     fn small_on(task: Copy, batch: usize, sequences: u64, threads: usize) -> Trainer {
         let task = Task::Copy(task);
-        let mut model = ModelConfig::new(task.inputs(), task.outputs());
+        let mut model = NtmConfig::new(task.inputs(), task.outputs());
         (model.rows, model.columns, model.controller.size) = (8, 6, 20);
         let config = TrainingConfig {
             optimizer: OptimizerConfig::Adam {
@@ -501,7 +507,7 @@ mod tests {
         let params = &mut trainer.state.machine.params;
         params.slices_mut().flatten().for_each(|p| *p = 0.0);
         // Outputs that see nothing yet: the loss is finite, the sum of their gradients is not.
-        params.output.weight.view_mut().fill(3e38);
+        params.linears[2].weight.view_mut().fill(3e38);
         let before = trainer.state.machine.params.clone();
         let good = (0..2 * OVERFLOWS_IN_A_ROW)
             .take_while(|_| trainer.update().is_ok())
@@ -516,11 +522,7 @@ mod tests {
     #[test]
     fn a_value_that_is_not_finite_stops_the_run_and_spares_the_weights() {
         let mut trainer = small(2, 100, 1);
-        trainer
-            .state
-            .machine
-            .params
-            .heads
+        trainer.state.machine.params.linears[1]
             .bias
             .view_mut()
             .fill(f32::NAN);
@@ -528,7 +530,7 @@ mod tests {
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.step),
-            ("read0.strength", Some(0))
+            ("read0.key", Some(0))
         );
         assert_eq!(before, format!("{:?}", trainer.state.machine.params));
     }

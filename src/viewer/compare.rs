@@ -456,7 +456,7 @@ pub fn left_out(found: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::train::Recording;
     use crate::viewer::OpenedTrace;
@@ -466,7 +466,7 @@ mod tests {
             bits: 2,
             length: 1..=1,
         });
-        let machine = Ntm::new(ModelConfig::new(task.inputs(), task.outputs()), serial);
+        let machine = Model::new(NtmConfig::new(task.inputs(), task.outputs()), serial);
         let open = Open::of_file(OpenedTrace {
             title: String::new(),
             recording: Recording::new(&machine, &task, 1, 0),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Export, Files, Machine, Opened, OpenedTrace};
 use crate::io::{RunFolder, Trained, picture, trace, weights};
-use crate::model::Ntm;
+use crate::model::Model;
 
 /// The file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,7 +92,7 @@ pub fn shipped() -> Vec<Machine> {
         name: Machine::UNTRAINED.to_owned(),
         title: format!("{}, untrained", first.title),
         task: first.task.clone(),
-        ntm: Ntm::new(first.ntm.config.clone(), 1),
+        ntm: Model::new(first.ntm.config.clone(), 1),
     });
     machines.extend(untrained);
     machines

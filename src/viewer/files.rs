@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::{ModelConfig, Ntm};
+use crate::model::{Model, ModelConfig};
 use crate::task::Task;
 use crate::train::Recording;
 
@@ -16,7 +16,7 @@ pub struct Machine {
     /// The task, with the ranges it was trained on.
     pub task: Task,
     /// Configuration and weights.
-    pub ntm: Ntm<f32>,
+    pub ntm: Model<f32>,
 }
 
 impl Machine {

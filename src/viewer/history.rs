@@ -164,7 +164,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::train::Recording;
     use crate::viewer::OpenedTrace;
@@ -206,9 +206,9 @@ mod tests {
             bits: 2,
             length: 1..=1,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.controller.size) = (8, 2, 2);
-        let recording = Recording::new(&Ntm::new(config, 1), &task, 1, 0);
+        let recording = Recording::new(&Model::new(config, 1), &task, 1, 0);
         let open = Open::of_file(OpenedTrace {
             title: String::new(),
             recording,

@@ -366,9 +366,9 @@ impl<'a> Units<'a> {
         let size = layer.cell.width();
         let before = match step.checked_sub(1) {
             Some(before) => Some(layer.cell.row(before)),
-            None => open.shown.machine.as_ref().map(|machine| {
-                let initial = &machine.ntm.params.initial.cell;
-                initial.row(index)
+            None => open.shown.machine.as_ref().and_then(|machine| {
+                let initial = machine.ntm.params.tensor("initial.cell")?;
+                Some(initial.row(index))
             }),
         };
         let gates = (layer.gates.steps() > step).then(|| {
@@ -487,7 +487,7 @@ fn step_card(open: &Open, step: usize) -> Card {
 mod tests {
     use super::*;
     use crate::model::config::Order;
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::train::Recording;
     use crate::viewer::OpenedTrace;
@@ -499,14 +499,14 @@ mod tests {
             length: 3..=3,
         });
         for (order, later) in [(Order::ReadFirst, 0), (Order::WriteFirst, 1)] {
-            let mut config = ModelConfig::new(task.inputs(), task.outputs());
+            let mut config = NtmConfig::new(task.inputs(), task.outputs());
             config.order = order;
-            let recording = Recording::new(&Ntm::new(config.clone(), 1), &task, 1, 0);
+            let recording = Recording::new(&Model::new(config.clone(), 1), &task, 1, 0);
             let memory = recording.trace.memory(2 + later)[[0, 1]];
             let open = Open::of_file(OpenedTrace {
                 title: String::new(),
                 recording,
-                config: Some(config),
+                config: Some(config.into()),
                 sha256: None,
             });
             let card = cell_card(&open, 0, 1, 2).unwrap();

@@ -84,13 +84,13 @@ pub fn told(links: &[Link], rows: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ModelConfig, Ntm, Trace};
+    use crate::model::{Model, NtmConfig, Trace};
 
     fn head() -> HeadTrace<f32> {
-        let mut config = ModelConfig::new(3, 2);
+        let mut config = NtmConfig::new(3, 2);
         config.rows = 8;
         let mut trace = Trace::new(&config);
-        let machine = Ntm::<f32>::new(config, 1);
+        let machine = Model::<f32>::new(config, 1);
         machine.run(&ndarray::Array2::zeros((1, 3)), &mut trace);
         trace.heads.swap_remove(0)
     }

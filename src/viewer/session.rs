@@ -13,7 +13,7 @@ use super::worker::{Request, Shown};
 use crate::figure::{Scalar, scalars};
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, ModelConfig, Overrun};
+use crate::model::{HeadTrace, ModelConfig, NtmConfig, Overrun};
 use crate::player::Stage;
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
@@ -78,7 +78,7 @@ impl Wish {
                 (*range.end()).min(4).max(*range.start()).min(MOST_REPEATS)
             }),
             seed,
-            rows: machine.ntm.config.rows,
+            rows: machine.ntm.config.rows(),
             flipped: Vec::new(),
             given: None,
         };
@@ -219,7 +219,7 @@ impl Open {
     /// True when the read heads see what was written in the same step.
     pub fn writes_first(&self) -> bool {
         let config = self.shown.config.as_ref();
-        config.is_some_and(|config| config.order == Order::WriteFirst)
+        config.is_some_and(|config| config.order() == Order::WriteFirst)
     }
 
     /// What a step consists of, in the order in which this machine works.
@@ -448,7 +448,7 @@ impl Session {
         if !config.runs_on_any_rows() {
             return None;
         }
-        let allowed = config.offsets()..=ModelConfig::MAX_ROWS;
+        let allowed = least_rows(config)..=NtmConfig::MAX_ROWS;
         self.wish.rows = rows.clamp(*allowed.start(), *allowed.end());
         limit("Memory rows", rows, &allowed)
     }
@@ -458,8 +458,8 @@ impl Session {
         let Some(machine) = self.machine() else {
             return vec![self.wish.rows];
         };
-        let own = machine.ntm.config.rows;
-        let least = ROWS[0].max(machine.ntm.config.offsets()).min(own);
+        let own = machine.ntm.config.rows();
+        let least = ROWS[0].max(least_rows(&machine.ntm.config)).min(own);
         let steps = self.wish.steps(&self.wish.task(machine));
         let fits = |rows: &usize| {
             let config = machine.ntm.config.with_rows(*rows);
@@ -530,7 +530,8 @@ impl Session {
             self.wish.flipped = same_bits;
         }
         let (trace, config) = (&recording.trace, &machine.ntm.config);
-        let fits = (trace.input.width(), trace.output.width()) == (config.inputs, config.outputs);
+        let fits =
+            (trace.input.width(), trace.output.width()) == (config.inputs(), config.outputs());
         let (task, episode) = (&recording.task, &recording.episode);
         self.ask_for(&machine, task, episode, recording.origin, fits);
     }
@@ -658,10 +659,15 @@ pub fn task_name(task: &Task) -> &str {
     }
 }
 
+/// The least number of rows that the shifts of a machine fit on.
+fn least_rows(config: &ModelConfig) -> usize {
+    config.ntm().map_or(1, NtmConfig::offsets)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Ntm;
+    use crate::model::Model;
     use crate::task::Copy;
 
     #[test]
@@ -671,12 +677,12 @@ mod tests {
                 bits: 2,
                 length: 1..=length,
             });
-            let mut config = ModelConfig::new(task.inputs(), task.outputs());
+            let mut config = NtmConfig::new(task.inputs(), task.outputs());
             (config.rows, config.controller.size) = (rows, 4);
             let machine = Machine {
                 name: String::new(),
                 title: String::new(),
-                ntm: Ntm::new(config, 1),
+                ntm: Model::new(config, 1),
                 task,
             };
             Wish::of(0, &machine, 1).size
@@ -693,7 +699,7 @@ mod tests {
             bits: 2,
             length: 3..=3,
         });
-        let machine = Ntm::new(ModelConfig::new(task.inputs(), task.outputs()), 1);
+        let machine = Model::new(NtmConfig::new(task.inputs(), task.outputs()), 1);
         let mut recording = Recording::new(&machine, &task, 1, 0);
         assert_eq!(not_finite(&recording), 0);
         recording.loss[1] = f32::NAN;

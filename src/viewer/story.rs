@@ -564,7 +564,7 @@ pub fn step_meant(recording: &Recording, step: usize, text: &str) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::{Model, NtmConfig};
     use crate::task::Task;
     use crate::train::{ABSENT, Recording};
 
@@ -575,8 +575,8 @@ mod tests {
             bits: 2,
             length: 3..=3,
         });
-        let config = ModelConfig::new(task.inputs(), task.outputs());
-        let mut recording = Recording::new(&Ntm::new(config, 1), &task, 1, 0);
+        let config = NtmConfig::new(task.inputs(), task.outputs());
+        let mut recording = Recording::new(&Model::new(config, 1), &task, 1, 0);
         let far = Stretch {
             start: 0,
             end: 2,

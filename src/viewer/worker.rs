@@ -12,7 +12,7 @@ use super::files::{Export, Files, Machine, Opened};
 use super::session::{Open, Wish};
 use crate::figure::{self, Figure, Format, Motion};
 use crate::io::room;
-use crate::model::{ModelConfig, Ntm};
+use crate::model::{Model, ModelConfig};
 use crate::task::Task;
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
@@ -374,7 +374,7 @@ fn record(request: &Request) -> Result<Shown, String> {
         wish,
     } = request;
     let own = &machine.ntm;
-    let (rows, own_rows) = (wish.rows, own.config.rows);
+    let (rows, own_rows) = (wish.rows, own.config.rows());
     // A machine without heads has no rows to choose from.
     let config = (rows != own_rows).then(|| own.config.with_rows(rows));
     let config = config.transpose().map_err(|error| {
@@ -388,7 +388,7 @@ fn record(request: &Request) -> Result<Shown, String> {
     if let Some(sentence) = too_large(&config, wish.steps(task)) {
         return Err(sentence);
     }
-    let other = (rows != own_rows).then(|| own.with_rows(config.rows));
+    let other = (rows != own_rows).then(|| own.with_rows(config.rows()));
     let other = other.transpose().map_err(|error| error.to_string())?;
     Ok(Shown {
         recording: play(other.as_ref().unwrap_or(own), task, wish),
@@ -401,7 +401,7 @@ fn record(request: &Request) -> Result<Shown, String> {
 
 /// Why an episode of so many steps is not recorded, where it would be too large.
 pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
-    let (bytes, rows) = (recording_bytes(config, steps), config.rows);
+    let (bytes, rows) = (recording_bytes(config, steps), config.rows());
     if bytes > LARGEST_RECORDING {
         let size = bytes >> 30;
         return Some(format!(
@@ -415,7 +415,7 @@ pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
 }
 
 /// The episode of the seed, or the one that was given or changed by hand.
-fn play(machine: &Ntm<f32>, task: &Task, wish: &Wish) -> Recording {
+fn play(machine: &Model<f32>, task: &Task, wish: &Wish) -> Recording {
     if wish.flipped.is_empty() && wish.given.is_none() {
         return Recording::new(machine, task, wish.seed, 0);
     }
@@ -429,6 +429,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::model::NtmConfig;
     use crate::task::Copy;
 
     /// Opening and choosing take until they are let go.
@@ -472,12 +473,12 @@ mod tests {
             bits: 2,
             length: 2..=2,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.controller.size) = (8, 4);
         let machine = Machine {
             name: "tiny".to_owned(),
             title: "Tiny".to_owned(),
-            ntm: Ntm::new(config, 1),
+            ntm: Model::new(config, 1),
             task: task.clone(),
         };
         let wish = Wish {

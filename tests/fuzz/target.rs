@@ -4,7 +4,7 @@ use std::io::Write;
 
 use tapescope::io::trace::{self, Source};
 use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, log, weights};
-use tapescope::model::Ntm;
+use tapescope::model::Model;
 use tapescope::task::Task;
 use tapescope::train::{Recording, Trainer};
 
@@ -121,14 +121,14 @@ fn text(mutator: &mut Mutator, file: &[u8], other: &[u8]) -> Vec<u8> {
     file
 }
 
-fn record(machine: &str) -> (Ntm<f32>, Recording) {
+fn record(machine: &str) -> (Model<f32>, Recording) {
     let experiment = Experiment::from_json(machine, "tiny.json", &[]).unwrap();
-    let machine = Ntm::new(experiment.model, 3);
+    let machine = Model::new(experiment.model, 3);
     let recording = Recording::new(&machine, &experiment.task, 7, 2);
     (machine, recording)
 }
 
-fn source(machine: &Ntm<f32>) -> Source<'_> {
+fn source(machine: &Model<f32>) -> Source<'_> {
     Source {
         config: &machine.config,
         sha256: None,
@@ -185,7 +185,7 @@ fn npz(machine: &str) -> Vec<u8> {
 fn safetensors(machine: &str) -> Vec<u8> {
     let experiment = Experiment::from_json(machine, "tiny.json", &[]).unwrap();
     weights::to_bytes(&Trained {
-        machine: Ntm::new(experiment.model.clone(), 3),
+        machine: Model::new(experiment.model.clone(), 3),
         experiment,
         history: Vec::new(),
         evaluation: None,

@@ -9,12 +9,12 @@ fn with_two_machines() -> Harness<'static, App> {
         item_length: 2,
         items: 2..=3,
     });
-    let mut config = ModelConfig::new(task.inputs(), task.outputs());
+    let mut config = NtmConfig::new(task.inputs(), task.outputs());
     (config.rows, config.columns, config.read_heads) = (16, 6, 2);
     let many = Machine {
         name: "many".to_owned(),
         title: "Many heads".to_owned(),
-        ntm: Ntm::new(config, 1),
+        ntm: Model::new(config, 1),
         task,
     };
     let options = Options {

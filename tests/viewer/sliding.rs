@@ -66,9 +66,9 @@ fn a_track_is_moved_by_keys_and_leaves_the_others_to_playback() {
 #[test]
 fn what_was_learned_fixes_the_rows_and_it_is_said() {
     let mut fixed = machine("fixed", 1);
-    let mut config = fixed.ntm.config.clone();
+    let mut config = fixed.ntm.config.ntm().unwrap().clone();
     config.initial_memory = InitialMemory::Learned;
-    fixed.ntm = Ntm::new(config, 1);
+    fixed.ntm = Model::new(config, 1);
     let mut options = options(Arc::<Shelf>::default());
     options.machines = vec![fixed];
     let mut harness = window_with(Vec2::new(1440.0, 900.0), options);

@@ -235,7 +235,7 @@ fn a_window_begins_on_the_episode_at_the_step_with_the_head_that_are_asked_for()
         app.apply(&egui::Context::default(), Vec::new());
         let open = app.session.open.as_ref().unwrap();
         assert_eq!(open.shown.recording.episode, episode);
-        assert_eq!(open.shown.config.as_ref().unwrap().rows, 40);
+        assert_eq!(open.shown.config.as_ref().unwrap().rows(), 40);
         // Drawn again where that can be: the next seed is the next one.
         assert_eq!(open.wish.as_ref().unwrap().given.is_none(), index == 0);
         assert_eq!((app.session.wish.size, app.focus), (size, 0));

@@ -16,7 +16,7 @@ use crate::io::Error;
 use crate::io::error::plain;
 use crate::keys::Field::{List, Text, Whole};
 use crate::keys::{Absent, Choice, ConfigError, Field, Key, Keys, Table, Words, check};
-use crate::model::ModelConfig;
+use crate::model::{ModelConfig, PlainConfig};
 use crate::task::{MAX_REPEATS, Measure, Task};
 use crate::train::TrainingConfig;
 
@@ -52,7 +52,7 @@ impl Experiment {
             title: String::new(),
             description: String::new(),
             task: Task::WORDS[0].1.clone(),
-            model: ModelConfig::new(1, 1),
+            model: ModelConfig::WORDS[0].1.clone(),
             training: TrainingConfig::default(),
             evaluation: EvaluationConfig {
                 sizes: Vec::new(),
@@ -163,6 +163,14 @@ pub(in crate::io) fn task(
     Ok(experiment.task)
 }
 
+/// A machine of some kind, as the `model` of a preset has it, but for the channels of its task.
+pub(in crate::io) fn model(keys: &Value, file: &str) -> Result<ModelConfig, Error> {
+    let given = json!({ "task": { "kind": Task::WORDS[0].0 }, "model": keys });
+    let mut experiment = Experiment::called("");
+    read(&mut experiment, &given, &given, file)?;
+    Ok(experiment.model)
+}
+
 fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error> {
     if let Task::PrioritySort(task) = task
         && at(given, "task.sorted").is_none()
@@ -179,10 +187,18 @@ pub(in crate::io) fn complete_model(
     file: &str,
 ) -> Result<ModelConfig, Error> {
     let mut model = model.clone();
-    (model.inputs, model.outputs) = (task.inputs(), task.outputs());
-    if model.heads() == 0 {
-        model = model.without_memory();
+    // As a controller alone was written before it was a kind.
+    if let ModelConfig::Ntm(ntm) = &model
+        && ntm.heads() == 0
+    {
+        let controller = ntm.controller;
+        model = PlainConfig {
+            controller,
+            ..PlainConfig::new(1, 1)
+        }
+        .into();
     }
+    model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
     Ok(model)
 }
@@ -415,6 +431,14 @@ impl Written {
             values.extend(value(&key.field).map(|value| (key.path.to_owned(), value)));
         });
         Self(values)
+    }
+
+    /// As an object.
+    pub(in crate::io) fn into_object(self) -> Map<String, Value> {
+        match json!(self) {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        }
     }
 
     /// Every path with its value, in order.

@@ -58,7 +58,7 @@ mod tests {
     use std::path::Path;
 
     use crate::io::{RunFolder, Trained};
-    use crate::model::Ntm;
+    use crate::model::Model;
     use crate::train::{Evaluation, HistoryPoint, State};
 
     pub(super) fn experiment(seed: u64, changed: &[&str]) -> Experiment {
@@ -107,7 +107,7 @@ mod tests {
     ) {
         let trained = Trained {
             experiment: experiment.clone(),
-            machine: Ntm::new(experiment.model.clone(), 1),
+            machine: Model::new(experiment.model.clone(), 1),
             evaluation: history
                 .last()
                 .map(|point| point.validation)

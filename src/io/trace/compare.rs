@@ -4,7 +4,7 @@
 use super::Imported;
 use crate::io::error::bounded;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, ModelConfig, Part, Trace, Turns};
+use crate::model::{HeadTrace, ModelConfig, Place, Trace, Turns};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -68,7 +68,7 @@ impl<'a> Side<'a> {
         let is_known = recording.conventions.turns == Turns::Together;
         Self {
             recording,
-            order: config.filter(|_| is_known).map(|config| config.order),
+            order: config.filter(|_| is_known).map(|config| config.order()),
             memories: &[],
             initial: None,
         }
@@ -454,33 +454,28 @@ fn emitted(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// A part of a head at a step.
-pub(super) fn part<'a>(
-    head: &str,
-    trace: &'a HeadTrace<f32>,
-    part: Part,
-    t: usize,
-) -> Option<Piece<'a>> {
-    let series = part.of(trace)?;
-    let array = format!("{head}.{}", part.name());
+/// A step of a series of a trace, if there is one.
+pub(super) fn part<'a>(trace: &'a Trace, place: Place, array: &str, t: usize) -> Option<Piece<'a>> {
+    let series = trace.series(place, array)?;
+    let name = match place {
+        Place::Head(head) => format!("{}.{array}", trace.head_name(head)),
+        Place::Machine | Place::Layer(_) => array.to_owned(),
+    };
     Some(Piece {
-        of_rows: part != Part::Read,
-        ..piece(array, t, [series.width()], series.row(t))
+        of_rows: array != "read",
+        ..piece(name, t, [series.width()], series.row(t))
     })
 }
 
 /// What follows from what the heads emitted: the stages of every head, the reads, the memory.
 fn stages<'a>(side: Side<'a>, trace: &'a Trace, t: usize) -> Vec<Piece<'a>> {
-    let heads = heads(trace);
-    let mut pieces = Vec::new();
-    for (name, head) in &heads {
-        let stages = Part::ALL.into_iter().filter(|part| *part != Part::Read);
-        pieces.extend(stages.filter_map(|stage| part(name, head, stage, t)));
-    }
-    let reads = heads.iter();
-    pieces.extend(reads.filter_map(|(name, head)| part(name, head, Part::Read, t)));
-    pieces.extend(memory(side, trace, t + 1, Some(t)));
-    pieces
+    const STAGES: [&str; 5] = ["similarity", "content", "gated", "shifted", "weighting"];
+    let heads = || (0..trace.heads.len()).map(Place::Head);
+    let of = |place, array| part(trace, place, array, t);
+    let stages = heads().flat_map(|place| STAGES.map(|array| of(place, array)));
+    let reads = heads().map(|place| of(place, "read"));
+    let memory = memory(side, trace, t + 1, Some(t));
+    stages.chain(reads).flatten().chain(memory).collect()
 }
 
 /// The same of the recording itself.

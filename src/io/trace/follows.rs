@@ -3,7 +3,7 @@
 
 use super::SCORES;
 use crate::io::error::short;
-use crate::model::{self, HeadTrace, ModelConfig, Part, Scoring, Trace, Turns, recompute};
+use crate::model::{self, ModelConfig, Rule, Scoring, Trace, Turns, Words};
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
 
@@ -12,30 +12,28 @@ const LARGEST_EPISODE: usize = 1 << 22;
 
 /// Computes what was not recorded and follows from what was.
 pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
-    for index in 0..config.heads() {
-        for part in Part::ALL {
-            let name = name(config, index, part);
-            let is_lost =
-                part.of(&recording.trace.heads[index]).is_some() && !recording.knows(&name);
-            if !is_lost || obstacle(config, recording, index, part).is_some() {
-                continue;
-            }
-            let lacks_start = lacks_start(&recording.trace.heads[index], part);
-            let trace = &mut recording.trace;
-            recompute::complete(config, &recording.conventions, trace, (index, part));
-            let head = &mut trace.heads[index];
-            match part {
-                Part::Gated if lacks_start => head.gated.row_mut(0).fill(ABSENT),
-                Part::Shifted if lacks_start => head.shifted.row_mut(0).fill(ABSENT),
-                _ => {}
-            }
-            recording.computed.push(name);
+    for rule in config.rules(&recording.conventions) {
+        let name = config.array_name(rule.place, rule.array);
+        // Memories are made when the file is read.
+        let is_lost = rule.array != "memory" && !recording.knows(&name);
+        if !is_lost || obstacle(config, recording, &rule).is_some() {
+            continue;
         }
+        let lacks_start = lacks_start(&recording.trace, &rule);
+        let (conventions, trace) = (&recording.conventions, &mut recording.trace);
+        config.machine().complete(conventions, trace, &rule);
+        if let Some(series) = trace
+            .series_mut(rule.place, rule.array)
+            .filter(|_| lacks_start)
+        {
+            series.row_mut(0).fill(ABSENT);
+        }
+        recording.computed.push(name);
     }
     let (knows_logit, knows_output) = (recording.knows("logit"), recording.knows("output"));
     let Trace { logit, output, .. } = &mut recording.trace;
     if knows_logit && !knows_output {
-        model::output(logit.as_slice(), output.as_mut_slice());
+        model::outputs(logit.as_slice(), output.as_mut_slice());
         recording.computed.push("output".to_owned());
     } else if knows_output && !knows_logit {
         let pairs = logit.as_mut_slice().iter_mut().zip(output.as_slice());
@@ -57,55 +55,35 @@ fn log_odds(probability: f32) -> f32 {
     }
 }
 
-fn name(config: &ModelConfig, head: usize, part: Part) -> String {
-    format!("{}.{}", config.head_name(head), part.name())
-}
-
 pub(super) fn is_recorded(recording: &Recording, array: &str) -> bool {
     !recording.absent.iter().any(|absent| absent == array)
 }
 
-/// Why a part of a head does not follow from what is known, if it does not.
-fn obstacle(
-    config: &ModelConfig,
-    recording: &Recording,
-    head: usize,
-    part: Part,
-) -> Option<String> {
+/// Why an array does not follow from what is known, if it does not.
+fn obstacle(config: &ModelConfig, recording: &Recording, rule: &Rule) -> Option<String> {
     let conventions = &recording.conventions;
-    let of_memory = matches!(part, Part::Similarity | Part::Read);
-    match (&conventions.turns, &conventions.scoring) {
-        (Turns::Unknown(words), _) if of_memory => return Some(said(words)),
+    match (rule.unknown, &conventions.turns, &conventions.scoring) {
+        (Some(Words::Turns), Turns::Unknown(words), _) => Some(said(words)),
         (
+            Some(Words::Scoring),
             _,
             Scoring::Unknown {
                 similarity,
                 formula,
             },
-        ) if part == Part::Similarity => {
+        ) => {
             let is_known = SCORES.iter().any(|(_, word, _)| word == similarity);
             let formula = formula.as_ref().filter(|_| is_known);
-            return Some(said(formula.unwrap_or(similarity)));
+            Some(said(formula.unwrap_or(similarity)))
         }
-        _ => {}
+        _ => {
+            let needs = rule.needs.iter();
+            absent(
+                recording,
+                needs.map(|&(place, array)| config.array_name(place, array)),
+            )
+        }
     }
-    let own: &[&str] = match part {
-        Part::Similarity => &["key"],
-        Part::Content => &["strength", "similarity"],
-        Part::Gated => &["gate", "content"],
-        Part::Shifted => &["shift", "gated"],
-        Part::Weighting => &["sharpening", "shifted"],
-        Part::Read => &["weighting"],
-    };
-    let this = config.head_name(head);
-    let mut needs: Vec<_> = own.iter().map(|part| format!("{this}.{part}")).collect();
-    if of_memory {
-        needs.push("memory".to_owned());
-    }
-    if of_memory && matches!(conventions.turns, Turns::InTurn(_)) {
-        needs.extend(written(config));
-    }
-    absent(recording, needs)
 }
 
 fn said(words: &str) -> String {
@@ -125,19 +103,11 @@ fn absent(recording: &Recording, needs: impl IntoIterator<Item = String>) -> Opt
     }
 }
 
-/// What all write heads did.
-fn written(config: &ModelConfig) -> impl Iterator<Item = String> {
-    let writers = (config.read_heads..config.heads()).map(|head| config.head_name(head));
-    writers.flat_map(|head| ["erase", "add"].map(|part| format!("{head}.{part}")))
-}
-
-/// Why the memories do not follow from each other, if they do not.
-pub(super) fn memory_obstacle(config: &ModelConfig, recording: &Recording) -> Option<String> {
-    if let Turns::Unknown(words) = &recording.conventions.turns {
-        return Some(said(words));
-    }
-    let first = "memory.initial".to_owned();
-    absent(recording, written(config).chain([first]))
+/// True when the memories follow from each other.
+pub(super) fn memory_follows(config: &ModelConfig, recording: &Recording) -> bool {
+    let rules = config.rules(&recording.conventions);
+    let rule = rules.iter().find(|rule| rule.array == "memory");
+    rule.is_some_and(|rule| obstacle(config, recording, rule).is_none())
 }
 
 /// Why the loss does not follow from the answer, if it does not.
@@ -151,14 +121,15 @@ fn loss_obstacle(recording: &Recording) -> Option<String> {
     })
 }
 
-/// True when the first step of a stage needs a weighting before it, and nothing is known of that.
-pub(super) fn lacks_start(head: &HeadTrace<f32>, part: Part) -> bool {
-    match part {
-        Part::Gated => is_unrecorded(head.initial.row(0)),
-        Part::Shifted => is_unrecorded(head.gated.row(0)),
-        Part::Weighting => is_unrecorded(head.shifted.row(0)),
-        Part::Similarity | Part::Content | Part::Read => false,
-    }
+/// True when the first step of an array is made of what nothing is known of.
+pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Rule) -> bool {
+    let starts = rule.start.map(|array| (rule.place, array));
+    let mut needs = rule.needs.iter().copied().chain(starts);
+    let is_lost = |(place, array)| {
+        let series = trace.series(place, array);
+        series.is_some_and(|series| array != "memory" && is_unrecorded(series.row(0)))
+    };
+    needs.any(is_lost)
 }
 
 /// The recorded arrays that follow from others, but not from what is known, and why; `memories`: whether each
@@ -168,15 +139,13 @@ pub(super) fn obstacles(
     recording: &Recording,
     memories: &[bool],
 ) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for (index, head) in recording.trace.heads.iter().enumerate() {
-        let parts = Part::ALL.into_iter().filter(|part| part.of(head).is_some());
-        found.extend(parts.map(|part| {
-            let why = obstacle(config, recording, index, part);
-            (name(config, index, part), why)
-        }));
-    }
-    found.push(("memory".to_owned(), memory_obstacle(config, recording)));
+    let rules = config.rules(&recording.conventions).into_iter();
+    let mut found: Vec<_> = rules
+        .map(|rule| {
+            let name = config.array_name(rule.place, rule.array);
+            (name, obstacle(config, recording, &rule))
+        })
+        .collect();
     found.push(("loss".to_owned(), loss_obstacle(recording)));
     // What is left of a memory that cannot be rebuilt was recorded too.
     let some_memory = memories.iter().skip(1).any(|&is_recorded| is_recorded);

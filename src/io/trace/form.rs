@@ -16,7 +16,7 @@ use crate::model::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
     VectorActivation,
 };
-use crate::model::{Conventions, ModelConfig, Scoring, Turns};
+use crate::model::{Conventions, ModelConfig, NtmConfig, Scoring, Turns, head_name};
 use crate::task::{Episode, Phase, Task};
 use crate::train::Recording;
 
@@ -135,8 +135,8 @@ struct MemoryForm {
     initial: Initial,
 }
 
-impl From<&ModelConfig> for MemoryForm {
-    fn from(config: &ModelConfig) -> Self {
+impl From<&NtmConfig> for MemoryForm {
+    fn from(config: &NtmConfig) -> Self {
         Self {
             rows: config.rows,
             columns: config.columns,
@@ -150,7 +150,7 @@ impl From<&ModelConfig> for MemoryForm {
 
 impl Default for MemoryForm {
     fn default() -> Self {
-        Self::from(&ModelConfig::new(1, 1))
+        Self::from(&NtmConfig::new(1, 1))
     }
 }
 
@@ -162,8 +162,8 @@ struct ControllerForm {
     layers: usize,
 }
 
-impl From<&ModelConfig> for ControllerForm {
-    fn from(config: &ModelConfig) -> Self {
+impl From<&NtmConfig> for ControllerForm {
+    fn from(config: &NtmConfig) -> Self {
         let ControllerConfig { kind, size, layers } = config.controller;
         Self {
             kind: Word(kind),
@@ -175,37 +175,61 @@ impl From<&ModelConfig> for ControllerForm {
 
 impl Default for ControllerForm {
     fn default() -> Self {
-        Self::from(&ModelConfig::new(1, 1))
+        Self::from(&NtmConfig::new(1, 1))
     }
 }
 
-/// `model.config`. Of a foreign trace only sizes, heads, shifts and epsilon are required.
-#[derive(Serialize, Deserialize)]
+/// `model.config`: of a Neural Turing Machine in words that those of other programs can be told in too; of a foreign
+/// one only sizes, heads, shifts and epsilon are required. Of another kind as in a preset.
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct ConfigForm {
-    memory: MemoryForm,
-    controller: ControllerForm,
-    pub(super) heads: Vec<String>,
-    pub(super) shifts: Vec<i64>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    controller: Option<ControllerForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heads: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shifts: Option<Vec<i64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     order: Option<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     similarity: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     similarity_formula: Option<String>,
-    epsilon: f64,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    epsilon: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     shift_form: Option<Word<ShiftForm>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     key_activation: Option<Word<VectorActivation>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     add_activation: Option<Word<VectorActivation>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     initial_weighting: Option<Word<InitialWeighting>>,
+    /// What other kinds have, and what is not known.
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 impl MachineForm {
     pub(super) fn new(source: &Source, conventions: &Conventions) -> Self {
-        let config = source.config;
+        let config = match source.config {
+            ModelConfig::Ntm(ntm) => ConfigForm::new(ntm, conventions),
+            other => ConfigForm {
+                others: Written::of(other).into_object(),
+                ..ConfigForm::default()
+            },
+        };
+        Self {
+            sha256: source.sha256.map(str::to_owned),
+            config,
+        }
+    }
+}
+
+impl ConfigForm {
+    fn new(config: &NtmConfig, conventions: &Conventions) -> Self {
         let mut heads: Vec<usize> = (0..config.heads()).collect();
         let order = match (&conventions.turns, config.order) {
             (Turns::Together, Order::ReadFirst) => READ_FIRST,
@@ -227,22 +251,21 @@ impl MachineForm {
                 ((*word).to_owned(), Some((*formula).to_owned()))
             }
         };
+        let name = |&head: &usize| head_name(config.read_heads, head);
         Self {
-            sha256: source.sha256.map(str::to_owned),
-            config: ConfigForm {
-                memory: config.into(),
-                controller: config.into(),
-                heads: heads.iter().map(|&head| config.head_name(head)).collect(),
-                shifts: shifts(config.shift_range).collect(),
-                order: Some(order.to_owned()),
-                similarity: Some(similarity),
-                similarity_formula: formula,
-                epsilon: config.similarity_epsilon,
-                shift_form: Some(Word(config.shift_form)),
-                key_activation: Some(Word(config.key_activation)),
-                add_activation: Some(Word(config.add_activation)),
-                initial_weighting: Some(Word(config.initial_weighting)),
-            },
+            memory: Some(config.into()),
+            controller: Some(config.into()),
+            heads: Some(heads.iter().map(name).collect()),
+            shifts: Some(shifts(config.shift_range).collect()),
+            order: Some(order.to_owned()),
+            similarity: Some(similarity),
+            similarity_formula: formula,
+            epsilon: Some(config.similarity_epsilon),
+            shift_form: Some(Word(config.shift_form)),
+            key_activation: Some(Word(config.key_activation)),
+            add_activation: Some(Word(config.add_activation)),
+            initial_weighting: Some(Word(config.initial_weighting)),
+            others: Map::new(),
         }
     }
 }
@@ -257,28 +280,30 @@ impl ConfigForm {
     /// The index of every head, in the order of the file; `None` when the heads are not `read0`, `read1`, …,
     /// `write0`, …, each once.
     fn heads_in_turn(&self) -> Option<Vec<usize>> {
-        let read = self.heads.iter().filter(|name| name.starts_with("read"));
-        let named = ModelConfig {
-            read_heads: read.count(),
-            ..ModelConfig::new(1, 1)
-        };
-        let known: Vec<_> = (0..self.heads.len())
-            .map(|head| named.head_name(head))
-            .collect();
+        let heads = self.heads.as_deref().unwrap_or_default();
+        let read = self.reads();
+        let known: Vec<_> = (0..heads.len()).map(|head| head_name(read, head)).collect();
         let place = |name: &String| known.iter().position(|known| known == name);
-        let order: Vec<usize> = self.heads.iter().map(place).collect::<Option<_>>()?;
+        let order: Vec<usize> = heads.iter().map(place).collect::<Option<_>>()?;
         let is_whole = (0..known.len()).all(|head| order.contains(&head));
         is_whole.then_some(order)
+    }
+
+    /// How many of the heads read.
+    fn reads(&self) -> usize {
+        let heads = self.heads.iter().flatten();
+        heads.filter(|name| name.starts_with("read")).count()
     }
 
     /// The largest offset of a shift, and the place of every column of the file among -k ..= k; `None` when
     /// two columns have one offset.
     pub(super) fn shift_places(&self) -> Option<(usize, Vec<usize>)> {
-        let most = self.shifts.iter().map(|shift| shift.unsigned_abs()).max()?;
+        let shifts = self.shifts.as_deref().unwrap_or_default();
+        let most = shifts.iter().map(|shift| shift.unsigned_abs()).max()?;
         let range = usize::try_from(most).ok()?;
         let place =
             |&shift: &i64| usize::try_from(i64::try_from(most).ok()?.checked_add(shift)?).ok();
-        let places: Vec<usize> = self.shifts.iter().map(place).collect::<Option<_>>()?;
+        let places: Vec<usize> = shifts.iter().map(place).collect::<Option<_>>()?;
         let mut apart = places.clone();
         apart.sort_unstable();
         apart.dedup();
@@ -312,7 +337,7 @@ impl ConfigForm {
     pub(super) fn declared(&self) -> Vec<(&'static str, String)> {
         let said = |text: &Option<String>| text.clone().unwrap_or_default();
         let turns = match self.order.as_deref() {
-            Some(IN_TURN) => self.heads.join(" "),
+            Some(IN_TURN) => self.heads.as_deref().unwrap_or_default().join(" "),
             _ => String::new(),
         };
         vec![
@@ -320,7 +345,7 @@ impl ConfigForm {
             ("turns", turns),
             ("similarity", said(&self.similarity)),
             ("similarity_formula", said(&self.similarity_formula)),
-            ("epsilon", brief(self.epsilon)),
+            ("epsilon", self.epsilon.map_or_else(String::new, brief)),
             ("shift_form", word(self.shift_form.as_ref())),
             ("key_activation", word(self.key_activation.as_ref())),
             ("add_activation", word(self.add_activation.as_ref())),
@@ -328,25 +353,34 @@ impl ConfigForm {
         ]
     }
 
-    /// The machine, but for the channels of its task; `None` when its heads or shifts are not those of any machine.
-    pub(super) fn model(self) -> Option<ModelConfig> {
-        self.heads_in_turn()?;
-        let (range, _) = self.shift_places()?;
-        let read = self.heads.iter().filter(|name| name.starts_with("read"));
-        let read = read.count();
-        let default = ModelConfig::new(1, 1);
-        let ControllerForm { kind, size, layers } = self.controller;
-        let initial = self.memory.initial.0;
-        Some(ModelConfig {
-            rows: self.memory.rows,
-            columns: self.memory.columns,
+    /// The machine, but for the channels of its task.
+    pub(super) fn model(self, label: &str) -> Result<ModelConfig, Error> {
+        let fail = |problem: &str| Error::content(label, "model.config", problem);
+        if self.others.contains_key("kind") {
+            return form::model(&json!(self), label);
+        }
+        let missing = |key| move || fail(&format!("missing field `{key}`"));
+        let epsilon = self.epsilon.ok_or_else(missing("epsilon"))?;
+        let heads = self.heads.as_ref().ok_or_else(missing("heads"))?.len();
+        self.shifts.as_ref().ok_or_else(missing("shifts"))?;
+        let known = self.heads_in_turn().and_then(|_| self.shift_places());
+        let (range, _) = known.ok_or_else(|| {
+            fail("expected heads named read0, read1, …, write0, …, each once, and no shift twice")
+        })?;
+        let (default, read) = (NtmConfig::new(1, 1), self.reads());
+        let memory = self.memory.ok_or_else(missing("memory"))?;
+        let ControllerForm { kind, size, layers } =
+            self.controller.ok_or_else(missing("controller"))?;
+        let ntm = NtmConfig {
+            rows: memory.rows,
+            columns: memory.columns,
             controller: ControllerConfig {
                 kind: kind.0,
                 size,
                 layers,
             },
             read_heads: read,
-            write_heads: self.heads.len() - read,
+            write_heads: heads - read,
             shift_range: range,
             shift_form: self.shift_form.map_or(default.shift_form, |word| word.0),
             key_activation: self
@@ -355,8 +389,11 @@ impl ConfigForm {
             add_activation: self
                 .add_activation
                 .map_or(default.add_activation, |word| word.0),
-            similarity_epsilon: self.epsilon,
-            initial_memory: initial.map_or(InitialMemory::Learned, InitialMemory::Constant),
+            similarity_epsilon: epsilon,
+            initial_memory: memory
+                .initial
+                .0
+                .map_or(InitialMemory::Learned, InitialMemory::Constant),
             initial_weighting: self
                 .initial_weighting
                 .map_or(default.initial_weighting, |word| word.0),
@@ -365,7 +402,8 @@ impl ConfigForm {
                 _ => default.order,
             },
             ..default
-        })
+        };
+        Ok(ntm.into())
     }
 }
 

@@ -53,7 +53,7 @@ pub use verify::{Outcome, Verified, replay, verify};
 pub use write::{write, write_npz, write_to};
 
 use crate::io::{Error, file};
-use crate::model::{ModelConfig, Scoring};
+use crate::model::{ModelConfig, NtmConfig, Scoring};
 use crate::train::Recording;
 
 const FORMAT: &str = "ntm-trace";
@@ -199,7 +199,7 @@ pub fn is_named_so(path: &std::path::Path) -> bool {
 
 /// True when the whole memory of such an episode is written: it is small, or asked for.
 fn writes_full_memory(config: &ModelConfig, steps: usize, asked: bool) -> bool {
-    let values = config.rows.saturating_mul(config.columns);
+    let values = config.rows().saturating_mul(config.columns());
     asked || values.saturating_mul(steps.saturating_add(1)) <= SMALL_MEMORY
 }
 
@@ -210,15 +210,15 @@ pub fn estimated_bytes(
     full_memory: bool,
     encoding: Encoding,
 ) -> u64 {
-    let (n, m) = (config.rows as u64, config.columns as u64);
+    let (n, m) = (config.rows() as u64, config.columns() as u64);
     let memories = if writes_full_memory(config, steps, full_memory) {
         steps as u64 + 2
     } else {
         2 + (steps / KEYFRAME) as u64
     };
-    let per_head = 5 * n + 3 * m + 3 + config.offsets() as u64;
-    let controller = 2 * (config.controller.size * config.controller.layers) as u64;
-    let asked = (config.inputs + 3 * config.outputs + 2) as u64;
+    let per_head = 5 * n + 3 * m + 3 + config.ntm().map_or(1, NtmConfig::offsets) as u64;
+    let controller = 2 * (config.units() * config.layers()) as u64;
+    let asked = (config.inputs() + 3 * config.outputs() + 2) as u64;
     let per_step = config.heads() as u64 * per_head + controller + asked;
     let values = (n * m)
         .saturating_mul(memories)

@@ -7,7 +7,7 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::follows::{complete, memory_obstacle};
+use super::follows::{complete, memory_follows};
 use super::form::{AskedForm, MachineForm, TimeForm, title};
 use super::npz::{META, Members};
 use super::source::{ArraySource, Inline};
@@ -17,7 +17,7 @@ use super::{FORMAT, Imported, KEYFRAME};
 use crate::io::error::{plain, short};
 use crate::io::preset::form::complete_model;
 use crate::io::{Error, file, room};
-use crate::model::{ArraySpec, ModelConfig, Place, Trace, recompute};
+use crate::model::{ArraySpec, ModelConfig, Place, Trace};
 use crate::task::{Episode, Other, Phase, Task};
 use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes};
 
@@ -296,11 +296,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
     let (declared, sha256) = (declared(&form), form.model.sha256);
     let machine = form.model.config;
     let (conventions, places) = (machine.conventions(), machine.shift_places());
-    let model = machine.model().ok_or_else(|| {
-        let problem =
-            "expected heads named read0, read1, …, write0, …, each once, and no shift twice";
-        Error::content(label, "model.config", problem)
-    })?;
+    let model = machine.model(label)?;
     let config = complete_model(&model, &task, label)?;
     let t = form.axes.t.size;
     let mut arrays = Arrays {
@@ -486,13 +482,9 @@ impl Memories {
         recording: &mut Recording,
     ) -> (Vec<bool>, Option<Vec<f32>>) {
         let steps = recording.episode.steps();
-        let is_rebuilt = memory_obstacle(config, recording).is_none();
+        let is_rebuilt = memory_follows(config, recording);
         let [_, m] = recording.trace.memory_size();
-        let Trace {
-            heads,
-            memory_columns: memory,
-            ..
-        } = &mut recording.trace;
+        let mut memory = std::mem::take(&mut recording.trace.memory_columns);
         memory.resize(steps + 1);
         let size = memory.width();
         let mut are_written = Vec::new();
@@ -504,11 +496,13 @@ impl Memories {
                 None if t > 0 && is_rebuilt => {
                     let (before, after) = memory.previous_and_row_mut(t);
                     let conventions = &recording.conventions;
-                    recompute::write(config, conventions, heads, t - 1, before, after);
+                    let (machine, trace) = (config.machine(), &recording.trace);
+                    machine.remember(conventions, trace, t - 1, before, after);
                 }
                 None => memory.row_mut(t).fill(ABSENT),
             }
         }
+        recording.trace.memory_columns = memory;
         if size > 0 && self.all.is_none() && !is_rebuilt {
             recording.absent.push("memory".to_owned());
         }

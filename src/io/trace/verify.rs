@@ -7,7 +7,7 @@ use super::compare::{
 };
 use super::follows::{Losses, episode_again, is_recorded, lacks_start, obstacles};
 use super::{Imported, write};
-use crate::model::{self, ModelConfig, Ntm, Part, Scoring, Trace, recompute};
+use crate::model::{self, Model, ModelConfig, Rule, Size, Trace};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -78,7 +78,8 @@ impl Verified {
 /// of the largest value in the memory that is read.
 pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     let recording = &trace.recording;
-    let again = recompute::recompute(&trace.config, &recording.conventions, &recording.trace);
+    let machine = trace.config.machine();
+    let again = machine.recompute(&recording.conventions, &recording.trace);
     let (episode, loss) = (episode_again(recording), Losses::again(recording));
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
     let episode = episode.unwrap_or_else(|why| {
@@ -92,6 +93,7 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
         recording,
         again: &again,
         tolerance,
+        rules: trace.config.rules(&recording.conventions),
         skip: unchecked.iter().map(|(array, _)| array.clone()).collect(),
         neither: Vec::new(),
         found: Verified {
@@ -105,8 +107,7 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
             check.asked(episode, t);
         }
         check.ranges(t);
-        check.heads(t);
-        check.memory(t);
+        check.followed(t);
         check.answer(&loss, t);
     }
     check.finish(&loss)
@@ -119,11 +120,11 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
 /// The trace is of another machine.
 pub fn replay(
     trace: &Imported,
-    machine: &Ntm<f32>,
+    machine: &Model<f32>,
     tolerance: f64,
 ) -> Result<Comparison, Vec<String>> {
     let (config, recording) = (&trace.config, &trace.recording);
-    let on_rows = machine.with_rows(config.rows);
+    let on_rows = machine.with_rows(config.rows());
     let machine = on_rows.as_ref().unwrap_or(machine);
     let lines = unlike(shape(config), shape(&machine.config));
     if !lines.is_empty() {
@@ -136,21 +137,24 @@ pub fn replay(
 
 /// Everything of a machine that fixes the sizes of its arrays.
 fn shape(config: &ModelConfig) -> [(&'static str, String); 8] {
-    let controller = &config.controller;
+    let trace = Trace::<f32>::new(config);
+    let is_lstm = trace
+        .layers
+        .first()
+        .is_some_and(|layer| layer.cell.width() > 0);
+    let kind = if is_lstm { "Lstm" } else { "Feedforward" };
+    let shifts = trace.heads.first().map_or(0, |head| head.shift.width());
     [
-        ("input channels", config.inputs.to_string()),
-        ("output channels", config.outputs.to_string()),
-        ("memory rows", config.rows.to_string()),
-        ("memory columns", config.columns.to_string()),
-        ("read heads", config.read_heads.to_string()),
-        ("write heads", config.write_heads.to_string()),
-        ("shift range", config.shift_range.to_string()),
+        ("input channels", config.inputs().to_string()),
+        ("output channels", config.outputs().to_string()),
+        ("memory rows", config.rows().to_string()),
+        ("memory columns", config.columns().to_string()),
+        ("read heads", config.read_heads().to_string()),
+        ("write heads", config.write_heads().to_string()),
+        ("shifts", shifts.to_string()),
         (
             "controller",
-            format!(
-                "{:?}, {} × {}",
-                controller.kind, controller.layers, controller.size
-            ),
+            format!("{kind}, {} × {}", config.layers(), config.units()),
         ),
     ]
 }
@@ -161,6 +165,7 @@ struct Check<'a> {
     recording: &'a Recording,
     again: &'a Trace,
     tolerance: f64,
+    rules: Vec<Rule>,
     /// Arrays that do not follow from what is known.
     skip: Vec<String>,
     /// How many values of an array are NaN as they were recorded and as they follow.
@@ -205,16 +210,13 @@ impl Check<'_> {
                 self.check(recorded, again, 0.0, |_| 0.0);
             }
         }
-        let heads = &self.trace.recording.trace.heads;
-        for (index, head) in heads.iter().enumerate() {
-            let this = self.trace.config.head_name(index);
-            for part in Part::ALL {
-                let array = format!("{this}.{}", part.name());
-                let is_lost = lacks_start(head, part) && is_recorded(self.recording, &array);
-                if is_lost && !self.skip.contains(&array) {
-                    let why = format!("step 0 needs {this}.initial, which is absent");
-                    self.found.unchecked.push((array, why));
-                }
+        for rule in &self.rules {
+            let name = |array| self.trace.config.array_name(rule.place, array);
+            let array = name(rule.array);
+            let is_lost = lacks_start(&self.recording.trace, rule);
+            if is_lost && is_recorded(self.recording, &array) && !self.skip.contains(&array) {
+                let why = format!("step 0 needs {}, which is absent", name("initial"));
+                self.found.unchecked.push((array, why));
             }
         }
     }
@@ -268,30 +270,39 @@ impl Check<'_> {
         }
     }
 
-    /// The stages of all heads, then the reads.
-    fn heads(&mut self, t: usize) {
-        let recorded = &self.recording.trace;
-        let both: Vec<_> = heads(recorded).into_iter().zip(&self.again.heads).collect();
-        let columns = [t, t + 1].map(|t| largest(recorded.memory_columns.row(t)));
-        let is_dot = self.recording.conventions.scoring == Scoring::Dot;
-        for reads in [false, true] {
-            for ((name, head), again) in &both {
-                let parts = Part::ALL.into_iter();
-                for what in parts.filter(|part| (*part == Part::Read) == reads) {
-                    let pieces = part(name, head, what, t).zip(part(name, again, what, t));
-                    let Some((recorded, again)) =
-                        pieces.filter(|_| t > 0 || !lacks_start(head, what))
-                    else {
-                        continue;
-                    };
-                    let size = match what {
-                        Part::Similarity if is_dot => largest(head.similarity.row(t)),
-                        Part::Similarity => 1.0,
-                        Part::Read => columns[0].max(columns[1]),
-                        _ => 1.0 / head.initial.width() as f64,
-                    };
-                    self.check(recorded, again, 0.0, |_| size);
-                }
+    /// What follows, in the order of the computation.
+    fn followed(&mut self, t: usize) {
+        let (recorded, again) = (&self.recording.trace, self.again);
+        for rule in self.rules.clone() {
+            if rule.array == "memory" {
+                self.memory(t);
+                continue;
+            }
+            if t == 0 && lacks_start(recorded, &rule) {
+                continue;
+            }
+            let of = |trace| part(trace, rule.place, rule.array, t);
+            let Some((recorded, again)) = of(recorded).zip(of(again)) else {
+                continue;
+            };
+            let size = self.size(&rule, t);
+            self.check(recorded, again, 0.0, |_| size);
+        }
+    }
+
+    /// As how large the values of a step count at least.
+    fn size(&self, rule: &Rule, t: usize) -> f64 {
+        let trace = &self.recording.trace;
+        let Some(series) = trace.series(rule.place, rule.array) else {
+            return 0.0;
+        };
+        match rule.size {
+            Size::One | Size::Row => 1.0,
+            Size::Share => 1.0 / series.width() as f64,
+            Size::Largest => largest(series.row(t)),
+            Size::Memory => {
+                let [before, after] = [t, t + 1].map(|t| largest(trace.memory_columns.row(t)));
+                before.max(after)
             }
         }
     }
@@ -307,19 +318,15 @@ impl Check<'_> {
             let row = &mut rows[at % n];
             *row = row.max(f64::from(before.abs())).max(f64::from(after.abs()));
         }
-        for head in &trace.heads {
-            if head.is_write() {
-                let add = largest(head.add.row(t));
-                for (row, &w) in rows.iter_mut().zip(head.weighting.row(t)) {
-                    *row = row.max(f64::from(w.abs()) * add);
-                }
+        for head in trace.heads.iter().filter(|head| head.is_write()) {
+            let add = largest(head.add.row(t));
+            for (row, &w) in rows.iter_mut().zip(head.weighting.row(t)) {
+                *row = row.max(f64::from(w.abs()) * add);
             }
         }
         let recorded = memory(side, trace, t + 1, Some(t));
-        for (recorded, again) in recorded
-            .into_iter()
-            .zip(memory(side, again, t + 1, Some(t)))
-        {
+        let again = memory(side, again, t + 1, Some(t));
+        for (recorded, again) in recorded.into_iter().zip(again) {
             let columns = before.len() / n;
             self.check(recorded, again, 0.0, |flat| rows[flat / columns]);
         }
@@ -330,7 +337,7 @@ impl Check<'_> {
         let Recording { trace, loss, .. } = self.recording;
         if is_recorded(self.recording, "logit") {
             let mut output = vec![0.0; trace.logit.width()];
-            model::output(trace.logit.row(t), &mut output);
+            model::outputs(trace.logit.row(t), &mut output);
             let recorded = piece("output", t, [output.len()], trace.output.row(t));
             self.check(
                 recorded,

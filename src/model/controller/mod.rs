@@ -1,5 +1,310 @@
-//! The two controllers of the paper (§3.4): elementwise equations, each with its derivative. The linear
-//! maps in front of them belong to [`crate::model::Ntm`], which hoists what does not depend on time.
+//! The controller: a stack of layers of one of the two kinds of the paper (§3.4). The first sees x_t and what is
+//! beside it, each other one the layer below; those of an LSTM also their own last state.
+//!
+//! The elementwise equations stand in [`lstm`] and [`feedforward`], each with its derivative.
 
 pub mod feedforward;
 pub mod lstm;
+
+use super::config::{ControllerConfig, ControllerKind};
+use super::params::{LinearSpec, TensorSpec};
+use super::trace::{ArraySpec, HeadTrace, LayerTrace, Trace};
+use crate::math::matrix::padded;
+use crate::math::{Linear, Matrix, Real, Series};
+
+impl ControllerConfig {
+    /// Inputs of a layer: `beside` and x for the first, [hidden below] above it, and its own hidden state in an
+    /// LSTM.
+    pub(super) fn layer_inputs(&self, layer: usize, first: usize) -> usize {
+        let below = if layer == 0 { first } else { self.size };
+        below + if self.is_lstm() { self.size } else { 0 }
+    }
+
+    /// Outputs of a layer's linear map: 4 gates per LSTM unit, 1 per feedforward unit.
+    pub(super) fn layer_outputs(&self) -> usize {
+        if self.is_lstm() {
+            4 * self.size
+        } else {
+            self.size
+        }
+    }
+
+    fn is_lstm(&self) -> bool {
+        self.kind == ControllerKind::Lstm
+    }
+
+    /// The linear maps of a controller whose first layer sees so many inputs, bottom first.
+    pub(super) fn linears(&self, first: usize) -> impl Iterator<Item = LinearSpec> {
+        (0..self.layers).map(move |layer| {
+            let inputs = self.layer_inputs(layer, first);
+            LinearSpec::new(format!("controller{layer}"), inputs, self.layer_outputs())
+        })
+    }
+
+    /// The hidden states and the cells before the first step.
+    pub(super) fn states(&self) -> [TensorSpec; 2] {
+        let layers = if self.is_lstm() { self.layers } else { 0 };
+        ["initial.hidden", "initial.cell"].map(|name| TensorSpec::state(name, layers, self.size))
+    }
+
+    /// As [`super::Kind::width`], of a layer.
+    pub(super) fn width(&self, layer: usize, array: &ArraySpec, first: usize) -> usize {
+        match array.name {
+            "controller.input" => self.layer_inputs(layer, first),
+            "controller.hidden" => self.size,
+            _ if !self.is_lstm() => 0,
+            "controller.gates" => padded(4 * self.size),
+            _ => self.size,
+        }
+    }
+
+    /// Values of a [`StackGradient`] for so many steps.
+    pub(super) fn gradient_values(&self, steps: usize, first: usize) -> u64 {
+        let per_step = self.layers * padded(self.layer_outputs());
+        per_step as u64 * steps as u64 + (first + 3 * self.size * self.layers) as u64
+    }
+}
+
+/// The layers of a controller, with their weights.
+pub(super) struct Stack<'a, R> {
+    pub(super) config: &'a ControllerConfig,
+    /// Channels of x.
+    pub(super) inputs: usize,
+    /// The linear map of each layer.
+    pub(super) linears: &'a [Linear<R>],
+    /// The hidden states before the first step, [layers, C].
+    pub(super) hidden: &'a Matrix<R>,
+    /// The cells before the first step, [layers, C].
+    pub(super) cell: &'a Matrix<R>,
+}
+
+/// The gradients that travel from step to step through a controller, and those by its linear maps.
+#[derive(Debug)]
+pub(super) struct StackGradient<R> {
+    /// By the gates (LSTM) or pre-activations (feedforward) of each layer, [T, outputs].
+    layers: Vec<Series<R>>,
+    /// By the hidden state of each layer.
+    hidden: Vec<Vec<R>>,
+    /// By the cell of each layer.
+    cell: Vec<Vec<R>>,
+    /// By what the first layer saw beside x.
+    pub(super) beside: Vec<R>,
+    /// By what a layer saw, without x.
+    seen: Vec<R>,
+}
+
+impl<R: Real> StackGradient<R> {
+    /// For a controller whose first layer sees so many values beside x.
+    pub(super) fn new(config: &ControllerConfig, beside: usize) -> Self {
+        let (size, layers) = (config.size, config.layers);
+        let seen = (0..layers).map(|layer| config.layer_inputs(layer, beside));
+        let zeros = |len: usize| vec![R::ZERO; len];
+        Self {
+            layers: vec![Series::new(padded(config.layer_outputs())); layers],
+            hidden: vec![zeros(size); layers],
+            cell: vec![zeros(size); layers],
+            beside: zeros(beside),
+            seen: zeros(seen.max().unwrap_or(0)),
+        }
+    }
+
+    pub(super) fn reset(&mut self, steps: usize) {
+        self.layers.iter_mut().for_each(|layer| layer.resize(steps));
+        let states = self.hidden.iter_mut().chain(&mut self.cell);
+        let states = states.chain([&mut self.beside]);
+        states.for_each(|state| state.fill(R::ZERO));
+    }
+
+    /// By h_t of the top layer, to be added to.
+    pub(super) fn top(&mut self) -> &mut [R] {
+        self.hidden.last_mut().map_or(&mut [], |top| top)
+    }
+
+    /// Adds the gradients by the hidden states and the cells before the first step.
+    pub(super) fn add_initial(&self, hidden: &mut Matrix<R>, cell: &mut Matrix<R>) {
+        for (to, from) in [(hidden, &self.hidden), (cell, &self.cell)] {
+            add(to.view_mut().iter_mut(), from.iter().flatten());
+        }
+    }
+}
+
+/// Adds number by number, as far as both go.
+#[inline(always)]
+pub(super) fn add<'a, R: Real>(
+    to: impl IntoIterator<Item = &'a mut R>,
+    from: impl IntoIterator<Item = &'a R>,
+) {
+    to.into_iter().zip(from).for_each(|(to, &from)| *to += from);
+}
+
+impl<R: Real> Stack<'_, R> {
+    /// What does not depend on the state is done for all steps at once: b + x_t·W of the first layer.
+    pub(super) fn see_inputs(&self, trace: &mut Trace<R>) {
+        let layer = &mut trace.layers[0];
+        for t in 0..trace.input.steps() {
+            let x = trace.input.row(t);
+            layer.input.row_mut(t)[..x.len()].copy_from_slice(x);
+        }
+        let z = if self.config.is_lstm() {
+            &mut layer.gates
+        } else {
+            &mut layer.hidden
+        };
+        self.linears[0].forward_series(&trace.input, z);
+    }
+
+    /// One step; `beside` hands on, piece by piece, what the first layer sees beside x_t.
+    pub(super) fn forward<const B: usize>(
+        &self,
+        t: usize,
+        traces: &mut [Trace<R>; B],
+        beside: impl Fn(&[HeadTrace<R>], &mut dyn FnMut(&[R])),
+    ) {
+        for index in 0..self.config.layers {
+            let linear = &self.linears[index];
+            // The part of x stands in the pre-activations since `see_inputs`.
+            let first = if index == 0 { self.inputs } else { 0 };
+            let seen_to_z = traces.each_mut().map(|trace| {
+                self.gather(index, t, trace, &beside);
+                let layer = &mut trace.layers[index];
+                let z = if self.config.is_lstm() {
+                    layer.gates.row_mut(t)
+                } else {
+                    layer.hidden.row_mut(t)
+                };
+                if index > 0 {
+                    linear.start(z);
+                }
+                (&layer.input.row(t)[first..], z)
+            });
+            linear.forward_from(first, seen_to_z);
+            for trace in &mut *traces {
+                self.activate(index, t, &mut trace.layers[index]);
+            }
+        }
+    }
+
+    /// What a layer sees: the layer below, or x_t and what is beside it; its own last state.
+    fn gather(
+        &self,
+        index: usize,
+        t: usize,
+        trace: &mut Trace<R>,
+        beside: impl Fn(&[HeadTrace<R>], &mut dyn FnMut(&[R])),
+    ) {
+        let (below, rest) = trace.layers.split_at_mut(index);
+        let layer = &mut rest[0];
+        let mut seen = layer.input.row_mut(t);
+        let mut see = |part: &[R]| {
+            let (to, rest) = std::mem::take(&mut seen).split_at_mut(part.len());
+            to.copy_from_slice(part);
+            seen = rest;
+        };
+        if let Some(below) = below.last() {
+            see(below.hidden.row(t));
+        } else {
+            see(trace.input.row(t));
+            beside(&trace.heads, &mut see);
+        }
+        if self.config.is_lstm() {
+            see(if t > 0 {
+                layer.hidden.row(t - 1)
+            } else {
+                self.hidden.row(index)
+            });
+        }
+    }
+
+    fn activate(&self, index: usize, t: usize, layer: &mut LayerTrace<R>) {
+        if !self.config.is_lstm() {
+            return feedforward::forward(layer.hidden.row_mut(t));
+        }
+        let (before, cell) = if t > 0 {
+            layer.cell.previous_and_row_mut(t)
+        } else {
+            (self.cell.row(index), layer.cell.row_mut(0))
+        };
+        let (gates, tanh) = (layer.gates.row_mut(t), layer.cell_tanh.row_mut(t));
+        lstm::forward(gates, before, cell, tanh, layer.hidden.row_mut(t));
+    }
+
+    /// Back through one step, from the gradient by h_t ([`StackGradient::top`]) to what the layers saw.
+    pub(super) fn backward<const B: usize>(
+        &self,
+        t: usize,
+        traces: &[Trace<R>],
+        mut gradients: [&mut StackGradient<R>; B],
+    ) {
+        let first = self.inputs
+            + gradients
+                .first()
+                .map_or(0, |gradient| gradient.beside.len());
+        for index in (0..self.config.layers).rev() {
+            for (trace, gradient) in traces.iter().zip(&mut gradients) {
+                self.activate_backward(index, t, &trace.layers[index], gradient);
+            }
+            // Nothing learns from the gradient by x.
+            let skipped = if index == 0 { self.inputs } else { 0 };
+            let width = self.config.layer_inputs(index, first) - skipped;
+            let z_to_seen = gradients
+                .each_mut()
+                .map(|gradient| (gradient.layers[index].row(t), &mut gradient.seen[..width]));
+            self.linears[index].backward_from(skipped, z_to_seen);
+            for gradient in &mut gradients {
+                gradient.hand_on(index, width, self.config.is_lstm());
+            }
+        }
+    }
+
+    fn activate_backward(
+        &self,
+        index: usize,
+        t: usize,
+        layer: &LayerTrace<R>,
+        gradient: &mut StackGradient<R>,
+    ) {
+        let (d_hidden, dz) = (&gradient.hidden[index], gradient.layers[index].row_mut(t));
+        if !self.config.is_lstm() {
+            return feedforward::backward(layer.hidden.row(t), d_hidden, dz);
+        }
+        let before = if t > 0 {
+            layer.cell.row(t - 1)
+        } else {
+            self.cell.row(index)
+        };
+        let (gates, tanh) = (layer.gates.row(t), layer.cell_tanh.row(t));
+        lstm::backward(gates, before, tanh, d_hidden, &mut gradient.cell[index], dz);
+    }
+
+    /// Makes the gradients of the linear maps over some episodes.
+    pub(super) fn set_gradients<'a>(
+        pairs: impl Iterator<Item = (&'a Trace<R>, &'a StackGradient<R>)> + Clone,
+        linears: &mut [Linear<R>],
+    ) {
+        for (index, linear) in linears.iter_mut().enumerate() {
+            let layers = pairs.clone();
+            linear
+                .set_gradient(layers.map(|(trace, gradient)| {
+                    (&trace.layers[index].input, &gradient.layers[index])
+                }));
+        }
+    }
+}
+
+impl<R: Real> StackGradient<R> {
+    /// From the gradient by what a layer saw to the layer below, or beside x, and to its own last state.
+    fn hand_on(&mut self, index: usize, width: usize, is_recurrent: bool) {
+        let d_own = &mut self.hidden[index];
+        let own = if is_recurrent { d_own.len() } else { 0 };
+        let (d_below, d_state) = self.seen[..width].split_at(width - own);
+        if is_recurrent {
+            d_own.copy_from_slice(d_state);
+        } else {
+            d_own.fill(R::ZERO);
+        }
+        match index.checked_sub(1) {
+            Some(below) => add(&mut self.hidden[below], d_below),
+            None => self.beside.copy_from_slice(d_below),
+        }
+    }
+}

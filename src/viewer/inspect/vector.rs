@@ -281,7 +281,7 @@ pub fn told(card: &Card) -> String {
 mod tests {
     use super::*;
     use crate::model::config::Order;
-    use crate::model::{ModelConfig, Ntm};
+    use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::viewer::OpenedTrace;
 
@@ -290,13 +290,13 @@ mod tests {
             bits: 2,
             length: 3..=3,
         });
-        let mut config = ModelConfig::new(task.inputs(), task.outputs());
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.order) = (6, 3, order);
-        let recording = Recording::new(&Ntm::new(config.clone(), 1), &task, 1, 0);
+        let recording = Recording::new(&Model::new(config.clone(), 1), &task, 1, 0);
         Open::of_file(OpenedTrace {
             title: String::new(),
             recording,
-            config: Some(config),
+            config: Some(config.into()),
             sha256: None,
         })
     }

@@ -1,0 +1,288 @@
+//! Every gradient of every kind of machine, held to central differences.
+
+use super::{Kind, Model, ModelConfig, NtmConfig, Params, PlainConfig, Trace, Workspace};
+use crate::math::Real;
+use crate::math::check::{assert_gradient, random_vector};
+use crate::model::config::{
+    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
+    VectorActivation,
+};
+use ndarray::Array2;
+
+/// Odd sizes, a controller wider than its inputs, two heads of each kind, everything learned.
+fn config(kind: ControllerKind, layers: usize, form: ShiftForm) -> NtmConfig {
+    let mut config = NtmConfig::new(3, 2);
+    (config.rows, config.columns, config.shift_range) = (7, 3, 2);
+    (config.read_heads, config.write_heads) = (2, 2);
+    config.controller = ControllerConfig {
+        kind,
+        size: 11,
+        layers,
+    };
+    config.shift_form = form;
+    config.initial_memory = InitialMemory::Learned;
+    config.initial_weighting = InitialWeighting::Learned;
+    config.similarity_epsilon = 1e-3;
+    config
+}
+
+/// Values for the gradient by the logits, [T, Y].
+fn set_upstream<R: Real>(workspace: &mut Workspace<R>, steps: usize, values: &[f64]) {
+    workspace.logit.resize(steps);
+    for (t, values) in values.chunks(values.len() / steps).enumerate() {
+        for (to, &from) in workspace.logit.row_mut(t).iter_mut().zip(values) {
+            *to = R::from_f64(from);
+        }
+    }
+}
+
+#[test]
+fn episodes_side_by_side_have_the_sum_of_their_gradients() {
+    for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
+        let machine = Model::<f64>::new(config(kind, 2, ShiftForm::Softmax), 3);
+        for lengths in [&[9, 9, 6, 6, 2, 1, 1][..], &[5, 4, 3], &[7, 2]] {
+            let input = |index: usize| {
+                Array2::from_shape_fn((lengths[index], 3), |(t, x)| {
+                    ((index * 31 + t * 3 + x) as f32).sin()
+                })
+            };
+            let inputs: Vec<_> = (0..lengths.len()).map(input).collect();
+            let gradient_of = |episodes: std::ops::Range<usize>| {
+                let count = episodes.len();
+                let mut traces = vec![Trace::new(&machine.config); count];
+                machine.run_together(inputs[episodes.clone()].iter(), usize::MAX, &mut traces);
+                let mut workspaces =
+                    Vec::from_iter((0..count).map(|_| Workspace::new(&machine.config)));
+                for (workspace, index) in workspaces.iter_mut().zip(episodes) {
+                    let values = random_vector(index as u64, 2 * lengths[index]);
+                    set_upstream(workspace, lengths[index], &values);
+                }
+                let mut gradient = Params::zeros(&machine.config);
+                machine.backward(&traces, &mut workspaces, &mut gradient);
+                (traces, gradient)
+            };
+            let (traces, together) = gradient_of(0..lengths.len());
+            let mut sum = Params::zeros(&machine.config);
+            for (index, trace) in traces.iter().enumerate() {
+                let (alone, gradient) = gradient_of(index..index + 1);
+                let outputs = alone[0].output.as_slice().iter();
+                assert!(
+                    outputs
+                        .zip(trace.output.as_slice())
+                        .all(|(x, y)| (x - y).abs() < 1e-12)
+                );
+                sum.add(&gradient);
+            }
+            let slices = together.slices().zip(sum.slices());
+            for (found, wanted) in slices {
+                let close = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-10;
+                assert!(found.iter().zip(wanted).all(close), "{kind:?} {lengths:?}");
+            }
+        }
+    }
+}
+
+fn check(config: impl Into<ModelConfig>) {
+    const STEPS: usize = 5;
+    let config = config.into();
+    let mut machine = Model::<f64> {
+        params: Params::zeros(&config),
+        config,
+    };
+    let values = random_vector(1, machine.params.shape().count() as usize);
+    let mut next = values.iter();
+    for (_, mut tensor) in machine.params.named_mut() {
+        tensor
+            .iter_mut()
+            .zip(&mut next)
+            .for_each(|(to, &from)| *to = from);
+    }
+    let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+    let upstream = random_vector(2, STEPS * 2);
+    let mut trace = Trace::new(&machine.config);
+    machine.run(&input, &mut trace);
+    let mut gradient = Params::zeros(&machine.config);
+    let mut workspace = Workspace::new(&machine.config);
+    set_upstream(&mut workspace, STEPS, &upstream);
+    // One step outside the answer.
+    workspace.logit.row_mut(1).fill(0.0);
+    machine.backward(
+        std::slice::from_ref(&trace),
+        std::slice::from_mut(&mut workspace),
+        &mut gradient,
+    );
+
+    let names: Vec<(String, usize)> = machine
+        .params
+        .named()
+        .iter()
+        .map(|(name, tensor)| (name.clone(), tensor.len()))
+        .collect();
+    assert_eq!(
+        names.iter().map(|(_, len)| len).sum::<usize>(),
+        values.len()
+    );
+    for (name, _) in &names {
+        let tensor = |params: &Params<f64>| -> Vec<f64> {
+            let named = params.named();
+            named
+                .iter()
+                .find(|(n, _)| n == name)
+                .unwrap()
+                .1
+                .iter()
+                .copied()
+                .collect()
+        };
+        assert_gradient(
+            name,
+            &tensor(&machine.params),
+            &tensor(&gradient),
+            |values| {
+                let mut moved = machine.clone();
+                for (n, mut tensor) in moved.params.named_mut() {
+                    if n == *name {
+                        tensor
+                            .iter_mut()
+                            .zip(values)
+                            .for_each(|(to, &from)| *to = from);
+                    }
+                }
+                let mut trace = Trace::new(&moved.config);
+                moved.run(&input, &mut trace);
+                (0..STEPS)
+                    .flat_map(|t| trace.logit.row(t).iter().zip(workspace.logit.row(t)))
+                    .map(|(z, u)| z * u)
+                    .sum()
+            },
+        );
+    }
+}
+
+#[test]
+fn every_weight_of_every_kind_of_machine() {
+    for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
+        for (layers, form) in [
+            (1, ShiftForm::Softmax),
+            (2, ShiftForm::Softmax),
+            (1, ShiftForm::Scalar),
+        ] {
+            check(config(kind, layers, form));
+        }
+    }
+}
+
+#[test]
+fn reads_that_see_what_was_written() {
+    for (kind, heads) in [
+        (ControllerKind::Lstm, (1, 1)),
+        (ControllerKind::Feedforward, (2, 2)),
+        (ControllerKind::Lstm, (3, 1)),
+        (ControllerKind::Lstm, (0, 1)),
+    ] {
+        let mut config = config(kind, 1, ShiftForm::Softmax);
+        (config.read_heads, config.write_heads) = heads;
+        config.order = Order::WriteFirst;
+        check(config);
+    }
+}
+
+#[test]
+fn heads_of_one_kind_alone() {
+    for heads in [(0, 1), (0, 2), (1, 0), (3, 0)] {
+        let mut config = config(ControllerKind::Lstm, 1, ShiftForm::Softmax);
+        (config.read_heads, config.write_heads) = heads;
+        assert_eq!(config.validate(), Ok(()));
+        check(config);
+    }
+}
+
+#[test]
+fn a_machine_without_memory() {
+    for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
+        for layers in [1, 3] {
+            let NtmConfig {
+                inputs,
+                outputs,
+                controller,
+                ..
+            } = config(kind, layers, ShiftForm::Softmax);
+            check(PlainConfig {
+                inputs,
+                outputs,
+                controller,
+            });
+        }
+    }
+}
+
+#[test]
+fn a_memory_kept_in_part_gives_the_same_bits() {
+    for (write_heads, steps, order) in [
+        (1, 23, Order::ReadFirst),
+        (2, 16, Order::ReadFirst),
+        (2, 1, Order::ReadFirst),
+        (2, 23, Order::WriteFirst),
+    ] {
+        let mut config = NtmConfig {
+            write_heads,
+            order,
+            ..config(ControllerKind::Lstm, 1, ShiftForm::Softmax)
+        };
+        config.rows = 40;
+        let machine = Model::<f32>::new(config, 5);
+        let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+        let gradient = |limit: usize| {
+            let mut trace = [Trace::new(&machine.config)];
+            // A longer episode before must leave nothing behind.
+            machine.run_together([&Array2::zeros((30, 3))].into_iter(), limit, &mut trace);
+            machine.run_together([&input].into_iter(), limit, &mut trace);
+            let (mut workspace, mut gradient) = (
+                [Workspace::new(&machine.config)],
+                Params::zeros(&machine.config),
+            );
+            set_upstream(&mut workspace[0], steps, &random_vector(2, steps * 2));
+            machine.backward(&trace, &mut workspace, &mut gradient);
+            (trace[0].memory_every, gradient)
+        };
+        let (all, part) = (gradient(usize::MAX), gradient(0));
+        assert_eq!(all.0, 1);
+        assert!(part.0 > 1);
+        assert!(all.1 == part.1);
+    }
+}
+
+#[test]
+fn a_workspace_keeps_nothing_of_the_episode_before() {
+    let machine = Model::<f32>::new(config(ControllerKind::Lstm, 1, ShiftForm::Softmax), 5);
+    let mut trace = [Trace::new(&machine.config)];
+    let mut gradient = |steps: usize, workspace: &mut [Workspace<f32>]| {
+        let input =
+            Array2::from_shape_fn((steps, 3), |(t, x)| ((steps * 7 + t * 3 + x) as f32).sin());
+        machine.run_together([&input].into_iter(), 0, &mut trace);
+        let mut gradient = Params::zeros(&machine.config);
+        set_upstream(&mut workspace[0], steps, &random_vector(2, steps * 2));
+        machine.backward(&trace, workspace, &mut gradient);
+        (trace[0].memory_every, gradient)
+    };
+    // The first steps of an episode stand where the last one's stood, and more of them than it had.
+    for lengths in [&[2, 3][..], &[30, 3, 2, 3, 1, 1, 2, 4, 5, 3]] {
+        let mut reused = [Workspace::new(&machine.config)];
+        for &steps in lengths {
+            let (every, found) = gradient(steps, &mut reused);
+            let (_, alone) = gradient(steps, &mut [Workspace::new(&machine.config)]);
+            assert!(every > 1);
+            assert!(found == alone, "{steps} steps of {lengths:?}");
+        }
+    }
+}
+
+#[test]
+fn a_machine_with_nothing_learned_but_its_weights() {
+    let mut config = config(ControllerKind::Lstm, 1, ShiftForm::Softmax);
+    config.initial_memory = InitialMemory::Constant(0.1);
+    config.initial_weighting = InitialWeighting::OneHot;
+    (config.read_heads, config.write_heads) = (1, 1);
+    config.key_activation = VectorActivation::Identity;
+    check(config);
+}

@@ -1,0 +1,402 @@
+//! A machine as trainer, evaluation, recording, files and window know it; and the registry of its kinds.
+//!
+//! A kind of machine is a configuration that says which tensors it has ([`Kind::shape`]), which arrays it records
+//! and how wide they are ([`Kind::width`]), what follows from what ([`Kind::rules`]), and how an episode goes
+//! through it, forwards and backwards ([`Machine`]). Everything else follows.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use ndarray::Array2;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::config::{NtmConfig, Order};
+use super::params::{Params, Shape};
+use super::plain::PlainConfig;
+use super::recompute::{Conventions, Rule};
+use super::trace::{ArraySpec, Place, Trace};
+use crate::keys::{ConfigError, Field, Keys, Table, Words};
+use crate::math::matrix::padded;
+use crate::math::{Real, Series};
+
+/// How many episodes go through the machine side by side when it learns.
+pub use crate::math::matrix::TOGETHER;
+
+/// What there is to know of a machine before it has any weights.
+pub trait Kind: Keys + Debug + Send + Sync {
+    /// Channels of the input.
+    fn inputs(&self) -> usize;
+
+    /// Channels of the output.
+    fn outputs(&self) -> usize;
+
+    /// Layers of the controller.
+    fn layers(&self) -> usize;
+
+    /// Units in a layer of the controller.
+    fn units(&self) -> usize;
+
+    /// Heads that read.
+    fn read_heads(&self) -> usize {
+        0
+    }
+
+    /// Heads that write.
+    fn write_heads(&self) -> usize {
+        0
+    }
+
+    /// Memory rows; 0 where there is no memory.
+    fn rows(&self) -> usize {
+        0
+    }
+
+    /// Memory columns; 0 where there is no memory.
+    fn columns(&self) -> usize {
+        0
+    }
+
+    /// The tensors.
+    fn shape(&self) -> Shape;
+
+    /// Values per step of a series of the trace; 0 for one that such a machine does not have.
+    fn width(&self, place: Place, array: &ArraySpec) -> usize;
+
+    /// The arrays that follow from others, in the order of the computation; the output and the loss, which follow
+    /// from the logit everywhere, are not among them.
+    fn rules(&self, conventions: &Conventions) -> Vec<Rule>;
+
+    /// The same machine on another number of memory rows.
+    ///
+    /// # Errors
+    /// Its rows are fixed, or these are out of range.
+    fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError>;
+
+    /// True when there is a memory, and no tensor depends on the number of its rows, so that the same weights run
+    /// on any number.
+    fn runs_on_any_rows(&self) -> bool {
+        false
+    }
+
+    /// Fits it to a task with so many channels.
+    fn set_channels(&mut self, inputs: usize, outputs: usize);
+
+    /// What makes it large, if it has that.
+    fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize>;
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The field, its value and what is allowed.
+    fn validate(&self) -> Result<(), ConfigError>;
+
+    /// Values that [`Machine::scratch`] comes to for an episode of so many steps, with at most `limit` values of
+    /// memory kept whole on the tape.
+    fn scratch_values(&self, steps: usize, limit: usize) -> u64;
+}
+
+/// What makes a machine large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Rows of the memory.
+    Rows,
+    /// Columns of the memory.
+    Columns,
+    /// Units in a layer of the controller.
+    Units,
+    /// Layers of the controller.
+    Layers,
+}
+
+impl dyn Kind + '_ {
+    /// Read and write heads together.
+    pub fn heads(&self) -> usize {
+        self.read_heads() + self.write_heads()
+    }
+
+    /// The name of an array in files.
+    pub fn array_name(&self, place: Place, array: &str) -> String {
+        match place {
+            Place::Head(head) => format!("{}.{array}", self.head_name(head)),
+            Place::Machine | Place::Layer(_) => array.to_owned(),
+        }
+    }
+
+    /// The name of a head: [`head_name`].
+    pub fn head_name(&self, head: usize) -> String {
+        head_name(self.read_heads(), head)
+    }
+}
+
+/// `read0`, `read1`, …, `write0`, …: so many read heads first.
+pub fn head_name(read_heads: usize, head: usize) -> String {
+    match head.checked_sub(read_heads) {
+        None => format!("read{head}"),
+        Some(write) => format!("write{write}"),
+    }
+}
+
+/// What is of some kind: a configuration of one kind, or of any.
+pub trait AsKind {
+    /// The kind.
+    fn kind(&self) -> &(dyn Kind + 'static);
+}
+
+impl<K: Kind + 'static> AsKind for K {
+    fn kind(&self) -> &(dyn Kind + 'static) {
+        self
+    }
+}
+
+/// How episodes go through a kind of machine, and back.
+pub trait Machine<R: Real>: Kind {
+    /// Runs up to [`TOGETHER`] episodes, longest first, that stand in their traces.
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>]);
+
+    /// What [`Machine::backward`] needs for one episode, allocated once and reused.
+    fn scratch(&self) -> Box<dyn Any + Send>;
+
+    /// Sets `gradient` to the derivative, by every weight, of the summed loss of recorded episodes (longest
+    /// first) whose derivative by the logits stands in [`Workspace::logit`].
+    fn backward(
+        &self,
+        params: &Params<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
+    );
+
+    /// Every array that follows from others, each from the recorded numbers that it is made of, so that one wrong
+    /// number does not make all wrong that follow. What unknown [`Conventions`] made stays as it is.
+    ///
+    /// Needs no weights: a trace of any program can be recomputed.
+    fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R>;
+
+    /// Computes one of the [`Kind::rules`] alone, for a trace in which it was not recorded.
+    fn complete(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule);
+
+    /// M_t from M_{t−1}, column after column, and what else was recorded of step `t`.
+    fn remember(
+        &self,
+        conventions: &Conventions,
+        trace: &Trace<R>,
+        t: usize,
+        before: &[R],
+        after: &mut [R],
+    );
+}
+
+/// The one list of all kinds: the configuration of a machine of any of them.
+macro_rules! kinds {
+    ($($(#[$attribute:meta])* $word:literal: $kind:ident($config:ty),)*) => {
+        /// The size and the variant of a machine of any kind. Checked once, in [`Kind::validate`]; trusted
+        /// afterwards.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum ModelConfig {
+            $($(#[$attribute])* $kind($config),)*
+        }
+
+        impl AsKind for ModelConfig {
+            fn kind(&self) -> &(dyn Kind + 'static) {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                }
+            }
+        }
+
+        impl Words for ModelConfig {
+            const WORDS: &'static [(&'static str, Self)] =
+                &[$(($word, Self::$kind(<$config>::new(1, 1)))),*];
+        }
+
+        impl ModelConfig {
+            fn kind_mut(&mut self) -> &mut (dyn Kind + 'static) {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                }
+            }
+
+            /// How episodes go through it.
+            pub fn machine<R: Real>(&self) -> &dyn Machine<R> {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                }
+            }
+        }
+
+        $(impl From<$config> for ModelConfig {
+            fn from(config: $config) -> Self {
+                Self::$kind(config)
+            }
+        })*
+    };
+}
+
+kinds! {
+    /// The Neural Turing Machine.
+    "ntm": Ntm(NtmConfig),
+    /// A controller alone, without memory.
+    "plain": Plain(PlainConfig),
+}
+
+impl std::ops::Deref for ModelConfig {
+    type Target = dyn Kind + 'static;
+
+    fn deref(&self) -> &Self::Target {
+        self.kind()
+    }
+}
+
+impl std::ops::DerefMut for ModelConfig {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.kind_mut()
+    }
+}
+
+impl Keys for ModelConfig {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("kind", Field::Word(self), "which machine");
+        self.kind_mut().keys(to);
+    }
+}
+
+impl ModelConfig {
+    /// What happens first in a step: of the reads and the writes, where there are any.
+    pub fn order(&self) -> Order {
+        self.ntm().map_or(Order::ReadFirst, |ntm| ntm.order)
+    }
+
+    /// The configuration of a Neural Turing Machine, if it is one.
+    pub fn ntm(&self) -> Option<&NtmConfig> {
+        match self {
+            Self::Ntm(config) => Some(config),
+            Self::Plain(_) => None,
+        }
+    }
+}
+
+/// A machine: its configuration and its weights. Running it changes neither.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model<R = f32> {
+    /// Kind, size and variant.
+    pub config: ModelConfig,
+    /// Weights.
+    pub params: Params<R>,
+}
+
+/// The gradient by the logits, and what a machine needs on the way back; allocated once and reused.
+#[derive(Debug)]
+pub struct Workspace<R = f32> {
+    /// By the logits, [T, Y and padding]: the derivative of the loss, to be filled in before
+    /// [`Model::backward`].
+    pub logit: Series<R>,
+    pub(super) scratch: Box<dyn Any + Send>,
+}
+
+impl<R: Real> Workspace<R> {
+    /// Scratch for machines of this configuration.
+    pub fn new(config: &ModelConfig) -> Self {
+        Self {
+            logit: Series::new(padded(config.outputs())),
+            scratch: config.machine::<R>().scratch(),
+        }
+    }
+
+    /// The gradient by the logits, and the scratch of a kind of machine: that for which it was made.
+    pub(super) fn parts<T: 'static>(&mut self) -> (&mut Series<R>, &mut T) {
+        let scratch = self.scratch.downcast_mut();
+        (&mut self.logit, scratch.expect("the scratch of this kind"))
+    }
+}
+
+impl<R: Real> Model<R> {
+    /// A machine with random weights. `config` has been validated.
+    pub fn new(config: impl Into<ModelConfig>, seed: u64) -> Self {
+        let config = config.into();
+        let params = Params::random(&config, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        Self { config, params }
+    }
+
+    /// The same weights on another number of memory rows.
+    ///
+    /// # Errors
+    /// As for [`Kind::with_rows`].
+    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
+        let config = self.config.with_rows(rows)?;
+        // What is empty may be so in another width.
+        let mut params = Params::zeros(&config);
+        for (to, from) in params.slices_mut().zip(self.params.slices()) {
+            to.copy_from_slice(from);
+        }
+        Ok(Self { config, params })
+    }
+
+    /// Runs one episode, [T, X], and records everything in `trace`.
+    pub fn run(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
+        trace.memory_every = 1;
+        trace.resize(input.nrows());
+        self.load(input, trace);
+        let traces = std::slice::from_mut(trace);
+        self.config.machine().run(&self.params, traces);
+    }
+
+    /// Runs episodes of which the answers or the gradients are wanted: like [`Model::run`] for each, but step by
+    /// step through up to [`TOGETHER`] of them, so that the weights are read once for all; and a memory so large
+    /// that all M_t take more than `limit` values is kept in part and written again on the way back, to the same
+    /// bits.
+    ///
+    /// `traces` has a trace for every input, and the longest input comes first.
+    pub fn run_together<'a>(
+        &self,
+        inputs: impl Iterator<Item = &'a Array2<f32>>,
+        limit: usize,
+        traces: &mut [Trace<R>],
+    ) {
+        for (input, trace) in inputs.zip(&mut *traces) {
+            trace.resize_for_training(input.nrows(), limit);
+            self.load(input, trace);
+        }
+        let machine = self.config.machine();
+        for traces in traces.chunks_mut(TOGETHER) {
+            machine.run(&self.params, traces);
+        }
+    }
+
+    /// Gives a trace, which has room for it, its input.
+    fn load(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
+        assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
+        for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
+            *to = R::from_f64(f64::from(from));
+        }
+    }
+
+    /// As [`Machine::backward`].
+    pub fn backward(
+        &self,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
+    ) {
+        let machine = self.config.machine();
+        machine.backward(&self.params, traces, workspaces, gradient);
+    }
+}
+
+/// Calls `$work` with the first `$count` of a slice as an array, 1 ≤ `$count` ≤ [`TOGETHER`].
+macro_rules! together {
+    ($count:expr, $slice:expr, |$array:ident| $work:expr) => {
+        match $count {
+            1 => together!(@ 1, $slice, $array, $work),
+            2 => together!(@ 2, $slice, $array, $work),
+            3 => together!(@ 3, $slice, $array, $work),
+            _ => together!(@ 4, $slice, $array, $work),
+        }
+    };
+    (@ $count:literal, $slice:expr, $array:ident, $work:expr) => {
+        if let Some($array) = $slice.first_chunk_mut::<$count>() {
+            $work;
+        }
+    };
+}
+pub(super) use together;

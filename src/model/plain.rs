@@ -1,0 +1,213 @@
+//! A controller alone, without memory: the baseline of the paper (§4), a plain LSTM.
+
+use std::any::Any;
+
+use super::config::{ControllerConfig, NtmConfig, check_channels};
+use super::controller::{Stack, StackGradient, add};
+use super::machine::{Extent, Kind, Machine, ModelConfig, TOGETHER, Workspace, together};
+use super::params::{LinearSpec, Params, Shape};
+use super::readout;
+use super::recompute::{Conventions, Rule};
+use super::trace::{ArraySpec, Place, Trace};
+use crate::keys::{ConfigError, Keys, Table, check};
+use crate::math::Real;
+use crate::math::matrix::padded;
+
+/// The size of a controller alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlainConfig {
+    /// Channels of the input.
+    pub inputs: usize,
+    /// Channels of the output.
+    pub outputs: usize,
+    /// The network.
+    pub controller: ControllerConfig,
+}
+
+impl PlainConfig {
+    /// The usual controller for a task of the given width.
+    pub const fn new(inputs: usize, outputs: usize) -> Self {
+        let NtmConfig { controller, .. } = NtmConfig::new(inputs, outputs);
+        Self {
+            inputs,
+            outputs,
+            controller,
+        }
+    }
+}
+
+impl Keys for PlainConfig {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        self.controller.keys(&mut to.section("controller"));
+    }
+}
+
+impl Kind for PlainConfig {
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn layers(&self) -> usize {
+        self.controller.layers
+    }
+
+    fn units(&self) -> usize {
+        self.controller.size
+    }
+
+    fn shape(&self) -> Shape {
+        let output = LinearSpec::new("output", self.controller.size, self.outputs);
+        Shape {
+            linears: self
+                .controller
+                .linears(self.inputs)
+                .chain([output])
+                .collect(),
+            tensors: self.controller.states().into(),
+        }
+    }
+
+    fn width(&self, place: Place, array: &ArraySpec) -> usize {
+        match (place, array.name) {
+            (Place::Layer(layer), _) => self.controller.width(layer, array, self.inputs),
+            (_, "input") => self.inputs,
+            (_, "logit" | "output") => self.outputs,
+            _ => 0,
+        }
+    }
+
+    fn rules(&self, _conventions: &Conventions) -> Vec<Rule> {
+        Vec::new()
+    }
+
+    fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError> {
+        let why = || "none, because the machine has no memory".to_owned();
+        ConfigError::unless(false, "memory.rows", rows, why)?;
+        Ok(self.clone().into())
+    }
+
+    fn set_channels(&mut self, inputs: usize, outputs: usize) {
+        (self.inputs, self.outputs) = (inputs, outputs);
+    }
+
+    fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
+        self.controller.extent_mut(extent)
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        check_channels(self.inputs, self.outputs)?;
+        check(&mut self.clone())
+    }
+
+    fn scratch_values(&self, steps: usize, _limit: usize) -> u64 {
+        let seen = (self.controller.size + padded(self.outputs)) as u64 * steps as u64;
+        seen + self.controller.gradient_values(steps, 0)
+    }
+}
+
+/// What an episode needs on the way back.
+struct Scratch<R> {
+    stack: StackGradient<R>,
+    seen: readout::Seen<R>,
+}
+
+impl PlainConfig {
+    fn stack<'a, R>(&'a self, params: &'a Params<R>) -> Stack<'a, R> {
+        Stack {
+            config: &self.controller,
+            inputs: self.inputs,
+            linears: &params.linears[..self.controller.layers],
+            hidden: &params.tensors[0],
+            cell: &params.tensors[1],
+        }
+    }
+}
+
+impl<R: Real> Machine<R> for PlainConfig {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>]) {
+        let (stack, layers) = (self.stack(params), self.controller.layers);
+        for trace in &mut *traces {
+            stack.see_inputs(trace);
+        }
+        for t in 0..traces.first().map_or(0, Trace::steps) {
+            let running = traces.partition_point(|trace| trace.steps() > t);
+            together!(running, traces, |traces| stack.forward(
+                t,
+                traces,
+                |_, _| ()
+            ));
+        }
+        for trace in traces {
+            let (top, logit) = (&trace.layers[layers - 1].hidden, &mut trace.logit);
+            readout::forward(&params.linears[layers], top, logit, &mut trace.output);
+        }
+    }
+
+    fn scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(Scratch::<R> {
+            stack: StackGradient::new(&self.controller, 0),
+            seen: readout::Seen::new(self.controller.size, self.outputs),
+        })
+    }
+
+    fn backward(
+        &self,
+        params: &Params<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
+    ) {
+        let (stack, layers) = (self.stack(params), self.controller.layers);
+        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
+            for workspace in &mut *workspaces {
+                let (logit, scratch) = workspace.parts::<Scratch<R>>();
+                scratch.stack.reset(logit.steps());
+                scratch.seen.backward(&params.linears[layers], logit);
+            }
+            for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
+                let running = traces.partition_point(|trace| trace.steps() > t);
+                together!(running, workspaces, |workspaces| {
+                    let gradients = workspaces.each_mut().map(|workspace| {
+                        let (_, Scratch { stack, seen }) = workspace.parts();
+                        add(stack.top(), seen.gradient.row(t));
+                        stack
+                    });
+                    stack.backward(t, traces, gradients);
+                });
+            }
+        }
+        let [hidden, cell] = &mut gradient.tensors[..] else {
+            return;
+        };
+        for state in [&mut *hidden, cell] {
+            state.as_mut_slice().fill(R::ZERO);
+        }
+        let mut of = Vec::new();
+        for (trace, workspace) in traces.iter().zip(workspaces) {
+            let (logit, scratch) = workspace.parts::<Scratch<R>>();
+            scratch.stack.add_initial(hidden, cell);
+            of.push((trace, &*logit, &scratch.stack));
+        }
+        let (controller, output) = gradient.linears.split_at_mut(layers);
+        Stack::set_gradients(
+            of.iter().map(|(trace, _, stack)| (*trace, *stack)),
+            controller,
+        );
+        let top = of
+            .iter()
+            .map(|(trace, logit, _)| (&trace.layers[layers - 1].hidden, *logit));
+        output[0].set_gradient(top);
+    }
+
+    fn recompute(&self, _conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
+        recorded.clone()
+    }
+
+    fn complete(&self, _conventions: &Conventions, _trace: &mut Trace<R>, _rule: &Rule) {}
+
+    fn remember(&self, _: &Conventions, _: &Trace<R>, _: usize, _: &[R], _: &mut [R]) {}
+}

@@ -1,0 +1,127 @@
+//! The memory on the way back: from the tape, or written again where the tape kept only some of it.
+
+use super::memory;
+use super::trace::{HeadTrace, Trace};
+use crate::math::similarity;
+use crate::math::{Real, Series};
+
+/// The memory that heads see, column after column, with the norms of its rows.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a, R> {
+    /// [M·N].
+    pub(super) columns: &'a [R],
+    /// [N].
+    pub(super) norms: &'a [R],
+    /// Under each root of the norms.
+    pub(super) epsilon: R,
+}
+
+/// The memory between two kept steps, written again from what the heads wrote.
+#[derive(Debug)]
+pub(super) struct Window<R> {
+    /// M_start, M_start+1, …, [k, M·N].
+    memory: Series<R>,
+    /// The first step it holds.
+    start: Option<usize>,
+    /// Norms of the rows of the memory last asked for, [N].
+    norms: Vec<R>,
+    /// True where the tape has the norms of M_{t−1} in step t: not where the reads come after the writes.
+    knows_norms: bool,
+}
+
+impl<R: Real> Window<R> {
+    /// For memories of so many values.
+    pub(super) fn new(values: usize, knows_norms: bool) -> Self {
+        Self {
+            memory: Series::new(values),
+            start: None,
+            norms: Vec::new(),
+            knows_norms,
+        }
+    }
+
+    /// Forgets what it holds, which is of the episode before.
+    pub(super) fn reset(&mut self) {
+        self.start = None;
+    }
+
+    /// M_t and the norms of its rows. Steps are asked for from the end.
+    pub(super) fn at<'a>(
+        &'a mut self,
+        trace: &'a Trace<R>,
+        writers: &[HeadTrace<R>],
+        t: usize,
+        epsilon: R,
+    ) -> Seen<'a, R> {
+        if trace.memory_every == 1 && self.knows_norms {
+            return Seen {
+                columns: trace.memory_columns.row(t),
+                norms: trace.norms.row(t),
+                epsilon,
+            };
+        }
+        let columns = if trace.memory_every == 1 {
+            trace.memory_columns.row(t)
+        } else {
+            self.fill(trace, writers, t);
+            self.memory.row(t % trace.memory_every)
+        };
+        self.norms.resize(trace.norms.width(), R::ZERO);
+        similarity::norms(columns, epsilon, &mut self.norms);
+        Seen {
+            columns,
+            norms: &self.norms,
+            epsilon,
+        }
+    }
+
+    /// Writes the memories again from the kept one before `t` up to M_t.
+    fn fill(&mut self, trace: &Trace<R>, writers: &[HeadTrace<R>], t: usize) {
+        let every = trace.memory_every;
+        let start = t / every * every;
+        if self.start == Some(start) {
+            return;
+        }
+        self.start = Some(start);
+        self.memory.resize(every);
+        let kept = trace.memory_columns.row(start / every);
+        self.memory.row_mut(0).copy_from_slice(kept);
+        for step in start..t {
+            let (before, after) = self.memory.previous_and_row_mut(step - start + 1);
+            memory::write(writers, step, before, after);
+        }
+    }
+}
+
+/// M_t where the reads come after the writes: nothing of it was kept, so it is written again.
+#[derive(Debug)]
+pub(super) struct After<R> {
+    columns: Vec<R>,
+    norms: Vec<R>,
+}
+
+impl<R: Real> After<R> {
+    /// For so many rows and values; both 0 where the reads come first.
+    pub(super) fn new(rows: usize, values: usize) -> Self {
+        Self {
+            columns: vec![R::ZERO; values],
+            norms: vec![R::ZERO; rows],
+        }
+    }
+
+    /// M_t from M_{t−1} and what was written.
+    pub(super) fn at(
+        &mut self,
+        writers: &[HeadTrace<R>],
+        t: usize,
+        before: Seen<'_, R>,
+    ) -> Seen<'_, R> {
+        memory::write(writers, t, before.columns, &mut self.columns);
+        similarity::norms(&self.columns, before.epsilon, &mut self.norms);
+        Seen {
+            columns: &self.columns,
+            norms: &self.norms,
+            epsilon: before.epsilon,
+        }
+    }
+}

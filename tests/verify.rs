@@ -334,8 +334,8 @@ fn words_that_are_not_known_are_named_with_what_depends_on_them() {
     assert_eq!(found.outcome(), Outcome::InPart);
     let names = [
         "read0.similarity",
-        "read0.read",
         "write0.similarity",
+        "read0.read",
         "memory",
     ];
     assert_eq!(unchecked(&found), names);

@@ -70,6 +70,7 @@ KEYS: Dict[str, Any] = {
     "name": _text, "title": _text, "description": _text,
     "task": {},
     "model": {
+        "kind": _one_of("ntm", "plain"),
         "memory": {"rows": _whole(1, 1_048_576), "columns": _whole(1, 4096), "initial": _memory_initial},
         "controller": {"kind": _one_of("lstm", "feedforward"), "size": _whole(1, 16_384), "layers": _whole(1, 16)},
         "heads": {
@@ -151,6 +152,8 @@ def tensor_shapes(preset: Preset) -> Dict[str, Shape]:
     lstm = controller.get("kind", "lstm") == "lstm"
     c, layers = controller.get("size", 100), controller.get("layers", 1)
     reads, writes = heads.get("read", 1), heads.get("write", 1)
+    if model.get("kind", "ntm") == "plain":
+        reads = writes = 0
     if reads + writes == 0:  # the controller alone: what else the preset says of memory and heads counts for nothing
         memory, heads = {}, {}
     shift = heads.get("shift", {})

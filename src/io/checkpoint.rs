@@ -266,7 +266,7 @@ mod tests {
             state.machine.params.linears[2]
                 .bias
                 .view_mut()
-                .fill(f32::NAN)
+                .fill(f32::NAN);
         });
         assert!(
             nan.starts_with("c: `machine.output.bias`: value 0 is NaN"),

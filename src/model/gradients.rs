@@ -51,8 +51,8 @@ fn episodes_side_by_side_have_the_sum_of_their_gradients() {
                 let count = episodes.len();
                 let mut traces = vec![Trace::new(&machine.config); count];
                 machine.run_together(inputs[episodes.clone()].iter(), usize::MAX, &mut traces);
-                let mut workspaces =
-                    Vec::from_iter((0..count).map(|_| Workspace::new(&machine.config)));
+                let workspace = |_| Workspace::new(&machine.config);
+                let mut workspaces: Vec<_> = (0..count).map(workspace).collect();
                 for (workspace, index) in workspaces.iter_mut().zip(episodes) {
                     let values = random_vector(index as u64, 2 * lengths[index]);
                     set_upstream(workspace, lengths[index], &values);

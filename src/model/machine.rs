@@ -256,7 +256,7 @@ impl std::ops::DerefMut for ModelConfig {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Word(self), "which machine");
+        to.key("kind", Field::Word(self), "the Neural Turing Machine, or `plain`: a controller alone, without memory, which has only the keys of a `controller`");
         self.kind_mut().keys(to);
     }
 }

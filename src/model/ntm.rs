@@ -407,7 +407,7 @@ impl<R: Real> Ntm<'_, R> {
         let stacks = all
             .clone()
             .map(|(trace, _, scratch)| (*trace, &scratch.stack));
-        Stack::set_gradients(stacks, controller);
+        Stack::set_gradients(&stacks, controller);
         let heads = all.clone();
         others[0].set_gradient(
             heads.map(|(trace, _, scratch)| (&trace.layers[layers - 1].hidden, &scratch.raw)),
@@ -428,7 +428,7 @@ impl<R: Real> Ntm<'_, R> {
             logit_gradient_of(head.initial.row(0), &by.previous, &mut scratch.rows);
             add(&mut to, &scratch.rows);
         }
-        add(&mut tensors[tensor::READ].view_mut(), &scratch.stack.beside);
+        add(tensors[tensor::READ].view_mut(), &scratch.stack.beside);
         if let [hidden, cell] = &mut tensors[tensor::HIDDEN..] {
             scratch.stack.add_initial(hidden, cell);
         }

@@ -194,7 +194,7 @@ impl<R: Real> Machine<R> for PlainConfig {
         }
         let (controller, output) = gradient.linears.split_at_mut(layers);
         Stack::set_gradients(
-            of.iter().map(|(trace, _, stack)| (*trace, *stack)),
+            &of.iter().map(|(trace, _, stack)| (*trace, *stack)),
             controller,
         );
         let top = of

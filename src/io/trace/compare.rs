@@ -68,7 +68,7 @@ impl<'a> Side<'a> {
         let is_known = recording.conventions.turns == Turns::Together;
         Self {
             recording,
-            order: config.filter(|_| is_known).map(|config| config.order()),
+            order: config.filter(|_| is_known).map(ModelConfig::order),
             memories: &[],
             initial: None,
         }

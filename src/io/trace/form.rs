@@ -214,10 +214,10 @@ pub(super) struct ConfigForm {
 
 impl MachineForm {
     pub(super) fn new(source: &Source, conventions: &Conventions) -> Self {
-        let config = match source.config {
-            ModelConfig::Ntm(ntm) => ConfigForm::new(ntm, conventions),
-            other => ConfigForm {
-                others: Written::of(other).into_object(),
+        let config = match source.config.ntm() {
+            Some(ntm) => ConfigForm::new(ntm, conventions),
+            None => ConfigForm {
+                others: Written::of(source.config).into_object(),
                 ..ConfigForm::default()
             },
         };

@@ -437,7 +437,7 @@ impl Memories {
             .find(|spec| spec.name == "memory");
         let all = memory.filter(|_| trace.memory_columns.width() > 0).map(of);
         let Some(all) = all else {
-            return Ok(Self::default());
+            return Self::none(arrays).map(|()| Self::default());
         };
         let [first, last, frames] = [&table::INITIAL, &table::LAST, &table::KEYFRAMES].map(of);
         if arrays.from.has(&all.name) {
@@ -460,6 +460,19 @@ impl Memories {
             last: arrays.optional(&last)?,
             frames: arrays.optional(&frames)?,
         })
+    }
+
+    /// Refuses a memory where there is no head for it; a single cell stood in for none in earlier files.
+    fn none(arrays: &mut Arrays) -> Result<(), Error> {
+        for name in ["memory", table::INITIAL.name] {
+            let shape = arrays.from.shape(name).unwrap_or_default();
+            if shape.iter().rev().take(2).any(|&size| size != 1) {
+                let problem =
+                    format!("has the shape {shape:?}; a machine without heads has no memory");
+                return Err(arrays.error(name, problem));
+            }
+        }
+        Ok(())
     }
 
     /// M_t as it was recorded, in an episode of so many steps.

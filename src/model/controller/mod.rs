@@ -278,7 +278,7 @@ impl<R: Real> Stack<'_, R> {
 
     /// Makes the gradients of the linear maps over some episodes.
     pub(super) fn set_gradients<'a>(
-        pairs: impl Iterator<Item = (&'a Trace<R>, &'a StackGradient<R>)> + Clone,
+        pairs: &(impl Iterator<Item = (&'a Trace<R>, &'a StackGradient<R>)> + Clone),
         linears: &mut [Linear<R>],
     ) {
         for (index, linear) in linears.iter_mut().enumerate() {

@@ -115,6 +115,7 @@ fn the_presets_of_the_paper_have_its_sizes_and_rates() {
             let controller = match &model {
                 ModelConfig::Ntm(ntm) => ntm.controller,
                 ModelConfig::Plain(plain) => plain.controller,
+                other => panic!("{other:?}"),
             };
             let is_feedforward = controller.kind == ControllerKind::Feedforward;
             assert_eq!(is_feedforward, kind == "_feedforward");

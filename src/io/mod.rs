@@ -24,6 +24,8 @@
 pub mod bits;
 pub mod checkpoint;
 mod error;
+#[cfg(test)]
+mod every_kind;
 mod file;
 mod input;
 pub mod lock;

@@ -72,7 +72,7 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<&'static str> {
             ControllerKind::Feedforward => NtmFeedforward,
         },
         ModelConfig::Plain(plain) if plain.controller.kind == ControllerKind::Lstm => Lstm,
-        ModelConfig::Plain(_) => return None,
+        _ => return None,
     };
     let covers = |known: &RangeInclusive<usize>, range: &RangeInclusive<usize>| {
         known.contains(range.start()) && known.contains(range.end())

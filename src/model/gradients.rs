@@ -124,14 +124,9 @@ fn check(config: impl Into<ModelConfig>) {
     );
     for (name, _) in &names {
         let tensor = |params: &Params<f64>| -> Vec<f64> {
-            let named = params.named();
-            named
-                .iter()
-                .find(|(n, _)| n == name)
-                .unwrap()
-                .1
-                .iter()
-                .copied()
+            let named = params.named().into_iter();
+            let own = named.filter(|(own, _)| own == name);
+            own.flat_map(|(_, tensor)| tensor.iter().copied().collect::<Vec<_>>())
                 .collect()
         };
         assert_gradient(
@@ -214,6 +209,11 @@ fn a_machine_without_memory() {
             });
         }
     }
+}
+
+#[test]
+fn a_memory_that_is_only_appended_to() {
+    check(super::appended::AppendedConfig::new(3, 2));
 }
 
 #[test]

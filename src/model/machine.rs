@@ -32,10 +32,14 @@ pub trait Kind: Keys + Debug + Send + Sync {
     fn outputs(&self) -> usize;
 
     /// Layers of the controller.
-    fn layers(&self) -> usize;
+    fn layers(&self) -> usize {
+        0
+    }
 
     /// Units in a layer of the controller.
-    fn units(&self) -> usize;
+    fn units(&self) -> usize {
+        0
+    }
 
     /// Heads that read.
     fn read_heads(&self) -> usize {
@@ -65,13 +69,24 @@ pub trait Kind: Keys + Debug + Send + Sync {
 
     /// The arrays that follow from others, in the order of the computation; the output and the loss, which follow
     /// from the logit everywhere, are not among them.
-    fn rules(&self, conventions: &Conventions) -> Vec<Rule>;
+    fn rules(&self, _conventions: &Conventions) -> Vec<Rule> {
+        Vec::new()
+    }
 
     /// The same machine on another number of memory rows.
     ///
     /// # Errors
-    /// Its rows are fixed, or these are out of range.
-    fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError>;
+    /// There is no memory, its rows are fixed, or these are out of range.
+    fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError> {
+        Err(ConfigError {
+            field: "memory.rows".to_owned(),
+            found: rows.to_string(),
+            allowed: match self.rows() {
+                0 => "none, because the machine has no memory".to_owned(),
+                own => format!("only {own}"),
+            },
+        })
+    }
 
     /// True when there is a memory, and no tensor depends on the number of its rows, so that the same weights run
     /// on any number.
@@ -83,7 +98,9 @@ pub trait Kind: Keys + Debug + Send + Sync {
     fn set_channels(&mut self, inputs: usize, outputs: usize);
 
     /// What makes it large, if it has that.
-    fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize>;
+    fn extent_mut(&mut self, _extent: Extent) -> Option<&mut usize> {
+        None
+    }
 
     /// Checks every range.
     ///
@@ -171,10 +188,20 @@ pub trait Machine<R: Real>: Kind {
     /// number does not make all wrong that follow. What unknown [`Conventions`] made stays as it is.
     ///
     /// Needs no weights: a trace of any program can be recomputed.
-    fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R>;
+    fn recompute(&self, _conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
+        recorded.clone()
+    }
 
     /// Computes one of the [`Kind::rules`] alone, for a trace in which it was not recorded.
-    fn complete(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule);
+    fn complete(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule) {
+        let (place, array, again) = (rule.place, rule.array, self.recompute(conventions, trace));
+        if let Some((to, from)) = trace
+            .series_mut(place, array)
+            .zip(again.series(place, array))
+        {
+            to.clone_from(from);
+        }
+    }
 
     /// M_t from M_{t−1}, column after column, and what else was recorded of step `t`.
     fn remember(
@@ -184,7 +211,10 @@ pub trait Machine<R: Real>: Kind {
         t: usize,
         before: &[R],
         after: &mut [R],
-    );
+    ) {
+        let _ = (conventions, trace, t);
+        after.copy_from_slice(before);
+    }
 }
 
 /// The one list of all kinds: the configuration of a machine of any of them.
@@ -233,11 +263,22 @@ macro_rules! kinds {
     };
 }
 
+#[cfg(not(any(test, feature = "test-machine")))]
 kinds! {
     /// The Neural Turing Machine.
     "ntm": Ntm(NtmConfig),
     /// A controller alone, without memory.
     "plain": Plain(PlainConfig),
+}
+
+#[cfg(any(test, feature = "test-machine"))]
+kinds! {
+    /// The Neural Turing Machine.
+    "ntm": Ntm(NtmConfig),
+    /// A controller alone, without memory.
+    "plain": Plain(PlainConfig),
+    /// For tests.
+    "appended": Appended(super::appended::AppendedConfig),
 }
 
 impl std::ops::Deref for ModelConfig {
@@ -269,9 +310,10 @@ impl ModelConfig {
 
     /// The configuration of a Neural Turing Machine, if it is one.
     pub fn ntm(&self) -> Option<&NtmConfig> {
-        match self {
-            Self::Ntm(config) => Some(config),
-            Self::Plain(_) => None,
+        if let Self::Ntm(config) = self {
+            Some(config)
+        } else {
+            None
         }
     }
 }
@@ -303,11 +345,28 @@ impl<R: Real> Workspace<R> {
         }
     }
 
-    /// The gradient by the logits, and the scratch of a kind of machine: that for which it was made.
-    pub(super) fn parts<T: 'static>(&mut self) -> (&mut Series<R>, &mut T) {
+    /// The gradient by the logits, and the scratch of the kind of machine for which it was made.
+    pub(super) fn parts_mut<T: 'static>(&mut self) -> (&Series<R>, &mut T) {
         let scratch = self.scratch.downcast_mut();
-        (&mut self.logit, scratch.expect("the scratch of this kind"))
+        (&self.logit, scratch.unwrap_or_else(|| other_kind()))
     }
+}
+
+/// Recorded episodes with the gradients by their logits and with the scratch of their kind of machine.
+pub(super) fn both<'a, R: Real, T: 'static>(
+    traces: &'a [Trace<R>],
+    workspaces: &'a [Workspace<R>],
+) -> impl Iterator<Item = (&'a Trace<R>, &'a Series<R>, &'a T)> + Clone {
+    traces.iter().zip(workspaces).map(|(trace, workspace)| {
+        let scratch = workspace.scratch.downcast_ref();
+        let scratch = scratch.unwrap_or_else(|| other_kind());
+        (trace, &workspace.logit, scratch)
+    })
+}
+
+/// A workspace goes with one kind of machine.
+fn other_kind() -> ! {
+    unreachable!("the workspace of another kind of machine")
 }
 
 impl<R: Real> Model<R> {

@@ -1,6 +1,8 @@
 //! The Neural Turing Machine, a file per section of the paper; and what it shares with other machines.
 
 pub mod addressing;
+#[cfg(any(test, feature = "test-machine"))]
+mod appended;
 pub mod config;
 pub mod controller;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::addressing::{address, address_backward};
 use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::head::{HeadGradient, activate, activate_backward};
-use super::machine::{Machine, TOGETHER, Workspace, together};
+use super::machine::{Machine, TOGETHER, Workspace, both, together};
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
@@ -260,17 +260,19 @@ impl<R: Real> Ntm<'_, R> {
     fn backward_together(&self, traces: &[Trace<R>], workspaces: &mut [Workspace<R>]) {
         let stack = self.stack();
         for workspace in &mut *workspaces {
-            let (logit, scratch) = workspace.parts::<Scratch<R>>();
+            let (logit, scratch) = workspace.parts_mut::<Scratch<R>>();
             scratch.reset(logit.steps());
             scratch.seen.backward(self.output(), logit);
         }
         for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
             let running = traces.partition_point(|trace| trace.steps() > t);
             for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
-                self.remember_backward(t, trace, workspace.parts().1);
+                self.remember_backward(t, trace, workspace.parts_mut().1);
             }
             together!(running, workspaces, |workspaces| {
-                let scratches = workspaces.each_mut().map(|workspace| workspace.parts().1);
+                let scratches = workspaces
+                    .each_mut()
+                    .map(|workspace| workspace.parts_mut().1);
                 self.step_backward(&stack, t, traces, scratches);
             });
         }
@@ -396,23 +398,22 @@ impl<R: Real> Ntm<'_, R> {
         for tensor in &mut gradient.tensors {
             tensor.as_mut_slice().fill(R::ZERO);
         }
-        let mut all = Vec::new();
-        for (trace, workspace) in traces.iter().zip(workspaces) {
-            let (logit, scratch) = workspace.parts::<Scratch<R>>();
+        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
+            let (_, scratch) = workspace.parts_mut::<Scratch<R>>();
             self.add_initial(trace, scratch, &mut gradient.tensors);
-            all.push((trace, &*logit, &*scratch));
         }
-        let (layers, all) = (self.config.controller.layers, all.iter());
+        let all = both::<R, Scratch<R>>(traces, workspaces);
+        let layers = self.config.controller.layers;
         let (controller, others) = gradient.linears.split_at_mut(layers);
         let stacks = all
             .clone()
-            .map(|(trace, _, scratch)| (*trace, &scratch.stack));
+            .map(|(trace, _, scratch)| (trace, &scratch.stack));
         Stack::set_gradients(&stacks, controller);
         let heads = all.clone();
         others[0].set_gradient(
             heads.map(|(trace, _, scratch)| (&trace.layers[layers - 1].hidden, &scratch.raw)),
         );
-        others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, *logit)));
+        others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, logit)));
     }
 
     /// To the learned state before the first step.

@@ -4,10 +4,9 @@ use std::any::Any;
 
 use super::config::{ControllerConfig, NtmConfig, check_channels};
 use super::controller::{Stack, StackGradient, add};
-use super::machine::{Extent, Kind, Machine, ModelConfig, TOGETHER, Workspace, together};
+use super::machine::{Extent, Kind, Machine, TOGETHER, Workspace, both, together};
 use super::params::{LinearSpec, Params, Shape};
 use super::readout;
-use super::recompute::{Conventions, Rule};
 use super::trace::{ArraySpec, Place, Trace};
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::Real;
@@ -78,16 +77,6 @@ impl Kind for PlainConfig {
             (_, "logit" | "output") => self.outputs,
             _ => 0,
         }
-    }
-
-    fn rules(&self, _conventions: &Conventions) -> Vec<Rule> {
-        Vec::new()
-    }
-
-    fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError> {
-        let why = || "none, because the machine has no memory".to_owned();
-        ConfigError::unless(false, "memory.rows", rows, why)?;
-        Ok(self.clone().into())
     }
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {
@@ -164,7 +153,7 @@ impl<R: Real> Machine<R> for PlainConfig {
         let (stack, layers) = (self.stack(params), self.controller.layers);
         for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
             for workspace in &mut *workspaces {
-                let (logit, scratch) = workspace.parts::<Scratch<R>>();
+                let (logit, scratch) = workspace.parts_mut::<Scratch<R>>();
                 scratch.stack.reset(logit.steps());
                 scratch.seen.backward(&params.linears[layers], logit);
             }
@@ -172,7 +161,7 @@ impl<R: Real> Machine<R> for PlainConfig {
                 let running = traces.partition_point(|trace| trace.steps() > t);
                 together!(running, workspaces, |workspaces| {
                     let gradients = workspaces.each_mut().map(|workspace| {
-                        let (_, Scratch { stack, seen }) = workspace.parts();
+                        let (_, Scratch { stack, seen }) = workspace.parts_mut();
                         add(stack.top(), seen.gradient.row(t));
                         stack
                     });
@@ -186,28 +175,15 @@ impl<R: Real> Machine<R> for PlainConfig {
         for state in [&mut *hidden, cell] {
             state.as_mut_slice().fill(R::ZERO);
         }
-        let mut of = Vec::new();
-        for (trace, workspace) in traces.iter().zip(workspaces) {
-            let (logit, scratch) = workspace.parts::<Scratch<R>>();
-            scratch.stack.add_initial(hidden, cell);
-            of.push((trace, &*logit, &scratch.stack));
-        }
+        let all = both::<R, Scratch<R>>(traces, workspaces);
+        all.clone()
+            .for_each(|(_, _, scratch)| scratch.stack.add_initial(hidden, cell));
         let (controller, output) = gradient.linears.split_at_mut(layers);
-        Stack::set_gradients(
-            &of.iter().map(|(trace, _, stack)| (*trace, *stack)),
-            controller,
-        );
-        let top = of
-            .iter()
-            .map(|(trace, logit, _)| (&trace.layers[layers - 1].hidden, *logit));
-        output[0].set_gradient(top);
+        let stacks = all
+            .clone()
+            .map(|(trace, _, scratch)| (trace, &scratch.stack));
+        Stack::set_gradients(&stacks, controller);
+        output[0]
+            .set_gradient(all.map(|(trace, logit, _)| (&trace.layers[layers - 1].hidden, logit)));
     }
-
-    fn recompute(&self, _conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
-        recorded.clone()
-    }
-
-    fn complete(&self, _conventions: &Conventions, _trace: &mut Trace<R>, _rule: &Rule) {}
-
-    fn remember(&self, _: &Conventions, _: &Trace<R>, _: usize, _: &[R], _: &mut [R]) {}
 }

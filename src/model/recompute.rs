@@ -70,6 +70,25 @@ pub struct Rule {
     pub size: Size,
 }
 
+impl Rule {
+    /// What every step is made of, in the same way for all machines.
+    pub fn new(
+        place: Place,
+        array: &'static str,
+        needs: &[(Place, &'static str)],
+        size: Size,
+    ) -> Self {
+        Self {
+            place,
+            array,
+            needs: needs.to_vec(),
+            start: None,
+            unknown: None,
+            size,
+        }
+    }
+}
+
 /// The words of [`Conventions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
@@ -111,43 +130,28 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         }
         needs
     };
+    let score = if is_dot { Size::Largest } else { Size::One };
     let similarity = heads().map(|place| Rule {
-        place,
-        array: "similarity",
-        needs: seen(place, "key"),
-        start: None,
         unknown: unknown_turns.or(unknown_score.then_some(Words::Scoring)),
-        size: if is_dot { Size::Largest } else { Size::One },
+        ..Rule::new(place, "similarity", &seen(place, "key"), score)
     });
     let stages = |place| {
-        Stage::ALL.map(|stage| Rule {
-            place,
-            array: stage.makes(),
-            needs: stage.needs().map(|own| (place, own)).into(),
-            start: (stage == Stage::Interpolation).then_some("initial"),
-            unknown: None,
-            size: Size::Share,
+        Stage::ALL.map(|stage| {
+            let needs = stage.needs().map(|own| (place, own));
+            Rule {
+                start: (stage == Stage::Interpolation).then_some("initial"),
+                ..Rule::new(place, stage.makes(), &needs, Size::Share)
+            }
         })
     };
     let reads = heads().take(config.read_heads).map(|place| Rule {
-        place,
-        array: "read",
-        needs: seen(place, "weighting"),
-        start: None,
         unknown: unknown_turns,
-        size: Size::Memory,
+        ..Rule::new(place, "read", &seen(place, "weighting"), Size::Memory)
     });
+    let of_memory = [&written[..], &[(Place::Machine, "memory.initial")]].concat();
     let memory = Rule {
-        place: Place::Machine,
-        array: "memory",
-        needs: written
-            .iter()
-            .copied()
-            .chain([(Place::Machine, "memory.initial")])
-            .collect(),
-        start: None,
         unknown: unknown_turns,
-        size: Size::Row,
+        ..Rule::new(Place::Machine, "memory", &of_memory, Size::Row)
     };
     let of_heads = similarity.flat_map(|rule| {
         let place = rule.place;

@@ -1,0 +1,171 @@
+//! A memory that is only appended to, read by the dot product: the smallest machine that is not a Turing machine, and
+//! there for tests: a kind of machine is one file and one line of the registry.
+//!
+//! In step t: w_i = q_t·M(i), r_t = Σ w_i·M(i), which the output sees; then row t is a_t. q and a are linear in x.
+
+use std::any::Any;
+
+use super::machine::{Kind, Machine, Workspace, both};
+use super::params::{LinearSpec, Params, Shape};
+use super::recompute::{Conventions, Rule, Size};
+use super::trace::{ArraySpec, HeadTrace, Place, Trace};
+use super::{memory, readout};
+use crate::keys::{ConfigError, Field::Whole, Keys, Table, check};
+use crate::math::{Real, Series};
+
+/// Numbers in a row.
+const M: usize = 8;
+
+/// Inputs, outputs, and the most rows: what comes behind them is not appended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppendedConfig([usize; 3]);
+
+#[rustfmt::skip] // A line for every size.
+impl AppendedConfig {
+    /// With 32 rows.
+    pub const fn new(inputs: usize, outputs: usize) -> Self { Self([inputs, outputs, 32]) }
+}
+
+#[rustfmt::skip] // A line for every key.
+impl Keys for AppendedConfig {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("memory.rows", Whole(&mut self.0[2], 1..=4096), "the most rows");
+    }
+}
+
+#[rustfmt::skip] // A line for every size.
+impl Kind for AppendedConfig {
+    fn inputs(&self) -> usize { self.0[0] }
+    fn outputs(&self) -> usize { self.0[1] }
+    fn read_heads(&self) -> usize { 1 }
+    fn write_heads(&self) -> usize { 1 }
+    fn rows(&self) -> usize { self.0[2] }
+    fn columns(&self) -> usize { M }
+    fn set_channels(&mut self, inputs: usize, outputs: usize) { self.0[..2].copy_from_slice(&[inputs, outputs]); }
+    fn validate(&self) -> Result<(), ConfigError> { check(&mut self.clone()) }
+    fn scratch_values(&self, steps: usize, _: usize) -> u64 { (3 * steps * M) as u64 }
+
+    fn shape(&self) -> Shape {
+        let maps = [("read0", self.0[0], M), ("write0", self.0[0], M), ("output", M, self.0[1])];
+        let maps = maps.map(|(name, inputs, outputs)| LinearSpec::new(name, inputs, outputs));
+        Shape { linears: maps.into(), tensors: Vec::new() }
+    }
+
+    fn width(&self, place: Place, array: &ArraySpec) -> usize {
+        match (place, array.name) {
+            (_, "input") => self.0[0],
+            (_, "logit" | "output") => self.0[1],
+            (_, "memory") => self.0[2] * M,
+            (_, "norms") | (Place::Head(0), "weighting") => self.0[2],
+            (Place::Head(0), "key" | "read") | (Place::Head(1), "add") => M,
+            _ => 0,
+        }
+    }
+
+    fn rules(&self, _: &Conventions) -> Vec<Rule> {
+        let (reads, all) = (Place::Head(0), Place::Machine);
+        vec![
+            Rule::new(reads, "weighting", &[(reads, "key"), (all, "memory")], Size::Largest),
+            Rule::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Memory),
+            Rule::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::One),
+        ]
+    }
+}
+
+/// The gradients by what was read, by q and by a.
+type Scratch<R> = (readout::Seen<R>, [Series<R>; 2]);
+
+impl<R: Real> Machine<R> for AppendedConfig {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>]) {
+        for trace in traces {
+            params.linears[0].forward_series(&trace.input, &mut trace.heads[0].key);
+            params.linears[1].forward_series(&trace.input, &mut trace.heads[1].add);
+            trace.memory_columns.row_mut(0).fill(R::ZERO);
+            for t in 0..trace.steps() {
+                let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
+                let (before, after) = trace.memory_columns.two_rows(now, next);
+                score(&mut trace.heads[0], t, before);
+                memory::read(&mut trace.heads[..1], t, before);
+                append(trace.heads[1].add.row(t), t, before, after);
+            }
+            let (read, logit) = (&trace.heads[0].read, &mut trace.logit);
+            readout::forward(&params.linears[2], read, logit, &mut trace.output);
+        }
+    }
+
+    fn scratch(&self) -> Box<dyn Any + Send> {
+        let (seen, by) = (readout::Seen::<R>::new(M, self.0[1]), Series::<R>::new(M));
+        Box::new((seen, [by.clone(), by]))
+    }
+
+    fn backward(
+        &self,
+        params: &Params<R>,
+        traces: &[Trace<R>],
+        workspaces: &mut [Workspace<R>],
+        gradient: &mut Params<R>,
+    ) {
+        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
+            let (logit, (by_read, [by_key, by_add])) = workspace.parts_mut::<Scratch<R>>();
+            by_read.backward(&params.linears[2], logit);
+            for series in [&mut *by_key, by_add] {
+                series.resize(trace.steps());
+                series.as_mut_slice().fill(R::ZERO);
+            }
+            let (reader, rows) = (&trace.heads[0], &trace.heads[1].add);
+            let before = |t: usize| (0..t.min(self.0[2])).map(move |i| (t, i));
+            for (t, i) in (0..trace.steps()).flat_map(before) {
+                let (row, by_read) = (rows.row(i), by_read.gradient.row(t));
+                let by_w: R = row.iter().zip(by_read).map(|(&m, &by)| m * by).sum();
+                let (w, key) = (reader.weighting.row(t)[i], reader.key.row(t));
+                for m in 0..M {
+                    by_key.row_mut(t)[m] += by_w * row[m];
+                    by_add.row_mut(i)[m] += w * by_read[m] + by_w * key[m];
+                }
+            }
+        }
+        let all = both::<R, Scratch<R>>(traces, workspaces);
+        let [keys, rows, output] = [0, 1, 2].map(|_| all.clone());
+        gradient.linears[0].set_gradient(keys.map(|(trace, _, (_, by))| (&trace.input, &by[0])));
+        gradient.linears[1].set_gradient(rows.map(|(trace, _, (_, by))| (&trace.input, &by[1])));
+        let output = output.map(|(trace, logit, _)| (&trace.heads[0].read, logit));
+        gradient.linears[2].set_gradient(output);
+    }
+
+    fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
+        let mut again = recorded.clone();
+        for t in 0..recorded.steps() {
+            let before = recorded.memory_columns.row(t);
+            memory::read(&mut again.heads[..1], t, before);
+            score(&mut again.heads[0], t, before);
+            self.remember(
+                conventions,
+                recorded,
+                t,
+                before,
+                again.memory_columns.row_mut(t + 1),
+            );
+        }
+        again
+    }
+
+    fn remember(&self, _: &Conventions, trace: &Trace<R>, t: usize, before: &[R], after: &mut [R]) {
+        append(trace.heads[1].add.row(t), t, before, after);
+    }
+}
+
+/// w_i = q·M(i).
+fn score<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
+    let w = head.weighting.row_mut(t);
+    w.fill(R::ZERO);
+    for (column, &q) in columns.chunks_exact(w.len()).zip(head.key.row(t)) {
+        w.iter_mut().zip(column).for_each(|(w, &m)| *w += q * m);
+    }
+}
+
+/// Row t is a_t, while there are rows.
+fn append<R: Real>(add: &[R], t: usize, before: &[R], after: &mut [R]) {
+    after.copy_from_slice(before);
+    let columns = after.chunks_exact_mut(before.len() / M).zip(add);
+    columns.for_each(|(column, &a)| column.iter_mut().skip(t).take(1).for_each(|to| *to = a));
+}

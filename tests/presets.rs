@@ -201,6 +201,11 @@ fn keys_of_another_kind() {
         read(source).unwrap_err().to_string(),
         "my.json: `task.repeats`: is not a key of `copy`; allowed: kind, bits, length"
     );
+    let source = r#"{"evaluation": {"items": [2]}, "task": {"kind": "ngrams", "bits": 1}}"#;
+    assert_eq!(
+        read(source).unwrap_err().to_string(),
+        "my.json: `task.bits`: is not a key of `ngrams`; allowed: kind, context, length"
+    );
     let source = r#"{"task": {"kind": "repeat_copy", "bits": 8, "length": [1, 20]}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),

@@ -15,7 +15,7 @@ use super::measurement::{EvaluationForm, Number, PointForm};
 use super::weights::{self, GENERATOR, Metadata};
 use super::{Error, Experiment, file};
 use crate::model::Model;
-use crate::train::{HistoryPoint, Optimizer, State};
+use crate::train::{Optimizer, State};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 16 << 30;
@@ -94,8 +94,8 @@ impl From<&State> for StateForm {
                 sequences,
                 bits: Number(bits),
             },
-            history: state.history.iter().map(PointForm::from).collect(),
-            best: state.best.as_ref().map(|(_, best)| best.into()),
+            history: state.history.iter().copied().map(PointForm).collect(),
+            best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
         }
     }
 }
@@ -135,7 +135,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
     };
     let moments = |prefix| weights::read_any_params(&tensors, prefix, config, label);
     let now = machine("machine.")?;
-    let best = form.best.map(|best| Ok((machine("best.")?, best.into())));
+    let best = form.best.map(|best| Ok((machine("best.")?, best.0)));
     let best = best.transpose()?;
     let [square, mean, momentum] = ["square.", "mean.", "momentum."].map(moments);
     let (square, mean, momentum) = (square?, mean?, momentum?);
@@ -147,7 +147,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         machine: now,
         optimizer,
         best,
-        history: form.history.into_iter().map(HistoryPoint::from).collect(),
+        history: form.history.into_iter().map(|point| point.0).collect(),
         sequences: form.sequences,
         time: Duration::from_nanos(form.nanoseconds),
         overflows: form.overflows,
@@ -162,7 +162,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
 impl StateForm {
     fn check(&self, experiment: &Experiment, label: &str) -> Result<(), Error> {
         let all = experiment.training.sequences;
-        let points = self.history.iter().map(|point| point.sequences);
+        let points = self.history.iter().map(|point| point.0.sequences);
         let in_order = points.chain([self.sequences.saturating_add(1)]);
         let problem = if self.sequences > all {
             format!("`sequences` is {}; the run has {all}", self.sequences)

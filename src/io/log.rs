@@ -85,7 +85,7 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
         let place = format!("line {}", index + 1);
         let point: PointForm = serde_json::from_str(line)
             .map_err(|error| Error::content(label, &place, plain(&error.to_string())))?;
-        let point = HistoryPoint::from(point);
+        let point = point.0;
         if let Some(before) = points.last()
             && before.sequences >= point.sequences
         {

@@ -79,7 +79,7 @@ impl<'a> Line<'a> {
             items: (task.measure() == Measure::Items).then(|| ends(task.size())),
             repeats: task.repeats().map(ends),
             seed: seed.to_string(),
-            evaluation: (&measured.mean).into(),
+            evaluation: EvaluationForm(measured.mean),
             bits_half_width: measured.half_width.map(Number),
             bits_median: Number(measured.median),
             overrun_episodes: measured.overrun,
@@ -91,7 +91,12 @@ impl<'a> Line<'a> {
 
 /// [`Evaluation`] in JSON.
 #[derive(Serialize, Deserialize)]
-pub(super) struct EvaluationForm {
+#[serde(transparent)]
+pub(super) struct EvaluationForm(#[serde(with = "EvaluationKeys")] pub(super) Evaluation);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Evaluation")]
+struct EvaluationKeys {
     episodes: usize,
     #[serde(with = "number")]
     bits_per_sequence: f64,
@@ -105,13 +110,19 @@ pub(super) struct EvaluationForm {
 
 /// [`HistoryPoint`] in JSON.
 #[derive(Serialize, Deserialize)]
-pub(super) struct PointForm {
-    pub(super) sequences: u64,
+#[serde(transparent)]
+pub(super) struct PointForm(#[serde(with = "PointKeys")] pub(super) HistoryPoint);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "HistoryPoint")]
+struct PointKeys {
+    sequences: u64,
     #[serde(with = "number")]
     seconds: f64,
     #[serde(with = "number")]
     training_bits: f64,
-    validation: EvaluationForm,
+    #[serde(with = "EvaluationKeys")]
+    validation: Evaluation,
 }
 
 /// A number as logs have it, NaN and infinities too.
@@ -166,52 +177,6 @@ mod number {
     }
 }
 
-impl From<&Evaluation> for EvaluationForm {
-    fn from(evaluation: &Evaluation) -> Self {
-        Self {
-            episodes: evaluation.episodes,
-            bits_per_sequence: evaluation.bits_per_sequence,
-            wrong_bits: evaluation.wrong_bits,
-            scored_bits: evaluation.scored_bits,
-            perfect: evaluation.perfect,
-        }
-    }
-}
-
-impl From<EvaluationForm> for Evaluation {
-    fn from(form: EvaluationForm) -> Self {
-        Self {
-            episodes: form.episodes,
-            bits_per_sequence: form.bits_per_sequence,
-            wrong_bits: form.wrong_bits,
-            scored_bits: form.scored_bits,
-            perfect: form.perfect,
-        }
-    }
-}
-
-impl From<&HistoryPoint> for PointForm {
-    fn from(point: &HistoryPoint) -> Self {
-        Self {
-            sequences: point.sequences,
-            seconds: point.seconds,
-            training_bits: point.training_bits,
-            validation: EvaluationForm::from(&point.validation),
-        }
-    }
-}
-
-impl From<PointForm> for HistoryPoint {
-    fn from(form: PointForm) -> Self {
-        Self {
-            sequences: form.sequences,
-            seconds: form.seconds,
-            training_bits: form.training_bits,
-            validation: form.validation.into(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,13 +195,12 @@ mod tests {
                 perfect: 0.0,
             },
         };
-        let line = file::json(&PointForm::from(&point));
+        let line = file::json(&PointForm(point));
         assert!(
             line.contains(r#""training_bits":"NaN","validation":{"episodes":2,"bits_per_sequence":"Infinity","wrong_bits":1.5,"#),
             "{line}"
         );
-        let read =
-            |line: &str| serde_json::from_str(line).map(|form: PointForm| HistoryPoint::from(form));
+        let read = |line: &str| serde_json::from_str(line).map(|form: PointForm| form.0);
         let again = read(&line).unwrap();
         assert!(again.training_bits.is_nan());
         assert_eq!(again.validation, point.validation);

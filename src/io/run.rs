@@ -314,7 +314,7 @@ impl RunFolder {
         };
         file::write_atomically(&path, |to| {
             writeln!(to, "{}", file::json(&header))?;
-            let mut points = history.iter().map(PointForm::from);
+            let mut points = history.iter().copied().map(PointForm);
             points.try_for_each(|point| writeln!(to, "{}", file::json(&point)))
         })?;
         let file = File::options().append(true).open(&path);
@@ -344,7 +344,7 @@ impl RunFolder {
             self.save_best(state)?;
         }
         match state.history.last() {
-            Some(point) => self.line(&PointForm::from(point)),
+            Some(point) => self.line(&PointForm(*point)),
             None => Ok(()),
         }
     }

@@ -129,9 +129,9 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
         history: history
             .unwrap_or_default()
             .into_iter()
-            .map(HistoryPoint::from)
+            .map(|point| point.0)
             .collect(),
-        evaluation: evaluation.map(Evaluation::from),
+        evaluation: evaluation.map(|form| form.0),
         command: metadata.get("command").cloned().unwrap_or_default(),
     })
 }
@@ -431,7 +431,7 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
         model: trained.machine.config.clone(),
         ..trained.experiment.clone()
     };
-    let history: Vec<PointForm> = trained.history.iter().map(PointForm::from).collect();
+    let history: Vec<PointForm> = trained.history.iter().copied().map(PointForm).collect();
     let mut entries = BTreeMap::from([
         ("format", FORMAT.to_owned()),
         ("version", VERSION.to_owned()),
@@ -441,7 +441,7 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
         ("command", trained.command.clone()),
     ]);
     if let Some(evaluation) = &trained.evaluation {
-        entries.insert("evaluation", file::json(&EvaluationForm::from(evaluation)));
+        entries.insert("evaluation", file::json(&EvaluationForm(*evaluation)));
     }
     entries
 }

@@ -110,35 +110,31 @@ impl Experiment {
         let (paths, task) = (paths(), self.task.name());
         let is_stranger =
             |path: &&String| at(given, path).is_some() && keys.iter().all(|key| key.0 != **path);
-        if let Some(path) = paths.iter().find(is_stranger) {
-            let own = |section: &str| {
-                let below = keys
-                    .iter()
-                    .filter_map(|(path, _)| path.strip_prefix(section));
-                below.collect::<Vec<_>>().join(", ")
-            };
-            let problem = match kind_of(path, &keys) {
-                Some((section, kind)) => format!(
-                    "is not a key of `{kind}`; allowed: {}",
-                    own(&format!("{section}."))
-                ),
+        let strangers = paths.iter().filter(is_stranger);
+        // A wrong kind of task makes an evaluation wrong, not the other way round.
+        if let Some(path) = strangers.min_by_key(|path| kind_of(path, &keys).is_none()) {
+            let (section, problem) = match kind_of(path, &keys) {
+                Some((section, kind)) => (section, format!("is not a key of `{kind}`")),
                 None if path == "evaluation.repeats" => {
-                    format!("is given, but the task `{task}` has no repeats")
+                    let problem = format!("is given, but the task `{task}` has no repeats");
+                    return Err(Error::content(file, path, problem));
                 }
-                None => format!(
-                    "does not belong to the task `{task}`; allowed: {}",
-                    own("evaluation.")
+                None => (
+                    "evaluation",
+                    format!("does not belong to the task `{task}`"),
                 ),
             };
+            let below = |(path, _): &'_ (String, _)| {
+                Some(path.strip_prefix(section)?.strip_prefix('.')?.to_owned())
+            };
+            let allowed: Vec<String> = keys.iter().filter_map(below).collect();
+            let problem = format!("{problem}; allowed: {}", allowed.join(", "));
             return Err(Error::content(file, path, problem));
         }
         missing.map_or(Ok(()), |(path, example)| {
             let kind = kind_of(&path, &keys).map_or("", |(_, kind)| kind);
-            Err(Error::content(
-                file,
-                path.as_str(),
-                format!("is missing; `{kind}` needs {example}"),
-            ))
+            let problem = format!("is missing; `{kind}` needs {example}");
+            Err(Error::content(file, path.as_str(), problem))
         })
     }
 }

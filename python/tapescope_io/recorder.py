@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._version import __version__
+from .arrays import ARRAYS, ArraySpec
+from .arrays import PARTS as OF_HEADS
 from .errors import RecordError, WeightsError, is_whole, meant
 from .files import Path
 from .preset import TASKS, channels, check_task
@@ -35,37 +37,28 @@ class Field(NamedTuple):
     high: float = np.inf
     sum: Optional[str] = None
     """`one`, or `share`: one where weightings are whole."""
-    of: str = ""
-    """The kind of head that has it; empty: both."""
+    of: Tuple[str, ...] = ()
+    """The kinds of heads that have it."""
     hint: str = ""
 
 
-STEP = {
-    "input": Field(("x",)),
-    "target": Field(("y",), 0, 1),
-    "output": Field(("y",), 0, 1, hint="a probability; what is before the sigmoid is `logit`"),
-    "logit": Field(("y",)),
-    "mask": Field((), 0, 1),
-    "hidden": Field(("l", "c")),
-    "cell": Field(("l", "c")),
-}
-PARTS = {
-    "key": Field(("m",)),
-    "strength": Field((), 0),
-    "gate": Field((), 0, 1),
-    "shift": Field(("s",), 0, 1, "one"),
-    "sharpening": Field((), 1),
-    "similarity": Field(("n",)),
-    "content": Field(("n",), 0, 1, "one"),
-    "gated": Field(("n",), 0, 1, "share"),
-    "shifted": Field(("n",), 0, 1, "share"),
-    "weighting": Field(("n",), 0, 1, "share"),
-    "read": Field(("m",), of="read"),
-    "erase": Field(("m",), 0, 1, of="write"),
-    "add": Field(("m",), of="write"),
-}
-MEMORY = Field(("n", "m"))
-INITIAL = Field(("n",), 0, 1, "share")
+# What has a share of the weighting before the first step, which some machines start with less than 1.
+SHARES_OF_THE_FIRST = ("initial", "gated", "shifted", "weighting")
+HINTS = {"output": "a probability; what is before the sigmoid is `logit`"}
+
+
+def _field(array: ArraySpec) -> Field:
+    rule = "share" if array.name in SHARES_OF_THE_FIRST else "one"
+    axes = array.dims[1:] if array.dims[0] == "t" else array.dims
+    return Field(axes, array.least, array.most, rule if array.shares else None, array.heads, HINTS.get(array.name, ""))
+
+
+# By the name that `step` knows each under.
+STEP = {array.name.replace("controller.", ""): _field(array)
+        for array in ARRAYS if array.dims[0] == "t" and not array.heads}
+PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0] == "t"}
+INITIAL = _field(OF_HEADS["initial"])
+MEMORY = next(_field(array) for array in ARRAYS if array.name == "memory.initial")
 
 
 class Recorder:
@@ -154,7 +147,7 @@ class Recorder:
 
     def step(self, input: Any, output: Any = None, logit: Any = None, hidden: Any = None, cell: Any = None,
              memory: Any = None, target: Any = None, mask: Any = None, phase: Optional[str] = None,
-             **heads: Mapping[str, Any]) -> None:
+             **heads: Any) -> None:
         """One time step.
 
         input       [inputs]
@@ -162,7 +155,7 @@ class Recorder:
         hidden, cell
                     [units], or [layers, units]; a machine with a hidden state alone has a feedforward controller
         memory      [rows, columns] after the step
-        target      [outputs], 0 or 1; mask: 1 where the output of this step is scored, else 0
+        target      [outputs], 0 or 1; mask: 1 where the output of this step is scored, else 0; loss: in bits
         phase       the name of the part of the episode that this step belongs to
         read0=dict(…), write0=dict(…)
                     what is known of each head: key [columns], strength, gate, shift [shifts], sharpening;
@@ -173,7 +166,7 @@ class Recorder:
         """
         where = f"step {self.steps}"
         values = {"input": input, "output": output, "logit": logit, "hidden": hidden, "cell": cell, "target": target,
-                  "mask": mask}
+                  "mask": mask, **{name: heads.pop(name) for name in list(heads) if name in STEP}}
         names = self._check_heads(where, heads)
         sizes = dict(self._sizes)
         given = {_array_name(name): self._value(where, name, STEP[name], value, sizes)
@@ -208,7 +201,7 @@ class Recorder:
         dims: Dict[str, Tuple[str, ...]] = {}
         for name, rows in self._rows.items():
             arrays[name] = np.stack(rows)
-            axes = _field(name).axes
+            axes = _field_of(name).axes
             dims[name] = ("t", *axes[len(axes) + 1 - arrays[name].ndim:])
         for head, weighting in self._initial.items():
             arrays[f"{head}.initial"], dims[f"{head}.initial"] = weighting, ("n",)
@@ -267,7 +260,7 @@ class Recorder:
             if not isinstance(parts, Mapping):
                 found = "is missing" if parts is None else f"is a {type(parts).__name__}"
                 raise RecordError(found, place=f"{where}: `{head}`", expected="dict(weighting=…)")
-            own = [part for part, field in PARTS.items() if field.of in ("", kind)]
+            own = [part for part, field in PARTS.items() if kind in field.of]
             for part in parts:
                 if part not in own:
                     raise RecordError(f"a {kind} head has no `{part}`{meant(part, own)}", place=f"{where}, {head}")
@@ -280,7 +273,7 @@ class Recorder:
         not known, may be less until it is sharpened."""
         initial = self._initial.get(head)
         starts = self.steps == 0 and (initial is None or not initial.any())
-        for part in ("gated", "shifted", "weighting"):
+        for part in SHARES_OF_THE_FIRST:
             if f"{head}.{part}" in given:
                 at_most = starts and part != "weighting"
                 self._check_sum(f"{where}, {head}", part, given[f"{head}.{part}"], "at most" if at_most else "share")
@@ -358,10 +351,10 @@ class Recorder:
 
 
 def _array_name(name: str) -> str:
-    return f"controller.{name}" if name in ("hidden", "cell") else name
+    return f"controller.{name}" if STEP[name].axes[:1] == ("l",) else name
 
 
-def _field(array: str) -> Field:
+def _field_of(array: str) -> Field:
     """The field of an array by its name in the file."""
     owner, _, part = array.rpartition(".")
     return PARTS[part] if HEAD.fullmatch(owner) else STEP[part]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import PARTS
 from .errors import FormatError, NotRecordedError, StepError, is_whole, meant
 from .files import Path, refuse_pickle, write_atomically
 
@@ -102,16 +103,16 @@ class Trace:
             raise ImportError("Trace.frame needs pandas: pip install pandas") from error
         head = self.head(name)
         columns: Dict[str, Any] = {"phase": self.phases}
-        for part in ("strength", "gate", "sharpening"):
-            if part in head:
+        for part, array in PARTS.items():
+            if array.dims == ("t",) and part in head:
                 columns[part] = head[part]
         for index, offset in enumerate(self.shifts if "shift" in head else []):
             columns[f"shift {offset:+d}" if offset else "shift 0"] = head["shift"][:, index]
         if "weighting" in head:
             columns["row"] = head["weighting"].argmax(1)
             columns["weight"] = head["weighting"].max(1)
-        for part in ("key", "read", "erase", "add"):
-            for index, column in enumerate(head[part].T if part in head else []):
+        for part, array in PARTS.items():
+            for index, column in enumerate(head[part].T if array.dims == ("t", "m") and part in head else []):
                 columns[f"{part}[{index}]"] = column
         return pandas.DataFrame(columns, index=pandas.RangeIndex(self.steps, name="step"))
 

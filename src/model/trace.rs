@@ -22,7 +22,7 @@ pub struct ArraySpec {
     pub symbol: &'static str,
     /// What its values can be.
     pub range: Range,
-    /// Where its equation stands: section or number in Graves et al. 2014, where nothing else is said.
+    /// What made it, with the number of its equation in Graves et al. 2014 in brackets.
     pub equation: &'static str,
 }
 
@@ -37,6 +37,18 @@ pub enum Range {
     Within(f32, f32),
     /// The values of the last axis are shares of 1.
     Distribution,
+}
+
+impl Range {
+    /// The least and the most of a value.
+    pub fn ends(self) -> (f32, f32) {
+        match self {
+            Self::Any => (f32::NEG_INFINITY, f32::INFINITY),
+            Self::AtLeast(least) => (least, f32::INFINITY),
+            Self::Within(least, most) => (least, most),
+            Self::Distribution => (0.0, 1.0),
+        }
+    }
 }
 
 impl ArraySpec {
@@ -110,14 +122,17 @@ arrays! {
     /// Shapes: T steps, X inputs, Y outputs, N memory rows, M columns, C units per controller layer.
     pub struct Trace {
         /// Input x_t, [T, X].
-        input: Spec::new("input", &["t", "x"], "x", Any, "the task"),
+        input: Spec::new("input", &["t", "x"], "x", Any, "the task, as it has them"),
         /// Output before the sigmoid, [T, Y].
-        logit: Spec::new("logit", &["t", "y"], "z", Any, "what the output layer makes of [h; r]"),
+        logit: Spec::new("logit", &["t", "y"], "z", Any, "W·[h; r] + b, the output before σ"),
         /// Output y_t in (0, 1), [T, Y].
-        output: Spec::new("output", &["t", "y"], "y", Within(0.0, 1.0), "the sigmoid of the logit"),
+        output: Spec::new("output", &["t", "y"], "y", Within(0.0, 1.0), "σ of the logit: the probability of a 1"),
         /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows. When `memory_every` is
         /// more than 1, only some of it; see there.
-        memory_columns: Spec::new("memory", &["t+1", "n", "m"], "M", Any, "3, 4"),
+        memory_columns: Spec::new(
+            "memory", &["t+1", "n", "m"], "M", Any,
+            "M_{t−1} ∘ Π (1 − w·eᵀ) + Σ w·aᵀ over the write heads (3, 4): all erases, then all adds. Up to a million values, or when asked for with `--full-memory`",
+        ),
         /// Pre-activations of all heads, [T, P and padding].
         raw: Spec::scratch("raw"),
         /// What the output layer sees: [h_t; r_t of every read head], [T, C + R·M].
@@ -145,11 +160,14 @@ arrays! {
         /// LSTM: the activated gates i, f, g, o, [T, 4C and padding].
         gates: Spec::scratch("controller.gates"),
         /// LSTM cell c_t, [T, C].
-        cell: Spec::new("controller.cell", &["t", "l", "c"], "c", Any, "LSTM: f ∘ c + i ∘ g"),
+        cell: Spec::new("controller.cell", &["t", "l", "c"], "c", Any, "LSTM: σ(z_f) ∘ c_{t−1} + σ(z_i) ∘ tanh(z_g)"),
         /// tanh(c_t), [T, C].
         cell_tanh: Spec::scratch("controller.cell_tanh"),
         /// Hidden state h_t, [T, C].
-        hidden: Spec::new("controller.hidden", &["t", "l", "c"], "h", Within(-1.0, 1.0), "section 3.4"),
+        hidden: Spec::new(
+            "controller.hidden", &["t", "l", "c"], "h", Any,
+            "σ(z_o) ∘ tanh(c); in a feedforward controller tanh(z). z = W·u + b of what the layer sees",
+        ),
     } beside {}
 }
 
@@ -157,33 +175,42 @@ arrays! {
     /// One head: the parameters it emitted and every stage of the addressing they drove.
     pub struct HeadTrace {
         /// The weighting before the first step, [1, N].
-        initial: Spec::new("initial", &["n"], "w_0", Distribution, "the state before the first step"),
+        initial: Spec::new(
+            "initial", &["n"], "w_0", Distribution,
+            "w before the first step: all on row 0, or the softmax of learned logits; elsewhere perhaps all 0",
+        ),
         /// Key k_t, [T, M].
-        key: Spec::new("key", &["t", "m"], "k", Any, "section 3.3.1"),
+        key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b: with `tanh` −1 to 1"),
         /// Key strength β_t ≥ 0, [T, 1].
-        strength: Spec::new("strength", &["t"], "β", AtLeast(0.0), "section 3.3.1"),
+        strength: Spec::new("strength", &["t"], "β", AtLeast(0.0), "softplus"),
         /// Interpolation gate g_t in (0, 1), [T, 1].
-        gate: Spec::new("gate", &["t"], "g", Within(0.0, 1.0), "section 3.3.2"),
+        gate: Spec::new("gate", &["t"], "g", Within(0.0, 1.0), "σ"),
         /// Shift weighting s_t, [T, 2k+1]: index j moves the focus by j − k rows.
-        shift: Spec::new("shift", &["t", "s"], "s", Distribution, "section 3.3.2"),
+        shift: Spec::new(
+            "shift", &["t", "s"], "s", Distribution,
+            "softmax, or two neighbours of the scalar form; column j moves the focus by `shifts[j]` rows",
+        ),
         /// Sharpening γ_t ≥ 1, [T, 1].
-        sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "section 3.3.2"),
+        sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "1 + softplus"),
         /// Score of the key with every row of the memory that the head sees, [T, N]; of the cosine in [−1, 1].
-        similarity: Spec::new("similarity", &["t", "n"], "K", Any, "6"),
+        similarity: Spec::new(
+            "similarity", &["t", "n"], "K", Any,
+            "`similarity` of k and every row of the memory (6), as below; of a cosine −1 to 1",
+        ),
         /// Content weighting w^c, [T, N].
-        content: Spec::new("content", &["t", "n"], "w^c", Distribution, "5"),
+        content: Spec::new("content", &["t", "n"], "w^c", Distribution, "softmax over the rows of β·K (5)"),
         /// Gated weighting w^g, [T, N].
-        gated: Spec::new("gated", &["t", "n"], "w^g", Distribution, "7"),
+        gated: Spec::new("gated", &["t", "n"], "w^g", Distribution, "g·w^c + (1 − g)·w_{t−1} (7)"),
         /// Shifted weighting w̃, [T, N].
-        shifted: Spec::new("shifted", &["t", "n"], "w̃", Distribution, "8"),
+        shifted: Spec::new("shifted", &["t", "n"], "w̃", Distribution, "w̃(i) = Σ_j w^g(i − j)·s(j), rows modulo N (8)"),
         /// Final weighting w, [T, N].
-        weighting: Spec::new("weighting", &["t", "n"], "w", Distribution, "9"),
+        weighting: Spec::new("weighting", &["t", "n"], "w", Distribution, "w̃(i)^γ / Σ_j w̃(j)^γ (9)"),
         /// What a read head read, r_t = Σ w(i)·M_{t−1}(i), [T, M].
-        read: Spec::new("read", &["t", "m"], "r", Any, "2"),
+        read: Spec::new("read", &["t", "m"], "r", Any, "Σ_i w(i)·M(i) (2)"),
         /// Erase e_t of a write head, in (0, 1), [T, M].
-        erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "3"),
+        erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
         /// Add a_t of a write head, [T, M].
-        add: Spec::new("add", &["t", "m"], "a", Any, "4"),
+        add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4): with `tanh` −1 to 1"),
     } beside {}
 }
 

@@ -2,9 +2,11 @@
 //! what comes after it perhaps only the consequence.
 
 use super::Imported;
+use super::table::width;
 use crate::io::error::bounded;
+use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, ModelConfig, Place, Trace, Turns};
+use crate::model::{ArraySpec, ModelConfig, Place, Trace, Turns};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -138,12 +140,8 @@ pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, V
     let steps = |side: Side<'_>| side.recording.episode.steps();
     for t in 0..steps(a).min(steps(b)) {
         found.steps.push(0.0);
-        let parts: [fn(Side<'_>, usize) -> Vec<Piece<'_>>; 4] = [
-            |side, t| asked(&side.recording.episode, t),
-            emitted,
-            followed,
-            answered,
-        ];
+        let parts: [fn(Side<'_>, usize) -> Vec<Piece<'_>>; 3] =
+            [|side, t| asked(&side.recording.episode, t), computed, cost];
         for part in parts {
             found.pairs(part(a, t), part(b, t), tolerance);
         }
@@ -282,35 +280,31 @@ fn channels(recording: &Recording) -> [(&'static str, String); 2] {
 /// Everything that fixes the shapes of arrays, in words.
 fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
     let trace = &side.recording.trace;
-    let (head, layer) = (trace.heads.first(), trace.layers.first());
-    let names: Vec<String> = heads(trace).into_iter().map(|(name, _)| name).collect();
-    let of_head = |count: fn(&HeadTrace) -> usize| head.map_or(0, count).to_string();
-    let kind = match layer {
+    let names: Vec<String> = (0..trace.heads.len())
+        .map(|head| trace.head_name(head))
+        .collect();
+    let width = |axis| width(trace, axis).to_string();
+    let kind = match trace.layers.first() {
         Some(layer) if layer.cell.width() > 0 => "lstm",
         _ => "feedforward",
     };
     let order = side.order.map(|order| format!("{order:?}"));
+    let heads = if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(" ")
+    };
     let mut sizes = vec![("steps", side.recording.episode.steps().to_string())];
     sizes.extend(channels(side.recording));
     sizes.extend([
-        ("memory rows", of_head(|head| head.initial.width())),
-        ("memory columns", of_head(|head| head.key.width())),
-        (
-            "heads",
-            if names.is_empty() {
-                "none".to_owned()
-            } else {
-                names.join(" ")
-            },
-        ),
-        ("shifts", of_head(|head| head.shift.width())),
+        ("memory rows", width("n")),
+        ("memory columns", width("m")),
+        ("heads", heads),
+        ("shifts", width("s")),
         ("first in a step", order.unwrap_or_default()),
         ("controller", kind.to_owned()),
         ("controller layers", trace.layers.len().to_string()),
-        (
-            "controller units",
-            layer.map_or(0, |layer| layer.hidden.width()).to_string(),
-        ),
+        ("controller units", width("c")),
     ]);
     sizes
 }
@@ -331,31 +325,39 @@ pub(super) fn piece(
     }
 }
 
-/// Heads by name.
-pub(super) fn heads(trace: &Trace) -> Vec<(String, &HeadTrace<f32>)> {
-    let heads = trace.heads.iter().enumerate();
-    heads
-        .map(|(index, head)| (trace.head_name(index), head))
-        .collect()
+/// What one step has of an array of the machine.
+fn of_step<'a>(
+    trace: &Trace,
+    (place, spec, series): (Place, &'static ArraySpec, &'a Series<f32>),
+    t: usize,
+) -> Piece<'a> {
+    let (is_scalar, name) = (spec.dims == ["t"], trace.array_name(place, spec));
+    let shape = if is_scalar {
+        vec![]
+    } else {
+        vec![series.width()]
+    };
+    let mut piece = piece(name, t, shape, series.row(t));
+    piece.of_rows = spec.dims.contains(&"n");
+    match place {
+        Place::Layer(layer) if trace.layers.len() > 1 => piece.place.push(layer),
+        _ => {}
+    }
+    piece
 }
 
 /// What is there before the first step.
 fn before(side: Side<'_>) -> Vec<Piece<'_>> {
     let trace = &side.recording.trace;
     let mut pieces = memory(side, trace, 0, None);
-    for (name, head) in heads(trace) {
-        pieces.push(Piece {
-            of_rows: true,
-            step: None,
-            place: Vec::new(),
-            ..piece(
-                format!("{name}.initial"),
-                0,
-                [head.initial.width()],
-                head.initial.row(0),
-            )
-        });
-    }
+    let once = trace.everything().filter(|(_, spec, series)| {
+        spec.is_in_files() && !spec.dims[0].starts_with('t') && series.width() > 0
+    });
+    pieces.extend(once.map(|array| Piece {
+        step: None,
+        place: Vec::new(),
+        ..of_step(trace, array, 0)
+    }));
     pieces
 }
 
@@ -414,80 +416,46 @@ pub(super) fn asked(episode: &Episode, t: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The controller's state and what the heads emitted.
-fn emitted(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
+/// When an array is computed in a step: the controller, what the heads emit, their stages, which have a value for
+/// every row, the reads, the memory, the answer.
+fn turn(place: Place, spec: &ArraySpec) -> usize {
+    match (place, spec.name) {
+        (Place::Layer(_), _) => 0,
+        (Place::Head(_), "read") => 3,
+        (Place::Head(_), _) if spec.dims.contains(&"n") => 2,
+        (Place::Head(_), _) => 1,
+        (Place::Machine, "memory") => 4,
+        (Place::Machine, _) => 5,
+    }
+}
+
+/// What a machine computed in a step, in the order of the computation.
+fn computed(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
     let trace = &side.recording.trace;
-    let layers = &trace.layers;
-    for (index, layer) in layers.iter().enumerate() {
-        for (name, series) in [("cell", &layer.cell), ("hidden", &layer.hidden)] {
-            if series.width() == 0 {
-                continue;
-            }
-            let mut piece = piece(
-                format!("controller.{name}"),
-                t,
-                [series.width()],
-                series.row(t),
-            );
-            if layers.len() > 1 {
-                piece.place.push(index);
-            }
-            pieces.push(piece);
-        }
-    }
-    for (name, head) in heads(trace) {
-        let name = |part: &str| format!("{name}.{part}");
-        pieces.extend([
-            piece(name("key"), t, [head.key.width()], head.key.row(t)),
-            piece(name("strength"), t, [], head.strength.row(t)),
-            piece(name("gate"), t, [], head.gate.row(t)),
-            piece(name("shift"), t, [head.shift.width()], head.shift.row(t)),
-            piece(name("sharpening"), t, [], head.sharpening.row(t)),
-        ]);
-        for (part, series) in [("erase", &head.erase), ("add", &head.add)] {
-            if series.width() > 0 {
-                pieces.push(piece(name(part), t, [series.width()], series.row(t)));
-            }
-        }
-    }
-    pieces
+    let mut all: Vec<_> = trace
+        .everything()
+        .filter(|(_, spec, series)| {
+            let is_of_steps = spec.is_in_files() && spec.dims[0].starts_with('t');
+            is_of_steps && series.width() > 0 && spec.name != "input"
+        })
+        .collect();
+    all.sort_by_key(|(place, spec, _)| turn(*place, spec));
+    all.into_iter()
+        .flat_map(|array| match array.1.name {
+            "memory" => memory(side, trace, t + 1, Some(t)),
+            _ => vec![of_step(trace, array, t)],
+        })
+        .collect()
 }
 
 /// A step of a series of a trace, if there is one.
 pub(super) fn part<'a>(trace: &'a Trace, place: Place, array: &str, t: usize) -> Option<Piece<'a>> {
-    let series = trace.series(place, array)?;
-    let name = match place {
-        Place::Head(head) => format!("{}.{array}", trace.head_name(head)),
-        Place::Machine | Place::Layer(_) => array.to_owned(),
-    };
-    Some(Piece {
-        of_rows: array != "read",
-        ..piece(name, t, [series.width()], series.row(t))
-    })
+    let mut all = trace.everything();
+    let found = all.find(|(at, spec, _)| *at == place && spec.name == array)?;
+    (found.2.width() > 0).then(|| of_step(trace, found, t))
 }
 
-/// What follows from what the heads emitted: the stages of every head, the reads, the memory.
-fn stages<'a>(side: Side<'a>, trace: &'a Trace, t: usize) -> Vec<Piece<'a>> {
-    const STAGES: [&str; 5] = ["similarity", "content", "gated", "shifted", "weighting"];
-    let heads = || (0..trace.heads.len()).map(Place::Head);
-    let of = |place, array| part(trace, place, array, t);
-    let stages = heads().flat_map(|place| STAGES.map(|array| of(place, array)));
-    let reads = heads().map(|place| of(place, "read"));
-    let memory = memory(side, trace, t + 1, Some(t));
-    stages.chain(reads).flatten().chain(memory).collect()
-}
-
-/// The same of the recording itself.
-fn followed(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
-    stages(side, &side.recording.trace, t)
-}
-
-fn answered(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
-    let Recording { trace, loss, .. } = side.recording;
-    vec![
-        piece("logit", t, [trace.logit.width()], trace.logit.row(t)),
-        piece("output", t, [trace.output.width()], trace.output.row(t)),
-        piece("loss", t, [], &loss[t..=t]),
-    ]
+/// What the answer cost.
+fn cost(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
+    vec![piece("loss", t, [], &side.recording.loss[t..=t])]
 }

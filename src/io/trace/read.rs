@@ -208,12 +208,14 @@ impl Arrays<'_> {
             _ if table::is_needed(spec) => self.take(&array)?,
             _ => self.take_or_absent(&array)?,
         };
-        let all = table::series_mut(trace, place, spec);
-        let count = all.len();
-        for (index, series) in all.into_iter().enumerate() {
+        let places = table::places(trace, place);
+        for (index, &place) in places.iter().enumerate() {
+            let Some(series) = trace.series_mut(place, spec.name) else {
+                continue;
+            };
             let width = series.width();
-            series.resize(values.len() / (width * count));
-            let rows = values.chunks(width).skip(index).step_by(count);
+            series.resize(values.len() / (width * places.len()));
+            let rows = values.chunks(width).skip(index).step_by(places.len());
             let own = series.as_mut_slice().chunks_mut(width);
             own.zip(rows)
                 .for_each(|(own, row)| own.copy_from_slice(row));
@@ -413,7 +415,7 @@ fn computed(arrays: &mut Arrays, trace: &mut Trace, t: usize) -> Result<(), Erro
     let mut all = table::of_machine(trace);
     all.retain(|(place, spec)| {
         let is_read = spec.name == "memory" || *place == Place::Machine && table::is_needed(spec);
-        !is_read && !table::series(trace, *place, spec).is_empty()
+        !is_read && trace.series(*place, spec.name).is_some()
     });
     all.sort_by_key(|(_, spec)| !table::is_needed(spec));
     all.into_iter()

@@ -2,18 +2,24 @@
 //! machine computes stands in the tables of [`crate::model::trace`]; here stands what a file has beside it.
 
 use super::KEYFRAME;
-use crate::math::Series;
-use crate::model::{ArraySpec as Spec, LayerTrace, Place, Range, Trace};
+use crate::keys::Words;
+use crate::model::{ArraySpec as Spec, ModelConfig, Place, Range, Trace};
 
 use Range::{Any, AtLeast, Within};
 
-pub(super) const TARGET: Spec = Spec::new("target", &["t", "y"], "", Within(0.0, 1.0), "the task");
+pub(super) const TARGET: Spec = Spec::new(
+    "target",
+    &["t", "y"],
+    "",
+    Within(0.0, 1.0),
+    "the task: 0 or 1",
+);
 pub(super) const MASK: Spec = Spec::new(
     "mask",
     &["t"],
     "",
     Within(0.0, 1.0),
-    "1 in the steps whose output is scored",
+    "1 in the steps whose output is scored, else 0",
 );
 pub(super) const LOSS: Spec = Spec::new(
     "loss",
@@ -49,7 +55,7 @@ pub(super) const KEYFRAMES: Spec = Spec::new(
 const BESIDE: [Spec; 6] = [TARGET, MASK, LOSS, INITIAL, LAST, KEYFRAMES];
 
 /// The axes that have a size of their own, in the order of a file, and what they count.
-pub(super) const AXES: [(&str, &str); 9] = [
+pub const AXES: [(&str, &str); 9] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -62,7 +68,7 @@ pub(super) const AXES: [(&str, &str); 9] = [
 ];
 
 /// True for what every file must have.
-pub(super) fn is_needed(spec: &Spec) -> bool {
+pub fn is_needed(spec: &Spec) -> bool {
     matches!(spec.name, "input" | "weighting")
 }
 
@@ -95,6 +101,53 @@ pub(super) fn of_machine(trace: &Trace) -> Vec<(Place, &'static Spec)> {
     let beside = beside.filter(|(_, spec)| has_memory || !spec.name.starts_with("memory"));
     let mut all: Vec<_> = there.chain(beside).collect();
     all.sort_by_key(|(place, spec)| rank(*place, spec));
+    all
+}
+
+/// An array that a file may have.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its name; `HEAD.key` for that of a head.
+    pub name: String,
+    /// The kinds of heads that have it.
+    pub heads: Vec<&'static str>,
+    /// What is known of it.
+    pub spec: &'static Spec,
+}
+
+/// Every array that a file may have, in the order of the file: what the documentation, the schema and other programs
+/// go by.
+pub fn arrays() -> Vec<Listed> {
+    let mut all: Vec<Listed> = Vec::new();
+    let traces: Vec<Trace> = ModelConfig::WORDS
+        .iter()
+        .map(|(_, config)| Trace::new(config))
+        .collect();
+    let each = traces.iter().flat_map(|trace| {
+        let arrays = of_machine(trace).into_iter();
+        arrays.map(move |(place, spec)| (trace, place, spec))
+    });
+    let mut each: Vec<_> = each.collect();
+    each.sort_by_key(|(_, place, spec)| rank(*place, spec));
+    for (trace, place, spec) in each {
+        let kind = match place {
+            Place::Head(head) if trace.heads[head].is_write() => Some("write"),
+            Place::Head(_) => Some("read"),
+            Place::Machine | Place::Layer(_) => None,
+        };
+        let name = match kind {
+            Some(_) => format!("HEAD.{}", spec.name),
+            None => spec.name.to_owned(),
+        };
+        let index = all.iter().position(|listed| listed.name == name);
+        let index = index.unwrap_or_else(|| {
+            let heads = Vec::new();
+            all.push(Listed { name, heads, spec });
+            all.len() - 1
+        });
+        let heads = &mut all[index].heads;
+        heads.extend(kind.filter(|kind| !heads.contains(kind)));
+    }
     all
 }
 
@@ -137,33 +190,11 @@ impl Described {
     }
 }
 
-/// The series that make up an array of a file: one, or one for each layer; none of what stands beside the trace.
-pub(super) fn series<'a>(trace: &'a Trace, place: Place, spec: &Spec) -> Vec<&'a Series<f32>> {
-    let named = |(array, series): (&Spec, &'a _)| (array.name == spec.name).then_some(series);
+/// To what the series belong that make up an array of a file: of a layer, all layers.
+pub(super) fn places(trace: &Trace, place: Place) -> Vec<Place> {
     match place {
-        Place::Machine => trace.arrays().filter_map(named).collect(),
-        Place::Layer(_) => {
-            let layers = trace.layers.iter().flat_map(LayerTrace::arrays);
-            layers.filter_map(named).collect()
-        }
-        Place::Head(head) => trace.heads[head].arrays().filter_map(named).collect(),
-    }
-}
-
-/// [`series`], to write.
-pub(super) fn series_mut<'a>(
-    trace: &'a mut Trace,
-    place: Place,
-    spec: &Spec,
-) -> Vec<&'a mut Series<f32>> {
-    let named = |(array, series): (&Spec, &'a mut _)| (array.name == spec.name).then_some(series);
-    match place {
-        Place::Machine => trace.arrays_mut().filter_map(named).collect(),
-        Place::Layer(_) => {
-            let layers = trace.layers.iter_mut().flat_map(LayerTrace::arrays_mut);
-            layers.filter_map(named).collect()
-        }
-        Place::Head(head) => trace.heads[head].arrays_mut().filter_map(named).collect(),
+        Place::Layer(_) => (0..trace.layers.len()).map(Place::Layer).collect(),
+        one => vec![one],
     }
 }
 

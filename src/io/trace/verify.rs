@@ -2,12 +2,11 @@
 //! that its machine works. No weights are needed, so it works for a trace of any program.
 
 use super::compare::{
-    Comparison, Difference, Piece, Side, asked, compare, heads, initial, memory, part, piece,
-    unlike,
+    Comparison, Difference, Piece, Side, asked, compare, initial, memory, part, piece, unlike,
 };
 use super::follows::{Losses, episode_again, is_recorded, lacks_start, obstacles};
 use super::{Imported, write};
-use crate::model::{self, Model, ModelConfig, Rule, Size, Trace};
+use crate::model::{self, Model, ModelConfig, Range, Rule, Size, Trace};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -23,8 +22,7 @@ pub struct Verified {
     pub checked: Vec<String>,
     /// Recorded arrays that follow from others and could not be checked, wholly or in part, and why.
     pub unchecked: Vec<(String, String)>,
-    /// Recorded arrays that only the weights could check: taken as they are, but for the range of strength,
-    /// gate, shift and sharpening.
+    /// Recorded arrays that only the weights could check: taken as they are, but for the range of their values.
     pub given: Vec<String>,
 }
 
@@ -229,24 +227,25 @@ impl Check<'_> {
         }
     }
 
-    /// Strength, gate, shift and sharpening of a step are what they can be.
+    /// What does not follow from anything is at least what it can be.
     fn ranges(&mut self, t: usize) {
-        for (name, head) in heads(&self.recording.trace) {
-            let any = f32::INFINITY;
-            for (part, value, low, high) in [
-                ("strength", head.strength[t], 0.0, any),
-                ("gate", head.gate[t], 0.0, 1.0),
-                ("sharpening", head.sharpening[t], 1.0, any),
-            ] {
-                let nearest = value.clamp(low, high);
-                self.range(format!("{name}.{part}"), vec![t], value, nearest);
+        let trace = &self.recording.trace;
+        for (place, spec, series) in trace.everything() {
+            let is_it = |rule: &Rule| rule.place == place && rule.array == spec.name;
+            let follows = spec.name == "output" || self.rules.iter().any(is_it);
+            let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
+            if !is_given || spec.range == Range::Any || series.width() == 0 {
+                continue;
             }
-            let (shift, array) = (head.shift.row(t), format!("{name}.shift"));
-            for (place, &share) in shift.iter().enumerate() {
-                let nearest = share.clamp(0.0, 1.0);
-                self.range(array.clone(), vec![t, place], share, nearest);
+            let (low, high) = spec.range.ends();
+            let (values, array) = (series.row(t), trace.array_name(place, spec));
+            for (at, &value) in values.iter().enumerate() {
+                let index = [t, at][..spec.dims.len().min(2)].to_vec();
+                self.range(array.clone(), index, value, value.clamp(low, high));
             }
-            self.range(array, vec![t], shift.iter().sum(), 1.0);
+            if spec.range == Range::Distribution {
+                self.range(array, vec![t], values.iter().sum(), 1.0);
+            }
         }
     }
 

@@ -224,14 +224,17 @@ fn rows<'a>(
         "memory" => memories(0, steps + 1, 1),
         "memory.last" => memories(steps, steps + 1, 1),
         "memory.keyframes" => memories(KEYFRAME, steps, KEYFRAME),
-        _ => match table::series(trace, place, spec).as_slice() {
-            [one] => lines(one.as_slice()),
-            layers => {
-                let layers = layers.to_vec();
-                let of_step = move |t| layers.clone().into_iter().map(move |layer| layer.row(t));
-                Box::new((0..steps).flat_map(of_step).map(Cow::Borrowed))
+        _ => {
+            let places = table::places(trace, place).into_iter();
+            let all: Vec<_> = places
+                .filter_map(|place| trace.series(place, spec.name))
+                .collect();
+            if let [one] = all.as_slice() {
+                return lines(one.as_slice());
             }
-        },
+            let of_step = move |t| all.clone().into_iter().map(move |layer| layer.row(t));
+            Box::new((0..steps).flat_map(of_step).map(Cow::Borrowed))
+        }
     }
 }
 

@@ -1,0 +1,145 @@
+//! What is published about the arrays of a trace follows from the program's own table of them: the list in
+//! docs/formats.md, the arrays of the JSON Schema, and what the Python module knows of them.
+//!
+//! `UPDATE_TABLES=1 cargo test --test formats` writes what the table says now into those files.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tapescope::io::trace::{self, Listed};
+use tapescope::model::Range;
+
+/// What stands in a file between the line that begins with `first` and the next one that is `last` is `wanted`.
+fn held(file: &str, first: &str, last: &str, wanted: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let found = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = found.lines().collect();
+    let start = lines.iter().position(|line| line.starts_with(first));
+    let start = start.unwrap_or_else(|| panic!("{file} has no line `{first}`")) + 1;
+    let rest = lines[start..].iter().position(|line| *line == last);
+    let end = start + rest.unwrap_or_else(|| panic!("{file} has no line `{last}`"));
+    if lines[start..end].join("\n") == wanted {
+        return;
+    }
+    if std::env::var_os("UPDATE_TABLES").is_some() {
+        let whole = [&lines[..start], &[wanted], &lines[end..]].concat();
+        fs::write(path, whole.join("\n") + "\n").unwrap();
+        return;
+    }
+    panic!(
+        "{file} is not what the table of arrays says; `UPDATE_TABLES=1 cargo test --test formats` mends it:\n{wanted}"
+    );
+}
+
+#[test]
+fn the_page_lists_every_array() {
+    let row = |array: &Listed| {
+        let spec = array.spec;
+        let dims = spec.dims.join(" ");
+        let dims = match (array.heads.as_slice(), dims.replace(" l ", " ")) {
+            ([kind], _) => format!("{dims}; {kind} heads"),
+            (_, one) if one != dims => format!("{one}, or {dims} with several layers"),
+            _ => dims,
+        };
+        let symbol = if spec.symbol.is_empty() {
+            "–"
+        } else {
+            spec.symbol
+        };
+        let values = match spec.range {
+            Range::Any => "any".to_owned(),
+            Range::AtLeast(least) => format!("{least} or more"),
+            Range::Within(least, most) => format!("{least} to {most}"),
+            Range::Distribution => "shares, sum 1".to_owned(),
+        };
+        let (name, made) = (&array.name, spec.equation);
+        format!("| `{name}` | {dims} | {symbol} | {values} | {made} |")
+    };
+    let rows: Vec<_> = trace::arrays().iter().map(row).collect();
+    let rows = ["|---|---|---|---|---|".to_owned(), rows.join("\n")].join("\n");
+    held("docs/formats.md", "| array | dims |", "", &rows);
+}
+
+#[test]
+fn every_axis_is_on_the_page() {
+    for array in trace::arrays() {
+        for axis in array.spec.dims {
+            let axis = axis.trim_end_matches("+1");
+            let is_known = trace::AXES.iter().any(|(known, _)| *known == axis);
+            assert!(is_known, "{}: {axis}", array.name);
+        }
+    }
+    let page = include_str!("../docs/formats.md").replace('\n', " ");
+    let told = trace::AXES
+        .map(|(axis, what)| format!("{axis} {what}"))
+        .join(", ");
+    assert!(page.contains(&told), "docs/formats.md wants: {told}");
+}
+
+/// A pair of a JSON object, on a line of its own.
+fn entry(key: &str, value: &Value) -> String {
+    format!("        {}: {value}", json!(key))
+}
+
+#[test]
+fn the_schema_has_every_array() {
+    let reference = |axes: usize| json!({"$ref": format!("#/$defs/array{axes}")});
+    let arrays = trace::arrays();
+    let (heads, others): (Vec<_>, Vec<_>) =
+        arrays.iter().partition(|array| !array.heads.is_empty());
+    let others = others.iter().map(|array| {
+        let axes = array.spec.dims.len();
+        let value = if array.spec.dims.contains(&"l") {
+            json!({"anyOf": [reference(axes - 1), reference(axes)]})
+        } else {
+            reference(axes)
+        };
+        entry(&array.name, &value)
+    });
+    let heads = heads.iter().map(|array| {
+        let pattern = format!("^({})[0-9]+\\.{}$", array.heads.join("|"), array.spec.name);
+        entry(&pattern, &reference(array.spec.dims.len()))
+    });
+    let (others, heads): (Vec<_>, Vec<_>) = (others.collect(), heads.collect());
+    let needed = arrays
+        .iter()
+        .filter(|array| array.heads.is_empty() && trace::is_needed(array.spec));
+    let needed: Vec<_> = needed.map(|array| &array.name).collect();
+    let lines = [
+        "      \"type\": \"object\",".to_owned(),
+        format!("      \"required\": {},", json!(needed)),
+        "      \"properties\": {".to_owned(),
+        others.join(",\n"),
+        "      },".to_owned(),
+        "      \"patternProperties\": {".to_owned(),
+        heads.join(",\n"),
+        "      }".to_owned(),
+    ];
+    let file = "docs/ntm-trace-1.1.schema.json";
+    held(file, "    \"arrays\": {", "    }", &lines.join("\n"));
+}
+
+#[test]
+fn the_python_module_knows_every_array() {
+    let line = |array: &Listed| {
+        let (least, most) = array.spec.range.ends();
+        let end = |value: f32| value.is_finite().then_some(value);
+        let value = json!({
+            "name": array.spec.name,
+            "heads": array.heads,
+            "dims": array.spec.dims,
+            "least": end(least),
+            "most": end(most),
+            "shares": array.spec.range == Range::Distribution,
+        });
+        format!("  {value}")
+    };
+    let lines: Vec<_> = trace::arrays().iter().map(line).collect();
+    held(
+        "python/tapescope_io/arrays.json",
+        "[",
+        "]",
+        &lines.join(",\n"),
+    );
+}

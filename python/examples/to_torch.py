@@ -34,7 +34,8 @@ class Machine(nn.Module):
         initial = memory.get("initial", {"constant": 1e-6})
         self.constant = initial["constant"] if isinstance(initial, dict) else None
         self.layers, self.lstm = controller.get("layers", 1), controller.get("kind", "lstm") == "lstm"
-        names = [(kind, index) for kind in ("read", "write") for index in range(heads.get(kind, 1))]
+        number = 0 if model.get("kind", "ntm") == "plain" else 1
+        names = [(kind, index) for kind in ("read", "write") for index in range(heads.get(kind, number))]
         self.readers = [f"{kind}{index}" for kind, index in names if kind == "read"]
         self.writers = [f"{kind}{index}" for kind, index in names if kind == "write"]
         shift = heads.get("shift", {})
@@ -128,7 +129,7 @@ def main(weights: str, trace: str) -> float:
     tensors, metadata = read_weights(weights)
     machine, trace = Machine(tensors, metadata["experiment"]["model"]), load(trace)
     # The trace may be of more rows than the machine was trained on.
-    machine.rows = trace.meta["model"]["config"]["memory"]["rows"]
+    machine.rows = trace.meta["model"]["config"].get("memory", {}).get("rows", machine.rows)
     with torch.no_grad():
         outputs = machine(torch.tensor(trace["input"])).numpy()
     difference = float(np.abs(outputs - trace["output"]).max())

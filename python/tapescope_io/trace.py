@@ -61,9 +61,9 @@ class Trace:
         return name in self.arrays
 
     def __repr__(self) -> str:
-        rows = self.meta["model"]["config"]["memory"]
-        return (f"<Trace of {self.meta['task']['name']}: {self.steps} steps, {', '.join(self.heads)}, "
-                f"memory {rows['rows']} × {rows['columns']}>")
+        memory = self.meta["model"]["config"].get("memory")
+        size = f", {', '.join(self.heads)}, memory {memory['rows']} × {memory['columns']}" if memory else ""
+        return f"<Trace of {self.meta['task']['name']}: {self.steps} steps{size}>"
 
     @property
     def steps(self) -> int:
@@ -72,13 +72,14 @@ class Trace:
 
     @property
     def heads(self) -> List[str]:
-        """Names of the heads: read heads first, or in the order in which they act where they act in turn."""
-        return list(self.meta["model"]["config"]["heads"])
+        """Names of the heads: read heads first, or in the order in which they act where they act in turn. A machine
+        of another kind, such as a controller alone, has none."""
+        return list(self.meta["model"]["config"].get("heads", ()))
 
     @property
     def shifts(self) -> List[int]:
         """The number of rows by which each column of a `shift` array moves the focus."""
-        return list(self.meta["model"]["config"]["shifts"])
+        return list(self.meta["model"]["config"].get("shifts", ()))
 
     @property
     def phases(self) -> List[str]:
@@ -282,12 +283,11 @@ def _check(path: str, meta: Any) -> None:
         raise FormatError(f"is {found!r}", file=path, place="`format`", expected=repr(FORMAT))
     if str(meta.get("version")).split(".")[0] != VERSION.split(".")[0]:
         raise FormatError(f"is {meta.get('version')!r}; this module reads 1.x", file=path, place="`version`")
+    config = meta["model"].get("config") if isinstance(meta.get("model"), dict) else None
+    is_ntm = not isinstance(config, dict) or config.get("kind", "ntm") == "ntm"
     for place, test, expected in (
         ("task.name", _is_text, "text"),
-        ("model.config.memory.rows", is_whole, "a whole number"),
-        ("model.config.memory.columns", is_whole, "a whole number"),
-        ("model.config.heads", _is_list_of(_is_text), "a list of names"),
-        ("model.config.shifts", _is_list_of(is_whole), "a list of whole numbers"),
+        *(OF_NTM if is_ntm else ()),
         ("axes.t.size", is_whole, "a whole number"),
         ("axes.t.phases", _is_list_of(_is_phase), "a list of [name, first step, one past the last]"),
         ("arrays", _is_described, "an object of arrays by name"),
@@ -315,3 +315,12 @@ def _is_phase(value: Any) -> bool:
 
 def _is_described(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(array, dict) for array in value.values())
+
+
+# What the machine of a trace has that is of no other kind.
+OF_NTM: Tuple[Tuple[str, Callable[[Any], bool], str], ...] = (
+    ("model.config.memory.rows", is_whole, "a whole number"),
+    ("model.config.memory.columns", is_whole, "a whole number"),
+    ("model.config.heads", _is_list_of(_is_text), "a list of names"),
+    ("model.config.shifts", _is_list_of(is_whole), "a list of whole numbers"),
+)

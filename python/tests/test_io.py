@@ -69,6 +69,9 @@ class Io(Test):
         with self.assertRaisesRegex(FormatError, "t.pkl: cannot be written under this name; expected one that ends in"):
             trace.save(self.path("t.pkl"))
         self.assertEqual(repr(trace), "<Trace of copy: 9 steps, read0, write0, memory 16 × 20>")
+        self.run_program("trace", "copy_lstm", "--length", "4", "--out", "p.npz")
+        plain = load(self.path("p.npz"))
+        self.assertEqual((repr(plain), plain.heads, plain.shifts), ("<Trace of copy: 9 steps>", [], []))
 
     def test_a_trace_that_lacks_something_is_refused_by_its_place(self):
         self.traced("t.ntmtrace.json")
@@ -238,9 +241,11 @@ class Io(Test):
             {"memory": {"rows": 9, "columns": 5, "initial": "learned"}, "heads": {"read": 0, "write": 1}},
             {"heads": {"read": 2, "write": 0, "initial_weighting": "learned"}},
             {"heads": {"read": 0, "write": 0}},
+            None,
         ]
         for variant in variants:
-            preset = {**PRESET, "model": {**base, **variant}}
+            plain = {"kind": "plain", "controller": base["controller"]}
+            preset = {**PRESET, "model": plain if variant is None else {**base, **variant}}
             tensors = {name: random.normal(size=shape).astype(np.float32)
                        for name, shape in tensor_shapes(preset).items()}
             write_weights(self.path("w.safetensors"), tensors, preset)

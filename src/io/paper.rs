@@ -66,13 +66,16 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<&'static str> {
     if !is_of_the_paper(task) {
         return None;
     }
-    let kind = match config {
-        ModelConfig::Ntm(ntm) => match ntm.controller.kind {
-            ControllerKind::Lstm => NtmLstm,
-            ControllerKind::Feedforward => NtmFeedforward,
-        },
-        ModelConfig::Plain(plain) if plain.controller.kind == ControllerKind::Lstm => Lstm,
-        _ => return None,
+    let plain = if let ModelConfig::Plain(plain) = config {
+        Some(plain.controller.kind)
+    } else {
+        None
+    };
+    let kind = match (config.ntm().map(|ntm| ntm.controller.kind), plain) {
+        (Some(ControllerKind::Lstm), _) => NtmLstm,
+        (Some(ControllerKind::Feedforward), _) => NtmFeedforward,
+        (None, Some(ControllerKind::Lstm)) => Lstm,
+        (None, _) => return None,
     };
     let covers = |known: &RangeInclusive<usize>, range: &RangeInclusive<usize>| {
         known.contains(range.start()) && known.contains(range.end())

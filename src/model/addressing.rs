@@ -120,14 +120,30 @@ impl Stage {
     }
 }
 
+/// Walks through stages that are known when a kernel is compiled: a loop over them would ask every time which it is.
+macro_rules! walk {
+    ([$($stage:ident)*], |$each:ident| $work:expr) => {
+        $({
+            let $each = Stage::$stage;
+            $work;
+        })*
+    };
+}
+
 kernel! {
-    /// All stages of all heads at one step, from their scores to their weightings. Stage by stage, for the heads do
-    /// not wait for each other while each stage waits for the one before.
+    /// All stages of all heads at one step, from their scores to their weightings: stage by stage, the last in two
+    /// passes, for the heads do not wait for each other while each stage waits for the one before.
     pub(super) fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
-        for stage in Stage::ALL {
+        walk!([Content Interpolation Shift], |stage| {
             for head in &mut *heads {
                 stage.forward(simd, head, t);
             }
+        });
+        for head in &mut *heads {
+            logarithms(simd, head.shifted.row(t), head.weighting.row_mut(t));
+        }
+        for head in heads {
+            sharpen(simd, head.sharpening[t], head.weighting.row_mut(t));
         }
     }
 }
@@ -135,15 +151,17 @@ kernel! {
 kernel! {
     /// Back through all stages of all heads at one step, from the gradients by their weightings, through what they
     /// did and through the step after, to those by their scores.
-    pub(super) fn address_backward<'a, R>(simd; heads: &'a [HeadTrace<R>], t: usize, gradients: &'a mut [HeadGradient<R>]) {
+    pub(super) fn address_backward<'a, R>(
+        simd; heads: &'a [HeadTrace<R>], t: usize, gradients: &'a mut [HeadGradient<R>],
+    ) {
         for by in &mut *gradients {
             add(&mut by.weighting, &by.previous);
         }
-        for stage in Stage::ALL.into_iter().rev() {
+        walk!([Sharpening Shift Interpolation Content], |stage| {
             for (head, by) in heads.iter().zip(&mut *gradients) {
                 stage.backward(simd, head, t, by);
             }
-        }
+        });
     }
 }
 

@@ -98,14 +98,13 @@ kernel! {
     /// Writes the gradient by the pre-activations of one head at step `t` into the row of all heads.
     pub fn activate_backward<'a, R>(
         simd; config: &'a NtmConfig,
-        index: usize,
+        columns: &'a HeadColumns,
         head: &'a HeadTrace<R>,
         t: usize,
         gradient: &'a HeadGradient<R>,
         raw: &'a [R],
         raw_gradient: &'a mut [R],
     ) {
-        let columns = &config.head_columns(index);
         let (key, key_range) = (head.key.row(t), columns.key.clone());
         vector_backward(simd, config.key_activation, key, &gradient.key, &mut raw_gradient[key_range]);
         // The derivative of softplus is the sigmoid.
@@ -281,7 +280,7 @@ mod tests {
                     let mut raw_gradient = vec![0.0; raw.len()];
                     activate_backward(
                         &config,
-                        head,
+                        &config.head_columns(head),
                         &record(&raw),
                         0,
                         &gradient,

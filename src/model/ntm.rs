@@ -7,7 +7,7 @@
 use std::any::Any;
 
 use super::addressing::{address, address_backward};
-use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
+use super::config::{HeadColumns, InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::head::{HeadGradient, activate, activate_backward};
 use super::machine::{Machine, TOGETHER, Workspace, both, together};
@@ -43,6 +43,8 @@ struct Scratch<R> {
     memory: Vec<R>,
     /// One for every head.
     heads: Vec<HeadGradient<R>>,
+    /// Where each stands in `raw`.
+    columns: Vec<HeadColumns>,
     /// A vector of N values: scratch.
     rows: Vec<R>,
     /// Of the shape of the memory; empty with a single head of each kind that reads first.
@@ -289,8 +291,9 @@ impl<R: Real> Ntm<'_, R> {
             Order::WriteFirst => self.written_first_backward(t, trace, scratch),
         }
         let d_raw = scratch.raw.row_mut(t);
-        for (index, (head, by)) in trace.heads.iter().zip(&scratch.heads).enumerate() {
-            activate_backward(self.config, index, head, t, by, trace.raw.row(t), d_raw);
+        let heads = trace.heads.iter().zip(&scratch.heads).zip(&scratch.columns);
+        for ((head, by), columns) in heads {
+            activate_backward(self.config, columns, head, t, by, trace.raw.row(t), d_raw);
         }
     }
 
@@ -452,7 +455,11 @@ impl<R: Real> Scratch<R> {
             raw: Series::new(padded(config.head_outputs())),
             hidden: zeros(config.controller.size),
             memory: zeros(values),
-            heads: heads.map(|head| HeadGradient::new(config, head)).collect(),
+            heads: heads
+                .clone()
+                .map(|head| HeadGradient::new(config, head))
+                .collect(),
+            columns: heads.map(|head| config.head_columns(head)).collect(),
             rows: zeros(config.rows),
             write: zeros(if config.is_pair() { 0 } else { values }),
             window: Window::new(values, !is_written_first),

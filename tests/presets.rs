@@ -112,10 +112,10 @@ fn the_presets_of_the_paper_have_its_sizes_and_rates() {
                 (training.batch, training.clip),
                 (1, Clip::Elementwise(10.0))
             );
-            let controller = match &model {
-                ModelConfig::Ntm(ntm) => ntm.controller,
-                ModelConfig::Plain(plain) => plain.controller,
-                other => panic!("{other:?}"),
+            let controller = if let ModelConfig::Plain(plain) = &model {
+                plain.controller
+            } else {
+                model.ntm().unwrap().controller
             };
             let is_feedforward = controller.kind == ControllerKind::Feedforward;
             assert_eq!(is_feedforward, kind == "_feedforward");

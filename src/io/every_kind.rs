@@ -87,7 +87,7 @@ fn any_kind_of_machine_is_recorded_and_verified() {
     }
     assert_eq!(
         found.given,
-        ["read0.key", "write0.add", "logit"].map(str::to_owned)
+        ["logit", "read0.key", "write0.add"].map(str::to_owned)
     );
     let mut tampered = recording.clone();
     tampered.trace.heads[0].weighting.row_mut(3)[1] += 0.25;

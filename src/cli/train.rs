@@ -33,7 +33,7 @@ The folder receives, as soon as they are known: weights.safetensors (the best by
 history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default); and until \
 the run is finished checkpoint.safetensors, at most every ten seconds. A run that was stopped, with Ctrl-C or \
 in any other way, goes on with --resume, and ends in the same bits as one that never was. The same seed gives the \
-same weights, on any number of threads.";
+same weights, on any number of threads and every processor with fused multiply-add.";
 
 /// Train a machine; the best weights are on disk as soon as they are known.
 #[derive(Debug, Args)]

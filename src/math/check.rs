@@ -1,10 +1,7 @@
 //! The gradient checker: central differences against what back-propagation says.
 
-use pulp::{Scalar, Simd};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
-
-use super::simd::{Kernel, dispatch};
 
 /// Values in (−1, 1): unequal, so that no derivative hides behind a sum that is constant.
 pub(crate) fn random_vector(seed: u64, len: usize) -> Vec<f64> {
@@ -12,14 +9,6 @@ pub(crate) fn random_vector(seed: u64, len: usize) -> Vec<f64> {
     (0..len)
         .map(|_| 2.0 * random.random::<f64>() - 1.0)
         .collect()
-}
-
-/// What a kernel gives with each instruction set of this machine.
-pub(crate) fn on_every_instruction_set<K: Kernel + Copy>(kernel: K) -> Vec<K::Output> {
-    let mut outputs = vec![Scalar.vectorize(kernel), dispatch(kernel)];
-    #[cfg(target_arch = "x86_64")]
-    outputs.extend(pulp::x86::V3::try_new().map(|simd| Simd::vectorize(simd, kernel)));
-    outputs
 }
 
 /// Panics unless `gradient` is the derivative of `loss` at `point`, to 1e-6 of its scale.

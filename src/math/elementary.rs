@@ -118,12 +118,12 @@ fn polynomial<S: Simd, const K: usize>(x: Pack<f32, S>, coefficients: [f32; K]) 
 
 impl<S: Simd> Pack<f32, S> {
     #[inline(always)]
-    fn bits(self) -> S::u32s {
+    fn bits(self) -> S::U32s {
         self.simd().transmute_u32s_f32s(self.values())
     }
 
     #[inline(always)]
-    fn from_bits(simd: S, bits: S::u32s) -> Self {
+    fn from_bits(simd: S, bits: S::U32s) -> Self {
         Self::new(simd, simd.transmute_f32s_u32s(bits))
     }
 }
@@ -131,9 +131,8 @@ impl<S: Simd> Pack<f32, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::check::on_every_instruction_set;
     use crate::math::pack::map_packs;
-    use crate::math::simd::Kernel;
+    use crate::math::simd::{Kernel, on_every_instruction_set};
 
     /// A function, to be applied to every value of a slice.
     #[derive(Clone, Copy)]

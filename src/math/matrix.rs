@@ -200,16 +200,15 @@ pub fn set_product_of_series<'a, R: Real>(
 #[derive(Clone, Copy)]
 struct Packs<const V: usize>;
 
-/// Calls `$kernel(Packs::<V>, …)` with the constant V that equals `$packs`. The processors with few
-/// registers never ask for the large ones, and so are spared their code.
+/// Calls `$kernel(Packs::<V>, …)` with the constant V that equals `$packs`: one of the first where there are
+/// 32 registers, else one of the others.
 macro_rules! with_packs {
     (call $kernel:ident, $v:literal, ($($argument:expr),*)) => {
         $kernel(Packs::<$v>, $($argument),*)
     };
-    ($packs:expr, $kernel:ident $arguments:tt, few: [$($few:literal)*], many: [$($many:literal)*]) => {
-        if S::REGISTER_COUNT >= 32 {
+    ($packs:expr, $kernel:ident $arguments:tt, many: [$($many:literal)*], few: [$($few:literal)*]) => {
+        if has_many::<S>() {
             match $packs {
-                $($few => with_packs!(call $kernel, $few, $arguments),)*
                 $($many => with_packs!(call $kernel, $many, $arguments),)*
                 _ => unreachable!("a block has at most as many packs as there are registers"),
             }
@@ -222,86 +221,225 @@ macro_rules! with_packs {
     };
     (block $packs:expr, $kernel:ident $arguments:tt) => {
         with_packs!($packs, $kernel $arguments,
-            few: [1 2 3 4 5 6 7 8 9 10 11 12],
-            many: [13 14 15 16 17 18 19 20 21 22 23 24 25 26])
+            many: [13 14 15 16 17 18 19 20 21 22 23 24 25 26], few: [4 5 6])
+    };
+    (pair $packs:expr, $kernel:ident $arguments:tt) => {
+        with_packs!($packs, $kernel $arguments, many: [1 2 3 4 5 6 7 8 9 10 11 12], few: [1 2 3])
+    };
+    (dots $packs:expr, $kernel:ident $arguments:tt) => {
+        with_packs!($packs, $kernel $arguments, many: [
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26
+        ], few: [])
     };
     (tile $packs:expr, $kernel:ident $arguments:tt) => {
-        with_packs!($packs, $kernel $arguments, few: [1 2], many: [3 4 5 6])
+        with_packs!($packs, $kernel $arguments, many: [1 2 3 4 5 6], few: [1])
     };
+}
+
+/// Whether the registers hold 32 packs; those of a processor with fewer or smaller ones hold 8.
+#[inline(always)]
+pub(crate) const fn has_many<S: Simd>() -> bool {
+    S::VECTORS >= 32
 }
 
 /// How many packs of every vector a tile has that holds the sums of up to four of them.
 #[inline(always)]
 fn tile_size<S: Simd>(left: usize) -> usize {
-    let most = if S::REGISTER_COUNT >= 32 { 6 } else { 2 };
-    left.div_ceil(left.div_ceil(most))
+    part_size(left, if has_many::<S>() { 6 } else { 1 })
 }
 
-/// How many packs the next block has, when `left` are to be split into blocks of nearly equal size that
-/// fit the registers.
+/// How many packs the next part has, when `left` are to be split into parts of nearly equal size.
 #[inline(always)]
-fn block_size<S: Simd>(left: usize) -> usize {
-    let most = if S::REGISTER_COUNT >= 32 { 26 } else { 12 };
+fn part_size(left: usize, most: usize) -> usize {
     left.div_ceil(left.div_ceil(most))
 }
 
 /// Values in one pack.
 #[inline(always)]
-pub(crate) const fn lanes<R: Real, S: Simd>() -> usize {
+const fn lanes<R: Real, S: Simd>() -> usize {
     size_of::<R::Pack<S>>() / size_of::<R>()
 }
 
 /// The pack of a row from `start` on: whole where the padding allows, else `width` values of it.
 #[inline(always)]
 fn last_pack<R: Real, S: Simd>(simd: S, row: &[R], start: usize, width: usize) -> R::Pack<S> {
-    match R::packs::<S>(&row[start..]).0 {
+    match R::packs::<S>(&row[start..]) {
         [pack, ..] => *pack,
         [] => R::load_part(simd, &row[start..start + width]),
     }
 }
 
-/// A pass over matrices whose rows are long: it keeps some packs of every vector in registers while the
-/// rows go by, then the next packs.
+/// A pass over matrices whose rows are long: it does something with a block of columns while the rows go by, then
+/// with the next block.
 pub(crate) trait Blocks {
     /// The number of columns.
     fn columns(&self) -> usize;
-    /// The columns `start .. start + V packs`.
-    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize);
-    /// The columns from `start` on, which fill no pack.
-    fn rest(&mut self, start: usize);
+    /// Up to `V` packs of columns. What a row sums over them is taken together, then added to what came before.
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>);
 }
 
-/// Runs a pass block by block, `lanes` columns to a pack. `held` is how many packs the pass keeps in
-/// registers for every pack of columns.
+/// The most packs in a block.
+const MOST_PACKS: usize = 8;
+
+/// Columns of a matrix, or the numbers of a vector as long as its rows that stand there: whole packs, where
+/// nothing else is said.
+pub(crate) trait Columns<S: Simd>: Copy {
+    /// The first of them.
+    fn start(self) -> usize;
+    /// How many packs they fill.
+    fn packs(self) -> usize;
+    /// These columns of a row.
+    #[inline(always)]
+    fn of<R: Real>(self, row: &[R]) -> &[R] {
+        &row[self.start()..self.start() + self.packs() * lanes::<R, S>()]
+    }
+    /// [`Columns::of`], to write.
+    #[inline(always)]
+    fn of_mut<R: Real>(self, row: &mut [R]) -> &mut [R] {
+        &mut row[self.start()..self.start() + self.packs() * lanes::<R, S>()]
+    }
+    /// Pack `v` of these columns.
+    #[inline(always)]
+    fn load<R: Real>(self, part: &[R], v: usize) -> R::Pack<S> {
+        R::packs::<S>(part)[v]
+    }
+    /// Writes pack `v` of these columns.
+    #[inline(always)]
+    fn store<R: Real>(self, part: &mut [R], v: usize, pack: R::Pack<S>) {
+        R::packs_mut::<S>(part)[v] = pack;
+    }
+}
+
+/// `V` packs, from this column on.
+#[derive(Clone, Copy)]
+struct Whole<const V: usize>(usize);
+
+impl<S: Simd, const V: usize> Columns<S> for Whole<V> {
+    #[inline(always)]
+    fn start(self) -> usize {
+        self.0
+    }
+    #[inline(always)]
+    fn packs(self) -> usize {
+        V
+    }
+}
+
+/// From this column on so many packs.
+#[derive(Clone, Copy)]
+struct Several(usize, usize);
+
+impl<S: Simd> Columns<S> for Several {
+    #[inline(always)]
+    fn start(self) -> usize {
+        self.0
+    }
+    #[inline(always)]
+    fn packs(self) -> usize {
+        self.1
+    }
+}
+
+/// What is left from this column on, less than a pack; zeros behind it.
+#[derive(Clone, Copy)]
+struct Rest<S>(S, usize);
+
+impl<S: Simd> Columns<S> for Rest<S> {
+    #[inline(always)]
+    fn start(self) -> usize {
+        self.1
+    }
+    #[inline(always)]
+    fn packs(self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn of<R: Real>(self, row: &[R]) -> &[R] {
+        &row[self.1..]
+    }
+    #[inline(always)]
+    fn of_mut<R: Real>(self, row: &mut [R]) -> &mut [R] {
+        &mut row[self.1..]
+    }
+    #[inline(always)]
+    fn load<R: Real>(self, part: &[R], _: usize) -> R::Pack<S> {
+        R::load_part(self.0, part)
+    }
+    #[inline(always)]
+    fn store<R: Real>(self, part: &mut [R], _: usize, pack: R::Pack<S>) {
+        R::store_part(self.0, part, pack);
+    }
+}
+
+/// Runs a pass block by block, in the same blocks on every processor: what is summed over rows depends on them.
 #[inline(always)]
-pub(crate) fn by_blocks<S: Simd>(simd: S, lanes: usize, held: usize, pass: &mut impl Blocks) {
+pub(crate) fn by_blocks<R: Real, S: Simd>(simd: S, pass: &mut impl Blocks) {
+    if has_many::<S>() {
+        return by_held_blocks::<R, S>(simd, MOST_PACKS, pass);
+    }
+    // The registers do not hold them: then a loop over the packs is faster than many in a row.
+    let (mut start, mut packs) = (0, MOST_PACKS);
+    while packs > 0 {
+        let width = packs * lanes::<R, S>();
+        while pass.columns() - start >= width {
+            pass.block::<S, MOST_PACKS>(simd, Several(start, packs));
+            start += width;
+        }
+        packs /= 2;
+    }
+    rest_of(simd, start, pass);
+}
+
+/// Runs a pass block by block, with at most `most` packs to a block, which the registers hold.
+#[inline(always)]
+pub(crate) fn by_held_blocks<R: Real, S: Simd>(simd: S, most: usize, pass: &mut impl Blocks) {
     let mut start = 0;
-    // Some registers are left for what goes by.
-    let room = (S::REGISTER_COUNT - 6) / held;
-    if room >= 8 {
-        start = whole_blocks::<S, 8>(simd, lanes, start, pass);
+    if most >= MOST_PACKS {
+        start = whole_blocks::<R, S, MOST_PACKS>(simd, start, pass);
     }
-    if room >= 4 {
-        start = whole_blocks::<S, 4>(simd, lanes, start, pass);
+    if most >= 4 {
+        start = whole_blocks::<R, S, 4>(simd, start, pass);
     }
-    if room >= 2 {
-        start = whole_blocks::<S, 2>(simd, lanes, start, pass);
+    if most >= 2 {
+        start = whole_blocks::<R, S, 2>(simd, start, pass);
     }
-    start = whole_blocks::<S, 1>(simd, lanes, start, pass);
-    pass.rest(start);
+    start = whole_blocks::<R, S, 1>(simd, start, pass);
+    rest_of(simd, start, pass);
+}
+
+#[inline(always)]
+fn rest_of<S: Simd>(simd: S, start: usize, pass: &mut impl Blocks) {
+    if start < pass.columns() {
+        pass.block::<S, 1>(simd, Rest(simd, start));
+    }
+}
+
+/// What registers hold of a vector while rows go by, where they hold so much; else it is loaded when it is used.
+#[inline(always)]
+pub(crate) fn held<R: Real, S: Simd>(
+    simd: S,
+    at: impl Columns<S>,
+    part: &[R],
+    v: usize,
+) -> R::Pack<S> {
+    if has_many::<S>() {
+        at.load(part, v)
+    } else {
+        R::splat(simd, R::ZERO)
+    }
 }
 
 /// As many blocks of `V` packs as there are from `start` on; returns where they end.
 #[inline(always)]
-fn whole_blocks<S: Simd, const V: usize>(
+fn whole_blocks<R: Real, S: Simd, const V: usize>(
     simd: S,
-    lanes: usize,
     mut start: usize,
     pass: &mut impl Blocks,
 ) -> usize {
-    while pass.columns() - start >= V * lanes {
-        pass.block::<S, V>(simd, start);
-        start += V * lanes;
+    let width = V * lanes::<R, S>();
+    while pass.columns() - start >= width {
+        pass.block::<S, V>(simd, Whole::<V>(start));
+        start += width;
     }
     start
 }
@@ -319,10 +457,23 @@ impl<R: Real> Kernel for AddVectorProduct<'_, R> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { x, a, y } = self;
         let (lanes, mut start) = (lanes::<R, S>(), 0);
+        // Few packs make short chains of additions, so two rows go side by side. Which of the two it is
+        // follows from the width alone, for the result depends on it.
+        let in_pairs = y.len() / lanes <= 12;
         while y.len() - start >= lanes {
-            let packs = block_size::<S>((y.len() - start) / lanes);
+            let left = (y.len() - start) / lanes;
+            let packs = match (in_pairs, has_many::<S>()) {
+                (true, true) => part_size(left, 12),
+                (true, false) => part_size(left, 3),
+                (false, true) => part_size(left, 26),
+                (false, false) => part_size(left, 6),
+            };
             let block = &mut y[start..start + packs * lanes];
-            with_packs!(block packs, add_to_block(simd, x, a, start, block));
+            if in_pairs {
+                with_packs!(pair packs, add_pairs_to_block(simd, x, a, start, block));
+            } else {
+                with_packs!(block packs, add_to_block(simd, x, a, start, block));
+            }
             start += packs * lanes;
         }
         if start < y.len() {
@@ -345,35 +496,41 @@ fn add_to_block<R: Real, S: Simd, const V: usize>(
     start: usize,
     y: &mut [R],
 ) {
-    // Few packs make short chains of additions, so two rows go side by side.
-    let (y_packs, _) = R::packs_mut::<S>(y);
+    let y_packs = R::packs_mut::<S>(y);
     let mut sums: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
     let width = V * lanes::<R, S>();
-    if V <= 12 {
-        let mut others = [R::splat(simd, R::ZERO); V];
-        let mut rows = a.data.chunks_exact(2 * a.stride).zip(x.chunks_exact(2));
-        for (pair, x) in &mut rows {
-            let (first, second) = pair.split_at(a.stride);
-            add_row(simd, x[0], &first[start..start + width], &mut sums);
-            add_row(simd, x[1], &second[start..start + width], &mut others);
-        }
-        if x.len() % 2 == 1 {
-            let last = (x.len() - 1) * a.stride + start;
-            add_row(
-                simd,
-                x[x.len() - 1],
-                &a.data[last..last + width],
-                &mut others,
-            );
-        }
-        let one = R::splat(simd, R::ONE);
-        for (sum, other) in sums.iter_mut().zip(others) {
-            *sum = R::mul_add(simd, one, other, *sum);
-        }
-    } else {
-        for (row, &x) in a.data.chunks_exact(a.stride).zip(x) {
-            add_row(simd, x, &row[start..start + width], &mut sums);
-        }
+    for (row, &x) in a.data.chunks_exact(a.stride).zip(x) {
+        add_row(simd, x, &row[start..start + width], &mut sums);
+    }
+    y_packs.copy_from_slice(&sums);
+}
+
+#[inline(always)]
+fn add_pairs_to_block<R: Real, S: Simd, const V: usize>(
+    _: Packs<V>,
+    simd: S,
+    x: &[R],
+    a: Rows<'_, R>,
+    start: usize,
+    y: &mut [R],
+) {
+    let y_packs = R::packs_mut::<S>(y);
+    let mut sums: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
+    let mut others = [R::splat(simd, R::ZERO); V];
+    let width = V * lanes::<R, S>();
+    let mut rows = a.data.chunks_exact(2 * a.stride).zip(x.chunks_exact(2));
+    for (pair, x) in &mut rows {
+        let (first, second) = pair.split_at(a.stride);
+        add_row(simd, x[0], &first[start..start + width], &mut sums);
+        add_row(simd, x[1], &second[start..start + width], &mut others);
+    }
+    if x.len() % 2 == 1 {
+        let last = (x.len() - 1) * a.stride + start;
+        let row = &a.data[last..last + width];
+        add_row(simd, x[x.len() - 1], row, &mut others);
+    }
+    for (sum, other) in sums.iter_mut().zip(others) {
+        *sum = R::pack_add(simd, *sum, other);
     }
     y_packs.copy_from_slice(&sums);
 }
@@ -381,7 +538,7 @@ fn add_to_block<R: Real, S: Simd, const V: usize>(
 #[inline(always)]
 fn add_row<R: Real, S: Simd, const V: usize>(simd: S, x: R, row: &[R], sums: &mut [R::Pack<S>; V]) {
     let x = R::splat(simd, x);
-    for (sum, &a) in sums.iter_mut().zip(R::packs::<S>(row).0) {
+    for (sum, &a) in sums.iter_mut().zip(R::packs::<S>(row)) {
         *sum = R::mul_add(simd, x, a, *sum);
     }
 }
@@ -401,16 +558,21 @@ impl<R: Real> Kernel for ProductWithVector<'_, R> {
         let (lanes, mut start) = (lanes::<R, S>(), 0);
         x.fill(R::ZERO);
         while y.len() - start >= lanes {
-            let packs = block_size::<S>((y.len() - start) / lanes);
+            // The same blocks on every processor, for each is summed by itself.
+            let packs = part_size((y.len() - start) / lanes, 26);
             let block = &y[start..start + packs * lanes];
-            with_packs!(block packs, add_dots_with_block(simd, a, start, block, x));
+            if has_many::<S>() {
+                with_packs!(dots packs, add_dots_with_block(simd, a, start, block, x));
+            } else {
+                add_dots_with_slice(simd, a, start, block, x);
+            }
             start += packs * lanes;
         }
         if start < y.len() {
             let last = R::load_part(simd, &y[start..]);
             for (row, x) in a.data.chunks_exact(a.stride).zip(x) {
                 let row = last_pack(simd, row, start, y.len() - start);
-                *x += R::reduce(simd, R::mul_add(simd, row, last, R::splat(simd, R::ZERO)));
+                *x += R::reduce(simd, R::pack_mul(simd, row, last));
             }
         }
     }
@@ -425,28 +587,49 @@ fn add_dots_with_block<R: Real, S: Simd, const V: usize>(
     y: &[R],
     x: &mut [R],
 ) {
-    let (y_packs, _) = R::packs::<S>(y);
+    let y_packs = R::packs::<S>(y);
     let y: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
     let width = V * lanes::<R, S>();
     for (row, x) in a.data.chunks_exact(a.stride).zip(x) {
-        let (row, _) = R::packs::<S>(&row[start..start + width]);
+        let row = R::packs::<S>(&row[start..start + width]);
         let row: [R::Pack<S>; V] = std::array::from_fn(|v| row[v]);
-        // Four sums by name, not an array of them: they stay in registers, and no addition waits.
-        let zero = R::splat(simd, R::ZERO);
-        let (mut s0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
-        for v in 0..V / 4 {
-            s0 = R::mul_add(simd, row[4 * v], y[4 * v], s0);
-            s1 = R::mul_add(simd, row[4 * v + 1], y[4 * v + 1], s1);
-            s2 = R::mul_add(simd, row[4 * v + 2], y[4 * v + 2], s2);
-            s3 = R::mul_add(simd, row[4 * v + 3], y[4 * v + 3], s3);
-        }
-        for v in V / 4 * 4..V {
-            s0 = R::mul_add(simd, row[v], y[v], s0);
-        }
-        let one = R::splat(simd, R::ONE);
-        let (s0, s2) = (R::mul_add(simd, one, s1, s0), R::mul_add(simd, one, s3, s2));
-        *x += R::reduce(simd, R::mul_add(simd, one, s2, s0));
+        *x += dot(simd, &row, &y);
     }
+}
+
+/// The same sums where the registers do not hold y.
+#[inline(always)]
+fn add_dots_with_slice<R: Real, S: Simd>(
+    simd: S,
+    a: Rows<'_, R>,
+    start: usize,
+    y: &[R],
+    x: &mut [R],
+) {
+    let packs = R::packs::<S>(y);
+    for (row, x) in a.data.chunks_exact(a.stride).zip(x) {
+        let row = R::packs::<S>(&row[start..start + y.len()]);
+        *x += dot(simd, row, packs);
+    }
+}
+
+#[inline(always)]
+fn dot<R: Real, S: Simd>(simd: S, row: &[R::Pack<S>], y: &[R::Pack<S>]) -> R {
+    let ((row, row_last), (y, y_last)) = (row.as_chunks::<4>(), y.as_chunks::<4>());
+    // Four sums by name, not an array of them: they stay in registers, and no addition waits.
+    let zero = R::splat(simd, R::ZERO);
+    let (mut s0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
+    for (row, y) in row.iter().zip(y) {
+        s0 = R::mul_add(simd, row[0], y[0], s0);
+        s1 = R::mul_add(simd, row[1], y[1], s1);
+        s2 = R::mul_add(simd, row[2], y[2], s2);
+        s3 = R::mul_add(simd, row[3], y[3], s3);
+    }
+    for (row, y) in row_last.iter().zip(y_last) {
+        s0 = R::mul_add(simd, *row, *y, s0);
+    }
+    let (s0, s2) = (R::pack_add(simd, s0, s1), R::pack_add(simd, s2, s3));
+    R::reduce(simd, R::pack_add(simd, s0, s2))
 }
 
 struct AddVectorProducts<'a, R, const B: usize> {
@@ -502,11 +685,11 @@ fn add_to_tile<R: Real, S: Simd, const V: usize, const B: usize>(
     let steps = pairs.first().map_or(0, |(x, _)| x.len());
     let xs: [&[R]; B] = std::array::from_fn(|b| &pairs[b].0[..steps]);
     let mut sums: [[R::Pack<S>; V]; B] = std::array::from_fn(|b| {
-        let (y, _) = R::packs::<S>(&pairs[b].1[start..start + width]);
+        let y = R::packs::<S>(&pairs[b].1[start..start + width]);
         std::array::from_fn(|v| y[v])
     });
     for (i, row) in a.data.chunks_exact(a.stride).take(steps).enumerate() {
-        let (row, _) = R::packs::<S>(&row[start..start + width]);
+        let row = R::packs::<S>(&row[start..start + width]);
         let row: [R::Pack<S>; V] = std::array::from_fn(|v| row[v]);
         for (sums, x) in sums.iter_mut().zip(&xs) {
             let x = R::splat(simd, x[i]);
@@ -516,9 +699,7 @@ fn add_to_tile<R: Real, S: Simd, const V: usize, const B: usize>(
         }
     }
     for ((_, y), sums) in pairs.iter_mut().zip(&sums) {
-        R::packs_mut::<S>(&mut y[start..start + width])
-            .0
-            .copy_from_slice(sums);
+        R::packs_mut::<S>(&mut y[start..start + width]).copy_from_slice(sums);
     }
 }
 
@@ -534,20 +715,42 @@ impl<R: Real, const B: usize> Kernel for ProductsWithVectors<'_, R, B> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let rows = self.pairs.first().map_or(0, |(_, x)| x.len());
         let mut row = 0;
-        if S::REGISTER_COUNT >= 32 {
-            while rows - row >= 4 {
-                set_dots::<R, S, 4, B>(simd, self.a, row, &mut self.pairs);
-                row += 4;
-            }
+        if has_many::<S>() {
+            row = dots_of_rows::<R, S, 4, B>(simd, self.a, row, &mut self.pairs);
+            row = dots_of_rows::<R, S, 2, B>(simd, self.a, row, &mut self.pairs);
+            dots_of_rows::<R, S, 1, B>(simd, self.a, row, &mut self.pairs);
+            return;
         }
+        // The sums of two rows with two vectors fit the registers.
+        let (twos, last) = self.pairs.as_chunks_mut::<2>();
         while rows - row >= 2 {
-            set_dots::<R, S, 2, B>(simd, self.a, row, &mut self.pairs);
+            for pairs in &mut *twos {
+                set_dots::<R, S, 2, 2>(simd, self.a, row, pairs);
+            }
+            for pair in &mut *last {
+                set_dots::<R, S, 2, 1>(simd, self.a, row, std::array::from_mut(pair));
+            }
             row += 2;
         }
         if row < rows {
-            set_dots::<R, S, 1, B>(simd, self.a, row, &mut self.pairs);
+            dots_of_rows::<R, S, 1, B>(simd, self.a, row, &mut self.pairs);
         }
     }
+}
+
+/// The products of the rows from `row` on, `ROWS` at a time, with every y; returns where they end.
+#[inline(always)]
+fn dots_of_rows<R: Real, S: Simd, const ROWS: usize, const B: usize>(
+    simd: S,
+    a: Rows<'_, R>,
+    mut row: usize,
+    pairs: &mut [(&[R], &mut [R]); B],
+) -> usize {
+    while pairs.first().map_or(0, |(_, x)| x.len()) - row >= ROWS {
+        set_dots::<R, S, ROWS, B>(simd, a, row, pairs);
+        row += ROWS;
+    }
+    row
 }
 
 /// The products of `ROWS` rows of A with every y.
@@ -562,9 +765,8 @@ fn set_dots<R: Real, S: Simd, const ROWS: usize, const B: usize>(
     let whole = width / lanes::<R, S>();
     let rows: [&[R]; ROWS] = std::array::from_fn(|r| &a.data[(first + r) * a.stride..][..a.stride]);
     let row_packs: [&[R::Pack<S>]; ROWS] =
-        std::array::from_fn(|r| &R::packs::<S>(rows[r]).0[..whole]);
-    let y_packs: [&[R::Pack<S>]; B] =
-        std::array::from_fn(|b| &R::packs::<S>(pairs[b].0).0[..whole]);
+        std::array::from_fn(|r| &R::packs::<S>(rows[r])[..whole]);
+    let y_packs: [&[R::Pack<S>]; B] = std::array::from_fn(|b| &R::packs::<S>(pairs[b].0)[..whole]);
     let mut sums = [[R::splat(simd, R::ZERO); B]; ROWS];
     for v in 0..whole {
         let y: [R::Pack<S>; B] = std::array::from_fn(|b| y_packs[b][v]);
@@ -615,7 +817,7 @@ impl<'a, R: Real, I: Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone> Ke
             start += packs * lanes;
         }
         if start < y.width() {
-            set_last_columns(&pairs, start, a);
+            set_last_columns(simd, &pairs, start, a);
         }
     }
 }
@@ -644,24 +846,24 @@ fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
     }
 }
 
-/// The rest of every row that is no multiple of a pack: one value at a time.
+/// The rest of every row that is no multiple of a pack.
 #[inline(always)]
-fn set_last_columns<'a, R: Real>(
+fn set_last_columns<'a, R: Real, S: Simd>(
+    simd: S,
     pairs: &(impl Iterator<Item = (&'a Series<R>, &'a Series<R>)> + Clone),
     start: usize,
     a: &mut Matrix<R>,
 ) {
     let stride = padded(a.columns);
     for (i, row) in a.data.chunks_exact_mut(stride).enumerate() {
-        row[start..].fill(R::ZERO);
+        let mut sum = R::splat(simd, R::ZERO);
         for (x, y) in pairs.clone() {
             for t in 0..y.steps() {
-                let x = x.row(t)[i];
-                for (a, &y) in row[start..].iter_mut().zip(&y.row(t)[start..]) {
-                    *a += x * y;
-                }
+                let y = R::load_part(simd, &y.row(t)[start..]);
+                sum = R::mul_add(simd, R::splat(simd, x.row(t)[i]), y, sum);
             }
         }
+        R::store_part(simd, &mut row[start..], sum);
     }
 }
 
@@ -682,7 +884,7 @@ fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
             .chunks_exact(x.width())
             .zip(y.as_slice().chunks_exact(y.width()))
         {
-            let (y, _) = R::packs::<S>(&y[start..start + width]);
+            let y = R::packs::<S>(&y[start..start + width]);
             for (sums, &x) in sums.iter_mut().zip(&x[row..row + ROWS]) {
                 let x = R::splat(simd, x);
                 for (sum, &y) in sums.iter_mut().zip(y) {
@@ -692,9 +894,7 @@ fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
         }
     }
     for (row, sums) in rows.chunks_exact_mut(stride).zip(&sums) {
-        R::packs_mut::<S>(&mut row[start..start + width])
-            .0
-            .copy_from_slice(sums);
+        R::packs_mut::<S>(&mut row[start..start + width]).copy_from_slice(sums);
     }
 }
 

@@ -1,5 +1,5 @@
-//! As many numbers as a vector register holds, with the arithmetic of one number; and how to walk through
-//! slices with them.
+//! As many numbers as fill a cache line, with the arithmetic of one number; and how to walk through slices
+//! with them.
 //!
 //! Rust keeps a·b + c as two roundings and leaves the end of a slice to slow scalar loops. What runs in
 //! every step of an episode is therefore written on packs, with `map_packs!` where a slice is filled from
@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 use super::Real;
 use super::simd::Simd;
 
-/// The numbers of one vector register, x_0 … x_(lanes−1); every operation is done number by number.
+/// The numbers of one cache line, x_0 … x_(lanes−1); every operation is done number by number.
 #[derive(Clone, Copy)]
 pub struct Pack<R: Real, S: Simd> {
     simd: S,
@@ -21,13 +21,13 @@ impl<R: Real, S: Simd> Pack<R, S> {
     /// How many numbers it holds.
     pub const LANES: usize = size_of::<R::Pack<S>>() / size_of::<R>();
 
-    /// The numbers in a register of the instruction set.
+    /// The numbers in a vector of the instruction set.
     #[inline(always)]
     pub fn new(simd: S, values: R::Pack<S>) -> Self {
         Self { simd, values }
     }
 
-    /// The register of the instruction set.
+    /// The vector of the instruction set.
     #[inline(always)]
     pub fn values(self) -> R::Pack<S> {
         self.values
@@ -48,16 +48,24 @@ impl<R: Real, S: Simd> Pack<R, S> {
     /// The first numbers of a slice that has as many.
     #[inline(always)]
     pub fn load(simd: S, slice: &[R]) -> Self {
-        Self::new(simd, R::packs::<S>(slice).0[0])
+        Self::new(simd, R::packs::<S>(slice)[0])
     }
 
     /// Writes to the beginning of a slice that has room for it.
     #[inline(always)]
     pub fn store(self, slice: &mut [R]) {
-        R::packs_mut::<S>(slice).0[0] = self.values;
+        R::packs_mut::<S>(slice)[0] = self.values;
     }
 
-    /// self·b + c, rounded once where the machine can.
+    /// x_0.
+    #[inline(always)]
+    pub fn first(self) -> R {
+        let mut values = [R::ZERO; MOST_LANES];
+        self.store(&mut values);
+        values[0]
+    }
+
+    /// self·b + c, rounded once (but see [`super::simd`]).
     #[inline(always)]
     pub fn mul_add(self, b: impl Operand<R, S>, c: impl Operand<R, S>) -> Self {
         let (b, c) = (b.values(self.simd), c.values(self.simd));
@@ -134,7 +142,7 @@ impl<R: Real, S: Simd> Pack<R, S> {
 
 /// What a pack can be combined with: a pack, or one number for all of its numbers.
 pub trait Operand<R: Real, S: Simd> {
-    /// As a register of the instruction set.
+    /// As a vector of the instruction set.
     fn values(self, simd: S) -> R::Pack<S>;
 }
 
@@ -181,7 +189,7 @@ impl<R: Real, S: Simd, O: Operand<R, S>> AddAssign<O> for Pack<R, S> {
     }
 }
 
-/// No pack holds more numbers: 16 of f32 in AVX-512.
+/// No pack holds more numbers: 16 of f32.
 pub const MOST_LANES: usize = 16;
 
 /// A whole pack of every slice in [`each_pack`].
@@ -212,13 +220,13 @@ impl<S: Simd> Whole<S> {
     /// These numbers of a slice.
     #[inline(always)]
     pub fn load<R: Real>(self, slice: &[R]) -> Pack<R, S> {
-        Pack::new(self.simd, R::packs::<S>(slice).0[self.index])
+        Pack::new(self.simd, R::packs::<S>(slice)[self.index])
     }
 
     /// Writes these numbers of a slice.
     #[inline(always)]
     pub fn store<R: Real>(self, slice: &mut [R], pack: Pack<R, S>) {
-        R::packs_mut::<S>(slice).0[self.index] = pack.values;
+        R::packs_mut::<S>(slice)[self.index] = pack.values;
     }
 
     /// The pack, with `other` where it stands for no number or for one that has been seen: for sums.
@@ -317,8 +325,8 @@ pub(crate) use {each_pack, map_packs};
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::check::{on_every_instruction_set, random_vector};
-    use crate::math::simd::Kernel;
+    use crate::math::check::random_vector;
+    use crate::math::simd::{Kernel, on_every_instruction_set};
 
     /// Doubles y in place, sets z to x + y, and returns Σ x and Π x.
     #[derive(Clone, Copy)]

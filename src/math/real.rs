@@ -4,8 +4,6 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use pulp::Scalar;
-
 use super::pack::MOST_LANES;
 use super::simd::Simd;
 use super::{Pack, elementary};
@@ -38,19 +36,13 @@ pub trait Real:
     const TINY: Self;
     /// The distance from 1 to the next larger number.
     const EPSILON: Self;
-    /// As many of these as one vector of the instruction set holds.
+    /// As many of these as fill a cache line.
     type Pack<S: Simd>: Copy;
 
     /// The nearest value of this type.
     fn from_f64(value: f64) -> Self;
     /// The same value in f64.
     fn to_f64(self) -> f64;
-    /// e^x; for f32 see [`elementary::exp`].
-    fn exp(self) -> Self;
-    /// Natural logarithm of a positive number; for f32 see [`elementary::ln`].
-    fn ln(self) -> Self;
-    /// Hyperbolic tangent; for f32 see [`elementary::tanh`].
-    fn tanh(self) -> Self;
     /// Square root.
     fn sqrt(self) -> Self;
     /// |x|.
@@ -62,10 +54,10 @@ pub trait Real:
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
 
-    /// A slice as whole packs and a rest.
-    fn packs<S: Simd>(slice: &[Self]) -> (&[Self::Pack<S>], &[Self]);
+    /// The whole packs of a slice.
+    fn packs<S: Simd>(slice: &[Self]) -> &[Self::Pack<S>];
     /// [`Real::packs`], to write.
-    fn packs_mut<S: Simd>(slice: &mut [Self]) -> (&mut [Self::Pack<S>], &mut [Self]);
+    fn packs_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Pack<S>];
     /// The first values of a pack from a shorter slice, zeros behind them.
     fn load_part<S: Simd>(simd: S, slice: &[Self]) -> Self::Pack<S>;
     /// Writes the first values of a pack to a shorter slice.
@@ -84,7 +76,7 @@ pub trait Real:
     fn pack_neg<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S>;
     /// |a|.
     fn pack_abs<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S>;
-    /// a·b + c, rounded once where the machine can.
+    /// a·b + c, rounded once (but see [`super::simd`]).
     fn mul_add<S: Simd>(
         simd: S,
         a: Self::Pack<S>,
@@ -102,13 +94,13 @@ pub trait Real:
         a: Self::Pack<S>,
         b: Self::Pack<S>,
     ) -> Self::Pack<S>;
-    /// e^x, value by value.
+    /// e^x, value by value; for f32 see [`elementary::exp`].
     fn pack_exp<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
-    /// Natural logarithm, value by value.
+    /// Natural logarithm of positive numbers, value by value; for f32 see [`elementary::ln`].
     fn pack_ln<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
     /// ln(1 + x), value by value; for f32 between 0 and 1 only, see [`elementary::ln_1p`].
     fn pack_ln_1p<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
-    /// Hyperbolic tangent, value by value.
+    /// Hyperbolic tangent, value by value; for f32 see [`elementary::tanh`].
     fn pack_tanh<S: Simd>(x: Pack<Self, S>) -> Pack<Self, S>;
     /// Sum over a pack.
     fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
@@ -130,7 +122,7 @@ fn one_by_one<S: Simd>(x: Pack<f64, S>, f: fn(f64) -> f64) -> Pack<f64, S> {
 macro_rules! real {
     ($type:ident, $pack:ident, $packs:ident, $packs_mut:ident, $load:ident, $store:ident, $splat:ident,
      $add:ident, $sub:ident, $mul:ident, $div:ident, $neg:ident, $abs:ident, $mul_add:ident,
-     $max:ident, $min:ident, $less:ident, $select:ident, $between:ident, $reduce:ident, $reduce_max:ident,
+     $max:ident, $min:ident, $select:ident, $reduce:ident, $reduce_max:ident,
      |$x:ident| $exp:expr, $ln:expr, $ln_1p:expr, $tanh:expr) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
@@ -146,18 +138,6 @@ macro_rules! real {
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 f64::from(self)
-            }
-            #[inline(always)]
-            fn exp(self) -> Self {
-                Self::pack_exp(Pack::new(Scalar, self)).values()
-            }
-            #[inline(always)]
-            fn ln(self) -> Self {
-                Self::pack_ln(Pack::new(Scalar, self)).values()
-            }
-            #[inline(always)]
-            fn tanh(self) -> Self {
-                Self::pack_tanh(Pack::new(Scalar, self)).values()
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
@@ -180,11 +160,11 @@ macro_rules! real {
                 $type::is_finite(self)
             }
             #[inline(always)]
-            fn packs<S: Simd>(slice: &[Self]) -> (&[Self::Pack<S>], &[Self]) {
+            fn packs<S: Simd>(slice: &[Self]) -> &[Self::Pack<S>] {
                 S::$packs(slice)
             }
             #[inline(always)]
-            fn packs_mut<S: Simd>(slice: &mut [Self]) -> (&mut [Self::Pack<S>], &mut [Self]) {
+            fn packs_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Pack<S>] {
                 S::$packs_mut(slice)
             }
             #[inline(always)]
@@ -234,17 +214,10 @@ macro_rules! real {
             }
             #[inline(always)]
             fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                if S::IS_SCALAR {
-                    // The others keep NaN by themselves.
-                    return simd.$select(simd.$less(b, a), a, b);
-                }
                 simd.$max(a, b)
             }
             #[inline(always)]
             fn pack_min<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                if S::IS_SCALAR {
-                    return simd.$select(simd.$less(a, b), a, b);
-                }
                 simd.$min(a, b)
             }
             #[inline(always)]
@@ -254,7 +227,7 @@ macro_rules! real {
                 a: Self::Pack<S>,
                 b: Self::Pack<S>,
             ) -> Self::Pack<S> {
-                simd.$select(simd.$between(0, count as _).mask(), a, b)
+                simd.$select(count, a, b)
             }
             #[inline(always)]
             fn pack_exp<S: Simd>($x: Pack<Self, S>) -> Pack<Self, S> {
@@ -286,7 +259,7 @@ macro_rules! real {
 
 real!(
     f32,
-    f32s,
+    F32s,
     as_simd_f32s,
     as_mut_simd_f32s,
     partial_load_f32s,
@@ -298,12 +271,10 @@ real!(
     div_f32s,
     neg_f32s,
     abs_f32s,
-    mul_add_e_f32s,
+    mul_add_f32s,
     max_f32s,
     min_f32s,
-    less_than_f32s,
-    select_f32s,
-    mask_between_m32s,
+    select_first_f32s,
     reduce_sum_f32s,
     reduce_max_f32s,
     |x| elementary::exp(x),
@@ -313,7 +284,7 @@ real!(
 );
 real!(
     f64,
-    f64s,
+    F64s,
     as_simd_f64s,
     as_mut_simd_f64s,
     partial_load_f64s,
@@ -325,12 +296,10 @@ real!(
     div_f64s,
     neg_f64s,
     abs_f64s,
-    mul_add_e_f64s,
+    mul_add_f64s,
     max_f64s,
     min_f64s,
-    less_than_f64s,
-    select_f64s,
-    mask_between_m64s,
+    select_first_f64s,
     reduce_sum_f64s,
     reduce_max_f64s,
     |x| one_by_one(x, f64::exp),

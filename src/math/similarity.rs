@@ -11,7 +11,7 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m].
 
 use super::Real;
-use super::matrix::{Blocks, by_blocks, lanes};
+use super::matrix::{Blocks, Columns, by_blocks, by_held_blocks, has_many, held};
 use super::simd::{Kernel, Simd, dispatch, kernel};
 use super::softmax::dot;
 
@@ -88,7 +88,9 @@ fn cosines_in<R: Real, S: Simd, const H: usize>(
         epsilon,
         norms,
     };
-    by_blocks(simd, lanes::<R, S>(), H + 1, &mut pass);
+    // No row is summed here, so a block is as large as the registers; some are left for what goes by.
+    let room = if has_many::<S>() { 26 } else { 6 };
+    by_held_blocks::<R, S>(simd, room / (H + 1), &mut pass);
     let Cosines { pairs, norms, .. } = pass;
     for norm in norms.iter_mut() {
         *norm = root(*norm);
@@ -109,41 +111,31 @@ impl<R: Real, const H: usize> Blocks for Cosines<'_, R, H> {
     }
 
     #[inline(always)]
-    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
-        let (n, rows) = (self.norms.len(), start..start + V * lanes::<R, S>());
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
         let keys: [&[R]; H] = std::array::from_fn(|h| self.pairs[h].0);
         let mut squares = [R::splat(simd, self.epsilon); V];
         let mut dots = [[R::splat(simd, R::ZERO); V]; H];
-        for (m, column) in self.columns.chunks_exact(n).enumerate() {
-            let (column, _) = R::packs::<S>(&column[rows.clone()]);
+        for (m, column) in self.columns.chunks_exact(self.norms.len()).enumerate() {
+            let column = at.of(column);
             let k: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, keys[h][m]));
             for v in 0..V {
-                let x = column[v];
+                let x = at.load(column, v);
                 squares[v] = R::mul_add(simd, x, x, squares[v]);
                 for (dots, &k) in dots.iter_mut().zip(&k) {
                     dots[v] = R::mul_add(simd, k, x, dots[v]);
                 }
             }
         }
-        R::packs_mut::<S>(&mut self.norms[rows.clone()])
-            .0
-            .copy_from_slice(&squares);
-        for ((_, similarity), dots) in self.pairs.iter_mut().zip(&dots) {
-            R::packs_mut::<S>(&mut similarity[rows.clone()])
-                .0
-                .copy_from_slice(dots);
-        }
-    }
-
-    #[inline(always)]
-    fn rest(&mut self, start: usize) {
-        let n = self.norms.len();
-        for i in start..n {
-            let row = self.columns.iter().skip(i).step_by(n);
-            self.norms[i] = row.clone().map(|&x| x * x).sum::<R>() + self.epsilon;
-            for (key, similarity) in &mut self.pairs {
-                similarity[i] = row.clone().zip(*key).map(|(&x, &k)| x * k).sum();
-            }
+        let norms = at.of_mut(self.norms);
+        squares
+            .into_iter()
+            .enumerate()
+            .for_each(|(v, pack)| at.store(norms, v, pack));
+        for ((_, similarity), dots) in self.pairs.iter_mut().zip(dots) {
+            let similarity = at.of_mut(similarity);
+            dots.into_iter()
+                .enumerate()
+                .for_each(|(v, pack)| at.store(similarity, v, pack));
         }
     }
 }
@@ -175,7 +167,7 @@ pub fn cosines_backward<R: Real, const H: usize>(
         norms,
         epsilon,
         by_memory,
-        along_row: scratch,
+        against_row: scratch,
     });
 }
 
@@ -188,7 +180,8 @@ struct CosinesBackward<'a, R, const H: usize> {
     norms: &'a [R],
     epsilon: R,
     by_memory: &'a mut [R],
-    along_row: &'a mut [R],
+    /// −along_row, to be set.
+    against_row: &'a mut [R],
 }
 
 impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
@@ -196,7 +189,7 @@ impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        self.along_row.fill(R::ZERO);
+        self.against_row.fill(R::ZERO);
         for head in &mut self.heads {
             let key_norm = key_norm(head.key, self.epsilon);
             let along_key = quotient(
@@ -206,15 +199,15 @@ impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
             for (dk, &k) in head.by_key.iter_mut().zip(head.key) {
                 *dk = -along_key * k;
             }
-            let rows = head.by_similarity.iter_mut().zip(&mut *self.along_row);
-            for ((d, along_row), (&norm, &similarity)) in
+            let rows = head.by_similarity.iter_mut().zip(&mut *self.against_row);
+            for ((d, against_row), (&norm, &similarity)) in
                 rows.zip(self.norms.iter().zip(head.similarity))
             {
-                *along_row += quotient(*d * similarity, norm * norm);
+                *against_row -= quotient(*d * similarity, norm * norm);
                 *d = quotient(*d, key_norm * norm);
             }
         }
-        by_blocks(simd, lanes::<R, S>(), H + 1, &mut self);
+        by_blocks::<R, S>(simd, &mut self);
     }
 }
 
@@ -225,50 +218,43 @@ impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, R, H> {
     }
 
     #[inline(always)]
-    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
-        let (n, rows) = (self.norms.len(), start..start + V * lanes::<R, S>());
-        let along_key: [[R::Pack<S>; V]; H] = std::array::from_fn(|h| {
-            let (packs, _) = R::packs::<S>(&self.heads[h].by_similarity[rows.clone()]);
-            std::array::from_fn(|v| packs[v])
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
+        let (n, zero) = (self.norms.len(), R::splat(simd, R::ZERO));
+        let against_row = at.of(self.against_row);
+        // Where the registers hold them, these are loaded once.
+        let held_key: [[R::Pack<S>; V]; H] = std::array::from_fn(|h| {
+            let along_key = at.of(self.heads[h].by_similarity);
+            std::array::from_fn(|v| held(simd, at, along_key, v))
         });
-        let zero = R::splat(simd, R::ZERO);
-        let (along_row, _) = R::packs::<S>(&self.along_row[rows.clone()]);
-        let against_row: [R::Pack<S>; V] =
-            std::array::from_fn(|v| R::pack_sub(simd, zero, along_row[v]));
+        let held_row: [R::Pack<S>; V] = std::array::from_fn(|v| held(simd, at, against_row, v));
         let columns = self.columns.chunks_exact(n);
         let gradients = self.by_memory.chunks_exact_mut(n);
         for (m, (column, gradient)) in columns.zip(gradients).enumerate() {
-            let (column, _) = R::packs::<S>(&column[rows.clone()]);
-            let (gradient, _) = R::packs_mut::<S>(&mut gradient[rows.clone()]);
+            let (column, gradient) = (at.of(column), at.of_mut(gradient));
             let k: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, self.heads[h].key[m]));
+            let along_key: [&[R]; H] = std::array::from_fn(|h| at.of(self.heads[h].by_similarity));
             let mut sums = [zero; H];
-            for v in 0..V {
-                let x = column[v];
-                let mut d = R::mul_add(simd, x, against_row[v], gradient[v]);
+            for v in 0..at.packs() {
+                let (x, d) = (at.load(column, v), at.load(gradient, v));
+                let against_row = if has_many::<S>() {
+                    held_row[v]
+                } else {
+                    at.load(against_row, v)
+                };
+                let mut d = R::mul_add(simd, x, against_row, d);
                 for h in 0..H {
-                    sums[h] = R::mul_add(simd, x, along_key[h][v], sums[h]);
-                    d = R::mul_add(simd, k[h], along_key[h][v], d);
+                    let along_key = if has_many::<S>() {
+                        held_key[h][v]
+                    } else {
+                        at.load(along_key[h], v)
+                    };
+                    sums[h] = R::mul_add(simd, x, along_key, sums[h]);
+                    d = R::mul_add(simd, k[h], along_key, d);
                 }
-                gradient[v] = d;
+                at.store(gradient, v, d);
             }
             for (head, sum) in self.heads.iter_mut().zip(sums) {
                 head.by_key[m] += R::reduce(simd, sum);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn rest(&mut self, start: usize) {
-        let n = self.norms.len();
-        let columns = self.columns.chunks_exact(n);
-        let gradients = self.by_memory.chunks_exact_mut(n);
-        for (m, (column, gradient)) in columns.zip(gradients).enumerate() {
-            for i in start..n {
-                gradient[i] += -self.along_row[i] * column[i];
-                for head in &mut self.heads {
-                    head.by_key[m] += column[i] * head.by_similarity[i];
-                    gradient[i] += head.by_similarity[i] * head.key[m];
-                }
             }
         }
     }
@@ -316,7 +302,7 @@ mod tests {
             (0..M).for_each(|m| columns[m * N + 4] = 0.0);
             let loss = |key: &[f64], columns: &[f64]| {
                 dot(
-                    pulp::Scalar,
+                    crate::math::simd::PLAIN,
                     &similarities(key, columns, epsilon).1,
                     &upstream,
                 )

@@ -58,7 +58,8 @@ pub fn softmax_backward<R: Real, S: Simd>(simd: S, p: &[R], dp: &[R], dz: &mut [
 /// Σ x_i·y_i over the length of `x`.
 #[inline(always)]
 pub fn dot<R: Real, S: Simd>(simd: S, x: &[R], y: &[R]) -> R {
-    let ((x_packs, x_rest), (y_packs, y_rest)) = (R::packs::<S>(x), R::packs::<S>(&y[..x.len()]));
+    let y = &y[..x.len()];
+    let (x_packs, y_packs) = (R::packs::<S>(x), R::packs::<S>(y));
     let zero = R::splat(simd, R::ZERO);
     // Two sums, so that no addition waits for the one before it.
     let (mut even, mut odd) = (zero, zero);
@@ -71,8 +72,12 @@ pub fn dot<R: Real, S: Simd>(simd: S, x: &[R], y: &[R]) -> R {
     for (x, y) in x_last.iter().zip(y_last) {
         even = R::mul_add(simd, *x, *y, even);
     }
-    let sum = R::mul_add(simd, R::splat(simd, R::ONE), odd, even);
-    R::reduce(simd, sum) + x_rest.iter().zip(y_rest).map(|(&x, &y)| x * y).sum::<R>()
+    let start = x_packs.len() * Pack::<R, S>::LANES;
+    if start < x.len() {
+        let (x, y) = (&x[start..], &y[start..]);
+        odd = R::mul_add(simd, R::load_part(simd, x), R::load_part(simd, y), odd);
+    }
+    R::reduce(simd, R::pack_add(simd, even, odd))
 }
 
 /// The largest value.
@@ -87,10 +92,7 @@ pub fn largest<R: Real, S: Simd>(simd: S, x: &[R]) -> R {
 mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
-    use pulp::Scalar;
-
-    // One instruction set is as good as another here.
-    const SIMD: Scalar = Scalar;
+    use crate::math::simd::PLAIN as SIMD;
 
     #[test]
     fn softmax_sums_to_one_and_does_not_overflow() {

@@ -6,7 +6,7 @@
 use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use crate::math::Real;
-use crate::math::matrix::{self, Blocks, Rows, by_blocks, lanes};
+use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, has_many, held};
 use crate::math::simd::{Kernel, Simd, dispatch, kernel};
 
 /// Equations 2 to 4 for all heads of step `t`, read heads first: reads of M_{t−1}, then M_t.
@@ -63,7 +63,7 @@ impl<R: Real> Kernel for ReadAndWrite<'_, R> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.read.fill(R::ZERO);
-        by_blocks(simd, lanes::<R, S>(), 2, &mut self);
+        by_blocks::<R, S>(simd, &mut self);
     }
 }
 
@@ -74,41 +74,36 @@ impl<R: Real> Blocks for ReadAndWrite<'_, R> {
     }
 
     #[inline(always)]
-    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
-        let (n, rows) = (self.reading.len(), start..start + V * lanes::<R, S>());
-        let (reading, _) = R::packs::<S>(&self.reading[rows.clone()]);
-        let (writing, _) = R::packs::<S>(&self.write.weighting[rows.clone()]);
-        let reading: [R::Pack<S>; V] = std::array::from_fn(|v| reading[v]);
-        let writing: [R::Pack<S>; V] = std::array::from_fn(|v| writing[v]);
-        let one = R::splat(simd, R::ONE);
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
+        let (n, one) = (self.reading.len(), R::splat(simd, R::ONE));
+        let (reading, writing) = (at.of(self.reading), at.of(self.write.weighting));
+        // Where the registers hold them, these are loaded once.
+        let held_reading: [_; V] = std::array::from_fn(|v| held(simd, at, reading, v));
+        let held_writing: [_; V] = std::array::from_fn(|v| held(simd, at, writing, v));
         let columns = self.before.chunks_exact(n);
         for (m, (before, after)) in columns.zip(self.after.chunks_exact_mut(n)).enumerate() {
-            let (before, _) = R::packs::<S>(&before[rows.clone()]);
-            let (after, _) = R::packs_mut::<S>(&mut after[rows.clone()]);
+            let (before, after) = (at.of(before), at.of_mut(after));
             let e = R::splat(simd, self.write.erase[m]);
             let a = R::splat(simd, self.write.add[m]);
             let mut sum = R::splat(simd, R::ZERO);
-            for v in 0..V {
-                sum = R::mul_add(simd, reading[v], before[v], sum);
+            for v in 0..at.packs() {
+                let (reading, writing) = if has_many::<S>() {
+                    (held_reading[v], held_writing[v])
+                } else {
+                    (at.load(reading, v), at.load(writing, v))
+                };
+                let before = at.load(before, v);
+                sum = R::mul_add(simd, reading, before, sum);
                 // The arithmetic of `written`, to the same bits.
-                let kept = R::pack_sub(simd, one, R::pack_mul(simd, writing[v], e));
-                let kept = R::pack_mul(simd, before[v], kept);
-                after[v] = R::pack_add(simd, kept, R::pack_mul(simd, writing[v], a));
+                let kept = R::pack_sub(simd, one, R::pack_mul(simd, writing, e));
+                let kept = R::pack_mul(simd, before, kept);
+                at.store(
+                    after,
+                    v,
+                    R::pack_add(simd, kept, R::pack_mul(simd, writing, a)),
+                );
             }
             self.read[m] += R::reduce(simd, sum);
-        }
-    }
-
-    #[inline(always)]
-    fn rest(&mut self, start: usize) {
-        let n = self.reading.len();
-        let columns = self.before.chunks_exact(n);
-        for (m, (before, after)) in columns.zip(self.after.chunks_exact_mut(n)).enumerate() {
-            let (e, a) = (self.write.erase[m], self.write.add[m]);
-            for i in start..n {
-                self.read[m] += self.reading[i] * before[i];
-                after[i] = written(before[i], self.write.weighting[i], e, a);
-            }
         }
     }
 }
@@ -296,7 +291,7 @@ impl<R: Real> Kernel for ReadAndWriteBackward<'_, R> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.by_write.erase.fill(R::ZERO);
         self.by_write.add.fill(R::ZERO);
-        by_blocks(simd, lanes::<R, S>(), 4, &mut self);
+        by_blocks::<R, S>(simd, &mut self);
     }
 }
 
@@ -307,65 +302,37 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
     }
 
     #[inline(always)]
-    fn block<S: Simd, const V: usize>(&mut self, simd: S, start: usize) {
-        let (n, rows) = (self.reading.len(), start..start + V * lanes::<R, S>());
-        let zero = R::splat(simd, R::ZERO);
-        let (reading, _) = R::packs::<S>(&self.reading[rows.clone()]);
-        let (writing, _) = R::packs::<S>(&self.write.weighting[rows.clone()]);
-        let (reading, writing) = (&reading[..V], &writing[..V]);
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
+        let (n, zero) = (self.reading.len(), R::splat(simd, R::ZERO));
+        let (reading, writing) = (at.of(self.reading), at.of(self.write.weighting));
         let (mut d_reading, mut d_writing) = ([zero; V], [zero; V]);
         let columns = self.before.chunks_exact(n);
         for (m, (before, d)) in columns.zip(self.d_memory.chunks_exact_mut(n)).enumerate() {
-            let (before, _) = R::packs::<S>(&before[rows.clone()]);
-            let (d, _) = R::packs_mut::<S>(&mut d[rows.clone()]);
-            let (before, d) = (&before[..V], &mut d[..V]);
+            let (before, d) = (at.of(before), at.of_mut(d));
             let a = R::splat(simd, self.write.add[m]);
             let minus_e = R::splat(simd, -self.write.erase[m]);
             let d_read = R::splat(simd, self.by_read.read[m]);
             let (mut da, mut minus_de) = (zero, zero);
-            for v in 0..V {
-                let written = R::pack_mul(simd, d[v], writing[v]);
+            for v in 0..at.packs() {
+                let (before, dm) = (at.load(before, v), at.load(d, v));
+                let written = R::pack_mul(simd, dm, at.load(writing, v));
                 da = R::pack_add(simd, da, written);
-                minus_de = R::mul_add(simd, written, before[v], minus_de);
+                minus_de = R::mul_add(simd, written, before, minus_de);
                 // dw = Σ_m dM·(a − e·M)
-                let change = R::mul_add(simd, minus_e, before[v], a);
-                d_writing[v] = R::mul_add(simd, d[v], change, d_writing[v]);
+                let change = R::mul_add(simd, minus_e, before, a);
+                d_writing[v] = R::mul_add(simd, dm, change, d_writing[v]);
                 // dM ← dM·(1 − w·e) + w_r·dr
-                let kept = R::mul_add(simd, minus_e, written, d[v]);
-                d[v] = R::mul_add(simd, d_read, reading[v], kept);
-                d_reading[v] = R::mul_add(simd, d_read, before[v], d_reading[v]);
+                let kept = R::mul_add(simd, minus_e, written, dm);
+                at.store(d, v, R::mul_add(simd, d_read, at.load(reading, v), kept));
+                d_reading[v] = R::mul_add(simd, d_read, before, d_reading[v]);
             }
             self.by_write.add[m] += R::reduce(simd, da);
             self.by_write.erase[m] += -R::reduce(simd, minus_de);
         }
-        for (gradient, packs) in [
-            (&mut self.by_read.weighting, &d_reading),
-            (&mut self.by_write.weighting, &d_writing),
-        ] {
-            R::packs_mut::<S>(&mut gradient[rows.clone()])
-                .0
-                .copy_from_slice(packs);
-        }
-    }
-
-    #[inline(always)]
-    fn rest(&mut self, start: usize) {
-        let n = self.reading.len();
-        self.by_read.weighting[start..].fill(R::ZERO);
-        self.by_write.weighting[start..].fill(R::ZERO);
-        let columns = self.before.chunks_exact(n);
-        for (m, (before, d)) in columns.zip(self.d_memory.chunks_exact_mut(n)).enumerate() {
-            let (e, a) = (self.write.erase[m], self.write.add[m]);
-            let d_read = self.by_read.read[m];
-            for i in start..n {
-                let written = d[i] * self.write.weighting[i];
-                self.by_write.add[m] += written;
-                self.by_write.erase[m] += -written * before[i];
-                self.by_write.weighting[i] += d[i] * (a - e * before[i]);
-                d[i] += d_read * self.reading[i] - written * e;
-                self.by_read.weighting[i] += d_read * before[i];
-            }
-        }
+        let gradient = at.of_mut(self.by_read.weighting);
+        (0..at.packs()).for_each(|v| at.store(gradient, v, d_reading[v]));
+        let gradient = at.of_mut(self.by_write.weighting);
+        (0..at.packs()).for_each(|v| at.store(gradient, v, d_writing[v]));
     }
 }
 
@@ -526,7 +493,7 @@ mod tests {
         let loss = |columns: &[f64], w: &[f64]| {
             let mut r = [0.0; M];
             matrix::product_with_vector(rows(columns, w), w, &mut r);
-            dot(pulp::Scalar, &r, &upstream)
+            dot(crate::math::simd::PLAIN, &r, &upstream)
         };
         let (mut dw, mut dm) = (vec![9.0; N], vec![0.0; N * M]);
         let gradient = ReadGradient {
@@ -546,7 +513,11 @@ mod tests {
             (w[3], e[2]) = (1.0, 1.0);
             let (a, before) = (random_vector(4, count * M), random_vector(5, N * M));
             let loss = |w: &[f64], e: &[f64], a: &[f64], before: &[f64]| {
-                dot(pulp::Scalar, &written(w, e, a, before), &upstream)
+                dot(
+                    crate::math::simd::PLAIN,
+                    &written(w, e, a, before),
+                    &upstream,
+                )
             };
             let (mut dw, mut de, mut da) = (
                 vec![0.0; count * N],

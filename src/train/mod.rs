@@ -7,6 +7,8 @@ mod evaluate;
 mod loss;
 mod optimizer;
 mod recording;
+#[cfg(test)]
+mod same_bits;
 mod state;
 mod trainer;
 

@@ -410,6 +410,7 @@ fn episode(
         repeats: asked.repeats.unwrap_or(1),
     })
 }
+
 /// What the machine computed, but for the memory. First what must be there, before room is made for what is not.
 fn computed(arrays: &mut Arrays, trace: &mut Trace, t: usize) -> Result<(), Error> {
     let mut all = table::of_machine(trace);

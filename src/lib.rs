@@ -44,6 +44,10 @@
 //! | [`cli`] | a file per subcommand | all above |
 //! | `viewer` | the window: the only module that knows egui | all but `cli` |
 //!
+//! [`keys`], [`math`], [`model`], [`task`] and [`train`] are a crate of their own, `tapescope_core` in
+//! `src/core`: compiled once and as one unit, for speed, while the rest is compiled in many, for the one who
+//! changes it. All name them by this crate.
+//!
 //! What must *not* occur is held by `tests/layering.rs`: the core touches no files and prints nothing, no
 //! `unsafe`, no randomness without a seed.
 //!
@@ -63,11 +67,9 @@
 pub mod cli;
 pub mod figure;
 pub mod io;
-pub mod keys;
-pub mod math;
-pub mod model;
 pub mod player;
-pub mod task;
-pub mod train;
 #[cfg(feature = "gui")]
 pub mod viewer;
+
+#[doc(inline)]
+pub use tapescope_core::{keys, math, model, task, train};

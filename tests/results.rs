@@ -310,7 +310,7 @@ fn the_readme_says_what_the_table_of_the_suite_says() {
 fn the_layouts_of_the_tasks_stand_in_the_formats() {
     let formats = text("docs/formats.md");
     for name in weights::shipped_names().filter(|name| !name.starts_with("copy_")) {
-        let source = text(&format!("src/task/{name}.rs"));
+        let source = text(&format!("src/core/task/{name}.rs"));
         let lines = source
             .lines()
             .map_while(|line| line.strip_prefix("//!"))

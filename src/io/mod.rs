@@ -24,7 +24,7 @@
 pub mod bits;
 pub mod checkpoint;
 mod error;
-#[cfg(test)]
+#[cfg(all(test, feature = "test-machine"))]
 mod every_kind;
 mod file;
 mod input;

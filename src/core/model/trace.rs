@@ -52,7 +52,8 @@ impl Range {
 }
 
 impl ArraySpec {
-    pub(crate) const fn new(
+    /// An array, as its row of the table says: see the fields.
+    pub const fn new(
         name: &'static str,
         dims: &'static [&'static str],
         symbol: &'static str,

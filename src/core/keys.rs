@@ -252,7 +252,7 @@ fn span(range: &RangeInclusive<impl Display>) -> String {
 }
 
 /// A number in few characters, also when it is very large or very small.
-pub(crate) fn brief(value: f64) -> String {
+pub fn brief(value: f64) -> String {
     if value == 0.0 || (1e-5..1e15).contains(&value.abs()) {
         value.to_string()
     } else {

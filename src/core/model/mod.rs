@@ -27,6 +27,6 @@ pub use machine::{
 pub use overrun::{Overrun, peak};
 pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};
 pub use plain::PlainConfig;
-pub(crate) use readout::outputs;
+pub use readout::outputs;
 pub use recompute::{Conventions, Rule, Scoring, Size, Turns, Words};
 pub use trace::{ArraySpec, HeadTrace, LayerTrace, Place, Range, Trace};

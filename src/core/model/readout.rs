@@ -17,7 +17,7 @@ pub(super) fn forward<R: Real>(
 
 kernel! {
     /// y = σ(z).
-    pub(crate) fn outputs<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
+    pub fn outputs<'a, R>(simd; z: &'a [R], y: &'a mut [R]) {
         map_packs!(simd, y = [z] => sigmoid(z));
     }
 }

@@ -1,0 +1,12 @@
+//! The machine and how it learns: everything that computes, nothing that draws, prints or touches a file.
+//!
+//! A crate of its own for one reason: it is compiled once, as one unit, which gives the kernels every chance
+//! to be inlined, while the rest of Tapescope is compiled in many and anew after every change. What runs hot
+//! must therefore be instantiated here: a generic function that another crate calls is compiled in that crate.
+//! Everybody names these modules by the crate on top: `tapescope::model` is [`model`].
+
+pub mod keys;
+pub mod math;
+pub mod model;
+pub mod task;
+pub mod train;

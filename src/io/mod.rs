@@ -13,7 +13,7 @@
 //! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
-//! | [`sweep`], [`measurement`], [`svg`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
+//! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`room`] tells how much memory may be taken: whatever is large asks it first.
 //!
@@ -24,8 +24,6 @@
 pub mod bits;
 pub mod checkpoint;
 mod error;
-#[cfg(all(test, feature = "test-machine"))]
-mod every_kind;
 mod file;
 mod input;
 pub mod lock;

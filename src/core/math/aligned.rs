@@ -39,6 +39,22 @@ impl<R: Copy + Default> Aligned<R> {
     }
 }
 
+impl<R> Aligned<R> {
+    /// One value: a single look at the storage, where the slice takes three.
+    #[inline(always)]
+    pub fn value(&self, index: usize) -> &R {
+        debug_assert!(index < self.len, "value {index} of {}", self.len);
+        &self.storage[self.start + index]
+    }
+
+    /// [`Aligned::value`], to write.
+    #[inline(always)]
+    pub fn value_mut(&mut self, index: usize) -> &mut R {
+        debug_assert!(index < self.len, "value {index} of {}", self.len);
+        &mut self.storage[self.start + index]
+    }
+}
+
 impl<R> Deref for Aligned<R> {
     type Target = [R];
     #[inline(always)]

@@ -99,16 +99,16 @@ impl<R: Copy + Default> Series<R> {
 /// A series with one value per step is indexed by the step; of a wider one this is the first value.
 impl<R: Copy + Default> std::ops::Index<usize> for Series<R> {
     type Output = R;
-    #[inline]
+    #[inline(always)]
     fn index(&self, t: usize) -> &R {
-        &self.data[t * self.width]
+        self.data.value(t * self.width)
     }
 }
 
 impl<R: Copy + Default> std::ops::IndexMut<usize> for Series<R> {
-    #[inline]
+    #[inline(always)]
     fn index_mut(&mut self, t: usize) -> &mut R {
-        &mut self.data[t * self.width]
+        self.data.value_mut(t * self.width)
     }
 }
 

@@ -155,7 +155,7 @@ kernel! {
         simd; heads: &'a [HeadTrace<R>], t: usize, gradients: &'a mut [HeadGradient<R>],
     ) {
         for by in &mut *gradients {
-            add(&mut by.weighting, &by.previous);
+            add(&mut by.weighting[..], &by.previous[..]);
         }
         walk!([Sharpening Shift Interpolation Content], |stage| {
             for (head, by) in heads.iter().zip(&mut *gradients) {
@@ -165,7 +165,7 @@ kernel! {
     }
 }
 
-/// Equation 5: w^c = softmax(β·K), K being the cosine similarity of equation 6.
+/// Equation 5: w^c = softmax(β·K), K being the score, of the paper the cosine of equation 6.
 #[inline(always)]
 pub fn content<R: Real, S: Simd>(simd: S, beta: R, similarity: &[R], w_c: &mut [R]) {
     softmax(simd, beta, similarity, w_c);

@@ -13,7 +13,7 @@ use super::trace::HeadTrace;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::{softmax, softmax_of_few};
-use crate::math::{Pack, Real, sigmoid, softplus};
+use crate::math::{Aligned, Pack, Real, sigmoid, softplus};
 
 kernel! {
     /// Activates step `t` of all heads from the row of their pre-activations.
@@ -52,9 +52,9 @@ kernel! {
 #[derive(Clone, Debug)]
 pub struct HeadGradient<R> {
     /// By what the stage on whose way back we are has made, [N]: by w, w̃, w^g, w^c, K in turn.
-    pub weighting: Vec<R>,
+    pub weighting: Aligned<R>,
     /// By the weighting of the step before, [N]; scratch within a step.
-    pub previous: Vec<R>,
+    pub previous: Aligned<R>,
     /// By k, [M].
     pub key: Vec<R>,
     /// By β.
@@ -81,8 +81,8 @@ impl<R: Real> HeadGradient<R> {
             config.columns
         };
         Self {
-            weighting: zeros(config.rows),
-            previous: zeros(config.rows),
+            weighting: Aligned::zeros(config.rows),
+            previous: Aligned::zeros(config.rows),
             key: zeros(config.columns),
             strength: R::ZERO,
             gate: R::ZERO,
@@ -113,7 +113,8 @@ kernel! {
         each_pack!(simd, at in x => { at.store(x, sigmoid(at.load(x))) });
         raw_gradient[columns.strength] = gradient.strength * slope[0];
         raw_gradient[columns.sharpening] = gradient.sharpening * slope[1];
-        raw_gradient[columns.gate] = gradient.gate * head.gate[t] * (R::ONE - head.gate[t]);
+        let g = head.gate[t];
+        raw_gradient[columns.gate] = gradient.gate * g * (R::ONE - g);
         let d_shift = &mut raw_gradient[columns.shift.clone()];
         match config.shift_form {
             ShiftForm::Softmax => softmax_shift_backward(head.shift.row(t), &gradient.shift, d_shift),

@@ -308,6 +308,17 @@ impl ModelConfig {
         self.ntm().map_or(Order::ReadFirst, |ntm| ntm.order)
     }
 
+    /// The same machine on another number of memory rows, or on its own.
+    ///
+    /// # Errors
+    /// As for [`Kind::with_rows`].
+    pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
+        if rows == self.rows() {
+            return Ok(self.clone());
+        }
+        self.kind().with_rows(rows)
+    }
+
     /// The configuration of a Neural Turing Machine, if it is one.
     pub fn ntm(&self) -> Option<&NtmConfig> {
         if let Self::Ntm(config) = self {

@@ -21,7 +21,7 @@ use super::window::{After, Window};
 use crate::math::matrix::padded;
 use crate::math::simd::kernel;
 use crate::math::softmax::{softmax, softmax_backward};
-use crate::math::{Linear, Matrix, Real, Series};
+use crate::math::{Aligned, Linear, Matrix, Real, Series};
 
 /// A configuration with weights.
 struct Ntm<'a, R> {
@@ -40,15 +40,15 @@ struct Scratch<R> {
     /// By h_t through the heads.
     hidden: Vec<R>,
     /// By the memory, column after column.
-    memory: Vec<R>,
+    memory: Aligned<R>,
     /// One for every head.
     heads: Vec<HeadGradient<R>>,
     /// Where each stands in `raw`.
     columns: Vec<HeadColumns>,
     /// A vector of N values: scratch.
-    rows: Vec<R>,
+    rows: Aligned<R>,
     /// Of the shape of the memory; empty with a single head of each kind that reads first.
-    write: Vec<R>,
+    write: Aligned<R>,
     window: Window<R>,
     after: After<R>,
 }
@@ -117,7 +117,7 @@ impl NtmConfig {
     /// Values of a [`Scratch`].
     pub(super) fn values_of_scratch(&self, steps: usize, limit: usize) -> u64 {
         let memory = self.rows * self.columns;
-        let per_step = padded(self.head_outputs()) + self.features() + padded(self.outputs);
+        let per_step = padded(self.head_outputs()) + self.features();
         let every = Trace::<f32>::memory_every_for(memory, steps, limit);
         let memories = 1
             + if every == 1 { 0 } else { every }
@@ -128,6 +128,7 @@ impl NtmConfig {
             .saturating_mul(memories as u64)
             .saturating_add((per_step as u64).saturating_mul(steps as u64))
             .saturating_add((vectors * self.rows) as u64)
+            .saturating_add((self.outputs * padded(self.features())) as u64)
             .saturating_add(self.controller.gradient_values(steps, self.first_inputs()))
     }
 }
@@ -430,7 +431,7 @@ impl<R: Real> Ntm<'_, R> {
         let mut weightings = tensors[tensor::WEIGHTING].view_mut();
         for (mut to, (head, by)) in weightings.outer_iter_mut().zip(heads) {
             logit_gradient_of(head.initial.row(0), &by.previous, &mut scratch.rows);
-            add(&mut to, &scratch.rows);
+            add(&mut to, &scratch.rows[..]);
         }
         add(tensors[tensor::READ].view_mut(), &scratch.stack.beside);
         if let [hidden, cell] = &mut tensors[tensor::HIDDEN..] {
@@ -454,14 +455,14 @@ impl<R: Real> Scratch<R> {
             seen: readout::Seen::new(config.features(), config.outputs),
             raw: Series::new(padded(config.head_outputs())),
             hidden: zeros(config.controller.size),
-            memory: zeros(values),
+            memory: Aligned::zeros(values),
             heads: heads
                 .clone()
                 .map(|head| HeadGradient::new(config, head))
                 .collect(),
             columns: heads.map(|head| config.head_columns(head)).collect(),
-            rows: zeros(config.rows),
-            write: zeros(if config.is_pair() { 0 } else { values }),
+            rows: Aligned::zeros(config.rows),
+            write: Aligned::zeros(if config.is_pair() { 0 } else { values }),
             window: Window::new(values, !is_written_first),
             after: After::new(rows_after, values_after),
         }

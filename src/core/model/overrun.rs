@@ -48,7 +48,13 @@ impl Trace<f32> {
     /// recorded.
     pub fn overrun(&self) -> Option<Overrun> {
         let writers = || self.heads.iter().filter(|head| head.is_write());
-        let (first, rows) = (writers().next()?, writers().next()?.initial.width());
+        // Only heads that are where they are by content, gate and shift move as is reckoned here.
+        let moves = |head: &HeadTrace<f32>| {
+            let needed = [&head.initial, &head.content, &head.gate, &head.shift];
+            needed.iter().all(|series| series.width() > 0)
+        };
+        let first = writers().next().filter(|_| writers().all(moves))?;
+        let rows = first.initial.width();
         let mut columns = self.memory_columns.row(0).chunks(rows);
         let is_one_hot = |head: &HeadTrace<f32>| peak(head.initial.row(0)) == Some((0, 1.0));
         if !columns.all(|column| column.iter().all(|value| *value == column[0]))

@@ -93,8 +93,11 @@ impl Kind for PlainConfig {
     }
 
     fn scratch_values(&self, steps: usize, _limit: usize) -> u64 {
-        let seen = (self.controller.size + padded(self.outputs)) as u64 * steps as u64;
-        seen + self.controller.gradient_values(steps, 0)
+        let turned = self.outputs * padded(self.controller.size);
+        (self.controller.size as u64)
+            .saturating_mul(steps as u64)
+            .saturating_add(turned as u64)
+            .saturating_add(self.controller.gradient_values(steps, 0))
     }
 }
 

@@ -373,7 +373,7 @@ impl<R: Real> Trace<R> {
         if self.memory_every == 1 { t } else { 0 }
     }
 
-    /// `read0`, `read1`, …, `write0`, …, as [`ModelConfig::head_name`].
+    /// `read0`, `read1`, …, `write0`, …, as [`head_name`].
     pub fn head_name(&self, head: usize) -> String {
         head_name(self.heads.partition_point(|head| !head.is_write()), head)
     }

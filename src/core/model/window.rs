@@ -3,7 +3,7 @@
 use super::memory;
 use super::trace::{HeadTrace, Trace};
 use crate::math::similarity;
-use crate::math::{Real, Series};
+use crate::math::{Aligned, Real, Series};
 
 /// The memory that heads see, column after column, with the norms of its rows.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub(super) struct Window<R> {
     /// The first step it holds.
     start: Option<usize>,
     /// Norms of the rows of the memory last asked for, [N].
-    norms: Vec<R>,
+    norms: Aligned<R>,
     /// True where the tape has the norms of M_{t−1} in step t: not where the reads come after the writes.
     knows_norms: bool,
 }
@@ -35,7 +35,7 @@ impl<R: Real> Window<R> {
         Self {
             memory: Series::new(values),
             start: None,
-            norms: Vec::new(),
+            norms: Aligned::zeros(0),
             knows_norms,
         }
     }
@@ -66,7 +66,7 @@ impl<R: Real> Window<R> {
             self.fill(trace, writers, t);
             self.memory.row(t % trace.memory_every)
         };
-        self.norms.resize(trace.norms.width(), R::ZERO);
+        self.norms.resize(trace.norms.width());
         similarity::norms(columns, epsilon, &mut self.norms);
         Seen {
             columns,
@@ -96,16 +96,16 @@ impl<R: Real> Window<R> {
 /// M_t where the reads come after the writes: nothing of it was kept, so it is written again.
 #[derive(Debug)]
 pub(super) struct After<R> {
-    columns: Vec<R>,
-    norms: Vec<R>,
+    columns: Aligned<R>,
+    norms: Aligned<R>,
 }
 
 impl<R: Real> After<R> {
     /// For so many rows and values; both 0 where the reads come first.
     pub(super) fn new(rows: usize, values: usize) -> Self {
         Self {
-            columns: vec![R::ZERO; values],
-            norms: vec![R::ZERO; rows],
+            columns: Aligned::zeros(values),
+            norms: Aligned::zeros(rows),
         }
     }
 

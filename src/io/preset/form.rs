@@ -1,5 +1,6 @@
 //! Presets as JSON. Which keys there are, and what each may be, stands in the tables of the configurations ([`Keys`]).
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -277,7 +278,7 @@ impl<'de> Visitor<'de> for At<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen = BTreeSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if seen.contains(&key) {
                 return Err(A::Error::custom(format!("duplicate field `{key}`")));
@@ -287,9 +288,9 @@ impl<'de> Visitor<'de> for At<'_> {
                 known: &self.known[&key],
                 path: &join(self.path, &key),
             })?;
-            seen.push(key);
+            seen.insert(key);
         }
-        let is_missing = |key: &str| !seen.iter().any(|seen| seen == key);
+        let is_missing = |key: &str| !seen.contains(key);
         match self.path {
             "" if is_missing("task") => Err(A::Error::missing_field("task")),
             "task" if is_missing("kind") => Err(A::Error::missing_field("kind")),
@@ -427,14 +428,6 @@ impl Written {
             values.extend(value(&key.field).map(|value| (key.path.to_owned(), value)));
         });
         Self(values)
-    }
-
-    /// As an object.
-    pub(in crate::io) fn into_object(self) -> Map<String, Value> {
-        match json!(self) {
-            Value::Object(object) => object,
-            _ => Map::new(),
-        }
     }
 
     /// Every path with its value, in order.

@@ -10,14 +10,10 @@ use super::Experiment;
 use super::form::{value, visit};
 use crate::io::Error;
 use crate::io::error::{choices, nearest};
-use crate::keys::{Absent, Field, Key};
+use crate::keys::{Absent, Choice, Field, Key};
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
-const DEFAULTS_BY_KIND: [&str; 3] = [
-    "model.kind",
-    "training.optimizer.kind",
-    "training.clip.kind",
-];
+const DEFAULTS_BY_KIND: [&str; 2] = ["training.optimizer.kind", "training.clip.kind"];
 
 /// A tree of every key that any preset may have; its leaves are null.
 pub(super) fn every_key() -> &'static Value {
@@ -78,6 +74,8 @@ pub(super) fn kind_of<'a>(
 struct Row {
     path: String,
     section: String,
+    /// The section of the choice that it depends on, and the words of it that have this row.
+    choice: String,
     kinds: Vec<&'static str>,
     rest: String,
 }
@@ -91,12 +89,12 @@ pub fn table() -> String {
         visit(&mut preset, &mut |key| {
             keys.push((key.path.to_owned(), key.word()));
             let kind = kind_of(key.path, &keys).or_else(|| kind_of("task.kind", &keys));
-            enter(&mut rows, &key, kind.map(|(_, kind)| kind));
+            enter(&mut rows, &key, kind);
         });
     }
     let head = "| key | of | default | allowed | |\n|---|---|---|---|---|\n";
     let line = |row: &Row| {
-        let beside = rows.iter().filter(|other| other.section == row.section);
+        let beside = rows.iter().filter(|other| other.choice == row.choice);
         let all: BTreeSet<_> = beside.flat_map(|row| &row.kinds).collect();
         let is_of_all = row.kinds.len() == all.len();
         let kinds = if is_of_all {
@@ -111,7 +109,8 @@ pub fn table() -> String {
 }
 
 /// Enters a key of a preset of some kind: a row of its own, unless another kind has the same.
-fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<&'static str>) {
+fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>) {
+    let (choice, kind) = kind.unzip();
     let default = match (key.absent, value(&key.field)) {
         (Absent::Required, _) => "required".to_owned(),
         (Absent::Depends(words), _) => words.to_owned(),
@@ -150,6 +149,7 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<&'static str>) {
         Row {
             path,
             section,
+            choice: choice.unwrap_or_default().to_owned(),
             kinds,
             rest,
         },
@@ -192,8 +192,26 @@ pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Err
     if DEFAULTS_BY_KIND.contains(&path) && object[key] != *value {
         *object = Value::Null;
     }
+    if path == "model.kind"
+        && let (Some(sections), Some(word)) = (object.as_object_mut(), value.as_str())
+    {
+        // What machines of that kind have stays as it is.
+        let known = sections_of(word);
+        sections.retain(|section, _| known.contains(section));
+    }
     object[key] = value.clone();
     Ok(())
+}
+
+/// The sections of `model` that machines of a kind have.
+fn sections_of(kind: &str) -> BTreeSet<String> {
+    let (mut preset, mut sections) = (Experiment::called(""), BTreeSet::new());
+    preset.model.choose(kind);
+    visit(&mut preset, &mut |key| {
+        let below = key.path.strip_prefix("model.");
+        sections.extend(below.and_then(|below| below.split('.').next().map(str::to_owned)));
+    });
+    sections
 }
 
 fn unknown_path(path: &str) -> Error {

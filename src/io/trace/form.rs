@@ -1,9 +1,12 @@
 //! Everything in a trace but its arrays, as JSON.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use serde::de::Error as _;
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::table::{AXES, Described};
@@ -25,7 +28,7 @@ use crate::train::Recording;
 pub(super) struct AskedForm {
     pub(super) name: String,
     /// As in a preset, but for a range that is one number.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "parameters")]
     params: Map<String, Value>,
     #[serde(default)]
     pub(super) seed: Option<String>,
@@ -40,6 +43,20 @@ pub(super) struct AskedForm {
     /// Of this episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) repeats: Option<usize>,
+}
+
+/// Those parameters that some task of ours has; what else stands there may be as large as the file.
+fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
+    const LONGEST: usize = 1000;
+    let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
+    let ours = all.into_iter().filter(|(key, value)| {
+        form::is_key("task", key) && value.get() != "null" && value.get().len() < LONGEST
+    });
+    let parsed =
+        ours.map(|(key, value)| Ok((key.into_owned(), serde_json::from_str(value.get())?)));
+    parsed
+        .collect::<Result<_, _>>()
+        .map_err(|error: serde_json::Error| D::Error::custom(error))
 }
 
 impl AskedForm {
@@ -183,6 +200,9 @@ impl Default for ControllerForm {
 /// one only sizes, heads, shifts and epsilon are required. Of another kind as in a preset.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct ConfigForm {
+    /// Left out of a Neural Turing Machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     memory: Option<MemoryForm>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,19 +227,13 @@ pub(super) struct ConfigForm {
     add_activation: Option<Word<VectorActivation>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     initial_weighting: Option<Word<InitialWeighting>>,
-    /// What other kinds have, and what is not known.
-    #[serde(flatten)]
-    others: Map<String, Value>,
 }
 
 impl MachineForm {
     pub(super) fn new(source: &Source, conventions: &Conventions) -> Self {
         let config = match source.config.ntm() {
             Some(ntm) => ConfigForm::new(ntm, conventions),
-            None => ConfigForm {
-                others: Written::of(source.config).into_object(),
-                ..ConfigForm::default()
-            },
+            None => ConfigForm::other(source.config),
         };
         Self {
             sha256: source.sha256.map(str::to_owned),
@@ -229,6 +243,12 @@ impl MachineForm {
 }
 
 impl ConfigForm {
+    /// Another kind: what it has of the sections of a preset.
+    fn other(config: &ModelConfig) -> Self {
+        let sections = json!(Written::of(config));
+        serde_json::from_value(sections).unwrap_or_default()
+    }
+
     fn new(config: &NtmConfig, conventions: &Conventions) -> Self {
         let mut heads: Vec<usize> = (0..config.heads()).collect();
         let order = match (&conventions.turns, config.order) {
@@ -253,6 +273,7 @@ impl ConfigForm {
         };
         let name = |&head: &usize| head_name(config.read_heads, head);
         Self {
+            kind: None,
             memory: Some(config.into()),
             controller: Some(config.into()),
             heads: Some(heads.iter().map(name).collect()),
@@ -265,7 +286,6 @@ impl ConfigForm {
             key_activation: Some(Word(config.key_activation)),
             add_activation: Some(Word(config.add_activation)),
             initial_weighting: Some(Word(config.initial_weighting)),
-            others: Map::new(),
         }
     }
 }
@@ -356,8 +376,19 @@ impl ConfigForm {
     /// The machine, but for the channels of its task.
     pub(super) fn model(self, label: &str) -> Result<ModelConfig, Error> {
         let fail = |problem: &str| Error::content(label, "model.config", problem);
-        if self.others.contains_key("kind") {
-            return form::model(&json!(self), label);
+        let other = |kind: &&String| {
+            let known = ModelConfig::WORDS.iter().skip(1);
+            known.into_iter().any(|(word, _)| word == kind)
+        };
+        if let Some(kind) = self.kind.as_ref().filter(other) {
+            let mut sections = json!({ "kind": kind });
+            if let Some(memory) = &self.memory {
+                sections["memory"] = json!(memory);
+            }
+            if let Some(controller) = &self.controller {
+                sections["controller"] = json!(controller);
+            }
+            return form::model(&sections, label);
         }
         let missing = |key| move || fail(&format!("missing field `{key}`"));
         let epsilon = self.epsilon.ok_or_else(missing("epsilon"))?;

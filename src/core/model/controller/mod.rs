@@ -61,7 +61,10 @@ impl ControllerConfig {
     /// Values of a [`StackGradient`] for so many steps.
     pub(super) fn gradient_values(&self, steps: usize, first: usize) -> u64 {
         let per_step = self.layers * padded(self.layer_outputs());
-        per_step as u64 * steps as u64 + (first + 3 * self.size * self.layers) as u64
+        let states = first + 3 * self.size * self.layers;
+        (per_step as u64)
+            .saturating_mul(steps as u64)
+            .saturating_add(states as u64)
     }
 }
 

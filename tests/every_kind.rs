@@ -1,8 +1,8 @@
 //! A kind of machine that nothing here knows of is trained, measured, recorded, written, read and verified like any
 //! other: `model/appended.rs` is one file and one line of the registry.
 
-use super::{Experiment, checkpoint, trace, weights};
-use crate::train::{Recording, Trainer, evaluate};
+use tapescope::io::{Experiment, checkpoint, trace, weights};
+use tapescope::train::{HistoryPoint, Recording, Trainer, evaluate};
 
 const PRESET: &str = r#"{
     "name": "appended",
@@ -30,7 +30,7 @@ fn trained() -> (Experiment, Trainer) {
 #[test]
 fn any_kind_of_machine_learns_and_is_written_and_read() {
     let (experiment, trainer) = trained();
-    let bits = |point: &crate::train::HistoryPoint| point.validation.bits_per_sequence;
+    let bits = |point: &HistoryPoint| point.validation.bits_per_sequence;
     let history = &trainer.state.history;
     let (first, last) = (bits(&history[0]), bits(&history[history.len() - 1]));
     assert!(last < 0.95 * first, "{first} and {last} bits");

@@ -97,6 +97,10 @@ def check_preset(preset: Preset) -> None:
     `training` and `evaluation` have no part in the shapes of tensors: of them only the keys are checked.
     """
     _check_keys("", preset, KEYS)
+    model = preset.get("model", {})
+    for key in ("memory", "heads") if model.get("kind") == "plain" else ():
+        if key in model:
+            raise WeightsError("is not a key of `plain`", place=f"`model.{key}`", expected="kind, controller")
     check_task(preset.get("task"))
 
 

@@ -46,7 +46,7 @@ pub fn comparison_json(
 #[derive(Serialize)]
 struct Line<'a> {
     machine: &'a str,
-    rows: usize,
+    rows: Option<usize>,
     task: &'a str,
     length: Option<[usize; 2]>,
     items: Option<[usize; 2]>,
@@ -73,7 +73,7 @@ impl<'a> Line<'a> {
         let ends = |range: std::ops::RangeInclusive<usize>| [*range.start(), *range.end()];
         Self {
             machine: name,
-            rows: trained.machine.config.rows(),
+            rows: Some(trained.machine.config.rows()).filter(|&rows| rows > 0),
             task: task.name(),
             length: (task.measure() == Measure::Length).then(|| ends(task.size())),
             items: (task.measure() == Measure::Items).then(|| ends(task.size())),

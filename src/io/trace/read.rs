@@ -467,7 +467,8 @@ impl Memories {
 
     /// Refuses a memory where there is no head for it; a single cell stood in for none in earlier files.
     fn none(arrays: &mut Arrays) -> Result<(), Error> {
-        for name in ["memory", table::INITIAL.name] {
+        let beside = [&table::INITIAL, &table::LAST, &table::KEYFRAMES].map(|spec| spec.name);
+        for name in ["memory"].into_iter().chain(beside) {
             let shape = arrays.from.shape(name).unwrap_or_default();
             if shape.iter().rev().take(2).any(|&size| size != 1) {
                 let problem =

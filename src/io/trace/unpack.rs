@@ -103,27 +103,38 @@ struct ModelSizes {
 
 #[derive(Deserialize)]
 struct ConfigSizes {
+    #[serde(default)]
     memory: MemorySizes,
+    #[serde(default)]
     controller: ControllerSizes,
+    #[serde(default)]
     heads: Vec<IgnoredAny>,
+    #[serde(default)]
     shifts: Vec<IgnoredAny>,
 }
 
-#[derive(Deserialize)]
+/// Zeros where a machine of that kind has no memory, as far as the file says.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct MemorySizes {
     rows: f64,
     columns: f64,
 }
 
 #[derive(Deserialize)]
+#[serde(default)]
 struct ControllerSizes {
     size: f64,
-    #[serde(default = "one")]
     layers: f64,
 }
 
-fn one() -> f64 {
-    1.0
+impl Default for ControllerSizes {
+    fn default() -> Self {
+        Self {
+            size: 0.0,
+            layers: 1.0,
+        }
+    }
 }
 
 #[derive(Deserialize)]

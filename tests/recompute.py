@@ -57,14 +57,15 @@ def weighting(arrays, head, t, memory, shifts, epsilon):
 
 def recompute(path):
     config, arrays = load(path)
-    heads, shifts, epsilon = config["heads"], config["shifts"], config["epsilon"]
+    # A controller alone has no heads and no memory.
+    heads, shifts, epsilon = config.get("heads", []), config.get("shifts"), config.get("epsilon")
     worst = {}
 
     def compare(name, found, recorded):
         worst[name] = max(worst.get(name, 0.0), float(np.abs(found - recorded).max()))
 
-    memory, write_first = arrays["memory.initial"], config["order"].startswith("write")
-    for t in range(len(arrays["input"])):
+    memory, write_first = arrays.get("memory.initial"), config.get("order", "").startswith("write")
+    for t in range(len(arrays["input"]) if heads else 0):
         before, kept, added = memory, np.ones_like(memory), np.zeros_like(memory)
         for head in heads:
             w = arrays[f"{head}.weighting"][t]

@@ -278,9 +278,6 @@ pub(crate) trait Blocks {
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>);
 }
 
-/// The most packs in a block.
-const MOST_PACKS: usize = 8;
-
 /// Columns of a matrix, or the numbers of a vector as long as its rows that stand there: whole packs, where
 /// nothing else is said.
 pub(crate) trait Columns<S: Simd>: Copy {
@@ -372,17 +369,18 @@ impl<S: Simd> Columns<S> for Rest<S> {
 }
 
 /// Runs a pass block by block, in the same blocks on every processor: what is summed over rows depends on them.
+/// `MOST` is how many packs a block has at most, as 32 registers hold them.
 #[inline(always)]
-pub(crate) fn by_blocks<R: Real, S: Simd>(simd: S, pass: &mut impl Blocks) {
+pub(crate) fn by_blocks<R: Real, S: Simd, const MOST: usize>(simd: S, pass: &mut impl Blocks) {
     if has_many::<S>() {
-        return by_held_blocks::<R, S>(simd, MOST_PACKS, pass);
+        return by_held_blocks::<R, S>(simd, MOST, pass);
     }
     // The registers do not hold them: then a loop over the packs is faster than many in a row.
-    let (mut start, mut packs) = (0, MOST_PACKS);
+    let (mut start, mut packs) = (0, MOST);
     while packs > 0 {
         let width = packs * lanes::<R, S>();
         while pass.columns() - start >= width {
-            pass.block::<S, MOST_PACKS>(simd, Several(start, packs));
+            pass.block::<S, MOST>(simd, Several(start, packs));
             start += width;
         }
         packs /= 2;
@@ -394,8 +392,8 @@ pub(crate) fn by_blocks<R: Real, S: Simd>(simd: S, pass: &mut impl Blocks) {
 #[inline(always)]
 pub(crate) fn by_held_blocks<R: Real, S: Simd>(simd: S, most: usize, pass: &mut impl Blocks) {
     let mut start = 0;
-    if most >= MOST_PACKS {
-        start = whole_blocks::<R, S, MOST_PACKS>(simd, start, pass);
+    if most >= 8 {
+        start = whole_blocks::<R, S, 8>(simd, start, pass);
     }
     if most >= 4 {
         start = whole_blocks::<R, S, 4>(simd, start, pass);

@@ -207,7 +207,7 @@ impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
                 *d = quotient(*d, key_norm * norm);
             }
         }
-        by_blocks::<R, S>(simd, &mut self);
+        by_blocks::<R, S, 8>(simd, &mut self);
     }
 }
 

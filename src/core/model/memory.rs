@@ -63,7 +63,7 @@ impl<R: Real> Kernel for ReadAndWrite<'_, R> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.read.fill(R::ZERO);
-        by_blocks::<R, S>(simd, &mut self);
+        by_blocks::<R, S, 8>(simd, &mut self);
     }
 }
 
@@ -291,7 +291,7 @@ impl<R: Real> Kernel for ReadAndWriteBackward<'_, R> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.by_write.erase.fill(R::ZERO);
         self.by_write.add.fill(R::ZERO);
-        by_blocks::<R, S>(simd, &mut self);
+        by_blocks::<R, S, 4>(simd, &mut self);
     }
 }
 

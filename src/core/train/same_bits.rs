@@ -88,7 +88,7 @@ fn machines() -> [(&'static str, ModelConfig, OptimizerConfig, usize, u64); 5] {
             of(250, 20, 40).into(),
             RMSPROP,
             1,
-            0x9E9F_731F_DB9B_D319,
+            0x1285_CC6D_1ABF_469C,
         ),
         ("learned", learned.into(), ADAM, 20, 0xDA43_D3B5_2E09_4DB6),
         (

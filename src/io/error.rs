@@ -1,5 +1,10 @@
 //! What can be wrong with a file, and the words for it.
 
+use std::io;
+use std::path::Path;
+
+use super::file::label;
+
 /// A file that could not be read, written or understood.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -9,7 +14,7 @@ pub enum Error {
         /// The file.
         file: String,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file could not be written.
     #[error("{file}: cannot be written: {source}")]
@@ -17,7 +22,7 @@ pub enum Error {
         /// The file.
         file: String,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file was read, but says something it may not say.
     #[error("{file}: {}{problem}", prefix(place))]
@@ -44,6 +49,27 @@ pub enum Error {
 }
 
 impl Error {
+    /// What the system says of a file that is to be read.
+    pub(super) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self {
+        |source| Self::Read {
+            file: label(path),
+            source,
+        }
+    }
+
+    /// What the system says of a file that is to be written.
+    pub(super) fn unwritable(path: &Path) -> impl Fn(io::Error) -> Self {
+        |source| Self::Write {
+            file: label(path),
+            source,
+        }
+    }
+
+    /// What is wrong with a file or a folder as a whole.
+    pub(super) fn about(path: &Path, problem: impl Into<String>) -> Self {
+        Self::content(&label(path), "", problem)
+    }
+
     pub(super) fn content(
         file: &str,
         place: impl Into<String>,

@@ -32,15 +32,12 @@ pub(super) fn write_atomically(
     let written = match fs::metadata(path) {
         Ok(there) if there.is_dir() => {
             let problem = "is a folder; expected the name of a file to write";
-            return Err(Error::content(&label(path), "", problem));
+            return Err(Error::about(path, problem));
         }
         Ok(there) if !there.is_file() => write_directly(path, write),
         _ => target(path).and_then(|path| write_beside_and_rename(&path, write)),
     };
-    written.map_err(|source| Error::Write {
-        file: label(path),
-        source,
-    })
+    written.map_err(Error::unwritable(path))
 }
 
 /// The end of a chain of links, whether there is a file or not.
@@ -240,11 +237,49 @@ pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain values with text for keys become JSON")
 }
 
-/// A small file of ours: an object that begins with its `format` and `version`, of which 1.x is read.
+/// Writes a small file of ours: the keys of `body` behind its `format` and `version`.
+pub(super) fn write_json(
+    path: &Path,
+    format: &str,
+    body: &impl serde::Serialize,
+) -> Result<(), Error> {
+    #[derive(serde::Serialize)]
+    struct Form<'a, T> {
+        format: &'a str,
+        version: &'a str,
+        #[serde(flatten)]
+        body: &'a T,
+    }
+    let json = json(&Form {
+        format,
+        version: "1.0",
+        body,
+    });
+    write_atomically(path, |to| writeln!(to, "{json}"))
+}
+
+/// What is wrong with what a file of ours says of its `format` and its `version`, of which 1.x is read: the key, and
+/// the words for it.
+pub(super) fn foreign(
+    [found, version]: [&str; 2],
+    format: &'static str,
+) -> Option<(&'static str, String)> {
+    let of_version = "1.x, the version this program reads";
+    let (key, found, expected) = if found != format {
+        ("format", found, format)
+    } else if version.split('.').next() != Some("1") {
+        ("version", version, of_version)
+    } else {
+        return None;
+    };
+    Some((key, format!("is `{}`; expected {expected}", short(found))))
+}
+
+/// Reads what [`write_json`] writes.
 pub(super) fn read_json<T: serde::de::DeserializeOwned>(
     path: &Path,
     limit: u64,
-    format: &str,
+    format: &'static str,
 ) -> Result<T, Error> {
     #[derive(serde::Deserialize)]
     struct Header {
@@ -254,39 +289,23 @@ pub(super) fn read_json<T: serde::de::DeserializeOwned>(
     let (text, label) = (read_text(path, limit)?, label(path));
     let wrong = |error: serde_json::Error| Error::content(&label, "", plain(&error.to_string()));
     let header: Header = serde_json::from_str(&text).map_err(wrong)?;
-    let is_known = header.version.split('.').next() == Some("1");
-    for (key, found, is_right, expected) in [
-        ("format", &header.format, header.format == format, format),
-        (
-            "version",
-            &header.version,
-            is_known,
-            "1.x, the version this program reads",
-        ),
-    ] {
-        if !is_right {
-            let problem = format!("is `{}`; expected {expected}", short(found));
-            return Err(Error::content(&label, key, problem));
-        }
+    match foreign([&header.format, &header.version], format) {
+        Some((key, problem)) => Err(Error::content(&label, key, problem)),
+        None => serde_json::from_str(&text).map_err(wrong),
     }
-    serde_json::from_str(&text).map_err(wrong)
 }
 
 /// Creates a folder and the folders above it.
 pub(super) fn create_folder(path: &Path) -> Result<(), Error> {
-    fs::create_dir_all(path).map_err(|source| Error::Write {
-        file: label(path),
-        source,
-    })
+    fs::create_dir_all(path).map_err(Error::unwritable(path))
 }
 
 /// Removes a file, if it is there.
 pub(super) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Write {
-            file: label(path),
-            source,
-        }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::unwritable(path)(error))
+        }
         _ => Ok(()),
     }
 }
@@ -307,10 +326,7 @@ pub(super) fn contents(folder: &Path) -> Result<Vec<String>, Error> {
     };
     match list() {
         Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        listed => listed.map_err(|source| Error::Read {
-            file: label(folder),
-            source,
-        }),
+        listed => listed.map_err(Error::unreadable(folder)),
     }
 }
 

@@ -4,6 +4,7 @@
 //! The file alone means nothing; it is removed with the lock, and one that is left is taken over.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,15 +44,12 @@ impl Lock {
     /// # Errors
     /// Somebody else holds it, and who; or the file cannot be written.
     pub fn take(path: &Path, command: &str) -> Result<Self, Error> {
-        let unwritable = |source| Error::Write {
-            file: file::label(path),
-            source,
-        };
+        let unwritable = Error::unwritable(path);
         let mut patience = 20;
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
-            let mut file = options.open(path).map_err(unwritable)?;
+            let mut file = options.open(path).map_err(&unwritable)?;
             match file.try_lock() {
                 Ok(()) => {}
                 // Who only asks who holds it (`holder`) has it for a moment.
@@ -65,7 +63,7 @@ impl Lock {
                 Err(TryLockError::Error(error)) => return Err(unwritable(error)),
             }
             // The holder before may have removed its file after this one was opened.
-            if !is_at(&file, path).map_err(unwritable)? {
+            if !is_at(&file, path).map_err(&unwritable)? {
                 continue;
             }
             let holder = Holder {
@@ -90,20 +88,9 @@ impl Lock {
     /// # Errors
     /// The file cannot be read.
     pub fn holder(path: &Path) -> Result<Option<String>, Error> {
-        let unreadable = |source| Error::Read {
-            file: file::label(path),
-            source,
-        };
         match File::open(path) {
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(unreadable(error)),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+            Err(error) => Err(Error::unreadable(path)(error)),
             Ok(file) => match file.try_lock_shared() {
                 Err(TryLockError::WouldBlock) => Ok(Some(who(path))),
                 _ => Ok(None),
@@ -138,7 +125,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let here = file.metadata()?;
     match fs::metadata(path) {
         Ok(there) => Ok((here.dev(), here.ino()) == (there.dev(), there.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -169,11 +156,9 @@ fn who(path: &Path) -> String {
     match read(path).ok().and_then(|text| holder(&text)) {
         Some(holder) => {
             let (process, command) = (holder.process, short(&holder.command));
-            let place = if holder.host == host() {
-                String::new()
-            } else {
-                format!(" on {}", short(&holder.host))
-            };
+            let is_here = holder.host == host();
+            let on = (!is_here).then(|| format!(" on {}", short(&holder.host)));
+            let place = on.unwrap_or_default();
             format!("process {process}{place}: {command}")
         }
         None => "another process".to_owned(),
@@ -181,13 +166,8 @@ fn who(path: &Path) -> String {
 }
 
 fn refusal(path: &Path) -> Error {
-    let who = who(path);
     let folder = path.parent().unwrap_or(path);
-    Error::content(
-        &file::label(folder),
-        "",
-        format!("is being written by {who}"),
-    )
+    Error::about(folder, format!("is being written by {}", who(path)))
 }
 
 /// The name of this computer.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::error::{plain, short};
+use super::error::plain;
 use super::measurement::PointForm;
 use super::{Error, Experiment, file};
 use crate::train::{Evaluation, HistoryPoint};
@@ -113,24 +113,8 @@ fn read_header(header: &str, label: &str) -> Result<(Experiment, String), Error>
         );
         Error::content(label, place, problem)
     })?;
-    for (key, found, is_right, expected) in [
-        (
-            "format",
-            &header.format,
-            header.format == "ntm-log",
-            "ntm-log",
-        ),
-        (
-            "version",
-            &header.version,
-            header.version.split('.').next() == Some("1"),
-            "1.x, the version this program reads",
-        ),
-    ] {
-        if !is_right {
-            let problem = format!("`{key}` is `{}`; expected {expected}", short(found));
-            return Err(Error::content(label, place, problem));
-        }
+    if let Some((key, problem)) = file::foreign([&header.format, &header.version], "ntm-log") {
+        return Err(Error::content(label, place, format!("`{key}` {problem}")));
     }
     let experiment = Experiment::from_json(header.experiment.get(), label, &[])
         .map_err(|error| error.within("line 1.experiment"))?;

@@ -42,5 +42,5 @@ pub mod weights;
 pub use error::{Error, bounded, harmless};
 pub use file::label;
 pub use preset::{EvaluationConfig, Experiment};
-pub use run::{Contents, Resumed, RunFolder};
+pub use run::{Begun, Resumed, RunFolder};
 pub use weights::Trained;

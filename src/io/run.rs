@@ -51,15 +51,13 @@ pub struct RunFolder {
     _lock: Lock,
 }
 
-/// What a folder holds that a run may be written into.
+/// A run of ours that a folder holds.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Contents {
-    /// Nothing; there may be no such folder yet.
-    Nothing,
-    /// A run of ours that can go on, or begin again.
-    Unfinished(Box<Log>),
-    /// A run of ours that has seen all its sequences, and its weights are there.
-    Finished(Box<Log>),
+pub struct Begun {
+    /// What it wrote down.
+    pub log: Log,
+    /// True when it has seen all its sequences, and its weights are there; any other can go on, or begin again.
+    pub is_finished: bool,
 }
 
 /// A run that is to go on.
@@ -102,7 +100,7 @@ impl RunFolder {
         let problem = format!(
             "is a folder without {WEIGHTS}; expected a weights file or the folder of a run"
         );
-        Err(Error::content(&file::label(path), "", problem))
+        Err(Error::about(path, problem))
     }
 
     /// What to call a weights file: one in the folder of a run by that folder, any other by its own name.
@@ -116,8 +114,8 @@ impl RunFolder {
         name.to_string_lossy().into_owned()
     }
 
-    /// What a folder holds, or why nothing may be written into it. The one rule about it, which changes
-    /// nothing:
+    /// The run that a folder holds, if any, or why nothing may be written into it. The one rule about it, which
+    /// changes nothing:
     ///
     /// A folder may be written into when it is new, or empty, or that of a run of ours: its log can be read,
     /// and the preset and the weights, where they are there, can be read and are of the experiment of the
@@ -126,50 +124,43 @@ impl RunFolder {
     ///
     /// # Errors
     /// The folder, and what in it is not ours; or it cannot be read.
-    pub fn contents(folder: &Path) -> Result<Contents, Error> {
-        let log = folder.join(LOG);
-        if !file::exists(&log) {
-            return match file::contents(folder)?
-                .into_iter()
-                .find(|name| !is_left(folder, name))
-            {
-                None => Ok(Contents::Nothing),
-                Some(name) => Err(not_ours(folder, &format!("it holds {name}, and no {LOG}"))),
-            };
-        }
-        let log = log::read(&log).map_err(|error| not_ours(folder, &error.to_string()))?;
-        let of_another = |name| {
-            not_ours(
-                folder,
-                &format!("{name} is of another experiment than {LOG}"),
-            )
+    pub fn contents(folder: &Path) -> Result<Option<Begun>, Error> {
+        let not_ours = |why: &str| {
+            let problem = format!(
+                "is not the folder of a run, so it is left as it is: {why}; choose another one"
+            );
+            Error::about(folder, problem)
         };
-        let preset = folder.join(PRESET);
-        if file::exists(&preset) {
-            let preset = Experiment::read(&preset, &[]);
-            let preset = preset.map_err(|error| not_ours(folder, &error.to_string()))?;
-            if preset != log.experiment {
-                return Err(of_another(PRESET));
+        let damaged = |error: Error| not_ours(&error.to_string());
+        let there = |name: &str| Some(folder.join(name)).filter(|path| file::exists(path));
+        let Some(log) = there(LOG) else {
+            let mut names = file::contents(folder)?.into_iter();
+            return match names.find(|name| !is_left(folder, name)) {
+                None => Ok(None),
+                Some(name) => Err(not_ours(&format!("it holds {name}, and no {LOG}"))),
+            };
+        };
+        let log = log::read(&log).map_err(damaged)?;
+        let belongs = |name: &str, experiment: &Experiment| {
+            if *experiment == log.experiment {
+                return Ok(());
             }
+            let why = format!("{name} is of another experiment than {LOG}");
+            Err(not_ours(&why))
+        };
+        if let Some(preset) = there(PRESET) {
+            belongs(PRESET, &Experiment::read(&preset, &[]).map_err(damaged)?)?;
         }
-        let checkpoint = folder.join(CHECKPOINT);
-        if file::exists(&checkpoint) {
-            let read = checkpoint::read(&checkpoint);
-            read.map_err(|error| not_ours(folder, &error.to_string()))?;
+        if let Some(checkpoint) = there(CHECKPOINT) {
+            checkpoint::read(&checkpoint).map_err(damaged)?;
         }
-        if !Self::is_taken(folder) {
-            return Ok(Contents::Unfinished(Box::new(log)));
+        let mut is_finished = false;
+        if let Some(weights) = there(WEIGHTS) {
+            let trained = weights::read(&weights).map_err(damaged)?;
+            belongs(WEIGHTS, &trained.experiment)?;
+            is_finished = self::is_finished(&log, &trained);
         }
-        let trained = weights::read(&folder.join(WEIGHTS));
-        let trained = trained.map_err(|error| not_ours(folder, &error.to_string()))?;
-        if trained.experiment != log.experiment {
-            return Err(of_another(WEIGHTS));
-        }
-        Ok(if is_finished(&log, &trained) {
-            Contents::Finished(Box::new(log))
-        } else {
-            Contents::Unfinished(Box::new(log))
-        })
+        Ok(Some(Begun { log, is_finished }))
     }
 
     /// Locks the folder, which is created where it is not there, and starts a run in it from weights of the
@@ -205,30 +196,17 @@ impl RunFolder {
         replace: bool,
     ) -> Result<Self, Error> {
         let lock = Self::lock(folder, command)?;
-        match Self::contents(folder)? {
-            Contents::Nothing => {}
-            Contents::Unfinished(log) | Contents::Finished(log) if !replace => {
-                return Err(taken(folder, &log));
+        if let Some(begun) = Self::contents(folder)? {
+            if !replace {
+                return Err(taken(folder, &begun.log));
             }
             // The old log makes the folder ours until the new one is there.
-            Contents::Unfinished(_) | Contents::Finished(_) => {
-                Failure::forget(folder)?;
-                file::remove(&folder.join(WEIGHTS))?;
-                file::remove(&folder.join(PRESET))?;
-            }
+            Failure::forget(folder)?;
+            file::remove(&folder.join(WEIGHTS))?;
+            file::remove(&folder.join(PRESET))?;
         }
         checkpoint::write(&folder.join(CHECKPOINT), experiment, state)?;
-        let mut run = Self {
-            log: Self::log(folder, experiment, command, &state.history)?,
-            folder: folder.to_owned(),
-            experiment: experiment.clone(),
-            command: command.to_owned(),
-            saved: None,
-            checkpoint: (Instant::now(), Duration::ZERO),
-            _lock: lock,
-        };
-        run.complete(state)?;
-        Ok(run)
+        Self::open(folder, experiment, command, state, lock)
     }
 
     /// Locks the folder of an unfinished run that is to go on from its checkpoint, and makes the log and the
@@ -239,21 +217,20 @@ impl RunFolder {
     /// Somebody else writes into the folder, it holds no run, or none with a checkpoint of its own; then
     /// nothing was changed. Or a file cannot be written.
     pub fn resume(folder: &Path, command: &str) -> Result<Option<Resumed>, Error> {
-        let refused = |problem: &str| Err(Error::content(&file::label(folder), "", problem));
+        let refused = |problem: &str| Err(Error::about(folder, problem));
         let nothing = "holds no run that could go on";
-        if Self::contents(folder)? == Contents::Nothing {
+        if Self::contents(folder)?.is_none() {
             return refused(nothing);
         }
         let lock = Self::lock(folder, command)?;
         let path = folder.join(CHECKPOINT);
-        let log = match Self::contents(folder)? {
-            Contents::Nothing => return refused(nothing),
-            Contents::Finished(_) => {
-                file::remove(&path)?;
-                return Ok(None);
-            }
-            Contents::Unfinished(log) => log,
+        let Some(Begun { log, is_finished }) = Self::contents(folder)? else {
+            return refused(nothing);
         };
+        if is_finished {
+            file::remove(&path)?;
+            return Ok(None);
+        }
         if !file::exists(&path) {
             return refused(
                 "holds a run without a checkpoint to go on from; begin it again with --out and --force instead",
@@ -266,30 +243,37 @@ impl RunFolder {
             );
         }
         Failure::forget(folder)?;
-        let mut run = Self {
-            log: Self::log(folder, &experiment, &log.command, &state.history)?,
-            folder: folder.to_owned(),
-            experiment: experiment.clone(),
-            command: log.command,
-            saved: None,
-            checkpoint: (Instant::now(), Duration::ZERO),
-            _lock: lock,
-        };
-        run.complete(&state)?;
         Ok(Some(Resumed {
-            folder: run,
+            folder: Self::open(folder, &experiment, &log.command, &state, lock)?,
             experiment,
             state,
         }))
     }
 
-    /// Makes the preset and the weights say what a state says.
-    fn complete(&mut self, state: &State) -> Result<(), Error> {
-        self.experiment.write(&self.folder.join(PRESET))?;
-        if state.best.is_none() && !self.is_last(state) {
-            return file::remove(&self.weights_path());
+    /// The folder of a run, whose log, preset and weights now say what a state says.
+    fn open(
+        folder: &Path,
+        experiment: &Experiment,
+        command: &str,
+        state: &State,
+        lock: Lock,
+    ) -> Result<Self, Error> {
+        let mut run = Self {
+            log: Self::log(folder, experiment, command, &state.history)?,
+            folder: folder.to_owned(),
+            experiment: experiment.clone(),
+            command: command.to_owned(),
+            saved: None,
+            checkpoint: (Instant::now(), Duration::ZERO),
+            _lock: lock,
+        };
+        experiment.write(&folder.join(PRESET))?;
+        if state.best.is_none() && !run.is_last(state) {
+            file::remove(&run.weights_path())?;
+        } else {
+            run.save_best_or_last(state)?;
         }
-        self.save_best_or_last(state)
+        Ok(run)
     }
 
     /// True for the state at the end of the run.
@@ -318,10 +302,7 @@ impl RunFolder {
             points.try_for_each(|point| writeln!(to, "{}", file::json(&point)))
         })?;
         let file = File::options().append(true).open(&path);
-        file.map_err(|source| Error::Write {
-            file: file::label(&path),
-            source,
-        })
+        file.map_err(Error::unwritable(&path))
     }
 
     /// Locks a folder that may be written into. What it holds is to be asked again behind the lock.
@@ -338,37 +319,27 @@ impl RunFolder {
     /// # Errors
     /// A file cannot be written.
     pub fn validated(&mut self, state: &State) -> Result<(), Error> {
-        if self.is_last(state) {
+        if state.best.is_some() || self.is_last(state) {
             self.save_best_or_last(state)?;
-        } else {
-            self.save_best(state)?;
         }
-        match state.history.last() {
-            Some(point) => self.line(&PointForm(*point)),
-            None => Ok(()),
-        }
+        let last = state.history.last();
+        last.map_or(Ok(()), |point| self.line(&PointForm(*point)))
     }
 
-    /// Writes the weights of the best validation, where they are not on disk already.
-    fn save_best(&mut self, state: &State) -> Result<(), Error> {
-        match &state.best {
-            Some((machine, best)) if self.saved != Some(*best) => {
-                let points = log::best(&state.history).map_or(0, |index| index + 1);
-                self.save(machine, &state.history[..points], Some(*best))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// A run without a validation that is a number has no best weights: its last ones are better than none.
+    /// Writes the weights of the best validation, where they are not on disk already. A run without a validation
+    /// that is a number has no best weights: its last ones are better than none.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn save_best_or_last(&mut self, state: &State) -> Result<(), Error> {
-        if state.best.is_some() {
-            return self.save_best(state);
+        match &state.best {
+            Some((_, best)) if self.saved == Some(*best) => Ok(()),
+            Some((machine, best)) => {
+                let points = log::best(&state.history).map_or(0, |index| index + 1);
+                self.save(machine, &state.history[..points], Some(*best))
+            }
+            None => self.save(&state.machine, &state.history, None),
         }
-        self.save(&state.machine, &state.history, None)
     }
 
     fn save(
@@ -442,10 +413,7 @@ impl RunFolder {
         self.log
             .write_all(line.as_bytes())
             .and_then(|()| self.log.sync_data())
-            .map_err(|source| Error::Write {
-                file: file::label(&self.folder.join(LOG)),
-                source,
-            })
+            .map_err(Error::unwritable(&self.folder.join(LOG)))
     }
 }
 
@@ -465,12 +433,6 @@ fn is_left(folder: &Path, name: &str) -> bool {
         || name == CHECKPOINT && checkpoint::read(&path).is_ok()
 }
 
-fn not_ours(folder: &Path, why: &str) -> Error {
-    let problem =
-        format!("is not the folder of a run, so it is left as it is: {why}; choose another one");
-    Error::content(&file::label(folder), "", problem)
-}
-
 fn taken(folder: &Path, log: &Log) -> Error {
     let done = log.points.last().map_or(0, |point| point.sequences);
     let can_go_on = !log.is_finished() && file::exists(&folder.join(CHECKPOINT));
@@ -483,7 +445,7 @@ fn taken(folder: &Path, log: &Log) -> Error {
         "holds a run of {done}/{} sequences; {go_on}choose another --seed or --out, or replace it with --force",
         log.experiment.training.sequences
     );
-    Error::content(&file::label(folder), "", problem)
+    Error::about(folder, problem)
 }
 
 #[cfg(test)]
@@ -499,9 +461,30 @@ mod tests {
         Experiment::from_json(TINY, "tiny.json", &[]).unwrap()
     }
 
-    fn trainer(experiment: &Experiment, state: State) -> Trainer {
-        let (task, training) = (experiment.task.clone(), experiment.training.clone());
+    /// A trainer that goes on from a state; or begins.
+    fn trainer(state: Option<State>) -> Trainer {
+        let Experiment {
+            task,
+            model,
+            training,
+            ..
+        } = tiny();
+        let state = state.unwrap_or_else(|| State::new(model, &training));
         Trainer::resume(task, training, state, 1)
+    }
+
+    fn create(folder: &Path) -> RunFolder {
+        RunFolder::create(folder, &tiny(), "begun", false).unwrap()
+    }
+
+    fn begun(folder: &Path) -> Option<Begun> {
+        RunFolder::contents(folder).unwrap()
+    }
+
+    /// Where a run may be, and what removes it when the test ends.
+    fn place() -> (PathBuf, tempfile::TempDir) {
+        let place = tempfile::tempdir().unwrap();
+        (place.path().join("run"), place)
     }
 
     /// Trains until so many sequences are seen, as `train` does, but for the checkpoints.
@@ -524,19 +507,17 @@ mod tests {
     }
 
     /// A folder that a run without any break has left.
-    fn reference(place: &Path) -> (Log, Trained, Vec<String>) {
-        let folder = place.join("whole");
-        let mut run = RunFolder::create(&folder, &tiny(), "begun", false).unwrap();
-        let state = State::new(tiny().model, &tiny().training);
-        train(&mut run, &mut trainer(&tiny(), state), 60);
+    fn reference(folder: &Path) -> (Log, Trained, Vec<String>) {
+        let mut run = create(folder);
+        train(&mut run, &mut trainer(None), 60);
         run.finish().unwrap();
-        end(&folder)
+        end(folder)
     }
 
     #[test]
     fn a_run_goes_on_from_any_checkpoint_whatever_the_log_and_the_weights_say() {
-        let place = tempfile::tempdir().unwrap();
-        let whole = reference(place.path());
+        let (folder, place) = place();
+        let whole = reference(&folder);
         assert_eq!(whole.2, [LOG, PRESET, WEIGHTS]);
         // Checkpoints at and between validations; the run is broken off there, or a while later.
         for (kept, broken) in [
@@ -550,9 +531,7 @@ mod tests {
         ] {
             for cut in [0, 1, 40] {
                 let folder = place.path().join(format!("{kept},{broken},{cut}"));
-                let mut run = RunFolder::create(&folder, &tiny(), "begun", false).unwrap();
-                let state = State::new(tiny().model, &tiny().training);
-                let mut first = trainer(&tiny(), state);
+                let (mut run, mut first) = (create(&folder), trainer(None));
                 train(&mut run, &mut first, kept);
                 run.checkpoint(&first.state).unwrap();
                 train(&mut run, &mut first, broken);
@@ -574,7 +553,7 @@ mod tests {
                 let so_far = log::read(&log).unwrap().points;
                 assert_eq!(so_far, resumed.state.history);
                 assert_eq!(run.weights_path().exists(), !so_far.is_empty());
-                train(&mut run, &mut trainer(&tiny(), resumed.state), 60);
+                train(&mut run, &mut trainer(Some(resumed.state)), 60);
                 run.finish().unwrap();
                 assert!(end(&folder) == whole, "{kept}, {broken}, {cut}");
             }
@@ -583,61 +562,47 @@ mod tests {
 
     #[test]
     fn a_run_that_is_finished_or_has_no_checkpoint_does_not_go_on() {
-        let place = tempfile::tempdir().unwrap();
-        reference(place.path());
-        let folder = place.path().join("whole");
+        let (folder, place) = place();
+        reference(&folder);
         assert!(RunFolder::resume(&folder, "x").unwrap().is_none());
-        let refused = |folder: &Path| RunFolder::resume(folder, "x").unwrap_err().to_string();
+        let refused = |folder: &Path, words: &str| {
+            let said = RunFolder::resume(folder, "x").unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+        };
         // The weights of another validation than the best: an older version was killed before it wrote them.
         let mut trained = weights::read(&folder.join(WEIGHTS)).unwrap();
         let best = trained.evaluation.as_mut().unwrap();
         best.bits_per_sequence += 1.0;
         weights::write(&folder.join(WEIGHTS), &trained).unwrap();
-        assert!(matches!(
-            RunFolder::contents(&folder).unwrap(),
-            Contents::Unfinished(_)
-        ));
-        let said = refused(&folder);
-        assert!(
-            said.ends_with(
-                "holds a run without a checkpoint to go on from; begin it again with --out and --force instead"
-            ),
-            "{said}"
+        assert!(!begun(&folder).unwrap().is_finished);
+        refused(
+            &folder,
+            "holds a run without a checkpoint to go on from; begin it again with --out and --force instead",
         );
         // What cannot go on is not offered to.
         let started = place.path().join("started");
-        drop(RunFolder::create(&started, &tiny(), "x", false).unwrap());
-        let again = || RunFolder::create(&started, &tiny(), "x", false).unwrap_err();
-        let said = again().to_string();
-        assert!(
-            said.contains("0/60 sequences; go on with --resume, choose"),
-            "{said}"
-        );
+        drop(create(&started));
+        let again = |words: &str| {
+            let said = RunFolder::create(&started, &tiny(), "x", false).unwrap_err();
+            assert!(said.to_string().contains(words), "{said}");
+        };
+        again("0/60 sequences; go on with --resume, choose");
         std::fs::remove_file(started.join(CHECKPOINT)).unwrap();
-        let said = again().to_string();
-        assert!(said.contains("0/60 sequences; choose another"), "{said}");
-        let said = refused(&place.path().join("none"));
-        assert!(
-            said.ends_with("none: holds no run that could go on"),
-            "{said}"
-        );
+        again("0/60 sequences; choose another");
+        let none = place.path().join("none");
+        refused(&none, "none: holds no run that could go on");
         let other = Experiment::from_json(&TINY.replace("60", "70"), "tiny.json", &[]).unwrap();
         let state = State::new(other.model.clone(), &other.training);
         checkpoint::write(&folder.join(CHECKPOINT), &other, &state).unwrap();
-        let said = refused(&folder);
-        assert!(
-            said.contains("was about to be replaced by another run"),
-            "{said}"
-        );
+        refused(&folder, "was about to be replaced by another run");
     }
 
     /// What a kill may leave between any two files of a new run, and of one that replaces another: none of it
     /// is foreign, and the same run can begin again or go on.
     #[test]
     fn a_run_that_came_to_no_log_or_no_preset_is_ours() {
-        let place = tempfile::tempdir().unwrap();
-        let whole = reference(place.path());
-        let folder = place.path().join("run");
+        let (folder, place) = place();
+        let whole = reference(&place.path().join("whole"));
         for left in [
             &[][..],
             &[CHECKPOINT],
@@ -654,17 +619,16 @@ mod tests {
             std::fs::write(folder.join(LOCK), "").unwrap();
             let (mut run, state) = if left.contains(&LOG) {
                 let resumed = RunFolder::resume(&folder, "resumed").unwrap().unwrap();
-                (resumed.folder, resumed.state)
+                (resumed.folder, Some(resumed.state))
             } else {
-                assert_eq!(RunFolder::contents(&folder).unwrap(), Contents::Nothing);
-                let run = RunFolder::create(&folder, &tiny(), "begun", false).unwrap();
-                (run, State::new(tiny().model, &tiny().training))
+                assert_eq!(begun(&folder), None);
+                (create(&folder), None)
             };
-            train(&mut run, &mut trainer(&tiny(), state), 60);
+            train(&mut run, &mut trainer(state), 60);
             run.finish().unwrap();
             assert!(end(&folder) == whole, "{left:?}");
         }
-        std::fs::write(place.path().join("run/checkpoint.safetensors"), "mine").unwrap();
+        std::fs::write(folder.join(CHECKPOINT), "mine").unwrap();
         let refused = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
         assert!(
             refused.to_string().contains("is not the folder of a run"),
@@ -675,10 +639,8 @@ mod tests {
     /// The log never tells of weights that are not there: what is missing in between is at most the line.
     #[test]
     fn a_disk_that_fails_at_the_weights_leaves_no_line_in_the_log() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().join("run");
-        let mut run = RunFolder::create(&folder, &tiny(), "x", false).unwrap();
-        let mut trainer = trainer(&tiny(), State::new(tiny().model, &tiny().training));
+        let (folder, _place) = place();
+        let (mut run, mut trainer) = (create(&folder), trainer(None));
         // Nothing can be written here.
         std::fs::create_dir(run.weights_path()).unwrap();
         let point = loop {
@@ -699,10 +661,8 @@ mod tests {
 
     #[test]
     fn a_run_whose_validations_are_no_numbers_keeps_its_last_weights_before_its_log_ends() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().join("run");
-        let mut run = RunFolder::create(&folder, &tiny(), "x", false).unwrap();
-        let mut trainer = trainer(&tiny(), State::new(tiny().model, &tiny().training));
+        let (folder, _place) = place();
+        let (mut run, mut trainer) = (create(&folder), trainer(None));
         while !trainer.finished() {
             if trainer.update().unwrap().validated.is_some() {
                 trainer.state.best = None;
@@ -714,10 +674,7 @@ mod tests {
         }
         run.checkpoint(&trainer.state).unwrap();
         drop(run);
-        assert!(matches!(
-            RunFolder::contents(&folder).unwrap(),
-            Contents::Finished(_)
-        ));
+        assert!(begun(&folder).unwrap().is_finished);
         std::fs::remove_file(folder.join(WEIGHTS)).unwrap();
         assert!(RunFolder::resume(&folder, "x").unwrap().is_some());
         let last = weights::read(&folder.join(WEIGHTS)).unwrap().machine;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use tapescope::io::{Contents, RunFolder, Trained, log, log::Log, weights};
+use tapescope::io::{Begun, RunFolder, Trained, log, log::Log, weights};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tapescope");
 /// How the temporary files of the program are called, those that have a name.
@@ -85,8 +85,8 @@ impl Place {
         let mut command = Command::new(PROGRAM);
         command.current_dir(self.folder.path());
         match RunFolder::contents(run).unwrap() {
-            Contents::Nothing => command.args(["train", "tiny.json", "--out", "run"]),
-            _ => command.args(["train", "--resume", "run"]),
+            None => command.args(["train", "tiny.json", "--out", "run"]),
+            Some(_) => command.args(["train", "--resume", "run"]),
         };
         command
     }
@@ -150,9 +150,8 @@ fn check(run: &Path) -> u64 {
         let is_known = known.contains(&name.as_str()) || name.starts_with(TEMPORARY);
         assert!(is_known, "{name} is left");
     }
-    let log = match RunFolder::contents(run).unwrap() {
-        Contents::Nothing => return 0,
-        Contents::Finished(log) | Contents::Unfinished(log) => log,
+    let Some(Begun { log, .. }) = RunFolder::contents(run).unwrap() else {
+        return 0;
     };
     let at: PathBuf = run.join("weights.safetensors");
     if let Some(best) = log.best() {

@@ -11,7 +11,7 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 use serde_json::{Map, Serializer, Value, json};
 use serde_path_to_error::Track;
 
-use super::keys::{at, every_key, join, kind_of, paths};
+use super::keys::{at, every_key, first, join, kind_of, last, paths};
 use super::{EvaluationConfig, Experiment};
 use crate::io::Error;
 use crate::io::error::plain;
@@ -135,7 +135,7 @@ impl Experiment {
         missing.map_or(Ok(()), |(path, example)| {
             let kind = kind_of(&path, &keys).map_or("", |(_, kind)| kind);
             let problem = format!("is missing; `{kind}` needs {example}");
-            Err(Error::content(file, path.as_str(), problem))
+            Err(Error::content(file, path, problem))
         })
     }
 }
@@ -412,7 +412,7 @@ fn example(key: &Key<'_>) -> String {
             format!("[lowest, highest], for example [{low}, {high}]")
         }
         field => {
-            let name = key.path.rsplit('.').next().unwrap_or(key.path);
+            let name = last(key.path);
             let value = value(field).unwrap_or_default();
             format!("a number of {name}, for example {value}")
         }
@@ -467,42 +467,23 @@ pub(super) fn value(field: &Field<'_>) -> Option<Value> {
 
 impl Serialize for Written {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        Part {
-            values: &self.0,
-            from: 0,
-        }
-        .serialize(to)
+        Part(&self.0, 0).serialize(to)
     }
 }
 
-/// The values under one key, whose path has `from` characters.
-struct Part<'a> {
-    values: &'a [(String, Value)],
-    from: usize,
-}
+/// The values under one key, and where in their paths what is below it begins.
+struct Part<'a>(&'a [(String, Value)], usize);
 
 impl Serialize for Part<'_> {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let key = |(path, _): &'_ (String, Value)| {
-            path[self.from..]
-                .split('.')
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        };
+        let Self(values, start) = *self;
         let mut map = to.serialize_map(None)?;
-        for values in self.values.chunk_by(|a, b| key(a) == key(b)) {
-            let key = key(&values[0]);
-            let end = self.from + key.len();
+        for values in values.chunk_by(|a, b| first(&a.0[start..]) == first(&b.0[start..])) {
+            let key = first(&values[0].0[start..]);
+            let end = start + key.len();
             match values {
-                [(path, value)] if path.len() == end => map.serialize_entry(&key, value)?,
-                _ => map.serialize_entry(
-                    &key,
-                    &Part {
-                        values,
-                        from: end + 1,
-                    },
-                )?,
+                [(path, value)] if path.len() == end => map.serialize_entry(key, value)?,
+                _ => map.serialize_entry(key, &Part(values, end + 1))?,
             }
         }
         map.end()

@@ -73,7 +73,6 @@ pub(super) fn kind_of<'a>(
 /// A row of the [`table`].
 struct Row {
     path: String,
-    section: String,
     /// The section of the choice that it depends on, and the words of it that have this row.
     choice: String,
     kinds: Vec<&'static str>,
@@ -136,24 +135,16 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
             .extend(kind.filter(|kind| !row.kinds.contains(kind)));
         return;
     }
-    let section = key
-        .path
-        .rsplit_once('.')
-        .map_or("", |(section, _)| section)
-        .to_owned();
     let same_path = rows.iter().rposition(|row| row.path == key.path);
-    let near = same_path.or_else(|| rows.iter().rposition(|row| row.section == section));
-    let (path, kinds) = (key.path.to_owned(), kind.into_iter().collect());
-    rows.insert(
-        near.map_or(rows.len(), |near| near + 1),
-        Row {
-            path,
-            section,
-            choice: choice.unwrap_or_default().to_owned(),
-            kinds,
-            rest,
-        },
-    );
+    let is_beside = |row: &Row| section(&row.path) == section(key.path);
+    let near = same_path.or_else(|| rows.iter().rposition(is_beside));
+    let row = Row {
+        path: key.path.to_owned(),
+        choice: choice.unwrap_or_default().to_owned(),
+        kinds: kind.into_iter().collect(),
+        rest,
+    };
+    rows.insert(near.map_or(rows.len(), |near| near + 1), row);
 }
 
 /// Checks that every key is known and that an object stands wherever one belongs.
@@ -166,11 +157,9 @@ fn check_part(value: &Value, known: &Value, path: &str, file: &str) -> Result<()
         return Ok(());
     };
     let Value::Object(object) = value else {
-        let keys = list(known);
-        let problem = format!(
-            "is {}; expected an object with the keys {keys}",
-            kind(value)
-        );
+        let keys: Vec<&str> = known.keys().map(String::as_str).collect();
+        let (kind, keys) = (kind(value), keys.join(", "));
+        let problem = format!("is {kind}; expected an object with the keys {keys}");
         return Err(Error::content(file, path, problem));
     };
     object.iter().try_for_each(|(key, value)| {
@@ -186,8 +175,8 @@ fn check_part(value: &Value, known: &Value, path: &str, file: &str) -> Result<()
 pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Error> {
     let known = at(every_key(), path).ok_or_else(|| unknown_path(path))?;
     check_part(value, known, path, "--set")?;
-    let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
-    let sections = section.split('.').filter(|key| !key.is_empty());
+    let (sections, key) = (section(path).split('.'), last(path));
+    let sections = sections.filter(|key| !key.is_empty());
     let object = sections.fold(root, |object, key| &mut object[key]);
     if DEFAULTS_BY_KIND.contains(&path) && object[key] != *value {
         *object = Value::Null;
@@ -209,7 +198,7 @@ fn sections_of(kind: &str) -> BTreeSet<String> {
     preset.model.choose(kind);
     visit(&mut preset, &mut |key| {
         let below = key.path.strip_prefix("model.");
-        sections.extend(below.and_then(|below| below.split('.').next().map(str::to_owned)));
+        sections.extend(below.map(|below| first(below).to_owned()));
     });
     sections
 }
@@ -218,10 +207,8 @@ fn unknown_path(path: &str) -> Error {
     let paths = paths();
     // What ends as the typed path does is meant more often than what is spelt like it: `training.rate` is
     // `training.optimizer.rate`, and `rows` alone is `model.memory.rows`.
-    let last = path.rsplit('.').next().unwrap_or(path);
-    let ends = |known: &&str| known.rsplit('.').next() == Some(last);
     let all = || paths.iter().map(String::as_str);
-    let mut meant: Vec<&str> = all().filter(ends).collect();
+    let mut meant: Vec<&str> = all().filter(|known| last(known) == last(path)).collect();
     if meant.is_empty() {
         meant.extend(nearest(path, all()));
     }
@@ -232,6 +219,21 @@ fn unknown_path(path: &str) -> Error {
         format!("; did you mean {}?", meant.join(" or "))
     };
     Error::content("--set", path, format!("there is no such key{help}"))
+}
+
+/// The first part of a path.
+pub(super) fn first(path: &str) -> &str {
+    path.split_once('.').map_or(path, |(first, _)| first)
+}
+
+/// The last part of a path.
+pub(super) fn last(path: &str) -> &str {
+    path.rsplit_once('.').map_or(path, |(_, last)| last)
+}
+
+/// What stands before the last part of a path.
+fn section(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(section, _)| section)
 }
 
 /// The path of every key.
@@ -258,14 +260,6 @@ fn unknown(key: &str, known: &Map<String, Value>) -> String {
     let keys: Vec<&String> = known.keys().collect();
     let suggestion = nearest(key, keys.iter().map(|key| key.as_str()));
     format!("unknown key{}", choices(suggestion, "allowed", &keys))
-}
-
-fn list(known: &Map<String, Value>) -> String {
-    known
-        .keys()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 pub(super) fn join(path: &str, key: &str) -> String {

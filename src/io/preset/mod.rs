@@ -166,11 +166,8 @@ impl Experiment {
     /// The experiment inside the binary that has this name.
     pub fn built_in(name: &str, overrides: &[Override]) -> Option<Result<Self, Error>> {
         let (_, source) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
-        Some(Self::from_json(
-            source,
-            &format!("tasks/{name}.json"),
-            overrides,
-        ))
+        let file = format!("tasks/{name}.json");
+        Some(Self::from_json(source, &file, overrides))
     }
 
     /// The experiment in a file.
@@ -179,27 +176,20 @@ impl Experiment {
     /// The file cannot be read, or is not an experiment.
     pub fn read(path: &Path, overrides: &[Override]) -> Result<Self, Error> {
         let label = file::label(path);
-        if path.is_dir() {
+        let problem = if path.is_dir() {
             let inner = path.join("preset.json");
-            let help = if file::exists(&inner) {
-                format!("; its preset is {}", file::label(&inner))
-            } else {
-                String::new()
-            };
-            let problem = format!("is a folder; expected the JSON file of a preset{help}");
-            return Err(Error::content(&label, "", problem));
-        }
-        if super::trace::is_named_so(path) {
-            let problem = format!("is a trace, not a preset; tapescope view {label} shows it");
-            return Err(Error::content(&label, "", problem));
-        }
-        if path.extension().is_some_and(|end| end == "safetensors") {
-            let problem =
-                format!("is a weights file, not a preset; tapescope eval {label} measures it");
-            return Err(Error::content(&label, "", problem));
-        }
-        let source = file::read_text(path, LIMIT)?;
-        Self::from_json(&source, &label, overrides)
+            let inner = Some(inner).filter(|inner| file::exists(inner));
+            let help = inner.map(|inner| format!("; its preset is {}", file::label(&inner)));
+            let help = help.unwrap_or_default();
+            format!("is a folder; expected the JSON file of a preset{help}")
+        } else if super::trace::is_named_so(path) {
+            format!("is a trace, not a preset; tapescope view {label} shows it")
+        } else if path.extension().is_some_and(|end| end == "safetensors") {
+            format!("is a weights file, not a preset; tapescope eval {label} measures it")
+        } else {
+            return Self::from_json(&file::read_text(path, LIMIT)?, &label, overrides);
+        };
+        Err(Error::about(path, problem))
     }
 
     /// A built-in experiment by name, or the one in a file by path.

@@ -1,13 +1,14 @@
 //! What many runs say together: runs that differ in nothing but their seed are a setting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::state::{self, State};
-use super::{Failure, changes, plan};
+use super::{Failure, Run, State, changes, plan};
 use crate::io::measurement::Number;
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
@@ -15,23 +16,6 @@ use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread};
 
 /// How many folders below the one that is collected a run may lie.
 const MOST_LEVELS: usize = 8;
-
-/// One training run that was found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// Where it is.
-    pub folder: PathBuf,
-    /// What it learns.
-    pub experiment: Experiment,
-    /// The validations, as far as the weights bear them out.
-    pub points: Vec<HistoryPoint>,
-    /// How many validations of its log are left out: they speak of weights that are not there.
-    pub unfounded: usize,
-    /// What has become of it.
-    pub state: State,
-    /// Bits per sequence of its best weights on fresh episodes, where they were measured.
-    pub fresh: Option<f64>,
-}
 
 /// What lies in a folder of runs.
 #[derive(Debug, Default)]
@@ -46,6 +30,13 @@ pub struct Found {
     pub missing: Vec<(PathBuf, Option<Failure>)>,
 }
 
+impl Found {
+    /// What could be read; what is wrong with it, where it could not, is kept.
+    fn readable<T>(&mut self, read: Result<T, Error>) -> Option<T> {
+        read.map_err(|error| self.damaged.push(error)).ok()
+    }
+}
+
 /// Finds every run in these folders and those inside them.
 ///
 /// # Errors
@@ -56,27 +47,18 @@ pub fn find(folders: &[PathBuf]) -> Result<Found, Error> {
         if !collect_places(folder, MOST_LEVELS, &mut places, &mut found)? {
             let problem =
                 format!("holds no training run: there is no {LOG} in it, or in a folder inside it");
-            return Err(Error::content(&file::label(folder), "", problem));
+            return Err(Error::about(folder, problem));
         }
     }
-    for folder in found.planned.difference(&places) {
-        match Failure::read(folder) {
-            Ok(failure) => found.missing.push((folder.clone(), failure)),
-            Err(error) => found.damaged.push(error),
+    let missing: Vec<PathBuf> = found.planned.difference(&places).cloned().collect();
+    for folder in missing {
+        if let Some(failure) = found.readable(Failure::read(&folder)) {
+            found.missing.push((folder, failure));
         }
     }
     for folder in places {
-        match state::read(&folder) {
-            Ok(standing) => found.runs.push(Run {
-                folder,
-                experiment: standing.log.experiment,
-                points: standing.log.points,
-                unfounded: standing.unfounded,
-                state: standing.state,
-                fresh: None,
-            }),
-            Err(error) => found.damaged.push(error),
-        }
+        let run = found.readable(Run::read(&folder));
+        found.runs.extend(run);
     }
     Ok(found)
 }
@@ -92,23 +74,17 @@ fn collect_places(
         places.insert(folder.to_owned());
         return Ok(true);
     }
-    let unreadable = |source| Error::Read {
-        file: file::label(folder),
-        source,
-    };
+    let unreadable = Error::unreadable(folder);
     let mut is_any = false;
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
+    for entry in fs::read_dir(folder).map_err(&unreadable)? {
+        let path = entry.map_err(&unreadable)?.path();
         if path.is_dir() {
             is_any |= levels > 1 && collect_places(&path, levels - 1, places, found)?;
         } else if plan::is_plan(&path) {
             is_any = true;
-            match plan::read(&path) {
-                Ok(names) => found
-                    .planned
-                    .extend(names.iter().map(|name| folder.join(name))),
-                Err(error) => found.damaged.push(error),
-            }
+            let names = found.readable(plan::read(&path)).unwrap_or_default();
+            let planned = names.iter().map(|name| folder.join(name));
+            found.planned.extend(planned);
         }
     }
     Ok(is_any)
@@ -158,44 +134,32 @@ pub struct Pair {
     pub worst: Number,
 }
 
-impl Pair {
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let [median, worst] = median_and_worst(values)?.map(Number);
-        Some(Self { median, worst })
-    }
-}
-
-impl Run {
-    /// True when the best weights are good enough: on fresh episodes where `is_fresh`, or else by validation.
-    pub fn succeeded(&self, threshold: f64, is_fresh: bool) -> bool {
-        let bits = if is_fresh {
-            self.fresh
-        } else {
-            Outcome::of(&self.points, threshold).best
-        };
-        bits.is_some_and(|bits| bits < threshold)
-    }
-}
-
 impl Setting {
-    /// Judges the runs; `is_fresh` when their best weights were measured on fresh episodes.
+    /// Judges the runs together; `is_fresh` when their best weights were measured on fresh episodes.
     pub fn summary(&self, threshold: f64, is_fresh: bool) -> Summary {
-        let outcome = |run: &Run| Outcome::of(&run.points, threshold);
-        let outcomes: Vec<Outcome> = self.runs.iter().map(outcome).collect();
-        let of = |value: fn(&Outcome) -> Option<f64>| Pair::of(outcomes.iter().filter_map(value));
-        let count = |is: &dyn Fn(&Run) -> bool| self.runs.iter().filter(|run| is(run)).count();
-        let after = outcomes.iter().filter_map(|outcome| outcome.worst_after);
+        let each: Vec<Judged> = self.each(threshold, is_fresh).collect();
+        let of = |value: fn(&Judged) -> Option<Number>| {
+            let values = each.iter().filter_map(value).map(|number| number.0);
+            let [median, worst] = median_and_worst(values)?.map(Number);
+            Some(Pair { median, worst })
+        };
         Summary {
-            runs: self.runs.len(),
-            finished: count(&|run| run.state == State::Finished),
-            successes: count(&|run| run.succeeded(threshold, is_fresh)),
-            sequences: of(|outcome| Some(outcome.first_below?.sequences as f64)),
-            seconds: of(|outcome| Some(outcome.first_below?.seconds)),
-            last: of(|outcome| outcome.last),
-            worst_after: after.reduce(f64::max).map(Number),
-            best: of(|outcome| outcome.best),
-            fresh: Pair::of(self.runs.iter().filter_map(|run| run.fresh)),
+            runs: each.len(),
+            finished: each.iter().filter(|run| run.finished).count(),
+            successes: each.iter().filter(|run| run.success).count(),
+            sequences: of(|run| Some(Number(run.sequences? as f64))),
+            seconds: of(|run| run.seconds),
+            last: of(|run| run.last),
+            worst_after: of(|run| run.worst_after).map(|pair| pair.worst),
+            best: of(|run| run.best),
+            fresh: of(|run| run.fresh),
         }
+    }
+
+    /// Judges every run.
+    fn each(&self, threshold: f64, is_fresh: bool) -> impl Iterator<Item = Judged> {
+        let runs = self.runs.iter();
+        runs.map(move |run| Judged::new(run, threshold, is_fresh))
     }
 
     /// The learning curves of all runs as one.
@@ -208,98 +172,63 @@ impl Setting {
 /// The runs by setting, and the folders of those left out: their setting and seed are there already.
 pub fn by_setting(runs: Vec<Run>) -> (Vec<Setting>, Vec<PathBuf>) {
     let experiments: Vec<&Experiment> = runs.iter().map(|run| &run.experiment).collect();
-    let all = changes(&experiments, &UNCOMPARED);
-    let key = |index: usize| -> BTreeMap<String, String> {
-        let values = all
-            .iter()
-            .filter_map(|(path, values)| Some((path, values[index].as_ref()?)));
-        values
-            .map(|(path, value)| (path.clone(), value.clone()))
-            .collect()
-    };
-    let keys: Vec<_> = (0..runs.len()).map(key).collect();
-    let mut settings: Vec<Setting> = Vec::new();
+    let changes = changes(&experiments, &UNCOMPARED);
+    let mut by_changes = BTreeMap::<_, BTreeMap<u64, Run>>::new();
     let mut twice = Vec::new();
-    for (run, changes) in runs.into_iter().zip(keys) {
-        let known = settings
-            .iter_mut()
-            .find(|setting| setting.changes == changes);
-        match known {
-            Some(known) => {
-                let seed = run.experiment.training.seed;
-                let is_same = |other: &Run| other.experiment.training.seed == seed;
-                if known.runs.iter().any(is_same) {
-                    twice.push(run.folder);
-                } else {
-                    known.runs.push(run);
-                }
-            }
-            None => settings.push(Setting {
-                label: String::new(),
-                changes,
-                runs: vec![run],
-            }),
+    for (changes, run) in changes.into_iter().zip(runs) {
+        let by_seed = by_changes.entry(changes).or_default();
+        match by_seed.entry(run.experiment.training.seed) {
+            Entry::Occupied(_) => twice.push(run.folder),
+            Entry::Vacant(free) => drop(free.insert(run)),
         }
     }
+    let setting = |(changes, by_seed): (_, BTreeMap<u64, Run>)| Setting {
+        label: String::new(),
+        changes,
+        runs: by_seed.into_values().collect(),
+    };
+    let mut settings: Vec<Setting> = by_changes.into_iter().map(setting).collect();
     settings.sort_by(|a, b| {
-        sort_key(&a.changes)
-            .partial_cmp(&sort_key(&b.changes))
-            .unwrap_or(std::cmp::Ordering::Equal)
+        let order = sort_key(&a.changes).partial_cmp(&sort_key(&b.changes));
+        order.unwrap_or(Ordering::Equal)
     });
-    for setting in &mut settings {
-        setting.runs.sort_by_key(|run| run.experiment.training.seed);
-    }
     for index in 0..settings.len() {
-        settings[index].label = label(index, &settings);
+        settings[index].label = label(&settings[index], &settings);
     }
     (settings, twice)
 }
 
 /// Values in the order of their paths, numbers as numbers.
-fn sort_key(changes: &BTreeMap<String, String>) -> Vec<(&str, f64, &str)> {
+fn sort_key(changes: &BTreeMap<String, String>) -> Vec<(&String, f64, &String)> {
+    let number = |value: &String| value.parse().unwrap_or(f64::MAX);
+    let changes = changes.iter();
     changes
-        .iter()
-        .map(|(path, value)| {
-            (
-                path.as_str(),
-                value.parse().unwrap_or(f64::MAX),
-                value.as_str(),
-            )
-        })
+        .map(|(path, value)| (path, number(value), value))
         .collect()
 }
 
 /// The name of the experiment where there are several, then what is different among those of that name:
 /// by the last part of the path, where that is clear.
-fn label(index: usize, settings: &[Setting]) -> String {
+fn label(own: &Setting, settings: &[Setting]) -> String {
     let name = |setting: &Setting| setting.runs[0].experiment.name.clone();
-    let own = name(&settings[index]);
-    let same: Vec<&Setting> = settings.iter().filter(|s| name(s) == own).collect();
-    let differs = |path: &str| {
-        let first = same[0].changes.get(path);
-        same.iter()
-            .any(|setting| setting.changes.get(path) != first)
+    let same = || settings.iter().filter(|other| name(other) == name(own));
+    let differs = |(path, value): &(&String, &String)| {
+        *path != "name" && same().any(|other| other.changes.get(*path) != Some(*value))
     };
-    let paths: Vec<&String> = settings[index]
-        .changes
-        .keys()
-        .filter(|path| path.as_str() != "name" && differs(path))
-        .collect();
     let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
-    let short = |path: &str| {
-        let alike = paths.iter().filter(|other| last(other) == last(path));
-        if alike.count() == 1 {
-            last(path)
-        } else {
-            path.to_owned()
+    let different: Vec<_> = own.changes.iter().filter(differs).collect();
+    let part = |(path, value): &(&String, &String)| {
+        let alike = different
+            .iter()
+            .filter(|(other, _)| last(other) == last(path));
+        match alike.count() {
+            1 => format!("{}={value}", last(path)),
+            _ => format!("{path}={value}"),
         }
     };
-    let mut parts: Vec<String> = paths
-        .iter()
-        .map(|path| format!("{}={}", short(path), settings[index].changes[*path]))
-        .collect();
-    if parts.is_empty() || same.len() < settings.len() {
-        parts.insert(0, own);
+    let mut parts: Vec<String> = different.iter().map(part).collect();
+    if parts.is_empty() || same().count() < settings.len() {
+        parts.insert(0, name(own));
     }
     parts.join(", ")
 }
@@ -314,40 +243,51 @@ pub fn to_json(
     threshold: f64,
     fresh: Option<usize>,
 ) -> String {
-    #[derive(Serialize)]
-    struct Collection<'a> {
-        format: &'static str,
-        version: &'static str,
-        threshold: f64,
-        fresh_episodes: Option<usize>,
-        settings: Vec<SettingForm<'a>>,
-        planned: usize,
-        never_started: Vec<String>,
-    }
-    let form = |setting| SettingForm::new(setting, threshold, fresh.is_some());
+    let spread = |spread: Spread| SpreadForm {
+        sequences: spread.sequences,
+        runs: spread.runs,
+        median: Number(spread.median),
+        min: Number(spread.lowest),
+        max: Number(spread.highest),
+    };
+    let setting = |setting: &Setting| SettingForm {
+        setting: setting.label.clone(),
+        changes: setting.changes.clone(),
+        summary: setting.summary(threshold, fresh.is_some()),
+        curve: setting.curve().into_iter().map(spread).collect(),
+        each: setting.each(threshold, fresh.is_some()).collect(),
+    };
+    let missing = found.missing.iter();
     file::json(&Collection {
         format: "tapescope-sweep",
         version: "1.1",
         threshold,
         fresh_episodes: fresh,
-        settings: settings.iter().map(form).collect(),
+        settings: settings.iter().map(setting).collect(),
         planned: found.planned.len(),
-        never_started: found
-            .missing
-            .iter()
-            .map(|(folder, _)| file::label(folder))
-            .collect(),
+        never_started: missing.map(|(folder, _)| file::label(folder)).collect(),
     })
 }
 
 #[derive(Serialize)]
-struct SettingForm<'a> {
-    setting: &'a str,
-    changes: &'a BTreeMap<String, String>,
+struct Collection {
+    format: &'static str,
+    version: &'static str,
+    threshold: f64,
+    fresh_episodes: Option<usize>,
+    settings: Vec<SettingForm>,
+    planned: usize,
+    never_started: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SettingForm {
+    setting: String,
+    changes: BTreeMap<String, String>,
     #[serde(flatten)]
     summary: Summary,
     curve: Vec<SpreadForm>,
-    each: Vec<RunForm<'a>>,
+    each: Vec<Judged>,
 }
 
 #[derive(Serialize)]
@@ -359,13 +299,14 @@ struct SpreadForm {
     max: Number,
 }
 
+/// A run, judged by a threshold: its best validation, or its best weights on fresh episodes, are below it.
 #[derive(Serialize)]
-struct RunForm<'a> {
+struct Judged {
     folder: String,
     seed: String,
     finished: bool,
     state: &'static str,
-    failure: Option<&'a str>,
+    failure: Option<String>,
     success: bool,
     sequences: Option<u64>,
     seconds: Option<Number>,
@@ -375,36 +316,17 @@ struct RunForm<'a> {
     fresh: Option<Number>,
 }
 
-impl<'a> SettingForm<'a> {
-    fn new(setting: &'a Setting, threshold: f64, is_fresh: bool) -> Self {
-        let spread = |spread: Spread| SpreadForm {
-            sequences: spread.sequences,
-            runs: spread.runs,
-            median: Number(spread.median),
-            min: Number(spread.lowest),
-            max: Number(spread.highest),
-        };
-        let form = |run| RunForm::new(run, threshold, is_fresh);
-        Self {
-            setting: &setting.label,
-            changes: &setting.changes,
-            summary: setting.summary(threshold, is_fresh),
-            curve: setting.curve().into_iter().map(spread).collect(),
-            each: setting.runs.iter().map(form).collect(),
-        }
-    }
-}
-
-impl<'a> RunForm<'a> {
-    fn new(run: &'a Run, threshold: f64, is_fresh: bool) -> Self {
+impl Judged {
+    fn new(run: &Run, threshold: f64, is_fresh: bool) -> Self {
         let outcome = Outcome::of(&run.points, threshold);
+        let judged = if is_fresh { run.fresh } else { outcome.best };
         Self {
             folder: file::label(&run.folder),
             seed: run.experiment.training.seed.to_string(),
             finished: run.state == State::Finished,
             state: run.state.word(),
-            failure: run.state.failure(),
-            success: run.succeeded(threshold, is_fresh),
+            failure: run.state.failure().map(str::to_owned),
+            success: judged.is_some_and(|bits| bits < threshold),
             sequences: outcome.first_below.map(|point| point.sequences),
             seconds: outcome.first_below.map(|point| Number(point.seconds)),
             last: outcome.last.map(Number),

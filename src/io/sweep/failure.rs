@@ -12,6 +12,7 @@ const FILE: &str = "failure.json";
 const OLDER: &str = "error.txt";
 /// The words by which a divergence can be told from all else in such a file.
 const OLDER_DIVERGENCE: &str = "is no longer finite";
+const FORMAT: &str = "tapescope-failure";
 const LIMIT: u64 = 1 << 20;
 
 /// Why a run ended before its end.
@@ -22,14 +23,6 @@ pub enum Failure {
     Diverged(String),
     /// Anything else, which another try may not meet.
     Failed(String),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Form {
-    format: String,
-    version: String,
-    #[serde(flatten)]
-    failure: Failure,
 }
 
 impl Failure {
@@ -48,12 +41,7 @@ impl Failure {
     /// # Errors
     /// The file cannot be written; there may be no such folder.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        let json = file::json(&Form {
-            format: "tapescope-failure".to_owned(),
-            version: "1.0".to_owned(),
-            failure: self.clone(),
-        });
-        file::write_atomically(&folder.join(FILE), |to| writeln!(to, "{json}"))
+        file::write_json(&folder.join(FILE), FORMAT, self)
     }
 
     /// What is written down in a folder.
@@ -63,8 +51,7 @@ impl Failure {
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let (path, older) = (folder.join(FILE), folder.join(OLDER));
         if file::exists(&path) {
-            let form: Form = file::read_json(&path, LIMIT, "tapescope-failure")?;
-            return Ok(Some(form.failure));
+            return file::read_json(&path, LIMIT, FORMAT).map(Some);
         }
         if !file::exists(&older) {
             return Ok(None);

@@ -47,8 +47,6 @@ fn short_hash(bytes: &[u8]) -> String {
 
 #[derive(Serialize, Deserialize)]
 struct Form {
-    format: String,
-    version: String,
     /// The names of the folders.
     runs: BTreeSet<String>,
 }
@@ -68,12 +66,7 @@ pub fn write_plan(folder: &Path, runs: BTreeSet<String>) -> Result<(), Error> {
         return Err(Error::content(&file::label(&path), "runs", problem));
     }
     file::create_folder(folder)?;
-    let json = file::json(&Form {
-        format: FORMAT.to_owned(),
-        version: "1.0".to_owned(),
-        runs,
-    });
-    file::write_atomically(&path, |to| writeln!(to, "{json}"))
+    file::write_json(&path, FORMAT, &Form { runs })
 }
 
 /// True for the name of such a list.

@@ -1,11 +1,12 @@
 //! How far a run is: what its log says, as far as its weights bear it out.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use super::{Failure, changes};
 use crate::io::lock::Lock;
-use crate::io::log::{self, Log};
-use crate::io::run::{CHECKPOINT, Contents, LOCK, LOG, is_finished};
+use crate::io::log;
+use crate::io::run::{CHECKPOINT, LOCK, LOG, is_finished};
 use crate::io::{Error, Experiment, RunFolder, file, weights};
 use crate::train::HistoryPoint;
 
@@ -80,82 +81,80 @@ pub fn progress(folder: &Path, experiment: &Experiment) -> Result<Progress, Erro
 }
 
 fn progress_of_free(folder: &Path, experiment: &Experiment) -> Result<Progress, Error> {
-    let log = match RunFolder::contents(folder)? {
-        Contents::Nothing => return Ok(Progress::New),
-        Contents::Unfinished(log) | Contents::Finished(log) => log,
+    let Some(begun) = RunFolder::contents(folder)? else {
+        return Ok(Progress::New);
     };
-    let difference = changes(&[&log.experiment, experiment], &IMMATERIAL)
-        .into_iter()
-        .next()
-        .map(|(path, values)| {
-            let [there, here] = [&values[0], &values[1]].map(|v| v.as_deref().unwrap_or("absent"));
-            format!("`{path}` is {there} there, and {here} here")
-        });
-    if let Some(difference) = difference {
+    let differs = changes(&[&begun.log.experiment, experiment], &IMMATERIAL);
+    if let Some(path) = differs.iter().flat_map(BTreeMap::keys).min() {
+        let value = |index: usize| differs[index].get(path).map_or("absent", String::as_str);
+        let (there, here) = (value(0), value(1));
+        let difference = format!("`{path}` is {there} there, and {here} here");
         return Ok(Progress::Other(difference));
     }
-    Ok(match read(folder)?.state {
+    Ok(match Run::read(folder)?.state {
         State::Finished | State::Failed(Failure::Diverged(_)) => Progress::Finished,
         State::Running(holder) => Progress::Running(holder),
-        State::Failed(Failure::Failed(_)) | State::Interrupted => {
-            if file::exists(&folder.join(CHECKPOINT)) {
-                Progress::Begun
-            } else {
-                Progress::Broken
-            }
+        _ if file::exists(&folder.join(CHECKPOINT)) => Progress::Begun,
+        _ => Progress::Broken,
+    })
+}
+
+/// A training run as it lies in its folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Where it is.
+    pub folder: PathBuf,
+    /// What it learns.
+    pub experiment: Experiment,
+    /// The validations, as far as the weights bear them out.
+    pub points: Vec<HistoryPoint>,
+    /// How many validations of its log are left out: they speak of weights that are not there.
+    pub unfounded: usize,
+    /// What has become of it.
+    pub state: State,
+    /// Bits per sequence of its best weights on fresh episodes, where they were measured.
+    pub fresh: Option<f64>,
+}
+
+impl Run {
+    pub(super) fn read(folder: &Path) -> Result<Self, Error> {
+        // Weights are written before the line of the log that tells of them, so they are read after it.
+        let mut log = log::read(&folder.join(LOG))?;
+        let (mut is_finished, mut history) = (false, Vec::new());
+        if RunFolder::is_taken(folder) {
+            let trained = weights::read(&RunFolder::weights_at(folder)?)?;
+            is_finished = self::is_finished(&log, &trained);
+            history = trained.history;
         }
-    })
-}
-
-/// A run as it lies in its folder.
-pub(super) struct Standing {
-    pub(super) log: Log,
-    pub(super) state: State,
-    /// How many validations of the log were left out: they speak of weights that are not there.
-    pub(super) unfounded: usize,
-}
-
-pub(super) fn read(folder: &Path) -> Result<Standing, Error> {
-    // Weights are written before the line of the log that tells of them, so they are read after it.
-    let mut log = log::read(&folder.join(LOG))?;
-    let trained = if RunFolder::is_taken(folder) {
-        Some(weights::read(&RunFolder::weights_at(folder)?)?)
-    } else {
-        None
-    };
-    let is_finished = trained
-        .as_ref()
-        .is_some_and(|trained| is_finished(&log, trained));
-    let history = trained.map(|trained| trained.history);
-    let founded = founded(&log.points, history.as_deref());
-    let unfounded = log.points.len() - founded;
-    log.points.truncate(founded);
-    let state = if is_finished && unfounded == 0 {
-        State::Finished
-    } else if let Some(holder) = Lock::holder(&folder.join(LOCK))? {
-        State::Running(holder)
-    } else {
-        Failure::read(folder)?.map_or(State::Interrupted, State::Failed)
-    };
-    Ok(Standing {
-        log,
-        state,
-        unfounded,
-    })
+        let founded = founded(&log.points, &history);
+        let unfounded = log.points.len() - founded;
+        log.points.truncate(founded);
+        let state = if is_finished && unfounded == 0 {
+            State::Finished
+        } else if let Some(holder) = Lock::holder(&folder.join(LOCK))? {
+            State::Running(holder)
+        } else {
+            Failure::read(folder)?.map_or(State::Interrupted, State::Failed)
+        };
+        Ok(Self {
+            folder: folder.to_owned(),
+            experiment: log.experiment,
+            points: log.points,
+            unfounded,
+            state,
+            fresh: None,
+        })
+    }
 }
 
 /// How many of the validations of a log may be believed. The weights, which are those of the best one, hold
 /// the history until then; what is better than they are, or other than they say, is of weights that are lost.
-fn founded(points: &[HistoryPoint], history: Option<&[HistoryPoint]>) -> usize {
-    let history = history.unwrap_or_default();
-    let key = |point: &HistoryPoint| {
-        let bits = point.validation.bits_per_sequence;
-        (point.sequences, bits.to_bits())
-    };
+fn founded(points: &[HistoryPoint], history: &[HistoryPoint]) -> usize {
+    let bits = |point: &HistoryPoint| point.validation.bits_per_sequence;
+    let key = |point: &HistoryPoint| (point.sequences, bits(point).to_bits());
     if points.iter().zip(history).any(|(a, b)| key(a) != key(b)) {
         return 0;
     }
-    let bits = |point: &HistoryPoint| point.validation.bits_per_sequence;
     let best = log::best(history).map_or(f64::INFINITY, |index| bits(&history[index]));
     let is_better = |point: &HistoryPoint| bits(point) < best;
     let behind = points.get(history.len()..).unwrap_or_default();
@@ -190,14 +189,13 @@ mod tests {
         let checkpoint = folder.join("checkpoint.safetensors");
         fs::remove_file(checkpoint).unwrap();
         assert_eq!(progress(&wanted), Progress::Broken);
-        Failure::Failed("no space left".into())
-            .write(&folder)
-            .unwrap();
-        assert_eq!(progress(&wanted), Progress::Broken);
-        Failure::Diverged("not finite".into())
-            .write(&folder)
-            .unwrap();
-        assert_eq!(progress(&wanted), Progress::Finished);
+        for (failure, then) in [
+            (Failure::Failed("no space left".into()), Progress::Broken),
+            (Failure::Diverged("not finite".into()), Progress::Finished),
+        ] {
+            failure.write(&folder).unwrap();
+            assert_eq!(progress(&wanted), then);
+        }
     }
 
     /// What the log says, what the weights say (they end with the best), and how much of the log stands.
@@ -229,10 +227,10 @@ mod tests {
                 None => fs::remove_file(folder.join("weights.safetensors")).unwrap_or_default(),
                 Some(history) => write_weights(&folder, &wanted, points(history)),
             }
-            let standing = read(&folder).unwrap();
-            assert_eq!(standing.log.points.len(), stands, "case {index}");
-            assert_eq!(standing.unfounded, log.len() - stands, "case {index}");
-            let is_finished = standing.state == State::Finished;
+            let run = Run::read(&folder).unwrap();
+            assert_eq!(run.points.len(), stands, "case {index}");
+            assert_eq!(run.unfounded, log.len() - stands, "case {index}");
+            let is_finished = run.state == State::Finished;
             assert_eq!(is_finished, stands == 2, "case {index}");
         }
     }

@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use super::table::{Column, Format, Table};
-use super::{Usage, note, threads};
+use super::{MOST_EPISODES, note, refuse, threads, up_to};
 use crate::figure::Format as Picture;
 use crate::figure::curves::{Curve, learning_curves};
-use crate::io::sweep::{
-    Failure, Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json,
-};
+use crate::io::measurement::Number;
+use crate::io::sweep::{Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json};
 use crate::io::{RunFolder, label, picture, weights};
-use crate::train::{UNSEEN_SEED, evaluate, thin};
+use crate::train::{Spread, UNSEEN_SEED, evaluate, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
@@ -19,30 +20,50 @@ const MOST_POINTS: usize = 12;
 const PNG_SCALE: f32 = 2.0;
 
 /// What is to be gathered, and how it is to be shown.
-pub(super) struct Collect<'a> {
-    pub(super) folders: &'a [PathBuf],
-    /// Bits per sequence below which a run has succeeded.
-    pub(super) threshold: f64,
-    /// How many fresh episodes to measure the best weights on.
-    pub(super) fresh: Option<usize>,
-    pub(super) format: Format,
-    pub(super) svg: Option<&'a Path>,
+#[derive(Debug, Args)]
+pub(super) struct Collect {
+    /// Gather the runs in these folders, instead of training.
+    #[arg(long = "collect", value_name = "DIR", num_args = 1.., id = "collect",
+          conflicts_with_all = ["preset", "seeds", "shard", "overrides", "sequences", "grids", "out", "jobs", "dry_run"])]
+    folders: Vec<PathBuf>,
+    /// With --collect: bits per sequence below which a run has succeeded; the default is for tasks that
+    /// can be solved, N-grams need 134.
+    #[arg(long, value_name = "BITS", default_value_t = 0.1, conflicts_with = "preset",
+          value_parser = threshold, allow_negative_numbers = true)]
+    threshold: f64,
+    /// With --collect: judge by the best weights on this many fresh episodes [default when given: 500].
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "500", conflicts_with = "preset",
+          value_parser = up_to(MOST_EPISODES), allow_negative_numbers = true)]
+    fresh: Option<usize>,
+    /// With --collect: how to write the tables.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "preset")]
+    format: Format,
+    /// With --collect: draw the learning curves into this file, which ends in .svg or .png.
+    #[arg(long, value_name = "FILE.SVG", conflicts_with = "preset")]
+    svg: Option<PathBuf>,
 }
 
-impl Collect<'_> {
+fn threshold(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(bits) if bits > 0.0 && f64::is_finite(bits) => Ok(bits),
+        _ => Err("expected bits per sequence, a number above 0".to_owned()),
+    }
+}
+
+impl Collect {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let picture = self.svg.map(picture_format).transpose()?;
-        let mut found = find(self.folders)?;
+        let svg = self.svg.as_deref();
+        let picture = svg.map(picture_format).transpose()?;
+        let mut found = find(&self.folders)?;
         let damaged = found.damaged.len();
         let all = damaged + found.runs.len();
         for error in &found.damaged {
             note(&error.to_string());
         }
         let (mut settings, twice) = by_setting(std::mem::take(&mut found.runs));
-        for folder in twice {
+        for folder in twice.iter().map(|folder| label(folder)) {
             note(&format!(
-                "{}: left out, this setting and seed are there already",
-                label(&folder)
+                "{folder}: left out, this setting and seed are there already"
             ));
         }
         for run in settings.iter_mut().flat_map(|setting| &mut setting.runs) {
@@ -52,23 +73,20 @@ impl Collect<'_> {
             }
         }
         never_started(&found);
-        if let (Some(path), Some(format)) = (self.svg, picture) {
+        if let (Some(path), Some(format)) = (svg, picture) {
             self.draw(path, format, &settings)?;
         }
         if self.format == Format::Json {
-            writeln!(
-                out,
-                "{}",
-                to_json(&settings, &found, self.threshold, self.fresh)
-            )?;
+            let json = to_json(&settings, &found, self.threshold, self.fresh);
+            writeln!(out, "{json}")?;
         } else {
             self.summaries(out, &settings)?;
             self.curves(out, &settings)?;
         }
         if damaged > 0 {
-            let problem =
-                format!("{damaged} of {all} runs and plans cannot be read and are not counted");
-            return Err(Usage(problem).into());
+            return refuse(format!(
+                "{damaged} of {all} runs and plans cannot be read and are not counted"
+            ));
         }
         Ok(())
     }
@@ -90,27 +108,31 @@ impl Collect<'_> {
     }
 
     fn summaries(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
-        let is_fresh = self.fresh.is_some();
-        let asked = |(heading, ..): &&Measured| is_fresh || !heading.starts_with("fresh");
-        let measured: Vec<_> = MEASURED.iter().filter(asked).collect();
-        let labels = settings.iter().map(|setting| setting.label.as_str());
-        let numbers = measured
-            .iter()
-            .map(|(heading, width, _)| Column::numbers(heading, *width));
-        let table = Table {
-            columns: std::iter::once(Column::words("setting", labels))
-                .chain(numbers)
-                .collect(),
-            is_markdown: self.format == Format::Markdown,
-        };
+        let mut columns: Vec<Column<(&str, Summary)>> = vec![
+            Column::words("setting", labels(settings), |row| row.0.to_owned()),
+            Column::numbers("runs", 0, |(_, all)| all.runs.to_string()),
+            Column::numbers("success", 0, |(_, all)| {
+                let share = 100.0 * all.successes as f64 / all.runs.max(1) as f64;
+                format!("{share:.0}%")
+            }),
+            Column::numbers("sequences", 0, |row| decimals(median(row.1.sequences), 0)),
+            Column::numbers("worst", 9, |row| decimals(worst(row.1.sequences), 0)),
+            Column::numbers("seconds", 0, |row| decimals(median(row.1.seconds), 1)),
+            Column::numbers("best", 8, |row| bits(median(row.1.best))),
+            Column::numbers("last", 8, |row| bits(median(row.1.last))),
+            Column::numbers("after", 8, |row| bits(row.1.worst_after)),
+        ];
+        if self.fresh.is_some() {
+            let fresh_worst = |row: &(_, Summary)| bits(worst(row.1.fresh));
+            columns.push(Column::numbers("fresh", 8, |row| bits(median(row.1.fresh))));
+            columns.push(Column::numbers("fresh worst", 11, fresh_worst));
+        }
+        let format = self.format;
+        let table = Table { columns, format };
         table.head(out)?;
         for setting in settings {
-            let summary = setting.summary(self.threshold, is_fresh);
-            let cells = measured.iter().map(|(.., cell)| cell(&summary));
-            let cells: Vec<String> = std::iter::once(setting.label.clone())
-                .chain(cells)
-                .collect();
-            table.row(out, &cells)?;
+            let summary = setting.summary(self.threshold, self.fresh.is_some());
+            table.row(out, &(&setting.label, summary))?;
         }
         let criterion = match self.fresh {
             None => "best validation".to_owned(),
@@ -126,20 +148,16 @@ impl Collect<'_> {
     }
 
     fn curves(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
-        let table = Table {
-            columns: vec![
-                Column::words(
-                    "setting",
-                    settings.iter().map(|setting| setting.label.as_str()),
-                ),
-                Column::numbers("sequences", 0),
-                Column::numbers("runs", 0),
-                Column::numbers("median", 8),
-                Column::numbers("min", 8),
-                Column::numbers("max", 8),
-            ],
-            is_markdown: self.format == Format::Markdown,
-        };
+        let columns: Vec<Column<(&str, Spread)>> = vec![
+            Column::words("setting", labels(settings), |row| row.0.to_owned()),
+            Column::numbers("sequences", 0, |row| row.1.sequences.to_string()),
+            Column::numbers("runs", 0, |row| row.1.runs.to_string()),
+            Column::numbers("median", 8, |row| bits(Some(Number(row.1.median)))),
+            Column::numbers("min", 8, |row| bits(Some(Number(row.1.lowest)))),
+            Column::numbers("max", 8, |row| bits(Some(Number(row.1.highest)))),
+        ];
+        let format = self.format;
+        let table = Table { columns, format };
         if settings.iter().all(|setting| setting.curve().is_empty()) {
             return Ok(());
         }
@@ -147,69 +165,44 @@ impl Collect<'_> {
         table.head(out)?;
         for setting in settings {
             for point in thin(&setting.curve(), MOST_POINTS) {
-                let cells = [
-                    setting.label.clone(),
-                    point.sequences.to_string(),
-                    point.runs.to_string(),
-                    bits(Some(point.median)),
-                    bits(Some(point.lowest)),
-                    bits(Some(point.highest)),
-                ];
-                table.row(out, &cells)?;
+                table.row(out, &(&setting.label, point))?;
             }
         }
         Ok(())
     }
 }
 
-/// A column of the summaries: its heading, the width of its widest cell where that is known, and a cell.
-type Measured = (&'static str, usize, fn(&Summary) -> String);
-
-/// What is said of a setting. The last two stand there where the weights were measured on fresh episodes.
-const MEASURED: [Measured; 10] = [
-    ("runs", 0, |all| all.runs.to_string()),
-    ("success", 0, |all| {
-        let share = 100.0 * all.successes as f64 / all.runs.max(1) as f64;
-        format!("{share:.0}%")
-    }),
-    ("sequences", 0, |all| decimals(median(all.sequences), 0)),
-    ("worst", 9, |all| decimals(worst(all.sequences), 0)),
-    ("seconds", 0, |all| decimals(median(all.seconds), 1)),
-    ("best", 8, |all| bits(median(all.best))),
-    ("last", 8, |all| bits(median(all.last))),
-    ("after", 8, |all| bits(all.worst_after.map(|worst| worst.0))),
-    ("fresh", 8, |all| bits(median(all.fresh))),
-    ("fresh worst", 11, |all| bits(worst(all.fresh))),
-];
-
-fn median(pair: Option<Pair>) -> Option<f64> {
-    pair.map(|pair| pair.median.0)
+fn labels(settings: &[Setting]) -> impl Iterator<Item = &str> {
+    settings.iter().map(|setting| setting.label.as_str())
 }
 
-fn worst(pair: Option<Pair>) -> Option<f64> {
-    pair.map(|pair| pair.worst.0)
+fn median(pair: Option<Pair>) -> Option<Number> {
+    pair.map(|pair| pair.median)
 }
 
-fn decimals(value: Option<f64>, count: usize) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.count$}"))
+fn worst(pair: Option<Pair>) -> Option<Number> {
+    pair.map(|pair| pair.worst)
 }
 
-fn bits(value: Option<f64>) -> String {
+fn decimals(value: Option<Number>, count: usize) -> String {
+    value.map_or("-".to_owned(), |Number(value)| format!("{value:.count$}"))
+}
+
+fn bits(value: Option<Number>) -> String {
     match value {
-        None => "-".to_owned(),
-        Some(bits) if bits.is_finite() => format!("{bits:.3}"),
-        Some(_) => "no number".to_owned(),
+        Some(Number(bits)) if !bits.is_finite() => "no number".to_owned(),
+        bits => decimals(bits, 3),
     }
 }
 
 /// What to write, by the end of the name.
-fn picture_format(path: &Path) -> Result<Picture, Usage> {
+fn picture_format(path: &Path) -> anyhow::Result<Picture> {
     match Picture::of(path) {
         Some(format @ (Picture::Svg | Picture::Png)) => Ok(format),
-        _ => Err(Usage(format!(
+        _ => refuse(format!(
             "--svg {}: expected a name that ends in .svg or .png",
             label(path)
-        ))),
+        )),
     }
 }
 
@@ -238,26 +231,23 @@ fn unfinished(run: &Run) {
 /// Says which runs were planned and have not begun.
 fn never_started(found: &Found) {
     const MOST: usize = 5;
-    let missing = &found.missing;
-    for (folder, failure) in missing {
+    let mut names = Vec::new();
+    for (folder, failure) in &found.missing {
+        names.push(label(folder));
         if let Some(failure) = failure {
             note(&format!("{}: {}", label(folder), failure.words()));
         }
     }
-    if missing.is_empty() {
-        return;
+    let (missing, planned) = (names.len(), found.planned.len());
+    if missing > MOST {
+        names.splice(MOST.., ["…".to_owned()]);
     }
-    let name = |(folder, _): &(PathBuf, Option<Failure>)| label(folder);
-    let mut names: Vec<String> = missing.iter().take(MOST).map(name).collect();
-    if missing.len() > MOST {
-        names.push("…".to_owned());
+    if missing > 0 {
+        let names = names.join(", ");
+        note(&format!(
+            "{missing} of {planned} runs never started: {names}"
+        ));
     }
-    note(&format!(
-        "{} of {} runs never started: {}",
-        missing.len(),
-        found.planned.len(),
-        names.join(", ")
-    ));
 }
 
 /// Bits per sequence of the best weights of a run on fresh episodes; `None` where there are none to read.

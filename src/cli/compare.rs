@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Usage, machine, quoted};
-use crate::io::trace::{self, Comparison, Difference, Imported, Outcome, Verified};
+use super::{Undone, machine, quoted, refuse};
+use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset};
 
 const VERIFY_EXAMPLES: &str = "\
@@ -30,16 +30,6 @@ Examples:
 Sizes are compared first, then what the files say of episode and machine, then values in the order of the \
 computation.
 Exit codes: 0 the same, 1 something differs, 2 a trace cannot be read.";
-
-/// Something differs, and has been printed.
-#[derive(Debug, thiserror::Error)]
-#[error("something differs")]
-pub(super) struct Differs;
-
-/// All holds that could be checked, and what could not has been printed.
-#[derive(Debug, thiserror::Error)]
-#[error("holds in part")]
-pub(super) struct InPart;
 
 /// Recompute every stage of a trace from what its heads emitted; report the first difference.
 #[derive(Debug, Args)]
@@ -85,11 +75,10 @@ fn read(path: &Path) -> anyhow::Result<Imported> {
         is_name || path.is_dir() || path.extension().is_some_and(|end| end == "safetensors");
     match trace::read(path) {
         Err(_) if is_machine => {
-            let command =
-                quoted(&["trace", &name, "--out", "episode.ntmtrace.json"].map(str::to_owned));
-            let problem =
-                format!("{name} is a machine, not a trace of one; make a trace first: {command}");
-            Err(Usage(problem).into())
+            let command = quoted(&["trace", &name, "--out", "episode.ntmtrace.json"]);
+            refuse(format!(
+                "{name} is a machine, not a trace of one; make a trace first: {command}"
+            ))
         }
         other => Ok(other?),
     }
@@ -102,33 +91,28 @@ impl Verify {
         let imported = read(&self.trace)?;
         let found = trace::verify(&imported, self.tolerance);
         let (file, outcome) = (label(&self.trace), found.outcome());
-        let summary = summary(&found.comparison, self.tolerance);
-        match (&found.comparison.first, outcome) {
-            (Some(first), _) => {
-                let values = format!("{} is recorded, {} is expected", first.first, first.second);
-                report(out, &file, first, &values)?;
-                writeln!(out, "{summary}")?;
-            }
-            (None, Outcome::Nothing) => {
-                writeln!(out, "{file}: nothing in it can be recomputed and compared")?;
-            }
-            (None, Outcome::InPart) => {
+        let holds = match outcome {
+            Outcome::InPart => {
                 let (all, whole) = (found.following(), found.whole());
-                writeln!(
-                    out,
-                    "{file}: holds in part: {whole} of {all} arrays that follow from others, {summary}"
-                )?;
+                format!("holds in part: {whole} of {all} arrays that follow from others, ")
             }
-            (None, _) => writeln!(out, "{file}: every stage holds: {summary}")?,
+            _ => "every stage holds: ".to_owned(),
+        };
+        if outcome == Outcome::Nothing {
+            writeln!(out, "{file}: nothing in it can be recomputed and compared")?;
+        } else {
+            let values =
+                |recorded, expected| format!("{recorded} is recorded, {expected} is expected");
+            let told = [&*file, &format!("{file}: {holds}")];
+            tell(out, told, &found.comparison, self.tolerance, values)?;
         }
         details(out, &imported, &found)?;
         let replayed = trained.map(|trained| self.replay(out, &imported, &trained));
         let same = replayed.transpose()?.unwrap_or(true);
         match outcome {
-            Outcome::Holds | Outcome::InPart if !same => Err(Differs.into()),
-            Outcome::Holds => Ok(()),
-            Outcome::InPart => Err(InPart.into()),
-            Outcome::Differs | Outcome::Nothing => Err(Differs.into()),
+            Outcome::Holds if same => Ok(()),
+            Outcome::InPart if same => Err(Undone::InPart.into()),
+            _ => Err(Undone::Differs.into()),
         }
     }
 
@@ -151,20 +135,15 @@ impl Verify {
             Ok(found) => found,
             Err(lines) => {
                 let lines = lines.join("; ");
-                let problem =
-                    format!("--weights {weights}: is another machine than that of {file}: {lines}");
-                return Err(Usage(problem).into());
+                return refuse(format!(
+                    "--weights {weights}: is another machine than that of {file}: {lines}"
+                ));
             }
         };
-        let summary = summary(&found, self.tolerance);
-        match &found.first {
-            None => writeln!(out, "with {weights} every array comes out again: {summary}")?,
-            Some(first) => {
-                let values = format!("{} is recorded, {} comes out", first.first, first.second);
-                report(out, &format!("with {weights}"), first, &values)?;
-                writeln!(out, "{summary}")?;
-            }
-        }
+        let with = format!("with {weights}");
+        let told = [&*with, &format!("{with} every array comes out again: ")];
+        let values = |recorded, again| format!("{recorded} is recorded, {again} comes out");
+        tell(out, told, &found, self.tolerance, values)?;
         Ok(found.first.is_none())
     }
 }
@@ -240,7 +219,7 @@ impl Diff {
                 for line in lines {
                     writeln!(out, "  {line}")?;
                 }
-                return Err(Differs.into());
+                return Err(Undone::Differs.into());
             }
         };
         if !found.declared.is_empty() {
@@ -249,19 +228,12 @@ impl Diff {
                 writeln!(out, "  {line}")?;
             }
         }
-        match &found.first {
-            None if found.declared.is_empty() => writeln!(
-                out,
-                "{files}: the same: {}",
-                summary(&found, self.tolerance)
-            )?,
-            None => writeln!(out, "{}", summary(&found, self.tolerance))?,
-            Some(first) => {
-                let values = format!("{} and {}", first.first, first.second);
-                report(out, &files, first, &values)?;
-                writeln!(out, "{}", summary(&found, self.tolerance))?;
-            }
-        }
+        let same = match found.declared[..] {
+            [] => format!("{files}: the same: "),
+            _ => String::new(),
+        };
+        let values = |a, b| format!("{a} and {b}");
+        tell(out, [&files, &same], &found, self.tolerance, values)?;
         for (file, trace) in [(&self.a, &a), (&self.b, &b)] {
             let absent = &trace.recording.absent;
             if !absent.is_empty() {
@@ -274,47 +246,51 @@ impl Diff {
             }
         }
         if found.first.is_some() || !found.declared.is_empty() {
-            return Err(Differs.into());
+            return Err(Undone::Differs.into());
         }
         Ok(())
     }
 }
 
-/// The first difference, in a line.
-fn report(
+/// The first difference in a line, with its two values, and behind it how far all agree; or, where there is none,
+/// that behind `same`.
+fn tell(
     out: &mut impl Write,
-    files: &str,
-    first: &Difference,
-    values: &str,
+    [files, same]: [&str; 2],
+    found: &Comparison,
+    tolerance: f64,
+    values: impl Fn(f32, f32) -> String,
 ) -> std::io::Result<()> {
-    let step = first.step.map_or_else(
-        || "before the first step".to_owned(),
-        |step| format!("step {step}"),
-    );
-    let (array, index) = (&first.array, &first.index);
+    let mut before = same;
+    if let Some(first) = &found.first {
+        let step = match first.step {
+            Some(step) => format!("step {step}"),
+            None => "before the first step".to_owned(),
+        };
+        let (array, index, values) = (
+            &first.array,
+            &first.index,
+            values(first.first, first.second),
+        );
+        writeln!(
+            out,
+            "{files}: the first difference, {step}: {array}{index:?}: {values}"
+        )?;
+        before = "";
+    }
+    let how_many = match (found.values, found.differing) {
+        (values, 0) => format!("{values} values compared"),
+        (values, differing) => {
+            format!("{differing} of {values} values differ by more than {tolerance:e}")
+        }
+    };
+    // Two digits are enough of a difference.
+    let largest = match found.largest {
+        0.0 => "0".to_owned(),
+        largest => format!("{largest:.1e}"),
+    };
     writeln!(
         out,
-        "{files}: the first difference, {step}: {array}{index:?}: {values}"
+        "{before}{how_many}, the largest difference is {largest}"
     )
-}
-
-fn summary(found: &Comparison, tolerance: f64) -> String {
-    let (values, differing) = (found.values, found.differing);
-    let how_many = match differing {
-        0 => format!("{values} values compared"),
-        _ => format!("{differing} of {values} values differ by more than {tolerance:e}"),
-    };
-    format!(
-        "{how_many}, the largest difference is {}",
-        shown(found.largest)
-    )
-}
-
-/// Two digits are enough of a difference.
-fn shown(difference: f64) -> String {
-    if difference == 0.0 {
-        "0".to_owned()
-    } else {
-        format!("{difference:.1e}")
-    }
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Usage, from_zero, items, length, machine, note, repeats, rows};
+use super::{from_zero, machine, note, refuse, rows, up_to};
 use crate::io::{Experiment, Trained, bits, label, trace};
 use crate::model::ModelConfig;
-use crate::task::{Episode, Task};
-use crate::train::{Demand, Part, Recording, UNSEEN_SEED, Work};
+use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
+use crate::train::{Part, Recording, UNSEEN_SEED, Work};
 
 /// An episode that was asked for.
 #[derive(Debug)]
@@ -28,13 +28,13 @@ pub(super) struct EpisodeArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
     /// Length of the sequence, in vectors [default: drawn as in training].
-    #[arg(long, value_name = "L", value_parser = length, allow_negative_numbers = true, conflicts_with = "input")]
+    #[arg(long, value_name = "L", value_parser = up_to(MAX_LENGTH), allow_negative_numbers = true, conflicts_with = "input")]
     length: Option<usize>,
     /// Number of items, for tasks that have them [default: drawn as in training].
-    #[arg(long, value_name = "N", value_parser = items, allow_negative_numbers = true, conflicts_with = "input")]
+    #[arg(long, value_name = "N", value_parser = up_to(MAX_ITEMS), allow_negative_numbers = true, conflicts_with = "input")]
     items: Option<usize>,
     /// Number of repeats [default: drawn as in training].
-    #[arg(long, value_name = "R", value_parser = repeats, allow_negative_numbers = true)]
+    #[arg(long, value_name = "R", value_parser = up_to(MAX_REPEATS), allow_negative_numbers = true)]
     repeats: Option<usize>,
     /// Seed of the episode [default: 1000000].
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
@@ -57,11 +57,11 @@ impl EpisodeArgs {
     }
 
     /// That nothing is asked of a recorded trace, which is `done` as it is: drawn, shown.
-    pub(super) fn check_none(&self, source: &str, done: &str) -> Result<(), Usage> {
+    pub(super) fn check_none(&self, source: &str, done: &str) -> anyhow::Result<()> {
         self.given().map_or(Ok(()), |option| {
-            Err(Usage(format!(
+            refuse(format!(
                 "{option}: {source} is a recorded trace and is {done} as it is; {option} needs a preset or weights"
-            )))
+            ))
         })
     }
 
@@ -90,15 +90,14 @@ impl EpisodeArgs {
         let mut trained = machine::read(path, self.rows)?;
         let (task, config) = (&experiment.task, &trained.machine.config);
         if (task.inputs(), task.outputs()) != (config.inputs(), config.outputs()) {
-            let problem = format!(
+            return refuse(format!(
                 "{label}: the machine has {} inputs and {} outputs; the task of {} has {} and {}",
                 config.inputs(),
                 config.outputs(),
                 experiment.name,
                 task.inputs(),
                 task.outputs()
-            );
-            return Err(Usage(problem).into());
+            ));
         }
         trained.experiment = experiment;
         Ok(trained)
@@ -115,8 +114,7 @@ impl EpisodeArgs {
     pub(super) fn choose(&self, name: &str, trained: &Trained) -> anyhow::Result<Chosen> {
         let mut task = trained.experiment.task.clone();
         if self.repeats.is_some() && task.repeats().is_none() {
-            let problem = format!("--repeats: the task `{}` has no repeats", task.name());
-            return Err(Usage(problem).into());
+            return machine::no_repeats(&task);
         }
         let config = &trained.machine.config;
         if let Some(path) = &self.input {
@@ -172,12 +170,7 @@ pub(super) fn is_trace(source: &str) -> bool {
 }
 
 fn check_size(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
-    let demand = Demand {
-        config: config.clone(),
-        steps: task.longest(),
-        work: Work::Recording,
-    };
     let steps = format!("--{}", task.measure().name());
     let parts = [(Part::Rows, "--rows"), (Part::Steps, &steps)];
-    machine::check_size(&demand, name, &parts)
+    machine::check_size(config, task, Work::Recording, name, &parts)
 }

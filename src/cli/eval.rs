@@ -8,13 +8,12 @@ use clap::Args;
 use super::suite::Suite;
 use super::table::Format;
 use super::{
-    Sizes, Usage, from_zero, item_counts, lengths, machine, note, repeat_counts, rows,
-    thread_count, threads, whole_number,
+    MOST_EPISODES, MOST_THREADS, Sizes, from_zero, machine, note, rows, sizes_up_to, threads, up_to,
 };
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
-use crate::task::{Measure, Task};
-use crate::train::{Evaluation, Measurement, Part, UNSEEN_SEED, measure, optimum};
+use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure, Task};
+use crate::train::{Evaluation, Measurement, Part, UNSEEN_SEED, Work, measure, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,16 +48,16 @@ pub(super) struct Eval {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
     format: Format,
     /// Lengths of the sequences, in vectors, such as 10,50 or 10..20 [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = lengths, allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = sizes_up_to(MAX_LENGTH), allow_negative_numbers = true)]
     lengths: Vec<Sizes>,
     /// Numbers of items, for tasks that have them [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = item_counts, allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = sizes_up_to(MAX_ITEMS), allow_negative_numbers = true)]
     items: Vec<Sizes>,
     /// Numbers of repeats [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = repeat_counts, allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = sizes_up_to(MAX_REPEATS), allow_negative_numbers = true)]
     repeats: Vec<Sizes>,
     /// Episodes per line of the table [default: that of the preset].
-    #[arg(long, value_name = "E", value_parser = episode_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", value_parser = up_to(MOST_EPISODES), allow_negative_numbers = true)]
     episodes: Option<usize>,
     /// Seed of the episodes.
     #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, value_parser = from_zero, allow_negative_numbers = true)]
@@ -67,15 +66,11 @@ pub(super) struct Eval {
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: Option<usize>,
     /// Threads to use [default: one per processor]; the result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     threads: Option<usize>,
     /// Print one JSON object per line instead of a table.
     #[arg(long)]
     json: bool,
-}
-
-fn episode_count(text: &str) -> Result<usize, String> {
-    whole_number(text, 10_000_000)
 }
 
 /// A machine, what it was called, and a task for every line of its table.
@@ -123,7 +118,8 @@ impl Eval {
                 (Part::Steps, steps),
                 (Part::Threads, "--threads"),
             ];
-            machine::check_measuring(&trained, task, at_a_time, name, &parts)?;
+            let work = Work::Measuring { threads: at_a_time };
+            machine::check_size(&trained.machine.config, task, work, name, &parts)?;
         }
         Ok(Asked {
             name,
@@ -180,8 +176,7 @@ impl Eval {
         };
         let (task, preset) = (&trained.experiment.task, &trained.experiment.evaluation);
         if task.repeats().is_none() && !self.repeats.is_empty() {
-            let problem = format!("--repeats: the task `{}` has no repeats", task.name());
-            return Err(Usage(problem).into());
+            return machine::no_repeats(task);
         }
         let [lengths, items, repeats] =
             [&self.lengths, &self.items, &self.repeats].map(|ranges| Sizes::all(ranges));

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::Usage;
+use super::{Usage, refuse};
 use crate::io::{Error, Experiment, RunFolder, Trained, label, preset, room, trace, weights};
+use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
 use crate::train::{Demand, Part, Work};
 
@@ -17,27 +18,26 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     if !is_preset {
         return Err(Error::unknown("preset or weights file", name, preset::names()).into());
     }
-    let shipped = weights::shipped()
-        .into_iter()
-        .find(|machine| machine.experiment.name == name);
-    let shipped = shipped.ok_or_else(|| no_weights(name))?;
-    with_rows(shipped, name, rows)
+    let mut shipped = weights::shipped().into_iter();
+    match shipped.find(|machine| machine.experiment.name == name) {
+        Some(machine) => with_rows(machine, name, rows),
+        None => no_weights(name),
+    }
 }
 
 /// The machine in a weights file or the folder of a run, on `rows` memory rows.
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
     if trace::is_named_so(path) {
         let path = label(path);
-        let problem =
-            format!("{path} is a trace, not a weights file; tapescope view {path} shows it");
-        return Err(Usage(problem).into());
+        return refuse(format!(
+            "{path} is a trace, not a weights file; tapescope view {path} shows it"
+        ));
     }
     if path.extension().is_some_and(|end| end == "json") && path.is_file() {
         let path = label(path);
-        let problem = format!(
+        return refuse(format!(
             "{path} is not a weights file; an experiment is trained first: tapescope train {path}"
-        );
-        return Err(Usage(problem).into());
+        ));
     }
     let path = RunFolder::weights_at(path)?;
     let label = label(&path);
@@ -60,10 +60,15 @@ fn with_rows(mut machine: Trained, name: &str, rows: Option<usize>) -> anyhow::R
     Ok(machine)
 }
 
-pub(super) fn no_weights(name: &str) -> Usage {
-    Usage(format!(
+pub(super) fn no_weights<T>(name: &str) -> anyhow::Result<T> {
+    refuse(format!(
         "no trained weights ship for `{name}`; train them with: tapescope train {name}"
     ))
+}
+
+pub(super) fn no_repeats<T>(task: &Task) -> anyhow::Result<T> {
+    let task = task.name();
+    refuse(format!("--repeats: the task `{task}` has no repeats"))
 }
 
 /// The sizes that were asked for, by the option that names what they count.
@@ -79,31 +84,38 @@ pub(super) fn sizes<'a>(
     let (name, least) = (task.name(), task.least_size());
     if !strangers.is_empty() {
         let nothing = stranger.trim_start_matches('-');
-        let problem = format!("{stranger}: the task `{name}` has no {nothing}; use {option}");
-        return Err(Usage(problem).into());
+        return refuse(format!(
+            "{stranger}: the task `{name}` has no {nothing}; use {option}"
+        ));
     }
     let most = task.measure().most();
     match sizes.iter().find(|size| !(least..=most).contains(size)) {
         None => Ok(sizes),
-        Some(size) => {
-            let problem = format!("{option} {size}: the task `{name}` allows {least} to {most}");
-            Err(Usage(problem).into())
-        }
+        Some(size) => refuse(format!(
+            "{option} {size}: the task `{name}` allows {least} to {most}"
+        )),
     }
 }
 
-/// Refuses work for which there is not enough memory.
+/// Refuses work on the longest episodes of a task for which there is not enough memory.
 ///
 /// `place` is where the sizes come from, `parts` what can be made smaller, by the option or key that does.
 pub(super) fn check_size(
-    demand: &Demand,
+    config: &ModelConfig,
+    task: &Task,
+    work: Work,
     place: &str,
     parts: &[(Part, &str)],
 ) -> anyhow::Result<()> {
+    let steps = task.longest();
+    let demand = Demand {
+        config: config.clone(),
+        steps,
+        work,
+    };
     let Err(short) = room::claim(demand.bytes(), demand.threads()) else {
         return Ok(());
     };
-    let Demand { config, steps, .. } = demand;
     let size = match (config.rows(), config.columns()) {
         (0, _) => format!("{steps} steps"),
         (rows, columns) => format!("{steps} steps of a memory of {rows} × {columns}"),
@@ -135,22 +147,5 @@ pub(super) fn check_size(
         format!("; most is due to {blamed}: use a smaller {name}")
     });
     let help = help.unwrap_or_default();
-    Err(Usage(format!("{place}: {what} {short}{help}")).into())
-}
-
-/// Refuses to measure a machine on episodes for which there is not enough memory; `place` and `parts` as in
-/// [`check_size`].
-pub(super) fn check_measuring(
-    trained: &Trained,
-    task: &Task,
-    threads: usize,
-    place: &str,
-    parts: &[(Part, &str)],
-) -> anyhow::Result<()> {
-    let demand = Demand {
-        config: trained.machine.config.clone(),
-        steps: task.longest(),
-        work: Work::Measuring { threads },
-    };
-    check_size(&demand, place, parts)
+    refuse(format!("{place}: {what} {short}{help}"))
 }

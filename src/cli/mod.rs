@@ -30,7 +30,6 @@ use clap::{Parser, Subcommand};
 use crate::io::preset;
 use crate::io::{Error, bounded};
 use crate::model::NtmConfig;
-use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,8 +48,10 @@ Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or 
             3 verified in part, 4 a training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
             129 by SIGHUP.";
 
-/// The exit code of what holds as far as it can be checked.
-const IN_PART: u8 = 3;
+/// The most threads of a command.
+const MOST_THREADS: usize = 1024;
+/// The most episodes of a measurement.
+const MOST_EPISODES: usize = 10_000_000;
 
 /// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
@@ -82,15 +83,30 @@ enum Command {
     Diff(compare::Diff),
 }
 
-/// What was typed cannot be done, though no file is at fault.
+/// Why a command is not done, though no file is at fault.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Usage(String);
+enum Undone {
+    /// What was typed cannot be done.
+    Usage(String),
+    /// The user stopped it.
+    Stopped(String),
+    /// The numbers of a training are no longer finite.
+    Diverged(String),
+    /// Something differs, and has been printed.
+    #[error("something differs")]
+    Differs,
+    /// All holds that could be checked, and what could not has been printed.
+    #[error("holds in part")]
+    InPart,
+}
 
-/// The user stopped it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Stopped(String);
+use Undone::Usage;
+
+/// Refuses what was typed, in these words.
+fn refuse<T>(problem: impl Into<String>) -> anyhow::Result<T> {
+    Err(Usage(problem.into()).into())
+}
 
 /// What was typed. A first word that is no command, but a file or a preset, is to be viewed.
 fn parse() -> Result<Cli, clap::Error> {
@@ -116,11 +132,6 @@ fn parse() -> Result<Cli, clap::Error> {
     }
     Err(error)
 }
-
-/// The numbers of a training are no longer finite; in words.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct HasDiverged(String);
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
@@ -162,21 +173,16 @@ fn end(result: anyhow::Result<()>) -> ExitCode {
     match result.and_then(|()| Ok(io::stdout().flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
-        // What differs has been printed.
-        Err(error) if error.is::<compare::Differs>() => ExitCode::FAILURE,
-        Err(error) if error.is::<compare::InPart>() => ExitCode::from(IN_PART),
-        Err(error) if error.is::<Stopped>() => {
-            note(&error.to_string());
-            ExitCode::from(signal::exit_code())
-        }
         Err(error) => {
-            // Every other file has its name in an error of its own.
-            let place = if error.is::<io::Error>() {
-                "standard output: cannot be written: "
-            } else {
-                ""
-            };
-            note(&format!("error: {place}{error}"));
+            match error.downcast_ref() {
+                Some(Undone::Differs | Undone::InPart) => {}
+                Some(Undone::Stopped(words)) => note(words),
+                // Every other file has its name in an error of its own.
+                None if error.is::<io::Error>() => note(&format!(
+                    "error: standard output: cannot be written: {error}"
+                )),
+                _ => note(&format!("error: {error}")),
+            }
             ExitCode::from(exit_code(&error))
         }
     }
@@ -190,15 +196,17 @@ fn reader_left(error: &anyhow::Error) -> bool {
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
-    if error.is::<HasDiverged>() {
-        return DIVERGED;
+    match error.downcast_ref() {
+        Some(Undone::Usage(_)) => 2,
+        Some(Undone::InPart) => 3,
+        Some(Undone::Diverged(_)) => DIVERGED,
+        Some(Undone::Stopped(_)) => signal::exit_code(),
+        Some(Undone::Differs) => 1,
+        None => match error.downcast_ref() {
+            Some(Error::Write { .. }) | None => 1,
+            Some(_) => 2,
+        },
     }
-    let bad_input = match error.downcast_ref::<Error>() {
-        Some(Error::Write { .. }) => false,
-        Some(_) => true,
-        None => error.is::<Usage>(),
-    };
-    if bad_input { 2 } else { 1 }
 }
 
 /// A line for people, on standard error. When nobody can read it there is nobody to tell.
@@ -220,11 +228,6 @@ fn said(message: &str) -> String {
     text.chars().take(MOST).chain(['…']).collect()
 }
 
-/// A number of threads, as it is typed.
-fn thread_count(text: &str) -> Result<usize, String> {
-    whole_number(text, 1024)
-}
-
 /// A seed, or the index of an episode, as it is typed.
 fn from_zero(text: &str) -> Result<u64, String> {
     text.parse()
@@ -233,7 +236,7 @@ fn from_zero(text: &str) -> Result<u64, String> {
 
 /// A number of memory rows, as it is typed.
 fn rows(text: &str) -> Result<usize, String> {
-    whole_number(text, NtmConfig::MAX_ROWS).map_err(|problem| match text {
+    up_to(NtmConfig::MAX_ROWS)(text).map_err(|problem| match text {
         "all" | "touched" => {
             format!("{problem}; which of them are drawn says `render --show-rows {text}`")
         }
@@ -245,21 +248,6 @@ fn rows(text: &str) -> Result<usize, String> {
 fn step(text: &str) -> Result<usize, String> {
     text.parse()
         .map_err(|_| "expected the number of a step, 0 or more".to_owned())
-}
-
-/// A length of sequences, as it is typed.
-fn length(text: &str) -> Result<usize, String> {
-    whole_number(text, MAX_LENGTH)
-}
-
-/// A number of items, as it is typed.
-fn items(text: &str) -> Result<usize, String> {
-    whole_number(text, MAX_ITEMS)
-}
-
-/// A number of repeats, as it is typed.
-fn repeats(text: &str) -> Result<usize, String> {
-    whole_number(text, MAX_REPEATS)
 }
 
 /// Sizes, as they are typed: one, or a range with both ends.
@@ -276,37 +264,26 @@ impl Sizes {
     }
 }
 
-/// Lengths of sequences, as they are typed.
-fn lengths(text: &str) -> Result<Sizes, String> {
-    sizes(text, MAX_LENGTH)
-}
-
-/// Numbers of items, as they are typed.
-fn item_counts(text: &str) -> Result<Sizes, String> {
-    sizes(text, MAX_ITEMS)
-}
-
-/// Numbers of repeats, as they are typed.
-fn repeat_counts(text: &str) -> Result<Sizes, String> {
-    sizes(text, MAX_REPEATS)
-}
-
-fn sizes(text: &str, most: usize) -> Result<Sizes, String> {
-    let expected =
-        || format!("expected a whole number, 1 to {most}, or a range of them such as 10..20");
-    let (first, last) = plan::ends(text).map_err(|problem| problem.unwrap_or_else(expected))?;
-    let [first, last] = [first, last].map(|end| usize::try_from(end).unwrap_or(usize::MAX));
-    if first < 1 || last > most {
-        return Err(expected());
+/// Reads one of the [`Sizes`] of which `most` is the largest.
+fn sizes_up_to(most: usize) -> impl Fn(&str) -> Result<Sizes, String> + Clone {
+    move |text| {
+        let expected =
+            || format!("expected a whole number, 1 to {most}, or a range of them such as 10..20");
+        let (first, last) = plan::ends(text).map_err(|problem| problem.unwrap_or_else(expected))?;
+        let [first, last] = [first, last].map(|end| usize::try_from(end).unwrap_or(usize::MAX));
+        if first < 1 || last > most {
+            return Err(expected());
+        }
+        Ok(Sizes(first..=last))
     }
-    Ok(Sizes(first..=last))
 }
 
-fn whole_number<T: FromStr + PartialOrd + Display + From<u8> + Copy>(
-    text: &str,
-    most: T,
-) -> Result<T, String> {
-    match text.parse() {
+/// Reads a whole number from 1 to `most`.
+fn up_to<T>(most: T) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Display + From<u8> + Copy,
+{
+    move |text| match text.parse() {
         Ok(value) if value >= T::from(1) && value <= most => Ok(value),
         _ => Err(format!("expected a whole number, 1 to {most}")),
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use super::Usage;
+use super::refuse;
 use crate::io::preset::Override;
 
 /// The most runs of a sweep.
@@ -150,25 +150,26 @@ pub(super) fn settings(
     set: &[Override],
     grids: &[Grid],
     seeds: usize,
-) -> Result<Vec<Vec<Override>>, Usage> {
+) -> anyhow::Result<Vec<Vec<Override>>> {
     let mut paths: Vec<&str> = Vec::new();
     let set_paths = set.iter().map(Override::path);
     for path in set_paths.chain(grids.iter().map(|grid| grid.path.as_str())) {
         if path == "training.seed" {
-            let problem = "training.seed: the seeds of a sweep are given with --seeds";
-            return Err(Usage(problem.to_owned()));
+            return refuse("training.seed: the seeds of a sweep are given with --seeds");
         }
         if paths.contains(&path) {
-            let problem = format!("{path}: is given twice; --set takes one value, --grid several");
-            return Err(Usage(problem));
+            return refuse(format!(
+                "{path}: is given twice; --set takes one value, --grid several"
+            ));
         }
         paths.push(path);
     }
     let counts = grids.iter().map(|grid| grid.values.len());
     let runs = counts.fold(seeds, usize::saturating_mul);
     if runs > MOST_RUNS {
-        let problem = format!("--grid and --seeds make {runs} runs; the most is {MOST_RUNS}");
-        return Err(Usage(problem));
+        return refuse(format!(
+            "--grid and --seeds make {runs} runs; the most is {MOST_RUNS}"
+        ));
     }
     let mut settings = vec![set.to_vec()];
     for grid in grids {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::episode::{EpisodeArgs, is_trace, note_overrun};
-use super::{Usage, note, plan, step};
+use super::{Usage, note, plan, refuse, step};
 use crate::figure::compare::{Common, Comparison, Named, Part};
 use crate::figure::{
     Drawing, Figure, Format, Layout, Motion, Options, Orientation, Picture, RowsShown, find_head,
@@ -134,8 +134,9 @@ impl Render {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Some(format) = Format::of(&self.out) else {
             let path = label(&self.out);
-            let problem = format!("--out {path}: expected a name that ends in .svg, .png or .gif");
-            return Err(Usage(problem).into());
+            return refuse(format!(
+                "--out {path}: expected a name that ends in .svg, .png or .gif"
+            ));
         };
         self.check(format)?;
         let (recording, order) = self.recording(&self.source)?;
@@ -176,16 +177,17 @@ impl Render {
     }
 
     /// That there is something to draw, and something that stages show.
-    fn check_pictures(&self, figure: &Figure<'_>) -> Result<(), Usage> {
+    fn check_pictures(&self, figure: &Figure<'_>) -> anyhow::Result<()> {
         if figure.is_empty() {
             let there = figure.pictures().join(", ");
-            return Err(Usage(format!(
+            return refuse(format!(
                 "--layout: the machine of this episode has none of these pictures; it has {there}"
-            )));
+            ));
         }
         if self.stages && !figure.has_stages() {
-            let problem = "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or take --layout debug";
-            return Err(Usage(problem.to_owned()));
+            return refuse(
+                "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or take --layout debug",
+            );
         }
         Ok(())
     }
@@ -248,20 +250,25 @@ impl Render {
     }
 
     /// Options that do not go together.
-    fn check(&self, format: Format) -> Result<(), Usage> {
+    fn check(&self, format: Format) -> anyhow::Result<()> {
         let is_gif = format == Format::Gif;
-        if is_gif && self.step.is_some() {
-            let problem = "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png";
-            return Err(Usage(problem.to_owned()));
-        }
-        if !is_gif && self.delay.is_some() {
-            let problem =
-                "--delay: only a GIF has one; write the figure to a name that ends in .gif";
-            return Err(Usage(problem.to_owned()));
-        }
-        if !is_gif && self.stages {
-            let problem = "--stages: only a GIF goes through them; write the figure to a name that ends in .gif";
-            return Err(Usage(problem.to_owned()));
+        for (is_wrong, problem) in [
+            (
+                is_gif && self.step.is_some(),
+                "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png",
+            ),
+            (
+                !is_gif && self.delay.is_some(),
+                "--delay: only a GIF has one; write the figure to a name that ends in .gif",
+            ),
+            (
+                !is_gif && self.stages,
+                "--stages: only a GIF goes through them; write the figure to a name that ends in .gif",
+            ),
+        ] {
+            if is_wrong {
+                return refuse(problem);
+            }
         }
         Ok(())
     }
@@ -283,11 +290,10 @@ impl Render {
         Ok((imported.recording, imported.config.order()))
     }
 
-    fn options(&self, format: Format, recording: &Recording) -> Result<Options, Usage> {
-        let usual = if format == Format::Gif {
-            Layout::Debug
-        } else {
-            Layout::Paper
+    fn options(&self, format: Format, recording: &Recording) -> anyhow::Result<Options> {
+        let usual = match format {
+            Format::Gif => Layout::Debug,
+            _ => Layout::Paper,
         };
         let options = Options::new(self.layout.clone().unwrap_or(usual));
         let steps = recording.trace.steps();
@@ -296,38 +302,34 @@ impl Render {
             _ => format!("the steps 0 to {}", steps - 1),
         };
         if let Some(step) = self.step.filter(|&step| step >= steps) {
-            return Err(Usage(format!("--step {step}: the episode has {has}")));
+            return refuse(format!("--step {step}: the episode has {has}"));
         }
         if let Some(asked) = &self.steps {
-            let (first, last) = (asked.start(), asked.end());
-            let span = format!("{first}..{last}");
-            if *last >= steps {
-                return Err(Usage(format!("--steps {span}: the episode has {has}")));
+            let span = format!("{}..{}", asked.start(), asked.end());
+            if *asked.end() >= steps {
+                return refuse(format!("--steps {span}: the episode has {has}"));
             }
             if let Some(step) = self.step.filter(|step| !asked.contains(step)) {
-                let problem = format!("--step {step}: is none of those drawn, --steps {span}");
-                return Err(Usage(problem));
+                return refuse(format!(
+                    "--step {step}: is none of those drawn, --steps {span}"
+                ));
             }
         }
+        let find = |label: &String| {
+            let problem = |known| Usage(format!("--head {label}: {known}"));
+            find_head(&recording.trace, label).map_err(problem)
+        };
+        let span = self.steps.as_ref();
         Ok(Options {
             dark: self.dark,
             size: self.size,
             step: self.step,
-            steps: self
-                .steps
-                .as_ref()
-                .map(|steps| *steps.start()..steps.end() + 1),
+            steps: span.map(|steps| *steps.start()..steps.end() + 1),
             rows: match self.show_rows {
                 Shown::Touched => RowsShown::Touched,
                 Shown::All => RowsShown::All,
             },
-            heads: {
-                let find = |label: &String| {
-                    let problem = |known| Usage(format!("--head {label}: {known}"));
-                    find_head(&recording.trace, label).map_err(problem)
-                };
-                self.head.iter().map(find).collect::<Result<_, _>>()?
-            },
+            heads: self.head.iter().map(find).collect::<Result<_, _>>()?,
             orientation: match self.orientation {
                 None => options.orientation,
                 Some(Upright::Paper) => Orientation::Paper,
@@ -345,14 +347,13 @@ impl Render {
         (least_width, least_height): (f32, f32),
         draw: impl FnOnce() -> Drawing,
         scale: f32,
-    ) -> Result<Drawing, Usage> {
+    ) -> anyhow::Result<Drawing> {
         if let Some((width, height)) = self.size
             && (width < least_width || height < least_height)
         {
-            let problem = format!(
+            return refuse(format!(
                 "--size {width}x{height}: this figure needs at least {least_width}x{least_height}"
-            );
-            return Err(Usage(problem));
+            ));
         }
         let drawing = draw();
         let [width, height] = drawing.pixels(scale);
@@ -360,10 +361,9 @@ impl Render {
         let pixels = width as f32 * height as f32;
         let too_long = format == Format::Gif && width.max(height) > MOST_OF_GIF;
         if format != Format::Svg && (pixels > MOST_PIXELS || too_long) {
-            let problem = format!(
+            return refuse(format!(
                 "--scale {scale}: {width} × {height} pixels are too many; use a smaller --scale or --size"
-            );
-            return Err(Usage(problem));
+            ));
         }
         if format != Format::Svg {
             room::claim(drawing.bytes(scale), 0)

@@ -10,7 +10,7 @@ use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
 use crate::io::{Trained, paper, weights};
 use crate::task::Task;
-use crate::train::{Measurement, Part, chance, measure, optimum};
+use crate::train::{Measurement, Part, Work, chance, measure, optimum};
 
 /// The most rows that a machine is measured on because those of its training were too few.
 const MOST_ROWS: usize = 1 << 14;
@@ -26,37 +26,48 @@ pub(super) struct Suite<'a> {
     pub(super) format: Format,
 }
 
-/// One line of the table to be.
-struct Case<'a> {
+/// What is measured.
+struct Case {
     /// What the machine is called: by its file, where there is one.
-    name: &'a str,
-    trained: &'a Trained,
+    name: String,
+    trained: Trained,
     task: Task,
+}
+
+/// A line of the table.
+struct Line {
+    name: String,
+    size: String,
+    rows: usize,
+    episodes: usize,
+    measured: Measurement,
+    chance: f64,
+    optimum: Option<f64>,
+    paper: Option<&'static str>,
 }
 
 impl Suite<'_> {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let machines = self.machines()?;
         let mut cases = Vec::new();
-        for (name, trained) in &machines {
+        for (name, trained) in self.machines()? {
             let experiment = &trained.experiment;
             for task in experiment.evaluation.cases(&experiment.task) {
-                self.check(trained, &task, name)?;
-                cases.push(Case {
+                let (name, trained) = (name.clone(), trained.clone());
+                let case = Case {
                     name,
                     trained,
                     task,
-                });
+                };
+                self.check(&case)?;
+                cases.push(case);
             }
         }
         let table = self.table(&cases);
         if self.format != Format::Json {
             table.head(out)?;
         }
-        for case in &cases {
-            let measured = self.line(out, &table, case, case.trained)?;
-            out.flush()?;
-            self.on_rows_enough(out, &table, case, measured)?;
+        for case in cases {
+            self.measure(out, &table, case)?;
         }
         if self.format == Format::Text {
             writeln!(
@@ -67,30 +78,6 @@ impl Suite<'_> {
                  Graves, Wayne and Danihelka (2014) report.",
                 self.seed
             )?;
-        }
-        Ok(())
-    }
-
-    /// The same case on more rows, until no episode has too few.
-    fn on_rows_enough(
-        &self,
-        out: &mut impl Write,
-        table: &Table,
-        case: &Case,
-        mut measured: Measurement,
-    ) -> anyhow::Result<()> {
-        let mut trained = case.trained.clone();
-        while measured.overrun > 0 {
-            let rows = measured.enough.next_power_of_two();
-            // Where writes go on over all rows, the last number may not have been enough.
-            let rows = rows.max(2 * trained.machine.config.rows());
-            if rows > MOST_ROWS {
-                break;
-            }
-            trained.machine = trained.machine.with_rows(rows)?;
-            self.check(&trained, &case.task, case.name)?;
-            measured = self.line(out, table, case, &trained)?;
-            out.flush()?;
         }
         Ok(())
     }
@@ -110,74 +97,91 @@ impl Suite<'_> {
     }
 
     /// Refuses to measure a machine for which there is not enough memory.
-    fn check(&self, trained: &Trained, task: &Task, name: &str) -> anyhow::Result<()> {
-        let at_a_time = self.threads.min(self.episodes_of(trained));
+    fn check(&self, case: &Case) -> anyhow::Result<()> {
+        let at_a_time = self.threads.min(self.episodes_of(&case.trained));
         let parts = [(Part::Threads, "--threads")];
-        machine::check_measuring(trained, task, at_a_time, name, &parts)
+        let work = Work::Measuring { threads: at_a_time };
+        let config = &case.trained.machine.config;
+        machine::check_size(config, &case.task, work, &case.name, &parts)
     }
 
-    fn table(&self, cases: &[Case]) -> Table {
+    fn table(&self, cases: &[Case]) -> Table<Line> {
+        let names = cases.iter().map(|case| case.name.as_str());
         let sizes: Vec<String> = cases.iter().map(|case| size(&case.task)).collect();
-        Table {
-            columns: vec![
-                Column::words("machine", cases.iter().map(|case| case.name)),
-                Column::words("at", sizes.iter().map(String::as_str)),
-                Column::numbers("rows", 5),
-                Column::numbers("episodes", 0),
-                Column::numbers("overrun", 0),
-                Column::numbers("bits", 8),
-                Column::numbers("±", 8),
-                Column::numbers("median", 8),
-                Column::numbers("wrong", 7),
-                Column::numbers("perfect", 0),
-                Column::numbers("chance", 0),
-                Column::numbers("optimum", 0),
-                Column::words("paper", []),
-            ],
-            is_markdown: self.format == Format::Markdown,
-        }
+        let sizes = sizes.iter().map(String::as_str);
+        let columns: Vec<Column<Line>> = vec![
+            Column::words("machine", names, |line| line.name.clone()),
+            Column::words("at", sizes, |line| line.size.clone()),
+            Column::numbers("rows", 5, |line| match line.rows {
+                0 => "-".to_owned(),
+                rows => rows.to_string(),
+            }),
+            Column::numbers("episodes", 0, |line| line.episodes.to_string()),
+            Column::numbers("overrun", 0, |line| line.measured.overrun.to_string()),
+            Column::numbers("bits", 8, |line| {
+                format!("{:.3}", line.measured.mean.bits_per_sequence)
+            }),
+            Column::numbers("±", 8, |line| half_width(&line.measured)),
+            Column::numbers("median", 8, |line| format!("{:.3}", line.measured.median)),
+            Column::numbers("wrong", 7, |line| {
+                format!("{:.2}", line.measured.mean.wrong_bits)
+            }),
+            Column::numbers("perfect", 0, |line| {
+                format!("{:.1}%", 100.0 * line.measured.mean.perfect)
+            }),
+            Column::numbers("chance", 0, |line| format!("{:.0}", line.chance)),
+            Column::numbers("optimum", 0, |line| {
+                line.optimum
+                    .map_or("0".to_owned(), |bits| format!("{bits:.1}"))
+            }),
+            Column::words("paper", [], |line| line.paper.unwrap_or("-").to_owned()),
+        ];
+        let format = self.format;
+        Table { columns, format }
     }
 
-    /// Measures a case, with the machine of the case on some number of rows.
-    fn line(
+    /// Measures a case, and again on more rows, until no episode has too few.
+    fn measure(
         &self,
         out: &mut impl Write,
-        table: &Table,
-        case: &Case,
-        trained: &Trained,
-    ) -> anyhow::Result<Measurement> {
-        let (task, seed) = (&case.task, self.seed);
-        let episodes = self.episodes_of(trained);
-        let measured = measure(&trained.machine, task, seed, episodes, self.threads);
-        let chance = chance(task, seed, episodes);
-        let optimum = optimum(task, seed, episodes);
-        if self.format == Format::Json {
-            let line = comparison_json(case.name, trained, task, seed, &measured, optimum, chance);
-            writeln!(out, "{line}")?;
-            return Ok(measured);
+        table: &Table<Line>,
+        mut case: Case,
+    ) -> anyhow::Result<()> {
+        let (seed, episodes) = (self.seed, self.episodes_of(&case.trained));
+        let chance = chance(&case.task, seed, episodes);
+        let optimum = optimum(&case.task, seed, episodes);
+        loop {
+            let Case {
+                name,
+                trained,
+                task,
+            } = &case;
+            let measured = measure(&trained.machine, task, seed, episodes, self.threads);
+            let config = &trained.machine.config;
+            if self.format == Format::Json {
+                let line = comparison_json(name, trained, task, seed, &measured, optimum, chance);
+                writeln!(out, "{line}")?;
+            } else {
+                let line = Line {
+                    name: name.clone(),
+                    size: size(task),
+                    rows: config.rows(),
+                    episodes,
+                    measured,
+                    chance,
+                    optimum,
+                    paper: paper::figure(config, task),
+                };
+                table.row(out, &line)?;
+            }
+            out.flush()?;
+            // Where writes go on over all rows, the last number may not have been enough.
+            let rows = measured.enough.next_power_of_two().max(2 * config.rows());
+            if measured.overrun == 0 || rows > MOST_ROWS {
+                return Ok(());
+            }
+            case.trained.machine = trained.machine.with_rows(rows)?;
+            self.check(&case)?;
         }
-        let config = &trained.machine.config;
-        let paper = paper::figure(config, task);
-        let rows = match config.rows() {
-            0 => "-".to_owned(),
-            rows => rows.to_string(),
-        };
-        let cells = [
-            case.name.to_owned(),
-            size(task),
-            rows,
-            episodes.to_string(),
-            measured.overrun.to_string(),
-            format!("{:.3}", measured.mean.bits_per_sequence),
-            half_width(&measured),
-            format!("{:.3}", measured.median),
-            format!("{:.2}", measured.mean.wrong_bits),
-            format!("{:.1}%", 100.0 * measured.mean.perfect),
-            format!("{chance:.0}"),
-            optimum.map_or_else(|| "0".to_owned(), |bits| format!("{bits:.1}")),
-            paper.unwrap_or("-").to_owned(),
-        ];
-        table.row(out, &cells)?;
-        Ok(measured)
     }
 }

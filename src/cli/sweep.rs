@@ -1,6 +1,6 @@
 //! `tapescope sweep`: many seeds and settings, trained side by side, and what they say together.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use clap::Args;
 use super::collect::Collect;
 use super::plan::{Grid, Seeds, Shard, settings};
 use super::signal::interrupted;
-use super::table::Format;
 use super::tether::{GRACE, Tether};
-use super::train::{check_size, sequences};
-use super::{DIVERGED, Stopped, Usage, note, quoted, thread_count, threads, whole_number};
+use super::train::check_size;
+use super::{DIVERGED, MOST_THREADS, Undone, note, quoted, refuse, threads, up_to};
 use crate::io::sweep::{Failure, Progress, progress, run_name, write_plan};
 use crate::io::{Error, Experiment, RunFolder, label, preset, weights};
+use crate::train::TrainingConfig;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +59,7 @@ pub(super) struct Sweep {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<preset::Override>,
     /// Episodes in each run [default: that of the preset]; the same as --set training.sequences=K.
-    #[arg(long, value_name = "K", value_parser = sequences, allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
     sequences: Option<u64>,
     /// Train with each of these values; may be repeated: every combination.
     #[arg(long = "grid", value_name = "PATH=V1,V2")]
@@ -68,41 +68,13 @@ pub(super) struct Sweep {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Runs at the same time [default: one per processor].
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     jobs: Option<usize>,
     /// Print the commands of the runs that are to be done, and run none.
     #[arg(long)]
     dry_run: bool,
-    /// Gather the runs in these folders, instead of training.
-    #[arg(long, value_name = "DIR", num_args = 1..,
-          conflicts_with_all = ["preset", "seeds", "shard", "overrides", "sequences", "grids", "out", "jobs", "dry_run"])]
-    collect: Vec<PathBuf>,
-    /// With --collect: bits per sequence below which a run has succeeded; the default is for tasks that
-    /// can be solved, N-grams need 134.
-    #[arg(long, value_name = "BITS", default_value_t = 0.1, conflicts_with = "preset",
-          value_parser = threshold, allow_negative_numbers = true)]
-    threshold: f64,
-    /// With --collect: judge by the best weights on this many fresh episodes [default when given: 500].
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "500", conflicts_with = "preset",
-          value_parser = fresh, allow_negative_numbers = true)]
-    fresh: Option<usize>,
-    /// With --collect: how to write the tables.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "preset")]
-    format: Format,
-    /// With --collect: draw the learning curves into this file, which ends in .svg or .png.
-    #[arg(long, value_name = "FILE.SVG", conflicts_with = "preset")]
-    svg: Option<PathBuf>,
-}
-
-fn threshold(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(bits) if bits > 0.0 && f64::is_finite(bits) => Ok(bits),
-        _ => Err("expected bits per sequence, a number above 0".to_owned()),
-    }
-}
-
-fn fresh(text: &str) -> Result<usize, String> {
-    whole_number(text, 10_000_000)
+    #[command(flatten)]
+    collect: Collect,
 }
 
 fn runs(count: usize) -> String {
@@ -141,14 +113,7 @@ struct Plan {
 impl Sweep {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Some(preset) = &self.preset else {
-            let collect = Collect {
-                folders: &self.collect,
-                threshold: self.threshold,
-                fresh: self.fresh,
-                format: self.format,
-                svg: self.svg.as_deref(),
-            };
-            return collect.run(out);
+            return self.collect.run(out);
         };
         let mut set = self.overrides.clone();
         let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
@@ -197,22 +162,14 @@ impl Sweep {
     }
 
     /// An error about what was typed, by the option that it was typed behind.
-    fn placed(&self, error: Error) -> Error {
-        match error {
-            Error::Content {
-                file,
-                place,
-                problem,
-            } if file == "--set" && self.grids.iter().any(|grid| grid.path == place) => {
-                let file = "--grid".to_owned();
-                Error::Content {
-                    file,
-                    place,
-                    problem,
-                }
-            }
-            other => other,
+    fn placed(&self, mut error: Error) -> Error {
+        if let Error::Content { file, place, .. } = &mut error
+            && file == "--set"
+            && self.grids.iter().any(|grid| grid.path == *place)
+        {
+            "--grid".clone_into(file);
         }
+        error
     }
 
     /// The runs of the sweep, and those of this shard that are to be done.
@@ -244,7 +201,7 @@ impl Sweep {
                 };
                 match progress(&job.folder, &job.experiment)? {
                     Progress::Finished => {}
-                    Progress::Other(difference) => return Err(job.refused(&difference).into()),
+                    Progress::Other(difference) => return job.refused(&difference),
                     _ => jobs.push(job),
                 }
             }
@@ -259,15 +216,12 @@ fn arguments(
     seed: u64,
     folder: &Path,
 ) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = vec!["train".into(), preset.into()];
-    for change in setting {
-        arguments.extend(["--set".into(), change.to_string().into()]);
-    }
-    let seed = seed.to_string();
-    let rest = ["--seed", &seed, "--threads", "1", "--out"];
-    arguments.extend(rest.map(OsString::from));
-    arguments.push(folder.into());
-    arguments
+    let mut words = vec!["train".to_owned(), preset.to_owned()];
+    let changes = setting.iter().map(ToString::to_string);
+    words.extend(changes.flat_map(|change| ["--set".to_owned(), change]));
+    words.extend(["--seed", &seed.to_string(), "--threads", "1", "--out"].map(str::to_owned));
+    let words = words.into_iter().map(OsString::from);
+    words.chain([folder.into()]).collect()
 }
 
 impl Job {
@@ -284,12 +238,11 @@ impl Job {
         })
     }
 
-    fn refused(&self, difference: &str) -> Usage {
+    fn refused<T>(&self, difference: &str) -> anyhow::Result<T> {
         let folder = label(&self.folder);
-        let problem = format!(
+        refuse(format!(
             "{folder} holds a run of another experiment: {difference}; choose another --out"
-        );
-        Usage(problem)
+        ))
     }
 
     /// Trains, or goes on, in a process of its own, and keeps in the folder why that failed, if it did.
@@ -298,7 +251,7 @@ impl Job {
         match progress(&self.folder, &self.experiment)? {
             Progress::Finished => return Ok(End::Finished),
             Progress::Running(holder) => return Ok(End::Elsewhere(holder)),
-            Progress::Other(difference) => return Err(self.refused(&difference).into()),
+            Progress::Other(difference) => return self.refused(&difference),
             Progress::New | Progress::Begun | Progress::Broken => {}
         }
         let mut command = Command::new(std::env::current_exe()?);
@@ -344,13 +297,11 @@ impl Job {
     /// The best validation of the run, when it has ended well, in words.
     fn best(&self) -> String {
         let trained = RunFolder::weights_at(&self.folder).and_then(|path| weights::read(&path));
-        match trained.ok().and_then(|trained| trained.evaluation) {
-            Some(best) => format!(
-                "best validation {:.3} bits per sequence",
-                best.bits_per_sequence
-            ),
-            None => "no validation is a number".to_owned(),
-        }
+        let best = trained.ok().and_then(|trained| trained.evaluation);
+        best.map_or("no validation is a number".to_owned(), |best| {
+            let bits = best.bits_per_sequence;
+            format!("best validation {bits:.3} bits per sequence")
+        })
     }
 }
 
@@ -401,9 +352,9 @@ impl<W: Write> Report<'_, W> {
             let failed = self.failures.len();
             let problem = format!("{failed} of {all} failed; the same command tries again");
             if self.failures.iter().all(|code| *code == Some(2)) {
-                return Err(Usage(problem).into());
+                return refuse(problem);
             }
-            return Err(anyhow::anyhow!(problem));
+            anyhow::bail!(problem);
         }
         if self.elsewhere > 0 {
             let left = self.elsewhere;
@@ -424,13 +375,8 @@ fn train_all(
 ) -> anyhow::Result<()> {
     let stop = interrupted();
     let tether = Tether::new()?;
-    let queue = Mutex::new(VecDeque::from(jobs));
-    let next = || {
-        queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
-    };
+    let queue = Mutex::new(jobs.into_iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let (send, ended) = mpsc::channel::<(Job, anyhow::Result<End>)>();
     std::thread::scope(|scope| {
         for _ in 0..at_once {
@@ -454,7 +400,7 @@ fn train_all(
     });
     if stop.load(Ordering::Relaxed) {
         let words = "stopped; the same command goes on with the runs that are not finished";
-        return Err(Stopped(words.to_owned()).into());
+        return Err(Undone::Stopped(words.to_owned()).into());
     }
     Ok(())
 }

@@ -13,68 +13,74 @@ pub(super) enum Format {
     Json,
 }
 
-/// A column: its heading, and the width of its widest cell where that is known.
-pub(super) struct Column {
+/// A column: its heading, the width of its widest cell where that is known, and the cell of a row.
+pub(super) struct Column<R> {
     name: &'static str,
     width: usize,
     is_text: bool,
+    cell: fn(&R) -> String,
 }
 
-impl Column {
-    /// A column of words, which stand on the left.
-    pub(super) fn words<'a>(name: &'static str, cells: impl IntoIterator<Item = &'a str>) -> Self {
+impl<R> Column<R> {
+    /// A column of words, which stand on the left; `cells` are those that will be in it.
+    pub(super) fn words<'a>(
+        name: &'static str,
+        cells: impl IntoIterator<Item = &'a str>,
+        cell: fn(&R) -> String,
+    ) -> Self {
         let widths = cells.into_iter().map(|cell| cell.chars().count());
         Self {
-            name,
-            width: widths.max().unwrap_or(0).max(name.chars().count()),
             is_text: true,
+            ..Self::numbers(name, widths.max().unwrap_or(0), cell)
         }
     }
 
     /// A column of numbers of at most `width` characters, which stand on the right.
-    pub(super) fn numbers(name: &'static str, width: usize) -> Self {
+    pub(super) fn numbers(name: &'static str, width: usize, cell: fn(&R) -> String) -> Self {
         Self {
             name,
             width: width.max(name.chars().count()),
             is_text: false,
+            cell,
         }
     }
 }
 
 /// Writes a table row by row, as the rows become known.
-pub(super) struct Table {
-    pub(super) columns: Vec<Column>,
-    pub(super) is_markdown: bool,
+pub(super) struct Table<R> {
+    pub(super) columns: Vec<Column<R>>,
+    pub(super) format: Format,
 }
 
-impl Table {
+impl<R> Table<R> {
     pub(super) fn head(&self, out: &mut impl Write) -> io::Result<()> {
-        let names: Vec<String> = self.columns.iter().map(|c| c.name.to_owned()).collect();
-        self.row(out, &names)?;
-        if self.is_markdown {
-            let rule = |column: &Column| if column.is_text { "---|" } else { "---:|" };
+        self.line(out, |column| column.name.to_owned())?;
+        if self.format == Format::Markdown {
+            let rule = |column: &Column<R>| if column.is_text { "---|" } else { "---:|" };
             let rules: String = self.columns.iter().map(rule).collect();
             writeln!(out, "|{rules}")?;
         }
         Ok(())
     }
 
-    /// A cell for every column.
-    pub(super) fn row(&self, out: &mut impl Write, cells: &[String]) -> io::Result<()> {
-        let cells: Vec<String> = cells.iter().map(|cell| harmless(cell)).collect();
-        if self.is_markdown {
-            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            return writeln!(out, "| {} |", cells.join(" | "));
-        }
-        let pad = |(column, cell): (&Column, &String)| {
-            let width = column.width;
-            if column.is_text {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
+    pub(super) fn row(&self, out: &mut impl Write, row: &R) -> io::Result<()> {
+        self.line(out, |column| (column.cell)(row))
+    }
+
+    fn line(&self, out: &mut impl Write, cell: impl Fn(&Column<R>) -> String) -> io::Result<()> {
+        let is_markdown = self.format == Format::Markdown;
+        let cell = |column: &Column<R>| {
+            let (cell, width) = (harmless(&cell(column)), column.width);
+            match column.is_text {
+                _ if is_markdown => cell.replace('|', "\\|"),
+                true => format!("{cell:<width$}"),
+                false => format!("{cell:>width$}"),
             }
         };
-        let cells: Vec<String> = self.columns.iter().zip(&cells).map(pad).collect();
+        let cells: Vec<String> = self.columns.iter().map(cell).collect();
+        if is_markdown {
+            return writeln!(out, "| {} |", cells.join(" | "));
+        }
         writeln!(out, "{}", cells.join("  ").trim_end())
     }
 }
@@ -85,23 +91,21 @@ mod tests {
 
     #[test]
     fn the_same_cells_as_text_and_as_markdown() {
-        let write = |is_markdown| {
-            let table = Table {
-                columns: vec![
-                    Column::words("name", ["a|b", "longer"]),
-                    Column::numbers("bits", 6),
-                ],
-                is_markdown,
-            };
+        let write = |format| {
+            let columns = vec![
+                Column::words("name", ["a|b", "longer"], |row: &(&str, f64)| {
+                    row.0.to_owned()
+                }),
+                Column::numbers("bits", 6, |row| row.1.to_string()),
+            ];
+            let table = Table { columns, format };
             let mut out = Vec::new();
             table.head(&mut out).unwrap();
-            table.row(&mut out, &["a|b".into(), "1.5".into()]).unwrap();
+            table.row(&mut out, &("a|b", 1.5)).unwrap();
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(write(false), "name      bits\na|b        1.5\n");
-        assert_eq!(
-            write(true),
-            "| name | bits |\n|---|---:|\n| a\\|b | 1.5 |\n"
-        );
+        assert_eq!(write(Format::Text), "name      bits\na|b        1.5\n");
+        let markdown = "| name | bits |\n|---|---:|\n| a\\|b | 1.5 |\n";
+        assert_eq!(write(Format::Markdown), markdown);
     }
 }

@@ -10,13 +10,13 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::signal::interrupted;
 use super::{
-    HasDiverged, Stopped, Usage, command_line, from_zero, machine, note, quoted, tether,
-    thread_count, threads, whole_number,
+    MOST_THREADS, Undone, command_line, from_zero, machine, note, quoted, refuse, tether, threads,
+    up_to,
 };
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
 use crate::model::Model;
 use crate::train::{
-    Demand, Diverged, Evaluation, HistoryPoint, Part, State, Trainer, TrainingConfig, Update, Work,
+    Diverged, Evaluation, HistoryPoint, Part, State, Trainer, TrainingConfig, Update, Work,
 };
 
 const EXAMPLES: &str = "\
@@ -53,7 +53,7 @@ pub(super) struct Train {
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Episodes in the whole run [default: that of the preset].
-    #[arg(long, value_name = "K", value_parser = sequences, allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
     sequences: Option<u64>,
     /// Where to put the results [default: runs/NAME-SEED].
     #[arg(long, value_name = "DIR")]
@@ -62,15 +62,11 @@ pub(super) struct Train {
     #[arg(long)]
     force: bool,
     /// Threads to use [default: one per processor]; the result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     threads: Option<usize>,
     /// Change a value of the preset, by its path in the JSON; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<preset::Override>,
-}
-
-pub(super) fn sequences(text: &str) -> Result<u64, String> {
-    whole_number(text, TrainingConfig::MAX_SEQUENCES)
 }
 
 impl Train {
@@ -177,11 +173,7 @@ pub(super) fn check_size(
 ) -> anyhow::Result<()> {
     let task = &experiment.task;
     let batch = experiment.training.batch;
-    let demand = Demand {
-        config: experiment.model.clone(),
-        steps: task.longest(),
-        work: Work::Training { batch, threads },
-    };
+    let work = Work::Training { batch, threads };
     let steps = format!("task.{}", task.measure().name());
     let parts = [
         (Part::Rows, "model.memory.rows"),
@@ -192,7 +184,7 @@ pub(super) fn check_size(
         (Part::Batch, "training.batch"),
         (Part::Threads, "--threads"),
     ];
-    machine::check_size(&demand, preset, &parts)
+    machine::check_size(&experiment.model, task, work, preset, &parts)
 }
 
 /// The machine whose weights an experiment is to begin with.
@@ -209,8 +201,9 @@ fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Res
         return Ok(machine);
     };
     let [there, here] = [&there, &here].map(|shapes| shape(shapes, name));
-    let problem = format!("--from {from}: `{name}` is {there} there, and {here} in {preset}");
-    Err(Usage(problem).into())
+    refuse(format!(
+        "--from {from}: `{name}` is {there} there, and {here} in {preset}"
+    ))
 }
 
 /// A run on its way to the disk.
@@ -241,7 +234,7 @@ impl Run {
     }
 
     /// Keeps what there is, and says so.
-    fn stopped(&mut self, state: &State) -> anyhow::Result<Stopped> {
+    fn stopped(&mut self, state: &State) -> anyhow::Result<Undone> {
         self.folder.checkpoint(state)?;
         let weights = match self.folder.saved() {
             Some(_) => {
@@ -252,14 +245,14 @@ impl Run {
         };
         let folder = self.folder.path().as_os_str();
         let go_on = quoted(&["train".as_ref(), "--resume".as_ref(), folder]);
-        Ok(Stopped(format!(
+        Ok(Undone::Stopped(format!(
             "stopped after {} sequences; {weights}; to go on: {go_on}",
             state.sequences
         )))
     }
 
     /// What is left of a run that went wrong, once that is on the disk.
-    fn diverged(&mut self, diverged: &Diverged, state: &State) -> anyhow::Result<HasDiverged> {
+    fn diverged(&mut self, diverged: &Diverged, state: &State) -> anyhow::Result<Undone> {
         if !diverged.weights {
             self.folder.save_best_or_last(state)?;
         }
@@ -272,7 +265,7 @@ impl Run {
         } else {
             format!("the weights before it are in {path}")
         };
-        Ok(HasDiverged(format!(
+        Ok(Undone::Diverged(format!(
             "{diverged}; {left}; a smaller training.optimizer.rate may help"
         )))
     }

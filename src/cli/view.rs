@@ -119,10 +119,10 @@ fn first(what: String) -> anyhow::Result<crate::viewer::First> {
     if weights::shipped_names().any(|name| name == what) {
         return Ok(First::Machine(what));
     }
-    Err(match Experiment::built_in(&what, &[]) {
-        Some(_) => machine::no_weights(&what).into(),
-        None => Error::unknown("preset, weights file or trace", &what, preset::names()).into(),
-    })
+    if Experiment::built_in(&what, &[]).is_some() {
+        return machine::no_weights(&what);
+    }
+    Err(Error::unknown("preset, weights file or trace", &what, preset::names()).into())
 }
 
 #[cfg(not(feature = "gui"))]
@@ -133,9 +133,8 @@ impl View {
             0 => String::new(),
             _ => format!(" for {}", names.join(" and ")),
         };
-        let problem = format!(
+        super::refuse(format!(
             "this build has no window{what}; build one with: cargo build --release --features gui"
-        );
-        Err(super::Usage(problem).into())
+        ))
     }
 }

@@ -52,7 +52,7 @@ fn a_large_trace_is_announced_and_a_small_one_is_not() {
     };
     assert_eq!(
         said(&["--length", "300", "--rows", "620", "--full-memory"]),
-        "warning: the file will have about 137 MB; without --full-memory it is smaller; as .npz it is smaller, and quicker to read\n"
+        "warning: the file will have about 136 MB; without --full-memory it is smaller; as .npz it is smaller, and quicker to read\n"
     );
     assert_eq!(said(&["--length", "300", "--rows", "620"]), "");
 }

@@ -724,7 +724,10 @@ fn weights_tell_what_nothing_else_can() {
     }
     let other = self::machine(TINY).0;
     let lines = trace::replay(&read(&value), &other, 0.0).unwrap_err();
-    assert_eq!(lines[0], "read heads: 2 and 1");
+    assert_eq!(
+        lines[0],
+        "heads: read0 read1 write0 write1 and read0 write0"
+    );
 }
 
 #[test]

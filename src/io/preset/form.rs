@@ -426,6 +426,12 @@ fn example(key: &Key<'_>) -> String {
 pub(in crate::io) struct Written(Vec<(String, Value)>);
 
 impl Written {
+    /// These paths with their values; those that begin alike stand side by side.
+    pub(in crate::io) fn new<P: Into<String>>(values: Vec<(P, Value)>) -> Self {
+        let values = values.into_iter();
+        Self(values.map(|(path, value)| (path.into(), value)).collect())
+    }
+
     pub(in crate::io) fn of(config: &(impl Keys + Clone)) -> Self {
         let mut values = Vec::new();
         visit(&mut config.clone(), &mut |key| {

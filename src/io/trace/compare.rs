@@ -140,11 +140,7 @@ pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, V
     let steps = |side: Side<'_>| side.recording.episode.steps();
     for t in 0..steps(a).min(steps(b)) {
         found.steps.push(0.0);
-        let parts: [fn(Side<'_>, usize) -> Vec<Piece<'_>>; 3] =
-            [|side, t| asked(&side.recording.episode, t), computed, cost];
-        for part in parts {
-            found.pairs(part(a, t), part(b, t), tolerance);
-        }
+        found.pairs(of_a_step(a, t), of_a_step(b, t), tolerance);
     }
     found.skipped.sort();
     found.skipped.dedup();
@@ -153,6 +149,8 @@ pub fn compare(a: Side<'_>, b: Side<'_>, tolerance: f64) -> Result<Comparison, V
 
 /// What keeps two episodes from being compared at all, a line for each size that is not the same.
 pub fn obstacles(a: &Recording, b: &Recording) -> Vec<String> {
+    // What a task fixes stands first.
+    let channels = |recording: &Recording| widths(&recording.trace).into_iter().take(2);
     unlike(channels(a), channels(b))
 }
 
@@ -268,19 +266,9 @@ fn index(place: &[usize], shape: &[usize], mut flat: usize) -> Vec<usize> {
     behind
 }
 
-/// What a task fixes.
-fn channels(recording: &Recording) -> [(&'static str, String); 2] {
-    let trace = &recording.trace;
-    [
-        ("input channels", trace.input.width().to_string()),
-        ("output channels", trace.output.width().to_string()),
-    ]
-}
-
-/// Everything that fixes the shapes of arrays, in words.
-fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
-    let trace = &side.recording.trace;
-    let names: Vec<String> = (0..trace.heads.len())
+/// Everything of a machine that fixes the shapes of arrays, in words.
+pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
+    let heads: Vec<String> = (0..trace.heads.len())
         .map(|head| trace.head_name(head))
         .collect();
     let width = |axis| width(trace, axis).to_string();
@@ -288,24 +276,29 @@ fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
         Some(layer) if layer.cell.width() > 0 => "lstm",
         _ => "feedforward",
     };
-    let order = side.order.map(|order| format!("{order:?}"));
-    let heads = if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(" ")
-    };
-    let mut sizes = vec![("steps", side.recording.episode.steps().to_string())];
-    sizes.extend(channels(side.recording));
-    sizes.extend([
+    let none = if heads.is_empty() { "none" } else { "" };
+    vec![
+        ("input channels", width("x")),
+        ("output channels", width("y")),
         ("memory rows", width("n")),
         ("memory columns", width("m")),
-        ("heads", heads),
+        ("heads", heads.join(" ") + none),
         ("shifts", width("s")),
-        ("first in a step", order.unwrap_or_default()),
         ("controller", kind.to_owned()),
         ("controller layers", trace.layers.len().to_string()),
         ("controller units", width("c")),
-    ]);
+    ]
+}
+
+/// Everything that is not of one size in two episodes that could be.
+fn sizes(side: Side<'_>) -> Vec<(&'static str, String)> {
+    let order = side.order.map(|order| format!("{order:?}"));
+    let steps = side.recording.episode.steps().to_string();
+    let mut sizes = vec![
+        ("steps", steps),
+        ("first in a step", order.unwrap_or_default()),
+    ];
+    sizes.extend(widths(&side.recording.trace));
     sizes
 }
 
@@ -429,23 +422,29 @@ fn turn(place: Place, spec: &ArraySpec) -> usize {
     }
 }
 
-/// What a machine computed in a step, in the order of the computation.
-fn computed(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
-    let trace = &side.recording.trace;
-    let mut all: Vec<_> = trace
-        .everything()
-        .filter(|(_, spec, series)| {
-            let is_of_steps = spec.is_in_files() && spec.dims[0].starts_with('t');
-            is_of_steps && series.width() > 0 && spec.name != "input"
-        })
-        .collect();
+/// What was asked in a step, what the machine computed, in the order of the computation, and what it cost.
+fn of_a_step(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
+    let Recording {
+        trace,
+        episode,
+        loss,
+        ..
+    } = side.recording;
+    let all = trace.everything().filter(|(_, spec, series)| {
+        let is_of_steps = spec.is_in_files() && spec.dims[0].starts_with('t');
+        is_of_steps && series.width() > 0 && spec.name != "input"
+    });
+    let mut all: Vec<_> = all.collect();
     all.sort_by_key(|(place, spec, _)| turn(*place, spec));
-    all.into_iter()
-        .flat_map(|array| match array.1.name {
-            "memory" => memory(side, trace, t + 1, Some(t)),
-            _ => vec![of_step(trace, array, t)],
-        })
-        .collect()
+    let mut pieces = asked(episode, t);
+    for array in all {
+        match array.1.name {
+            "memory" => pieces.extend(memory(side, trace, t + 1, Some(t))),
+            _ => pieces.push(of_step(trace, array, t)),
+        }
+    }
+    pieces.push(piece("loss", t, [], &loss[t..=t]));
+    pieces
 }
 
 /// A step of a series of a trace, if there is one.
@@ -453,9 +452,4 @@ pub(super) fn part<'a>(trace: &'a Trace, place: Place, array: &str, t: usize) ->
     let mut all = trace.everything();
     let found = all.find(|(at, spec, _)| *at == place && spec.name == array)?;
     (found.2.width() > 0).then(|| of_step(trace, found, t))
-}
-
-/// What the answer cost.
-fn cost(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
-    vec![piece("loss", t, [], &side.recording.loss[t..=t])]
 }

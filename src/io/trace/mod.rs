@@ -54,7 +54,7 @@ pub use verify::{Outcome, Verified, replay, verify};
 pub use write::{write, write_npz, write_to};
 
 use crate::io::{Error, file};
-use crate::model::{ModelConfig, NtmConfig, Scoring};
+use crate::model::{ModelConfig, Scoring, Trace};
 use crate::train::Recording;
 
 const FORMAT: &str = "ntm-trace";
@@ -211,18 +211,10 @@ pub fn estimated_bytes(
     full_memory: bool,
     encoding: Encoding,
 ) -> u64 {
-    let (n, m) = (config.rows() as u64, config.columns() as u64);
-    let memories = if writes_full_memory(config, steps, full_memory) {
-        steps as u64 + 2
-    } else {
-        2 + (steps / KEYFRAME) as u64
-    };
-    let per_head = 5 * n + 3 * m + 3 + config.ntm().map_or(1, NtmConfig::offsets) as u64;
-    let controller = 2 * (config.units() * config.layers()) as u64;
-    let asked = (config.inputs() + 3 * config.outputs() + 2) as u64;
-    let per_step = config.heads() as u64 * per_head + controller + asked;
-    let values = (n * m)
-        .saturating_mul(memories)
-        .saturating_add(per_step.saturating_mul(steps as u64));
-    values.saturating_mul(encoding.bytes_per_value())
+    let full_memory = writes_full_memory(config, steps, full_memory);
+    let arrays = table::written(&Trace::new(config), steps, full_memory);
+    arrays.iter().fold(0, |bytes: u64, array| {
+        let values = array.values() as u64;
+        bytes.saturating_add(values.saturating_mul(encoding.bytes_per_value()))
+    })
 }

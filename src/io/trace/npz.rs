@@ -36,17 +36,11 @@ pub(super) fn start_array<W: Write + Seek>(
     array: &Described,
 ) -> io::Result<()> {
     let Described { name, shape, .. } = array;
-    let values = shape
-        .iter()
-        .fold(1_u64, |product, &size| product.saturating_mul(size as u64));
-    archive.start_file(format!("{name}.npy"), options(values.saturating_mul(4)))?;
-    let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
-    let shape = sizes.join(" ");
-    let shape = if sizes.len() > 1 {
-        shape.trim_end_matches(',')
-    } else {
-        &shape
-    };
+    let bytes = (array.values() as u64).saturating_mul(4);
+    archive.start_file(format!("{name}.npy"), options(bytes))?;
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let shape = sizes.join(", ") + comma;
     let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}");
     let length = (MAGIC.len() + 2 + header.len() + 1).next_multiple_of(ALIGNMENT);
     let length = length - MAGIC.len() - 2;

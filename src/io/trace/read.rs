@@ -56,7 +56,7 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
         return with_arrays(&meta, label, Some(members));
     }
     let bytes = if bytes.starts_with(b"\x1f\x8b") {
-        unpacked(&bytes, LIMIT).map_err(fail)?
+        unpacked(&bytes, LIMIT, label)?
     } else {
         bytes
     };
@@ -107,30 +107,29 @@ struct Preamble<'a> {
 
 /// Format and version first: a file of another kind gets no errors about keys.
 fn check_format(source: &str, label: &str) -> Result<(), Error> {
-    let no_trace = |why: &str| Error::content(label, "", format!("is not a trace: {why}"));
+    let fail = |place: &str, problem: String| Err(Error::content(label, place, problem));
+    let no_trace = |why: &str| format!("is not a trace: {why}");
     if source.trim_start().starts_with('[') {
-        return Err(no_trace("is a list; expected an object"));
+        return fail("", no_trace("is a list; expected an object"));
     }
-    let found: Preamble =
-        serde_json::from_str(source).map_err(|error| no_trace(&plain(&error.to_string())))?;
-    if found.format.is_empty() && found.task.is_some() && found.arrays.is_none() {
+    let found: Preamble = match serde_json::from_str(source) {
+        Ok(found) => found,
+        Err(error) => return fail("", no_trace(&plain(&error.to_string()))),
+    };
+    let [format, version] = [&found.format, &found.version].map(|said| short(said));
+    if format.is_empty() && found.task.is_some() && found.arrays.is_none() {
         let problem = format!("is a preset, not a trace; train it first: tapescope train {label}");
-        return Err(Error::content(label, "", problem));
+        return fail("", problem);
     }
-    if found.format.is_empty() {
-        let problem = format!("is missing; expected `{FORMAT}`");
-        return Err(Error::content(label, "format", problem));
+    if format.is_empty() {
+        return fail("format", format!("is missing; expected `{FORMAT}`"));
     }
     if found.format != FORMAT {
-        let problem = format!("is `{}`; expected `{FORMAT}`", short(&found.format));
-        return Err(Error::content(label, "format", problem));
+        return fail("format", format!("is `{format}`; expected `{FORMAT}`"));
     }
     if found.version.split('.').next() != Some("1") {
-        let problem = format!(
-            "is `{}`; this program reads 1.x: a newer one may be needed",
-            short(&found.version)
-        );
-        return Err(Error::content(label, "version", problem));
+        let problem = "this program reads 1.x: a newer one may be needed";
+        return fail("version", format!("is `{version}`; {problem}"));
     }
     Ok(())
 }
@@ -147,9 +146,9 @@ struct TraceForm<'a> {
 }
 
 #[derive(Deserialize)]
-struct AxesForm<'a> {
+pub(super) struct AxesForm<'a> {
     #[serde(borrow)]
-    t: TimeForm<'a>,
+    pub(super) t: TimeForm<'a>,
 }
 
 /// The arrays of a file, taken out one by one, each with the shape it must have.
@@ -195,22 +194,16 @@ impl Arrays<'_> {
     }
 
     /// An array of the machine into its series, those of the layers by turns.
-    fn fill(
-        &mut self,
-        trace: &mut Trace,
-        steps: usize,
-        place: Place,
-        spec: &ArraySpec,
-    ) -> Result<(), Error> {
-        let array = Described::new(trace, steps, place, spec);
-        let values = match spec.name {
-            "shift" => self.shifts(&array)?,
-            _ if table::is_needed(spec) => self.take(&array)?,
-            _ => self.take_or_absent(&array)?,
+    fn fill(&mut self, trace: &mut Trace, array: &Described) -> Result<(), Error> {
+        let name = array.spec.name;
+        let values = match name {
+            "shift" => self.shifts(array)?,
+            _ if table::is_needed(array.spec) => self.take(array)?,
+            _ => self.take_or_absent(array)?,
         };
-        let places = table::places(trace, place);
+        let places = table::places(trace, array.place);
         for (index, &place) in places.iter().enumerate() {
-            let Some(series) = trace.series_mut(place, spec.name) else {
+            let Some(series) = trace.series_mut(place, name) else {
                 continue;
             };
             let width = series.width();
@@ -248,12 +241,6 @@ impl Arrays<'_> {
     fn error(&self, array: &str, problem: impl Into<String>) -> Error {
         Error::content(self.label, format!("arrays.{array}"), problem)
     }
-}
-
-/// [rows, columns], of what was checked to have such a shape.
-fn matrix(data: Vec<f32>, rows: usize) -> Array2<f32> {
-    let columns = data.len().checked_div(rows).unwrap_or(0);
-    Array2::from_shape_vec((rows, columns), data).unwrap_or_default()
 }
 
 /// A task of ours by its parameters; that of another program by its name and the shapes of its arrays.
@@ -346,33 +333,28 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
 fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
     let t = time.size;
     let error = |problem| Err(Error::content(label, "axes.t.phases", problem));
-    let mut next = 0;
-    for (name, start, end) in &time.phases {
-        if *start != next || end < start || *end > t {
-            let name = short(name);
+    let (mut phases, mut next) = (Vec::new(), 0);
+    for &(ref name, start, end) in &time.phases {
+        let name = short(name);
+        if start != next || end < start || end > t {
             return error(format!(
                 "`{name}` is [{start}, {end}]; the phases must follow each other from 0 to {t}"
             ));
         }
-        next = *end;
+        next = end;
+        let name = name.into();
+        phases.push(Phase { name, start, end });
     }
     if next != t || t == 0 {
         return error(format!(
             "end at {next}; the episode has {t} steps, and must have at least one"
         ));
     }
-    let phases = time.phases.iter();
-    Ok(phases
-        .map(|(name, start, end)| Phase {
-            name: short(name).into(),
-            start: *start,
-            end: *end,
-        })
-        .collect())
+    Ok(phases)
 }
 
 /// An array that stands beside those of the machine.
-fn beside(trace: &Trace, steps: usize, spec: &ArraySpec) -> Described {
+fn beside(trace: &Trace, steps: usize, spec: &'static ArraySpec) -> Described {
     Described::new(trace, steps, Place::Machine, spec)
 }
 
@@ -383,11 +365,10 @@ fn episode(
     trace: &mut Trace,
 ) -> Result<Episode, Error> {
     let (t, phases) = (time.size, phases(time, arrays.label)?);
-    for spec in Trace::<f32>::ARRAYS
-        .iter()
-        .filter(|spec| table::is_needed(spec))
-    {
-        arrays.fill(trace, t, Place::Machine, spec)?;
+    for array in table::described(trace, t) {
+        if array.name == "input" {
+            arrays.fill(trace, &array)?;
+        }
     }
     // The steps are there: now the whole recording is made.
     room::check(arrays.bytes)
@@ -400,7 +381,7 @@ fn episode(
     }
     Ok(Episode {
         input: trace.input.view().to_owned(),
-        target: matrix(target, t),
+        target: Array2::from_shape_vec((t, target.len() / t), target).unwrap_or_default(),
         mask: mask.unwrap_or_else(|| vec![0.0; t]),
         phases,
         size: asked
@@ -413,14 +394,12 @@ fn episode(
 
 /// What the machine computed, but for the memory. First what must be there, before room is made for what is not.
 fn computed(arrays: &mut Arrays, trace: &mut Trace, t: usize) -> Result<(), Error> {
-    let mut all = table::of_machine(trace);
-    all.retain(|(place, spec)| {
-        let is_read = spec.name == "memory" || *place == Place::Machine && table::is_needed(spec);
-        !is_read && trace.series(*place, spec.name).is_some()
+    let mut all = table::described(trace, t);
+    all.retain(|Described { place, spec, .. }| {
+        !["input", "memory"].contains(&spec.name) && trace.series(*place, spec.name).is_some()
     });
-    all.sort_by_key(|(_, spec)| !table::is_needed(spec));
-    all.into_iter()
-        .try_for_each(|(place, spec)| arrays.fill(trace, t, place, spec))
+    all.sort_by_key(|array| !table::is_needed(array.spec));
+    all.iter().try_for_each(|array| arrays.fill(trace, array))
 }
 
 /// What a file has of the memory, row after row.
@@ -435,10 +414,8 @@ struct Memories {
 impl Memories {
     fn take(arrays: &mut Arrays, trace: &Trace, t: usize) -> Result<Self, Error> {
         let of = |spec| beside(trace, t, spec);
-        let memory = Trace::<f32>::ARRAYS
-            .iter()
-            .find(|spec| spec.name == "memory");
-        let all = memory.filter(|_| trace.memory_columns.width() > 0).map(of);
+        let mut known = table::described(trace, t).into_iter();
+        let all = known.find(|array| array.name == "memory");
         let Some(all) = all else {
             return Self::none(arrays).map(|()| Self::default());
         };

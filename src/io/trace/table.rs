@@ -89,21 +89,6 @@ fn rank(place: Place, spec: &Spec) -> usize {
     }
 }
 
-/// What a machine has and what stands beside it, each once, in the order of a file: that of one layer for all of
-/// them.
-pub(super) fn of_machine(trace: &Trace) -> Vec<(Place, &'static Spec)> {
-    let has_memory = trace.memory_columns.width() > 0;
-    let there = trace.everything().filter(|(place, spec, series)| {
-        spec.is_in_files() && series.width() > 0 && !matches!(place, Place::Layer(1..))
-    });
-    let there = there.map(|(place, spec, _)| (place, spec));
-    let beside = BESIDE.iter().map(|spec| (Place::Machine, spec));
-    let beside = beside.filter(|(_, spec)| has_memory || !spec.name.starts_with("memory"));
-    let mut all: Vec<_> = there.chain(beside).collect();
-    all.sort_by_key(|(place, spec)| rank(*place, spec));
-    all
-}
-
 /// An array that a file may have.
 #[derive(Debug)]
 pub struct Listed {
@@ -119,25 +104,23 @@ pub struct Listed {
 /// go by.
 pub fn arrays() -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
-    let traces: Vec<Trace> = ModelConfig::WORDS
-        .iter()
-        .map(|(_, config)| Trace::new(config))
+    let kinds = ModelConfig::WORDS.iter();
+    let mut each: Vec<_> = kinds
+        .flat_map(|(_, config)| described(&Trace::new(config), 0))
         .collect();
-    let each = traces.iter().flat_map(|trace| {
-        let arrays = of_machine(trace).into_iter();
-        arrays.map(move |(place, spec)| (trace, place, spec))
-    });
-    let mut each: Vec<_> = each.collect();
-    each.sort_by_key(|(_, place, spec)| rank(*place, spec));
-    for (trace, place, spec) in each {
+    each.sort_by_key(|array| rank(array.place, array.spec));
+    for Described {
+        spec, place, name, ..
+    } in each
+    {
         let kind = match place {
-            Place::Head(head) if trace.heads[head].is_write() => Some("write"),
+            Place::Head(_) if name.starts_with("write") => Some("write"),
             Place::Head(_) => Some("read"),
             Place::Machine | Place::Layer(_) => None,
         };
         let name = match kind {
             Some(_) => format!("HEAD.{}", spec.name),
-            None => spec.name.to_owned(),
+            None => name,
         };
         let index = all.iter().position(|listed| listed.name == name);
         let index = index.unwrap_or_else(|| {
@@ -157,11 +140,42 @@ pub(super) struct Described {
     pub(super) name: String,
     pub(super) dims: Vec<&'static str>,
     pub(super) shape: Vec<usize>,
+    /// To what it belongs: of the layers of a controller, which are one array, to the first.
+    pub(super) place: Place,
+    pub(super) spec: &'static Spec,
+}
+
+/// What a machine has and what stands beside it in an episode of so many steps, each once, in the order of a file;
+/// `trace` may be empty.
+pub(super) fn described(trace: &Trace, steps: usize) -> Vec<Described> {
+    let has_memory = trace.memory_columns.width() > 0;
+    let there = trace.everything().filter(|(place, spec, series)| {
+        spec.is_in_files() && series.width() > 0 && !matches!(place, Place::Layer(1..))
+    });
+    let there = there.map(|(place, spec, _)| (place, spec));
+    let beside = BESIDE.iter().map(|spec| (Place::Machine, spec));
+    let beside = beside.filter(|(_, spec)| has_memory || !spec.name.starts_with("memory"));
+    let mut all: Vec<_> = there.chain(beside).collect();
+    all.sort_by_key(|(place, spec)| rank(*place, spec));
+    let all = all.into_iter();
+    all.map(|(place, spec)| Described::new(trace, steps, place, spec))
+        .collect()
+}
+
+/// Of [`described`] what a file has: all of the memory, or the first, the last and every 64th.
+pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Described> {
+    let mut all = described(trace, steps);
+    all.retain(|array| match array.spec.name {
+        "memory" => full_memory,
+        "memory.last" | "memory.keyframes" => !full_memory,
+        _ => true,
+    });
+    all
 }
 
 impl Described {
-    /// An array of an episode of so many steps; `trace` may be empty. One layer has no axis of layers.
-    pub(super) fn new(trace: &Trace, steps: usize, place: Place, spec: &Spec) -> Self {
+    /// One layer has no axis of layers.
+    pub(super) fn new(trace: &Trace, steps: usize, place: Place, spec: &'static Spec) -> Self {
         let axes = spec.dims.iter().copied();
         let dims: Vec<_> = axes
             .filter(|&axis| axis != "l" || trace.layers.len() > 1)
@@ -170,9 +184,9 @@ impl Described {
         let is_of_memory = spec.dims.ends_with(&["n", "m"]);
         let size = |axis: &&str| match *axis {
             "t" => steps,
-            "t+1" => steps + 1,
+            "t+1" => steps.saturating_add(1),
             "l" => trace.layers.len(),
-            "f" => frames(steps),
+            "f" => steps.saturating_sub(1) / KEYFRAME,
             "n" if is_of_memory => memory[0],
             "m" if is_of_memory => memory[1],
             axis => width(trace, axis),
@@ -181,12 +195,14 @@ impl Described {
             name: trace.array_name(place, spec),
             shape: dims.iter().map(size).collect(),
             dims,
+            place,
+            spec,
         }
     }
 
     /// How many values it has.
     pub(super) fn values(&self) -> usize {
-        self.shape.iter().product()
+        self.shape.iter().copied().fold(1, usize::saturating_mul)
     }
 }
 
@@ -207,11 +223,6 @@ pub(super) fn width(trace: &Trace, axis: &str) -> usize {
     let mut all = trace.everything();
     let one = all.find(|(_, spec, series)| series.width() > 0 && is_of(spec));
     one.map_or(0, |(_, _, series)| series.width())
-}
-
-/// How many memories stand between the first and the last one, where not all of them are written.
-pub(super) fn frames(steps: usize) -> usize {
-    steps.saturating_sub(1) / KEYFRAME
 }
 
 /// M_t as in a file, row after row.

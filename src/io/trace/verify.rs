@@ -3,10 +3,11 @@
 
 use super::compare::{
     Comparison, Difference, Piece, Side, asked, compare, initial, memory, part, piece, unlike,
+    widths,
 };
 use super::follows::{Losses, episode_again, is_recorded, lacks_start, obstacles};
 use super::{Imported, write};
-use crate::model::{self, Model, ModelConfig, Range, Rule, Size, Trace};
+use crate::model::{self, Model, Range, Rule, Size, Trace};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -124,37 +125,14 @@ pub fn replay(
     let (config, recording) = (&trace.config, &trace.recording);
     let on_rows = machine.with_rows(config.rows());
     let machine = on_rows.as_ref().unwrap_or(machine);
-    let lines = unlike(shape(config), shape(&machine.config));
+    let own = Trace::new(&machine.config);
+    let lines = unlike(widths(&recording.trace), widths(&own));
     if !lines.is_empty() {
         return Err(lines);
     }
     let again = Recording::of(machine, &recording.task, recording.episode.clone());
     let again = Side::of(&again, Some(&machine.config));
     compare(Side::from(trace), again, tolerance)
-}
-
-/// Everything of a machine that fixes the sizes of its arrays.
-fn shape(config: &ModelConfig) -> [(&'static str, String); 8] {
-    let trace = Trace::<f32>::new(config);
-    let is_lstm = trace
-        .layers
-        .first()
-        .is_some_and(|layer| layer.cell.width() > 0);
-    let kind = if is_lstm { "Lstm" } else { "Feedforward" };
-    let shifts = trace.heads.first().map_or(0, |head| head.shift.width());
-    [
-        ("input channels", config.inputs().to_string()),
-        ("output channels", config.outputs().to_string()),
-        ("memory rows", config.rows().to_string()),
-        ("memory columns", config.columns().to_string()),
-        ("read heads", config.read_heads().to_string()),
-        ("write heads", config.write_heads().to_string()),
-        ("shifts", shifts.to_string()),
-        (
-            "controller",
-            format!("{kind}, {} × {}", config.layers(), config.units()),
-        ),
-    ]
 }
 
 /// A trace on its way to being verified.

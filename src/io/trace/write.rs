@@ -8,12 +8,17 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use zip::ZipWriter;
 
-use super::form::{AskedForm, AxesForm, MachineForm, NUMERIC};
+use super::follows::is_recorded;
 use super::table::{self, Described};
-use super::{Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, npz, writes_full_memory};
+use super::{
+    Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, form, npz, writes_full_memory,
+};
 use crate::io::{Error, file};
-use crate::model::{ArraySpec, ModelConfig, Place};
+use crate::model::ModelConfig;
 use crate::train::Recording;
+
+/// How numbers are written.
+const NUMERIC: &str = r#"{"dtype":"float32","decimal":"shortest-roundtrip","nonfinite":"string","layout":"row-major"}"#;
 
 /// Writes a trace file, all or nothing.
 ///
@@ -80,16 +85,15 @@ fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) ->
         "{{\n\"format\": \"{FORMAT}\", \"version\": \"{VERSION}\""
     )?;
     entry(to, "generator", &Generator::default())?;
-    entry(to, "task", &AskedForm::new(recording))?;
+    entry(to, "task", &form::asked(recording))?;
+    let machine = form::machine(source, &recording.conventions);
+    entry(to, "model", &machine)?;
+    write!(to, ",\n\"numeric\": {NUMERIC}")?;
     entry(
         to,
-        "model",
-        &MachineForm::new(source, &recording.conventions),
+        "axes",
+        &form::axes(recording, &possible(recording, source)),
     )?;
-    entry(to, "numeric", &NUMERIC)?;
-    let arrays = possible(recording, source).into_iter();
-    let arrays: Vec<_> = arrays.map(|(array, ..)| array).collect();
-    entry(to, "axes", &AxesForm::new(recording, &arrays))?;
     to.write_all(b",\n\"arrays\": {\n")
 }
 
@@ -110,7 +114,9 @@ struct Array<'a> {
 impl Array<'_> {
     /// Everything but the data, without the closing brace.
     fn in_words(&self) -> String {
-        let Described { name, dims, shape } = &self.described;
+        let Described {
+            name, dims, shape, ..
+        } = &self.described;
         let (dims, shape) = (file::json(dims), file::json(shape));
         format!("\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}")
     }
@@ -167,44 +173,31 @@ pub(super) fn names(recording: &Recording, config: &ModelConfig) -> Vec<String> 
     arrays.map(|array| array.described.name).collect()
 }
 
-/// Every array of such an episode, recorded or not, in the order of the file: all of the memory when it is small or
-/// asked for; else the first, the last and every 64th.
-fn possible(recording: &Recording, source: &Source) -> Vec<(Described, Place, &'static ArraySpec)> {
-    let (trace, steps) = (&recording.trace, recording.episode.steps());
-    let is_full = writes_full_memory(source.config, steps, source.full_memory);
-    let all = table::of_machine(trace).into_iter();
-    let all = all.filter(|(_, spec)| match spec.name {
-        "memory" => is_full,
-        "memory.last" | "memory.keyframes" => !is_full,
-        _ => true,
-    });
-    all.map(|(place, spec)| (Described::new(trace, steps, place, spec), place, spec))
-        .collect()
+/// Every array of such an episode, recorded or not, in the order of the file.
+fn possible(recording: &Recording, source: &Source) -> Vec<Described> {
+    let steps = recording.episode.steps();
+    let full_memory = writes_full_memory(source.config, steps, source.full_memory);
+    table::written(&recording.trace, steps, full_memory)
 }
 
 /// Every array that was recorded. What nobody recorded is not in the file either; `memory` stands for both of its
 /// forms.
 fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
-    let is_absent = |name: &str| recording.absent.iter().any(|absent| absent == name);
     let of_memory = |name: &str| matches!(name, "memory.last" | "memory.keyframes");
-    let all = possible(recording, source).into_iter();
-    all.filter(|(Described { name, .. }, ..)| {
-        !(is_absent(name) || of_memory(name) && is_absent("memory"))
-    })
-    .map(|(described, place, spec)| Array {
-        rows: rows(recording, &described, place, spec),
+    let mut all = possible(recording, source);
+    all.retain(|Described { name, .. }| {
+        is_recorded(recording, name) && (!of_memory(name) || is_recorded(recording, "memory"))
+    });
+    let all = all.into_iter();
+    all.map(|described| Array {
+        rows: rows(recording, &described),
         described,
     })
     .collect()
 }
 
 /// The rows of an array as they are in the file.
-fn rows<'a>(
-    recording: &'a Recording,
-    described: &Described,
-    place: Place,
-    spec: &'static ArraySpec,
-) -> Rows<'a> {
+fn rows<'a>(recording: &'a Recording, described: &Described) -> Rows<'a> {
     let (trace, episode) = (&recording.trace, &recording.episode);
     let steps = episode.steps();
     let width = described.shape.last().copied().unwrap_or(1).max(1);
@@ -216,7 +209,8 @@ fn rows<'a>(
                 .map(Cow::Owned),
         )
     };
-    match spec.name {
+    let name = described.spec.name;
+    match name {
         "target" => Box::new(episode.target.outer_iter().map(|row| row.to_vec().into())),
         "mask" => lines(&episode.mask),
         "loss" => lines(&recording.loss),
@@ -225,9 +219,9 @@ fn rows<'a>(
         "memory.last" => memories(steps, steps + 1, 1),
         "memory.keyframes" => memories(KEYFRAME, steps, KEYFRAME),
         _ => {
-            let places = table::places(trace, place).into_iter();
+            let places = table::places(trace, described.place).into_iter();
             let all: Vec<_> = places
-                .filter_map(|place| trace.series(place, spec.name))
+                .filter_map(|place| trace.series(place, name))
                 .collect();
             if let [one] = all.as_slice() {
                 return lines(one.as_slice());

@@ -8,9 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::{plain, short};
-
 use super::{Error, file};
-use crate::task::{AssociativeRecall, Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
+use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -28,17 +27,17 @@ pub struct ByHand {
     priorities: Vec<f32>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
     bits: Vec<Vec<Value>>,
-    #[serde(default)]
     repeats: Option<usize>,
-    #[serde(default)]
     query: Option<usize>,
-    #[serde(default)]
     priorities: Option<Vec<f32>>,
 }
+
+/// Where something is wrong, and what.
+type Fault = (String, String);
 
 /// Reads a file for this task. `repeats`, where given, stand for those of the file.
 ///
@@ -66,40 +65,16 @@ pub fn from_json(
         );
         Error::content(label, "", problem)
     };
-    let mut form = if source.trim_start().starts_with('[') {
+    let form = if source.trim_start().starts_with('[') {
         Form {
             bits: serde_json::from_str(source).map_err(syntax)?,
-            repeats: None,
-            query: None,
-            priorities: None,
+            ..Form::default()
         }
     } else {
         serde_json::from_str(source).map_err(syntax)?
     };
-    form.only(task, label)?;
-    form.repeats = repeats.or(form.repeats);
-    let bits = matrix(&form.bits, label, task.bits())?;
-    let mut by_hand = ByHand {
-        task: task.clone(),
-        query: 0,
-        priorities: Vec::new(),
-        bits,
-    };
-    let mut size = by_hand.bits.nrows();
-    match task {
-        Task::Copy(_) | Task::Ngrams(_) | Task::Other(_) => {}
-        Task::RepeatCopy(_) => {
-            let repeats = form.repeats(label)?;
-            by_hand.task = by_hand.task.with_repeats(repeats);
-        }
-        Task::AssociativeRecall(recall) => {
-            size = form.items(recall, label)?;
-            by_hand.query = form.query(size, label)?;
-        }
-        Task::PrioritySort(_) => by_hand.priorities = form.priorities(label)?,
-    }
-    by_hand.task = by_hand.task.with_size(size);
-    Ok(by_hand)
+    let by_hand = form.by_hand(task, repeats);
+    by_hand.map_err(|(place, problem)| Error::content(label, place, problem))
 }
 
 impl ByHand {
@@ -121,133 +96,129 @@ impl ByHand {
 }
 
 impl Form {
+    fn by_hand(self, task: &Task, repeats: Option<usize>) -> Result<ByHand, Fault> {
+        self.only(task)?;
+        let mut by_hand = ByHand {
+            task: task.clone(),
+            bits: matrix(&self.bits, task.bits())?,
+            query: 0,
+            priorities: Vec::new(),
+        };
+        let mut size = self.bits.len();
+        match task {
+            Task::Copy(_) | Task::Ngrams(_) | Task::Other(_) => {}
+            Task::RepeatCopy(_) => {
+                let how = "; write {\"bits\": […], \"repeats\": 3}, or add --repeats 3";
+                let repeats = needed(repeats.or(self.repeats), "repeats", task, how)?;
+                if !(1..=MAX_REPEATS).contains(&repeats) {
+                    let problem = format!("is out of range; allowed: 1 to {MAX_REPEATS}");
+                    return Err(("repeats".to_owned(), problem));
+                }
+                by_hand.task = by_hand.task.with_repeats(repeats);
+            }
+            Task::AssociativeRecall(recall) => {
+                size = self.items(recall.item_length)?;
+                let how = ": the item to ask for, from 0; write {\"bits\": […], \"query\": 0}";
+                let (query, last) = (needed(self.query, "query", task, how)?, size - 2);
+                if query > last {
+                    let problem = format!(
+                        "is {query}; allowed: 0 to {last}, an item of the {size} that has another behind it"
+                    );
+                    return Err(("query".to_owned(), problem));
+                }
+                by_hand.query = query;
+            }
+            Task::PrioritySort(_) => by_hand.priorities = self.priorities(task)?,
+        }
+        by_hand.task = by_hand.task.with_size(size);
+        Ok(by_hand)
+    }
+
     /// What this task does not have must not be given.
-    fn only(&self, task: &Task, label: &str) -> Result<(), Error> {
-        let strangers = [
-            (
-                "repeats",
-                self.repeats.is_some() && task.repeats().is_none(),
-            ),
-            (
-                "query",
-                self.query.is_some() && !matches!(task, Task::AssociativeRecall(_)),
-            ),
-            (
-                "priorities",
-                self.priorities.is_some() && !matches!(task, Task::PrioritySort(_)),
-            ),
-        ];
-        for (key, is_stranger) in strangers {
-            if is_stranger {
+    fn only(&self, task: &Task) -> Result<(), Fault> {
+        let is_recall = matches!(task, Task::AssociativeRecall(_));
+        let is_sort = matches!(task, Task::PrioritySort(_));
+        for (key, is_given, is_known) in [
+            ("repeats", self.repeats.is_some(), task.repeats().is_some()),
+            ("query", self.query.is_some(), is_recall),
+            ("priorities", self.priorities.is_some(), is_sort),
+        ] {
+            if is_given && !is_known {
                 let problem = format!("the task `{}` has no {key}", task.name());
-                return Err(Error::content(label, "", problem));
+                return Err((String::new(), problem));
             }
         }
         Ok(())
     }
 
-    fn repeats(&self, label: &str) -> Result<usize, Error> {
-        match self.repeats {
-            Some(repeats) if (1..=MAX_REPEATS).contains(&repeats) => Ok(repeats),
-            Some(_) => {
-                let problem = format!("is out of range; allowed: 1 to {MAX_REPEATS}");
-                Err(Error::content(label, "repeats", problem))
-            }
-            None => {
-                let problem = "`repeats` is missing, which the task `repeat_copy` needs; write {\"bits\": […], \"repeats\": 3}, or add --repeats 3";
-                Err(Error::content(label, "", problem))
-            }
-        }
-    }
-
-    /// The number of items that the rows make.
-    fn items(&self, task: &AssociativeRecall, label: &str) -> Result<usize, Error> {
-        let (rows, each) = (self.bits.len(), task.item_length);
+    /// The number of items of so many rows each.
+    fn items(&self, each: usize) -> Result<usize, Fault> {
+        let rows = self.bits.len();
         let items = rows / each;
-        if !rows.is_multiple_of(each) || !(2..=MAX_ITEMS).contains(&items) {
-            let problem = format!(
-                "has {rows} rows; allowed: 2 to {MAX_ITEMS} items of {each} rows each, one after the other"
-            );
-            return Err(Error::content(label, "bits", problem));
+        if rows.is_multiple_of(each) && (2..=MAX_ITEMS).contains(&items) {
+            return Ok(items);
         }
-        Ok(items)
-    }
-
-    fn query(&self, items: usize, label: &str) -> Result<usize, Error> {
-        let last = items - 2;
-        match self.query {
-            Some(query) if query <= last => Ok(query),
-            Some(query) => {
-                let problem = format!(
-                    "is {query}; allowed: 0 to {last}, an item of the {items} that has another behind it"
-                );
-                Err(Error::content(label, "query", problem))
-            }
-            None => {
-                let problem = "`query` is missing, which the task `associative_recall` needs: the item to ask for, from 0; write {\"bits\": […], \"query\": 0}";
-                Err(Error::content(label, "", problem))
-            }
-        }
+        let problem = format!(
+            "has {rows} rows; allowed: 2 to {MAX_ITEMS} items of {each} rows each, one after the other"
+        );
+        Err(("bits".to_owned(), problem))
     }
 
     /// As many as there are rows.
-    fn priorities(&mut self, label: &str) -> Result<Vec<f32>, Error> {
+    fn priorities(self, task: &Task) -> Result<Vec<f32>, Fault> {
         let rows = self.bits.len();
         if rows > MAX_ITEMS {
             let problem = format!("has {rows} rows; allowed: 1 to {MAX_ITEMS}");
-            return Err(Error::content(label, "bits", problem));
+            return Err(("bits".to_owned(), problem));
         }
-        let Some(priorities) = self.priorities.take() else {
-            let problem = "`priorities` is missing, which the task `priority_sort` needs: one for every row, from -1 to 1; write {\"bits\": […], \"priorities\": [0.5, …]}";
-            return Err(Error::content(label, "", problem));
-        };
+        let how =
+            ": one for every row, from -1 to 1; write {\"bits\": […], \"priorities\": [0.5, …]}";
+        let priorities = needed(self.priorities, "priorities", task, how)?;
         if priorities.len() != rows {
-            let problem = format!(
-                "has {} values; expected {rows}, one for every row of `bits`",
-                priorities.len()
-            );
-            return Err(Error::content(label, "priorities", problem));
+            let found = priorities.len();
+            let problem =
+                format!("has {found} values; expected {rows}, one for every row of `bits`");
+            return Err(("priorities".to_owned(), problem));
         }
-        for (index, priority) in priorities.iter().enumerate() {
-            if !(-1.0..=1.0).contains(priority) {
-                let problem = format!("is {priority}; allowed: -1 to 1");
-                return Err(Error::content(
-                    label,
-                    format!("priorities[{index}]"),
-                    problem,
-                ));
-            }
+        let mut each = priorities.iter().enumerate();
+        if let Some((index, priority)) = each.find(|(_, it)| !(-1.0..=1.0).contains(*it)) {
+            let problem = format!("is {priority}; allowed: -1 to 1");
+            return Err((format!("priorities[{index}]"), problem));
         }
         Ok(priorities)
     }
 }
 
-fn matrix(rows: &[Vec<Value>], label: &str, width: usize) -> Result<Array2<f32>, Error> {
+/// What was given, or how to give it.
+fn needed<T>(given: Option<T>, key: &str, task: &Task, how: &str) -> Result<T, Fault> {
+    given.ok_or_else(|| {
+        let name = task.name();
+        let problem = format!("`{key}` is missing, which the task `{name}` needs{how}");
+        (String::new(), problem)
+    })
+}
+
+fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
     if !(1..=MAX_LENGTH).contains(&rows.len()) {
         let problem = format!("has {} rows; allowed: 1 to {MAX_LENGTH}", rows.len());
-        return Err(Error::content(label, "bits", problem));
+        return Err(("bits".to_owned(), problem));
     }
     let mut matrix = Array2::zeros((rows.len(), width));
     for (index, row) in rows.iter().enumerate() {
-        let place = format!("bits[{index}]");
+        let fail = |problem| Err((format!("bits[{index}]"), problem));
         if row.len() != width {
-            let plural = if width == 1 { "" } else { "s" };
-            let problem = format!(
-                "has {} values; this machine's vectors have {width} bit{plural}",
-                row.len()
-            );
-            return Err(Error::content(label, place, problem));
+            let (found, plural) = (row.len(), if width == 1 { "" } else { "s" });
+            return fail(format!(
+                "has {found} values; this machine's vectors have {width} bit{plural}"
+            ));
         }
         for (to, value) in matrix.row_mut(index).iter_mut().zip(row) {
             *to = match value.as_u64() {
                 Some(0) => 0.0,
                 Some(1) => 1.0,
                 _ => {
-                    return Err(Error::content(
-                        label,
-                        place,
-                        format!("holds {}; allowed: 0 and 1", short(&value.to_string())),
-                    ));
+                    let found = short(&value.to_string());
+                    return fail(format!("holds {found}; allowed: 0 and 1"));
                 }
             };
         }
@@ -258,65 +229,59 @@ fn matrix(rows: &[Vec<Value>], label: &str, width: usize) -> Result<Array2<f32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Copy, Ngrams, PrioritySort, RepeatCopy};
+    use crate::task::{AssociativeRecall, Copy, Ngrams, PrioritySort, RepeatCopy};
     use ndarray::array;
 
-    fn copy() -> Task {
-        Task::Copy(Copy {
-            bits: 2,
-            length: 1..=5,
-        })
-    }
-
-    fn repeat() -> Task {
-        Task::RepeatCopy(RepeatCopy {
-            bits: 2,
-            length: 1..=5,
-            repeats: 1..=5,
-        })
-    }
-
-    fn recall() -> Task {
-        Task::AssociativeRecall(AssociativeRecall {
-            bits: 2,
-            item_length: 1,
-            items: 2..=5,
-        })
-    }
-
-    fn sort() -> Task {
-        Task::PrioritySort(PrioritySort {
-            bits: 2,
-            items: 9..=9,
-            sorted: 1,
-        })
-    }
+    const COPY: Task = Task::Copy(Copy {
+        bits: 2,
+        length: 1..=5,
+    });
+    const REPEAT: Task = Task::RepeatCopy(RepeatCopy {
+        bits: 2,
+        length: 1..=5,
+        repeats: 1..=5,
+    });
+    const RECALL: Task = Task::AssociativeRecall(AssociativeRecall {
+        bits: 2,
+        item_length: 1,
+        items: 2..=5,
+    });
+    const SORT: Task = Task::PrioritySort(PrioritySort {
+        bits: 2,
+        items: 9..=9,
+        sorted: 1,
+    });
 
     fn read(source: &str, task: &Task, repeats: Option<usize>) -> ByHand {
         from_json(source, "b.json", task, repeats).unwrap()
     }
 
+    fn message(source: &str, task: &Task) -> String {
+        let error = from_json(source, "b.json", task, None).unwrap_err();
+        error.to_string()
+    }
+
     #[test]
     fn both_forms() {
         let bits = array![[0., 1.], [1., 1.]];
-        let plain = read("[[0,1],[1,1]]", &copy(), None);
+        let plain = read("[[0,1],[1,1]]", &COPY, None);
         assert_eq!((&plain.bits, plain.task.size()), (&bits, 2..=2));
-        let full = read(r#"{"bits":[[0,1],[1,1]],"repeats":3}"#, &repeat(), None);
+        let full = read(r#"{"bits":[[0,1],[1,1]],"repeats":3}"#, &REPEAT, None);
         assert_eq!((&full.bits, full.task.repeats()), (&bits, Some(3..=3)));
         assert_eq!(full.episode().repeats, 3);
-        let given = read(r#"{"bits":[[0,1],[1,1]],"repeats":3}"#, &repeat(), Some(2));
+        let given = read(r#"{"bits":[[0,1],[1,1]],"repeats":3}"#, &REPEAT, Some(2));
         assert_eq!(given.episode().repeats, 2);
     }
 
     #[test]
     fn every_task_can_be_given_by_hand() {
         let bits = "[[0,1],[1,1],[1,0]]";
-        let recall = read(&format!(r#"{{"bits":{bits},"query":1}}"#), &recall(), None);
+        let recall = read(&format!(r#"{{"bits":{bits},"query":1}}"#), &RECALL, None);
         let episode = recall.episode();
         assert_eq!((episode.size, recall.task.size()), (3, 3..=3));
         assert_eq!(episode.target.row(10).to_vec(), [1., 0.]);
         let source = format!(r#"{{"bits":{bits},"priorities":[0.1,1,-1]}}"#);
-        let sort = read(&source, &sort(), None);
+        let sort = read(&source, &SORT, None);
         let episode = sort.episode();
         assert_eq!((episode.size, sort.task.size()), (3, 3..=3));
         assert_eq!(episode.target.row(4).to_vec(), [1., 1.]);
@@ -328,66 +293,68 @@ mod tests {
 
     #[test]
     fn errors_name_the_row() {
-        let message = |source: &str| {
-            from_json(source, "b.json", &copy(), None)
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(
-            message("[]"),
-            "b.json: `bits`: has 0 rows; allowed: 1 to 100000"
-        );
-        assert_eq!(
-            message("[[0,1],[1]]"),
-            "b.json: `bits[1]`: has 1 values; this machine's vectors have 2 bits"
-        );
-        assert_eq!(
-            message("[[0,2]]"),
-            "b.json: `bits[0]`: holds 2; allowed: 0 and 1"
-        );
-        assert_eq!(
-            message("[[0,0.5]]"),
-            "b.json: `bits[0]`: holds 0.5; allowed: 0 and 1"
-        );
-        assert!(message(r#"{"bit":[[0,1]]}"#).contains("unknown key `bit`"));
-        assert_eq!(
-            message(r#"{"bits":[[0,1]],"repeats":0}"#),
-            "b.json: the task `copy` has no repeats"
-        );
-        assert!(message("nonsense").contains("expected rows of 0 and 1"));
+        for (source, expected) in [
+            ("[]", "`bits`: has 0 rows; allowed: 1 to 100000"),
+            (
+                "[[0,1],[1]]",
+                "`bits[1]`: has 1 values; this machine's vectors have 2 bits",
+            ),
+            ("[[0,2]]", "`bits[0]`: holds 2; allowed: 0 and 1"),
+            ("[[0,0.5]]", "`bits[0]`: holds 0.5; allowed: 0 and 1"),
+            (
+                r#"{"bits":[[0,1]],"repeats":0}"#,
+                "the task `copy` has no repeats",
+            ),
+        ] {
+            assert_eq!(message(source, &COPY), format!("b.json: {expected}"));
+        }
+        assert!(message(r#"{"bit":[[0,1]]}"#, &COPY).contains("unknown key `bit`"));
+        assert!(message("nonsense", &COPY).contains("expected rows of 0 and 1"));
     }
 
     #[test]
     fn errors_name_what_a_task_needs() {
-        let message = |source: &str, task: &Task| {
-            from_json(source, "b.json", task, None)
-                .unwrap_err()
-                .to_string()
-        };
         let three = "[[0,1],[1,1],[1,0]]";
         let with = |rest: &str| format!(r#"{{"bits":{three},{rest}}}"#);
-        assert!(message(&with(r#""repeats":0"#), &repeat()).contains("`repeats`: is out of range"));
-        assert_eq!(
-            message(&with(r#""query":0"#), &sort()),
-            "b.json: the task `priority_sort` has no query"
-        );
-        assert!(message(three, &recall()).contains("`query` is missing"));
-        assert_eq!(
-            message(&with(r#""query":2"#), &recall()),
-            "b.json: `query`: is 2; allowed: 0 to 1, an item of the 3 that has another behind it"
-        );
-        assert_eq!(
-            message(r#"{"bits":[[0,1]],"query":0}"#, &recall()),
-            "b.json: `bits`: has 1 rows; allowed: 2 to 10000 items of 1 rows each, one after the other"
-        );
-        assert!(message(three, &sort()).contains("`priorities` is missing"));
-        assert_eq!(
-            message(&with(r#""priorities":[0.5]"#), &sort()),
-            "b.json: `priorities`: has 1 values; expected 3, one for every row of `bits`"
-        );
-        assert_eq!(
-            message(&with(r#""priorities":[0.5,1.5,0]"#), &sort()),
-            "b.json: `priorities[1]`: is 1.5; allowed: -1 to 1"
-        );
+        for (source, task, expected) in [
+            (
+                with(r#""repeats":0"#),
+                &REPEAT,
+                "`repeats`: is out of range",
+            ),
+            (
+                with(r#""query":0"#),
+                &SORT,
+                "the task `priority_sort` has no query",
+            ),
+            (three.to_owned(), &RECALL, "`query` is missing"),
+            (
+                with(r#""query":2"#),
+                &RECALL,
+                "`query`: is 2; allowed: 0 to 1, an item of the 3 that has another behind it",
+            ),
+            (
+                r#"{"bits":[[0,1]],"query":0}"#.to_owned(),
+                &RECALL,
+                "`bits`: has 1 rows; allowed: 2 to 10000 items of 1 rows each, one after the other",
+            ),
+            (three.to_owned(), &SORT, "`priorities` is missing"),
+            (
+                with(r#""priorities":[0.5]"#),
+                &SORT,
+                "`priorities`: has 1 values; expected 3, one for every row of `bits`",
+            ),
+            (
+                with(r#""priorities":[0.5,1.5,0]"#),
+                &SORT,
+                "`priorities[1]`: is 1.5; allowed: -1 to 1",
+            ),
+        ] {
+            let message = message(&source, task);
+            assert!(
+                message.starts_with(&format!("b.json: {expected}")),
+                "{message}"
+            );
+        }
     }
 }

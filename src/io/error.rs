@@ -127,23 +127,23 @@ const MOST_OF_SENTENCE: usize = 1000;
 
 /// At most 80 characters of a text that someone else wrote, none of which acts on a terminal.
 pub(super) fn short(text: &str) -> String {
-    let text = harmless(text);
-    if text.chars().count() <= MOST_OF_NAME {
-        return text;
-    }
-    text.chars().take(MOST_OF_NAME - 1).chain(['…']).collect()
+    cut(text, MOST_OF_NAME, 0)
 }
 
 /// At most so many characters of a text, none of which acts on a terminal: what is left out is left out of
 /// its middle, for names differ at their ends.
 pub fn bounded(text: &str, most: usize) -> String {
+    cut(text, most, most - most / 2 - 1)
+}
+
+/// At most so many characters of a text, so many of them its last.
+fn cut(text: &str, most: usize, last: usize) -> String {
     let text = harmless(text);
     let count = text.chars().count();
     if count <= most {
         return text;
     }
-    let (first, last) = (most / 2, most - most / 2 - 1);
-    let end = text.chars().skip(count - last);
+    let (first, end) = (most - last - 1, text.chars().skip(count - last));
     text.chars().take(first).chain(['…']).chain(end).collect()
 }
 
@@ -219,7 +219,7 @@ fn closing(text: &str, quote: &str) -> Option<usize> {
 }
 
 fn translated(message: &str) -> String {
-    const WORDS: [(&str, &str); 24] = [
+    const WORDS: [(&str, &str); 25] = [
         ("invalid type: string", "is the text"),
         ("invalid type: integer", "is the number"),
         ("invalid value: integer", "is the number"),
@@ -241,6 +241,10 @@ fn translated(message: &str) -> String {
         ("EOF while parsing a list", "ends in the middle of a list"),
         ("EOF while parsing a string", "ends in the middle of a text"),
         ("expected usize", "expected a whole number, 0 or more"),
+        (
+            "expected u64",
+            "expected a whole number, 0 to 18446744073709551615",
+        ),
         ("expected f64", "expected a number"),
         ("expected a sequence", "expected a list"),
         ("expected ident", "no JSON"),
@@ -248,24 +252,14 @@ fn translated(message: &str) -> String {
         ("expected a map", "expected an object"),
         (", expected", "; expected"),
     ];
-    let mut message = WORDS
-        .iter()
-        .fold(message.to_owned(), |text, (from, to)| {
-            text.replace(from, to)
-        })
-        .replace(
-            "expected u64",
-            &format!("expected a whole number, 0 to {}", u64::MAX),
-        );
+    let replaced = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+    let message = WORDS.iter().fold(message.to_owned(), replaced);
     // "struct TimeForm": the name is Rust's.
-    while let Some(start) = message.find("expected struct ") {
-        let name = start + "expected struct ".len();
-        let end = message[name..]
-            .find(|c: char| !c.is_alphanumeric())
-            .map_or(message.len(), |length| name + length);
-        message.replace_range(start..end, "expected an object");
-    }
-    message
+    let mut parts = message.split("expected struct ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        text + "expected an object" + part.trim_start_matches(char::is_alphanumeric)
+    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! [`TEMPORARY`]… and locked by its writer: one that nobody has locked is removed by the next who writes there.
 
 use std::fs::{self, File};
-use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+use std::io::ErrorKind::{InvalidInput, NotFound, PermissionDenied, Unsupported};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,7 +34,10 @@ pub(super) fn write_atomically(
             let problem = "is a folder; expected the name of a file to write";
             return Err(Error::about(path, problem));
         }
-        Ok(there) if !there.is_file() => write_directly(path, write),
+        Ok(there) if !there.is_file() => {
+            let file = File::options().write(true).open(path);
+            file.and_then(|file| fill(&file, write))
+        }
         _ => target(path).and_then(|path| write_beside_and_rename(&path, write)),
     };
     written.map_err(Error::unwritable(path))
@@ -53,11 +56,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links go round in a circle"))
 }
 
-fn write_directly(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let file = fs::OpenOptions::new().write(true).open(path)?;
+fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(1 << 16, file);
     write(&mut writer)?;
     writer.flush()
@@ -83,14 +82,11 @@ fn write_beside_and_rename(
     let folder = folder.unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let problem = format!("there is no folder {}", label(folder));
-        return Err(io::Error::new(io::ErrorKind::NotFound, problem));
+        return Err(io::Error::new(NotFound, problem));
     }
     sweep(folder);
     let temporary = Temporary::new(folder).map_err(without_path)?;
-    let mut writer = BufWriter::with_capacity(1 << 16, temporary.file());
-    write(&mut writer)?;
-    writer.flush()?;
-    drop(writer);
+    fill(temporary.file(), write)?;
     temporary.file().sync_all()?;
     temporary.persist(folder, path).map_err(without_path)?;
     sync_folder(folder)
@@ -303,9 +299,7 @@ pub(super) fn create_folder(path: &Path) -> Result<(), Error> {
 /// Removes a file, if it is there.
 pub(super) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::unwritable(path)(error))
-        }
+        Err(error) if error.kind() != NotFound => Err(Error::unwritable(path)(error)),
         _ => Ok(()),
     }
 }
@@ -325,7 +319,7 @@ pub(super) fn contents(folder: &Path) -> Result<Vec<String>, Error> {
         Ok(names)
     };
     match list() {
-        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) if source.kind() == NotFound => Ok(Vec::new()),
         listed => listed.map_err(Error::unreadable(folder)),
     }
 }

@@ -20,28 +20,25 @@ pub(in crate::io) fn read(
     begins: impl FnOnce(&[u8]) -> Result<(), String>,
 ) -> Result<Vec<u8>, Error> {
     let label = label(path);
-    let unreadable = |source| Error::Read {
-        file: label.clone(),
-        source,
-    };
+    let unreadable = Error::unreadable(path);
     let refused = |problem: String| Error::content(&label, "", problem);
-    let there = std::fs::metadata(path).map_err(unreadable)?;
+    let there = std::fs::metadata(path).map_err(&unreadable)?;
     if is_device(&there) {
         return Err(refused("is a device; expected a file".to_owned()));
     }
-    let mut file = File::open(path).map_err(unreadable)?;
+    let mut file = File::open(path).map_err(&unreadable)?;
+    let most = limit >> 20;
     let too_large = || {
-        refused(format!(
-            "is larger than {} MB, the most that is read",
-            limit >> 20
-        ))
+        Err(refused(format!(
+            "is larger than {most} MB, the most that is read"
+        )))
     };
     if there.len() > limit {
-        return Err(too_large());
+        return too_large();
     }
     let mut bytes = Vec::new();
     let start = file.by_ref().take(START.min(limit + 1));
-    read_up_to(start, START, START, &mut bytes).map_err(unreadable)?;
+    read_up_to(start, START, START, &mut bytes).map_err(&unreadable)?;
     if bytes.is_empty() {
         return Err(refused("is empty".to_owned()));
     }
@@ -53,9 +50,9 @@ pub(in crate::io) fn read(
     }
     begins(&bytes).map_err(refused)?;
     let expected = if there.is_file() { there.len() } else { PIPE };
-    read_up_to(file, expected, limit, &mut bytes).map_err(unreadable)?;
+    read_up_to(file, expected, limit, &mut bytes).map_err(&unreadable)?;
     if bytes.len() as u64 > limit {
-        return Err(too_large());
+        return too_large();
     }
     Ok(bytes)
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::fs;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::label;
 
@@ -20,44 +20,26 @@ const THREAD: u64 = 68 << 20;
 const WORTH_ASKING: u64 = 1 << 20;
 
 /// What may still be taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
 struct Room {
     bytes: u64,
-    limit: Limit,
-}
-
-/// Who allows no more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Limit {
-    Computer,
-    Group(PathBuf),
-    AddressSpace,
-    Data,
-    /// The system refused, for reasons of its own.
-    System,
-    Untold,
+    /// Who allows no more, in words; empty where nobody says anything.
+    who: String,
 }
 
 /// More memory was asked for than there is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("takes {}, {room}", amount(*.needed))]
+#[error("takes {}, more than {most}", amount(*.needed))]
 pub struct Short {
     needed: u64,
-    room: Room,
+    most: String,
 }
 
 impl fmt::Display for Room {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let most = amount(self.bytes);
-        match &self.limit {
-            Limit::Computer => write!(f, "more than the {most} that this computer has free"),
-            Limit::Group(file) => {
-                write!(f, "more than the {most} that {} leaves", label(file))
-            }
-            Limit::AddressSpace => write!(f, "more than the {most} that `ulimit -v` leaves"),
-            Limit::Data => write!(f, "more than the {most} that `ulimit -d` leaves"),
-            Limit::System => f.write_str("more than the system gives"),
-            Limit::Untold => write!(f, "more than {most}"),
+        match self.who.as_str() {
+            "" => f.write_str(&most),
+            who => write!(f, "the {most} that {who}"),
         }
     }
 }
@@ -86,8 +68,10 @@ fn within(bytes: u64, threads: usize) -> Result<(), Short> {
     if bytes <= room.bytes {
         return Ok(());
     }
-    let needed = bytes;
-    Err(Short { needed, room })
+    Err(Short {
+        needed: bytes,
+        most: room.to_string(),
+    })
 }
 
 /// Makes sure that this process, with so many more threads, can take so many `bytes` at once.
@@ -105,10 +89,9 @@ pub fn claim(bytes: u64, threads: usize) -> Result<(), Short> {
     if asked == Ok(true) {
         return Ok(());
     }
-    let limit = Limit::System;
     Err(Short {
         needed: bytes,
-        room: Room { bytes, limit },
+        most: "the system gives".to_owned(),
     })
 }
 
@@ -125,15 +108,21 @@ fn room(root: &Path, threads: usize) -> Room {
         taken("VmSize:") + stacks,
     );
     let data = left(number_behind(&limits, "Max data size"), taken("VmData:"));
-    let of = |bytes: Option<u64>, limit| bytes.map(|bytes| Room { bytes, limit });
+    let of = |bytes: Option<u64>, who: &str| {
+        let who = who.to_owned();
+        bytes.map(|bytes| Room { bytes, who })
+    };
     let told = groups(root)
         .into_iter()
-        .chain(of(kilobytes(&memory, "MemAvailable:"), Limit::Computer))
-        .chain(of(space, Limit::AddressSpace))
-        .chain(of(data, Limit::Data));
+        .chain(of(
+            kilobytes(&memory, "MemAvailable:"),
+            "this computer has free",
+        ))
+        .chain(of(space, "`ulimit -v` leaves"))
+        .chain(of(data, "`ulimit -d` leaves"));
     let mut least = told.min_by_key(|room| room.bytes).unwrap_or(Room {
         bytes: UNTOLD + BESIDE,
-        limit: Limit::Untold,
+        who: String::new(),
     });
     least.bytes = least.bytes.saturating_sub(BESIDE);
     least
@@ -180,7 +169,7 @@ fn group(folder: &Path, [most, taken, spare]: [&str; 3]) -> Option<Room> {
     let spare = number_behind(&statistics, &format!("{spare} ")).unwrap_or(0);
     Some(Room {
         bytes: most.saturating_sub(taken.saturating_sub(spare)),
-        limit: Limit::Group(file),
+        who: format!("{} leaves", label(&file)),
     })
 }
 
@@ -210,12 +199,13 @@ mod tests {
         root
     }
 
-    fn said(files: &[(&str, &str)]) -> (u64, String) {
+    /// By these files so much is left, and this is said of it.
+    fn leaves(files: &[(&str, &str)], bytes: u64, said: &str) {
         let root = system(files);
         let room = room(root.path(), 0);
-        let text = room.to_string();
         let top = format!("{}/", root.path().display());
-        (room.bytes + BESIDE, text.replace(&top, "/"))
+        let text = room.to_string().replace(&top, "/");
+        assert_eq!((room.bytes + BESIDE, text.as_str()), (bytes, said));
     }
 
     const MEMORY: (&str, &str) = (
@@ -225,22 +215,21 @@ mod tests {
 
     #[test]
     fn the_least_that_anyone_leaves_is_what_there_is() {
-        assert_eq!(said(&[]), (UNTOLD + BESIDE, "more than 16.0 GB".to_owned()));
-        let (bytes, text) = said(&[MEMORY]);
-        assert_eq!(bytes, 2_000_000 * 1024);
-        assert_eq!(text, "more than the 2.0 GB that this computer has free");
+        leaves(&[], UNTOLD + BESIDE, "16.0 GB");
+        let said = "the 2.0 GB that this computer has free";
+        leaves(&[MEMORY], 2_000_000 * 1024, said);
         let status = (
             "proc/self/status",
             "VmSize:\t   50000 kB\nVmData:\t   10000 kB\n",
         );
         let space = "Max data size  unlimited  unlimited  bytes\nMax address space  1024000000  unlimited  bytes\n";
-        let (bytes, text) = said(&[MEMORY, status, ("proc/self/limits", space)]);
-        assert_eq!(bytes, 1_024_000_000 - 50_000 * 1024);
-        assert_eq!(text, "more than the 941 MB that `ulimit -v` leaves");
+        let files = [MEMORY, status, ("proc/self/limits", space)];
+        let said = "the 941 MB that `ulimit -v` leaves";
+        leaves(&files, 1_024_000_000 - 50_000 * 1024, said);
         let data = "Max data size  512000000  unlimited  bytes\nMax address space  1024000000  unlimited  bytes\n";
-        let (bytes, text) = said(&[MEMORY, status, ("proc/self/limits", data)]);
-        assert_eq!(bytes, 512_000_000 - 10_000 * 1024);
-        assert_eq!(text, "more than the 470 MB that `ulimit -d` leaves");
+        let files = [MEMORY, status, ("proc/self/limits", data)];
+        let said = "the 470 MB that `ulimit -d` leaves";
+        leaves(&files, 512_000_000 - 10_000 * 1024, said);
     }
 
     #[test]
@@ -257,12 +246,8 @@ mod tests {
                 "anon 5\nactive_file 7\ninactive_file 100000000\n",
             ),
         ];
-        let (bytes, text) = said(&all);
-        assert_eq!(bytes, 400_000_000);
-        assert_eq!(
-            text,
-            "more than the 368 MB that /sys/fs/cgroup/a/memory.max leaves"
-        );
+        let said = "the 368 MB that /sys/fs/cgroup/a/memory.max leaves";
+        leaves(&all, 400_000_000, said);
         let first = [
             MEMORY,
             ("proc/self/cgroup", "9:cpu:/x\n4:cpuset,memory:/host/path\n"),
@@ -273,12 +258,8 @@ mod tests {
                 "total_inactive_file 50000000\n",
             ),
         ];
-        let (bytes, text) = said(&first);
-        assert_eq!(bytes, 150_000_000);
-        assert!(
-            text.contains("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-            "{text}"
-        );
+        let said = "the 118 MB that /sys/fs/cgroup/memory/memory.limit_in_bytes leaves";
+        leaves(&first, 150_000_000, said);
     }
 
     #[test]

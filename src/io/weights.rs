@@ -9,15 +9,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use ndarray::ArrayView2;
-use safetensors::tensor::TensorInfo;
+use safetensors::tensor::{TensorInfo, TensorView};
 use safetensors::{Dtype, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::error::{choices, nearest, plain, short};
+use super::error::{choices, nearest, plain};
 use super::measurement::{EvaluationForm, PointForm};
 use super::{Error, Experiment, file, room};
-use crate::model::{Model, ModelConfig, Params};
+use crate::model::{Model, ModelConfig, Params, Shape};
 use crate::train::{Evaluation, HistoryPoint};
 
 /// The largest file that is read, in bytes.
@@ -70,14 +70,11 @@ pub fn sha256(machine: &Model<f32>) -> String {
     for tensor in sorted_tensors(machine).values() {
         hasher.update(bytes(tensor));
     }
-    hasher
-        .finalize()
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            use std::fmt::Write;
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    let bytes = hasher.finalize().into_iter();
+    let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 /// The machines inside the binary.
@@ -117,7 +114,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
     metadata.check_format(FORMAT)?;
     let experiment = metadata.experiment()?;
     let params = read_params(&tensors, "", &experiment.model, label)?;
-    check_names(&tensors, &shapes(&experiment.model), label)?;
+    check_names(&tensors, &experiment.model.shape(), label)?;
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
     Ok(Trained {
@@ -228,25 +225,13 @@ impl Metadata<'_> {
     }
 
     /// `format` and `version` may be missing, but must not say something else.
-    pub(super) fn check_format(&self, expected: &str) -> Result<(), Error> {
-        let fail = |key: &str, found: &str, expected: &str| {
-            let problem = format!("is `{}`; expected {expected}", short(found));
-            Err(Error::content(
-                self.label,
-                format!("{METADATA}.{key}"),
-                problem,
-            ))
-        };
-        match self.get("format") {
-            Some(format) if format != expected => return fail("format", format, expected),
-            _ => {}
-        }
-        match self.get("version") {
-            Some(version) if version.split('.').next() != Some("1") => {
-                fail("version", version, "1.x, the version this program reads")
-            }
-            _ => Ok(()),
-        }
+    pub(super) fn check_format(&self, expected: &'static str) -> Result<(), Error> {
+        let said = |key, right| self.get(key).map_or(right, String::as_str);
+        let said = [said("format", expected), said("version", VERSION)];
+        file::foreign(said, expected).map_or(Ok(()), |(key, problem)| {
+            let place = format!("{METADATA}.{key}");
+            Err(Error::content(self.label, place, problem))
+        })
     }
 }
 
@@ -264,11 +249,8 @@ pub(super) fn read_params(
 ) -> Result<Params, Error> {
     let params = read_any_params(file, prefix, config, label)?;
     for (name, tensor) in params.named() {
-        if let Some((index, value)) = tensor
-            .iter()
-            .enumerate()
-            .find(|(_, value)| !value.is_finite())
-        {
+        let mut values = tensor.iter().enumerate();
+        if let Some((index, value)) = values.find(|(_, value)| !value.is_finite()) {
             let problem = format!("value {index} is {value}; every value must be finite");
             return Err(Error::content(label, format!("{prefix}{name}"), problem));
         }
@@ -283,78 +265,67 @@ pub(super) fn read_any_params(
     config: &ModelConfig,
     label: &str,
 ) -> Result<Params, Error> {
-    let expected = shapes(config);
-    for (name, shape) in &expected {
-        check_tensor(file, &format!("{prefix}{name}"), *shape, label)?;
-    }
+    let of = |(name, shape)| tensor(file, &format!("{prefix}{name}"), shape, label);
+    let shape = config.shape();
+    let views = shape.named().map(of);
+    let views: Vec<_> = views.collect::<Result<_, _>>()?;
     // Every tensor is in the file with these shapes, so the machine is no larger than the file.
-    let values = expected.iter().map(|(_, [rows, columns])| rows * columns);
-    room::check((values.sum::<usize>() * size_of::<f32>()) as u64)
+    room::check(shape.count() * size_of::<f32>() as u64)
         .map_err(|short| Error::content(label, "", format!("the machine {short}")))?;
     let mut params = Params::zeros(config);
-    for (name, mut tensor) in params.named_mut() {
-        let name = format!("{prefix}{name}");
-        let view = file
-            .tensor(&name)
-            .map_err(|error| Error::content(label, &name, error.to_string()))?;
-        for (to, bytes) in tensor.iter_mut().zip(view.data().chunks_exact(4)) {
-            *to = f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    for ((_, mut tensor), view) in params.named_mut().into_iter().zip(views) {
+        let (values, _) = view.data().as_chunks();
+        for (to, bytes) in tensor.iter_mut().zip(values) {
+            *to = f32::from_le_bytes(*bytes);
         }
     }
     Ok(params)
 }
 
-/// Refuses a tensor that is none of these.
-fn check_names(
-    file: &SafeTensors,
-    expected: &[(String, [usize; 2])],
-    label: &str,
-) -> Result<(), Error> {
+/// Refuses a tensor that the preset in its file has no place for.
+fn check_names(file: &SafeTensors, expected: &Shape, label: &str) -> Result<(), Error> {
+    const MOST: usize = 24;
     let mut names = file.names();
     names.sort_unstable();
-    let is_known = |name: &str| expected.iter().any(|(known, _)| known == name);
-    match names.into_iter().find(|name| !is_known(name)) {
-        None => Ok(()),
-        Some(name) => Err(Error::content(label, name, stranger(name, expected))),
-    }
-}
-
-/// What is said of a tensor that the preset in its file has no place for.
-fn stranger(name: &str, expected: &[(String, [usize; 2])]) -> String {
-    const MOST: usize = 24;
-    let names = || expected.iter().map(|(name, _)| name.as_str());
-    let mut listed: Vec<String> = names().take(MOST).map(str::to_owned).collect();
-    if expected.len() > MOST {
-        listed.push(format!("… ({} in all)", expected.len()));
-    }
-    let choices = choices(
-        nearest(name, names()),
-        "the preset in the file expects",
-        &listed,
+    let known: Vec<String> = expected.named().map(|(name, _)| name).collect();
+    let is_known = |name: &&str| known.iter().any(|known| known == name);
+    let Some(name) = names.into_iter().find(|name| !is_known(name)) else {
+        return Ok(());
+    };
+    let mut listed: Vec<&str> = known.iter().map(String::as_str).collect();
+    let (suggestion, all) = (
+        nearest(name, listed.iter().copied()),
+        format!("… ({} in all)", known.len()),
     );
-    format!("does not belong to this machine{choices}")
+    if known.len() > MOST {
+        listed.truncate(MOST);
+        listed.push(&all);
+    }
+    let choices = choices(suggestion, "the preset in the file expects", &listed);
+    let problem = format!("does not belong to this machine{choices}");
+    Err(Error::content(label, name, problem))
 }
 
-fn check_tensor(
-    file: &SafeTensors,
+/// A tensor that has the shape it must have.
+fn tensor<'a>(
+    file: &SafeTensors<'a>,
     name: &str,
     shape: [usize; 2],
     label: &str,
-) -> Result<(), Error> {
+) -> Result<TensorView<'a>, Error> {
     let expected = file_shape(name, shape);
-    let wanted = format!("expected F32 {expected:?}");
+    let fail = |found: String| {
+        let problem = format!("is {found}; expected F32 {expected:?}");
+        Err(Error::content(label, name, problem))
+    };
     let Ok(tensor) = file.tensor(name) else {
-        return Err(Error::content(label, name, format!("is missing; {wanted}")));
+        return fail("missing".to_owned());
     };
     let (dtype, found) = (tensor.dtype(), tensor.shape());
     if dtype == Dtype::F32 && (found == expected || found == shape) {
-        return Ok(());
+        return Ok(tensor);
     }
-    Err(Error::content(
-        label,
-        name,
-        format!("is {dtype:?} {found:?}; {wanted}"),
-    ))
+    fail(format!("{dtype:?} {found:?}"))
 }
 
 /// Biases have one axis in the file.

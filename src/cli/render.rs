@@ -144,36 +144,63 @@ impl Render {
             writes_first: order == Order::WriteFirst,
             ..self.options(format, &recording)?
         };
-        let scale = self.scale(format);
-        let (bytes, title) = if let Some(other) = &self.compare {
-            let (b, _) = self.recording(other)?;
-            let walked = walk(&recording, &b).map_err(|sizes| {
-                let (a, sizes) = (&self.source, sizes.join("; "));
-                Usage(format!(
-                    "--compare {other}: cannot be compared with {a}: {sizes}"
-                ))
-            })?;
-            let figure = self.two(&recording, &b, &walked, options);
-            let drawing = self.drawing(figure.least_size(), || figure.draw(Part::All), scale)?;
-            let bytes = self.in_motion(
-                figure.frames(),
-                || figure.estimated_bytes(scale),
-                |motion| figure.to_bytes(format, scale, motion),
-            );
-            (bytes, drawing.title)
-        } else {
-            let figure = Figure::new(&recording, options);
-            self.check_pictures(&figure)?;
-            let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
-            let bytes = self.in_motion(
-                figure.frames(self.stages),
-                || figure.estimated_bytes(scale, self.stages),
-                |motion| figure.to_bytes(format, scale, motion),
-            );
-            (bytes, drawing.title)
+        let (bytes, title) = match &self.compare {
+            Some(other) => self.compared(&recording, other, format, options)?,
+            None => self.alone(&recording, format, options)?,
         };
         picture::write(&self.out, &bytes)?;
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
+    }
+
+    /// The figure of an episode as a file, and its title.
+    fn alone(
+        &self,
+        recording: &Recording,
+        format: Format,
+        options: Options,
+    ) -> anyhow::Result<(Vec<u8>, String)> {
+        let scale = self.scale(format);
+        let figure = Figure::new(recording, options);
+        self.check_pictures(&figure)?;
+        let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
+        let bytes = self.in_motion(
+            figure.frames(self.stages),
+            || figure.estimated_bytes(scale, self.stages),
+            |motion| figure.to_bytes(format, scale, motion),
+        );
+        Ok((bytes, drawing.title))
+    }
+
+    /// The figure of an episode beside the `other`, with what that has more.
+    fn compared(
+        &self,
+        a: &Recording,
+        other: &str,
+        format: Format,
+        options: Options,
+    ) -> anyhow::Result<(Vec<u8>, String)> {
+        let (b, _) = self.recording(other)?;
+        let [one, two] = [a, &b].map(|recording| Side::of(recording, None));
+        let found = trace::compare(one, two, TOLERANCE).map_err(|sizes| {
+            let (a, sizes) = (&self.source, sizes.join("; "));
+            Usage(format!(
+                "--compare {other}: cannot be compared with {a}: {sizes}"
+            ))
+        })?;
+        let (scale, common) = (self.scale(format), Common::of(a, &b));
+        let steps: Vec<f32> = found.steps.iter().map(|&most| most as f32).collect();
+        let first = found.first.and_then(|first| first.step);
+        let named = |recording, name| Named { recording, name };
+        let (a, b) = (named(a, &self.source), named(&b, other));
+        let figure = Comparison::new(a, b, &common, options);
+        let figure = figure.with_steps(&steps, TOLERANCE as f32, first);
+        let drawing = self.drawing(figure.least_size(), || figure.draw(Part::All), scale)?;
+        let bytes = self.in_motion(
+            figure.frames(),
+            || figure.estimated_bytes(scale),
+            |motion| figure.to_bytes(format, scale, motion),
+        );
+        Ok((bytes, drawing.title))
     }
 
     /// That there is something to draw, and something that stages show.
@@ -224,24 +251,6 @@ impl Render {
         });
         bar.finish_and_clear();
         drawn
-    }
-
-    /// Both episodes, and what one has more than the other.
-    fn two<'a>(
-        &'a self,
-        a: &'a Recording,
-        b: &'a Recording,
-        walked: &'a Walked,
-        options: Options,
-    ) -> Comparison<'a> {
-        let other = self.compare.as_deref().unwrap_or_default();
-        let named = |recording, name| Named { recording, name };
-        let (a, b) = (named(a, &self.source), named(b, other));
-        Comparison::new(a, b, &walked.common, options).with_steps(
-            &walked.steps,
-            TOLERANCE as f32,
-            walked.first,
-        )
     }
 
     fn scale(&self, format: Format) -> f32 {
@@ -371,23 +380,6 @@ impl Render {
         }
         Ok(drawing)
     }
-}
-
-/// What it takes a walk through two episodes to know.
-struct Walked {
-    common: Common,
-    steps: Vec<f32>,
-    first: Option<usize>,
-}
-
-fn walk(a: &Recording, b: &Recording) -> Result<Walked, Vec<String>> {
-    let sides = [a, b].map(|recording| Side::of(recording, None));
-    let found = trace::compare(sides[0], sides[1], TOLERANCE)?;
-    Ok(Walked {
-        common: Common::of(a, b),
-        steps: found.steps.iter().map(|&most| most as f32).collect(),
-        first: found.first.and_then(|first| first.step),
-    })
 }
 
 /// What is drawn, as it is typed.

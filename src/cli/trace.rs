@@ -58,19 +58,15 @@ impl Trace {
                 let size = recording.task.measure().name();
                 format!("fewer --rows or a smaller --{size} make it smaller")
             };
-            let npz = match encoding {
-                Encoding::Json => "; as .npz it is smaller, and quicker to read",
-                Encoding::Gzip => "; as .npz it is quicker to read",
-                Encoding::Npz => "",
-            };
             // How far it can be compressed shows only when it is written.
-            let most = match encoding {
-                Encoding::Json => "about",
-                Encoding::Gzip | Encoding::Npz => "at most",
+            let (most, npz) = match encoding {
+                Encoding::Json => ("about", "; as .npz it is smaller, and quicker to read"),
+                Encoding::Gzip => ("at most", "; as .npz it is quicker to read"),
+                Encoding::Npz => ("at most", ""),
             };
+            let size = bytes / 1_000_000;
             note(&format!(
-                "warning: the file will have {most} {} MB; {help}{npz}",
-                bytes / 1_000_000
+                "warning: the file will have {most} {size} MB; {help}{npz}"
             ));
         }
         let source = Source {
@@ -78,12 +74,6 @@ impl Trace {
             sha256: Some(&trained.sha256()),
             full_memory: self.full_memory,
         };
-        let is_piped = self.out == Path::new("-");
-        if is_piped {
-            trace::write_to(out, &recording, &source)?;
-        } else {
-            trace::write(&self.out, &recording, &source)?;
-        }
         let score = recording.score;
         let summary = format!(
             "{}, {steps} steps, {:.3} bits, {} of {} bits wrong",
@@ -92,10 +82,13 @@ impl Trace {
             score.wrong,
             score.scored
         );
-        if is_piped {
+        if self.out == Path::new("-") {
+            trace::write_to(out, &recording, &source)?;
             note(&summary);
-            return Ok(());
+        } else {
+            trace::write(&self.out, &recording, &source)?;
+            writeln!(out, "{}: {summary}", label(&self.out))?;
         }
-        Ok(writeln!(out, "{}: {summary}", label(&self.out))?)
+        Ok(())
     }
 }

@@ -75,7 +75,7 @@ impl Train {
         let stop = interrupted();
         tether::heed(&stop);
         let Some(Resumed {
-            folder,
+            mut folder,
             experiment,
             state,
         }) = self.begin_or_resume()?
@@ -88,7 +88,6 @@ impl Train {
                 state.sequences, experiment.training.sequences
             ));
         }
-        let mut run = Run { folder };
         let progress = Progress::new(state.sequences, experiment.training.sequences);
         let mut trainer = Trainer::resume(
             experiment.task,
@@ -96,16 +95,16 @@ impl Train {
             state,
             threads(self.threads),
         );
-        let result = run.train(&mut trainer, &progress, &stop);
+        let result = train(&mut folder, &mut trainer, &progress, &stop);
         progress.bar.finish_and_clear();
         if let Err(error) = result {
             return match error.downcast_ref() {
-                Some(diverged) => Err(run.diverged(diverged, &trainer.state)?.into()),
+                Some(why) => Err(diverged(&mut folder, why, &trainer.state)?.into()),
                 None => Err(error),
             };
         }
-        let end = Report::of(&run.folder, trainer.state.history.len());
-        run.folder.finish()?;
+        let end = Report::of(&folder, trainer.state.history.len());
+        folder.finish()?;
         end.write(out)
     }
 
@@ -206,69 +205,59 @@ fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Res
     ))
 }
 
-/// A run on its way to the disk.
-struct Run {
-    folder: RunFolder,
+fn train(
+    folder: &mut RunFolder,
+    trainer: &mut Trainer,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> anyhow::Result<()> {
+    while !trainer.finished() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(stopped(folder, &trainer.state)?.into());
+        }
+        let update = trainer.update()?;
+        progress.advance(trainer.state.sequences, &update);
+        if let Some(point) = update.validated {
+            folder.validated(&trainer.state)?;
+            progress.validated(&point);
+        }
+        folder.checkpoint_when_due(&trainer.state)?;
+    }
+    Ok(())
 }
 
-impl Run {
-    fn train(
-        &mut self,
-        trainer: &mut Trainer,
-        progress: &Progress,
-        stop: &AtomicBool,
-    ) -> anyhow::Result<()> {
-        while !trainer.finished() {
-            if stop.load(Ordering::Relaxed) {
-                return Err(self.stopped(&trainer.state)?.into());
-            }
-            let update = trainer.update()?;
-            progress.advance(trainer.state.sequences, &update);
-            if let Some(point) = update.validated {
-                self.folder.validated(&trainer.state)?;
-                progress.validated(&point);
-            }
-            self.folder.checkpoint_when_due(&trainer.state)?;
-        }
-        Ok(())
-    }
+/// Keeps what there is, and says so.
+fn stopped(folder: &mut RunFolder, state: &State) -> anyhow::Result<Undone> {
+    folder.checkpoint(state)?;
+    let path = label(&folder.weights_path());
+    let weights = match folder.saved() {
+        Some(_) => format!("the best weights so far are in {path}"),
+        None => "there are no weights before the first validation".to_owned(),
+    };
+    let folder = folder.path().as_os_str();
+    let go_on = quoted(&["train".as_ref(), "--resume".as_ref(), folder]);
+    Ok(Undone::Stopped(format!(
+        "stopped after {} sequences; {weights}; to go on: {go_on}",
+        state.sequences
+    )))
+}
 
-    /// Keeps what there is, and says so.
-    fn stopped(&mut self, state: &State) -> anyhow::Result<Undone> {
-        self.folder.checkpoint(state)?;
-        let weights = match self.folder.saved() {
-            Some(_) => {
-                let path = self.folder.weights_path();
-                format!("the best weights so far are in {}", label(&path))
-            }
-            None => "there are no weights before the first validation".to_owned(),
-        };
-        let folder = self.folder.path().as_os_str();
-        let go_on = quoted(&["train".as_ref(), "--resume".as_ref(), folder]);
-        Ok(Undone::Stopped(format!(
-            "stopped after {} sequences; {weights}; to go on: {go_on}",
-            state.sequences
-        )))
+/// What is left of a run that went wrong, once that is on the disk.
+fn diverged(folder: &mut RunFolder, diverged: &Diverged, state: &State) -> anyhow::Result<Undone> {
+    if !diverged.weights {
+        folder.save_best_or_last(state)?;
     }
-
-    /// What is left of a run that went wrong, once that is on the disk.
-    fn diverged(&mut self, diverged: &Diverged, state: &State) -> anyhow::Result<Undone> {
-        if !diverged.weights {
-            self.folder.save_best_or_last(state)?;
-        }
-        let path = self.folder.weights_path();
-        let path = label(&path);
-        let left = if self.folder.saved().is_some() {
-            format!("the best weights before it are in {path}")
-        } else if diverged.weights {
+    let path = label(&folder.weights_path());
+    let left = match folder.saved() {
+        Some(_) => format!("the best weights before it are in {path}"),
+        None if diverged.weights => {
             "no weights are kept: there was no validation before it".to_owned()
-        } else {
-            format!("the weights before it are in {path}")
-        };
-        Ok(Undone::Diverged(format!(
-            "{diverged}; {left}; a smaller training.optimizer.rate may help"
-        )))
-    }
+        }
+        None => format!("the weights before it are in {path}"),
+    };
+    Ok(Undone::Diverged(format!(
+        "{diverged}; {left}; a smaller training.optimizer.rate may help"
+    )))
 }
 
 /// What is said of a run that has ended well.

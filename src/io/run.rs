@@ -463,14 +463,9 @@ mod tests {
 
     /// A trainer that goes on from a state; or begins.
     fn trainer(state: Option<State>) -> Trainer {
-        let Experiment {
-            task,
-            model,
-            training,
-            ..
-        } = tiny();
-        let state = state.unwrap_or_else(|| State::new(model, &training));
-        Trainer::resume(task, training, state, 1)
+        let tiny = tiny();
+        let state = state.unwrap_or_else(|| State::new(tiny.model, &tiny.training));
+        Trainer::resume(tiny.task, tiny.training, state, 1)
     }
 
     fn create(folder: &Path) -> RunFolder {
@@ -520,14 +515,14 @@ mod tests {
         let whole = reference(&folder);
         assert_eq!(whole.2, [LOG, PRESET, WEIGHTS]);
         // Checkpoints at and between validations; the run is broken off there, or a while later.
-        for (kept, broken) in [
-            (0, 0),
-            (0, 25),
-            (7, 7),
-            (10, 10),
-            (10, 39),
-            (33, 60),
-            (60, 60),
+        for [kept, broken] in [
+            [0, 0],
+            [0, 25],
+            [7, 7],
+            [10, 10],
+            [10, 39],
+            [33, 60],
+            [60, 60],
         ] {
             for cut in [0, 1, 40] {
                 let folder = place.path().join(format!("{kept},{broken},{cut}"));
@@ -571,8 +566,7 @@ mod tests {
         };
         // The weights of another validation than the best: an older version was killed before it wrote them.
         let mut trained = weights::read(&folder.join(WEIGHTS)).unwrap();
-        let best = trained.evaluation.as_mut().unwrap();
-        best.bits_per_sequence += 1.0;
+        trained.evaluation.as_mut().unwrap().bits_per_sequence += 1.0;
         weights::write(&folder.join(WEIGHTS), &trained).unwrap();
         assert!(!begun(&folder).unwrap().is_finished);
         refused(
@@ -603,18 +597,12 @@ mod tests {
     fn a_run_that_came_to_no_log_or_no_preset_is_ours() {
         let (folder, place) = place();
         let whole = reference(&place.path().join("whole"));
-        for left in [
-            &[][..],
-            &[CHECKPOINT],
-            &[CHECKPOINT, LOG],
-            &[CHECKPOINT, LOG, PRESET],
-        ] {
-            let run = RunFolder::create(&folder, &tiny(), "begun", true).unwrap();
-            drop(run);
-            for name in [CHECKPOINT, LOG, PRESET] {
-                if !left.contains(&name) {
-                    std::fs::remove_file(folder.join(name)).unwrap();
-                }
+        let written = [CHECKPOINT, LOG, PRESET];
+        for count in 0..=written.len() {
+            drop(RunFolder::create(&folder, &tiny(), "begun", true).unwrap());
+            let (left, lost) = written.split_at(count);
+            for name in lost {
+                std::fs::remove_file(folder.join(name)).unwrap();
             }
             std::fs::write(folder.join(LOCK), "").unwrap();
             let (mut run, state) = if left.contains(&LOG) {
@@ -630,10 +618,8 @@ mod tests {
         }
         std::fs::write(folder.join(CHECKPOINT), "mine").unwrap();
         let refused = RunFolder::create(&folder, &tiny(), "x", true).unwrap_err();
-        assert!(
-            refused.to_string().contains("is not the folder of a run"),
-            "{refused}"
-        );
+        let refused = refused.to_string();
+        assert!(refused.contains("is not the folder of a run"), "{refused}");
     }
 
     /// The log never tells of weights that are not there: what is missing in between is at most the line.
@@ -649,14 +635,13 @@ mod tests {
             }
         };
         assert!(run.validated(&trainer.state).is_err());
-        assert_eq!(log::read(&folder.join(LOG)).unwrap().points, []);
+        let points = || log::read(&folder.join(LOG)).unwrap().points;
+        assert_eq!(points(), []);
         std::fs::remove_dir(run.weights_path()).unwrap();
         run.validated(&trainer.state).unwrap();
-        assert_eq!(log::read(&folder.join(LOG)).unwrap().points, [point]);
-        assert_eq!(
-            weights::read(&run.weights_path()).unwrap().evaluation,
-            Some(point.validation)
-        );
+        assert_eq!(points(), [point]);
+        let kept = weights::read(&run.weights_path()).unwrap().evaluation;
+        assert_eq!(kept, Some(point.validation));
     }
 
     #[test]

@@ -311,29 +311,17 @@ fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Er
         Field::Constant(value, _) => *value = Initial::deserialize(from)?.0,
         Field::Word(choice) => from.deserialize_str(Chosen(choice))?,
         Field::Text(value) => *value = String::deserialize(from)?,
-        Field::Ends(value, _) => {
-            let Ends([low, high]) = Ends::deserialize(from)?;
-            *value = low..=high;
-        }
+        Field::Ends(value, _) => match Vec::deserialize(from)?[..] {
+            [low, high] => *value = low..=high,
+            ref values => {
+                let count = values.len();
+                let problem = format!("has {count} values; expected [lowest, highest]");
+                return Err(D::Error::custom(problem));
+            }
+        },
         Field::List(values, _) => *values = Vec::deserialize(from)?,
     }
     Ok(())
-}
-
-/// [lowest, highest].
-#[derive(Deserialize)]
-#[serde(try_from = "Vec<usize>")]
-struct Ends([usize; 2]);
-
-impl TryFrom<Vec<usize>> for Ends {
-    type Error = String;
-
-    fn try_from(values: Vec<usize>) -> Result<Self, String> {
-        let ends = values.try_into().map(Self);
-        ends.map_err(|values: Vec<usize>| {
-            format!("has {} values; expected [lowest, highest]", values.len())
-        })
-    }
 }
 
 /// A constant, or `None`: learned.

@@ -352,12 +352,14 @@ mod tests {
         write_run(&at("a/seed=2"), &experiment(2, &[]), &[1.0]);
         let broke = Failure::Failed("it broke".into());
         broke.write(&at("a/seed=2")).unwrap();
-        fs::create_dir_all(at("b/damaged")).unwrap();
-        fs::write(at("b/damaged").join(LOG), "rubbish\n").unwrap();
-        fs::create_dir_all(at("b/empty")).unwrap();
-        fs::write(at("b/empty").join(LOG), "").unwrap();
-        fs::create_dir_all(at("c")).unwrap();
-        fs::write(at("c/notes.txt"), "no run").unwrap();
+        for (folder, file, text) in [
+            ("b/damaged", LOG, "rubbish\n"),
+            ("b/empty", LOG, ""),
+            ("c", "notes.txt", "no run"),
+        ] {
+            fs::create_dir_all(at(folder)).unwrap();
+            fs::write(at(folder).join(file), text).unwrap();
+        }
 
         let found = find(&[place.path().to_owned(), at("a")]).unwrap();
         let runs = found.runs.into_iter();
@@ -383,10 +385,8 @@ mod tests {
         let names = |seeds: std::ops::Range<u64>| seeds.map(|seed| run_name(&[], seed)).collect();
         write_plan(&folder, names(1..3)).unwrap();
         let found = find(std::slice::from_ref(&folder)).unwrap();
-        assert_eq!(
-            (found.runs.len(), found.planned.len(), found.missing.len()),
-            (0, 2, 2)
-        );
+        let counts = [found.runs.len(), found.planned.len(), found.missing.len()];
+        assert_eq!(counts, [0, 2, 2]);
         // Another shard, or the same sweep with more seeds.
         write_plan(&folder, names(2..5)).unwrap();
         write_run(&folder.join("seed=1"), &experiment(1, &[]), &[1.0, 0.5]);
@@ -396,85 +396,77 @@ mod tests {
         full.write(&folder.join("seed=4")).unwrap();
         let found = find(&[place.path().to_owned()]).unwrap();
         assert_eq!((found.runs.len(), found.planned.len()), (2, 4));
-        let missing = [
-            (folder.join("seed=2"), None),
-            (folder.join("seed=4"), Some(full)),
-        ];
+        let missing = [("seed=2", None), ("seed=4", Some(full))];
+        let missing = missing.map(|(name, why)| (folder.join(name), why));
         assert_eq!(found.missing, missing);
         assert!(found.damaged.is_empty());
-        fs::write(
-            folder.join("plan-00000000.json"),
-            r#"{"format":"tapescope-plan","version":"2.0"}"#,
-        )
-        .unwrap();
+        let newer = r#"{"format":"tapescope-plan","version":"2.0"}"#;
+        fs::write(folder.join("plan-00000000.json"), newer).unwrap();
         let found = find(&[folder]).unwrap();
         assert_eq!((found.planned.len(), found.damaged.len()), (4, 1));
     }
 
     fn run(seed: u64, changed: &[&str], bits: &[f64]) -> Run {
-        let experiment = experiment(seed, changed);
         Run {
             folder: format!("{seed}").into(),
+            experiment: experiment(seed, changed),
             points: points(bits),
             unfounded: 0,
-            state: if bits.len() == 2 {
-                State::Finished
-            } else {
-                State::Interrupted
+            state: match bits.len() {
+                2 => State::Finished,
+                _ => State::Interrupted,
             },
             fresh: None,
-            experiment,
         }
+    }
+
+    fn labels_of(settings: &[Setting]) -> Vec<&str> {
+        settings.iter().map(|s| s.label.as_str()).collect()
     }
 
     #[test]
     fn settings_are_what_differs_but_the_seed() {
-        let (small, large) = (["model.memory.rows=64"], ["model.memory.rows=1000"]);
-        let runs = vec![
-            run(2, &large, &[]),
-            run(1, &small, &[]),
-            run(1, &large, &[]),
-            run(1, &large, &[]),
-            run(1, &["model.memory.rows=64", "title=X"], &[]),
-        ];
-        let (settings, twice) = by_setting(runs);
-        let labels: Vec<&str> = settings.iter().map(|s| s.label.as_str()).collect();
-        assert_eq!(labels, ["rows=64", "rows=1000"]);
+        let (small, large) = (
+            &["model.memory.rows=64"][..],
+            &["model.memory.rows=1000"][..],
+        );
+        let titled = &["model.memory.rows=64", "title=X"];
+        let runs = [(2, large), (1, small), (1, large), (1, large), (1, titled)];
+        let settings = |runs: &[(u64, &[&str])]| {
+            by_setting(
+                runs.iter()
+                    .map(|(seed, changed)| run(*seed, changed, &[]))
+                    .collect(),
+            )
+        };
+        let (found, twice) = settings(&runs);
+        assert_eq!(labels_of(&found), ["rows=64", "rows=1000"]);
         assert_eq!(twice.len(), 2);
-        let seeds: Vec<u64> = settings[1]
-            .runs
-            .iter()
-            .map(|run| run.experiment.training.seed)
-            .collect();
-        assert_eq!(seeds, [1, 2]);
-        assert_eq!(settings[0].changes["model.memory.rows"], "64");
+        let seeds = found[1].runs.iter().map(|run| run.experiment.training.seed);
+        assert_eq!(seeds.collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(found[0].changes["model.memory.rows"], "64");
 
-        let (one, _) = by_setting(vec![run(1, &[], &[]), run(2, &[], &[])]);
-        assert_eq!((one.len(), one[0].label.as_str()), (1, "copy"));
-        let named = ["name=other", "model.memory.rows=5"];
-        let (two, _) = by_setting(vec![
-            run(1, &[], &[]),
-            run(1, &small, &[]),
-            run(1, &named, &[]),
+        let (one, _) = settings(&[(1, &[]), (2, &[])]);
+        assert_eq!(labels_of(&one), ["copy"]);
+        let (two, _) = settings(&[
+            (1, &[]),
+            (1, small),
+            (1, &["name=other", "model.memory.rows=5"]),
         ]);
-        let labels: Vec<&str> = two.iter().map(|s| s.label.as_str()).collect();
-        assert_eq!(labels, ["other", "copy, rows=64", "copy, rows=128"]);
+        assert_eq!(
+            labels_of(&two),
+            ["other", "copy, rows=64", "copy, rows=128"]
+        );
     }
 
     #[test]
     fn a_summary_counts_and_compares() {
-        let runs = vec![
-            run(1, &[], &[0.05, 3.0]),
-            run(2, &[], &[1.0, 0.02]),
-            run(3, &[], &[1.0, f64::NAN]),
-            run(4, &[], &[1.0]),
-        ];
-        let (mut settings, _) = by_setting(runs);
+        let curves: [&[f64]; 4] = [&[0.05, 3.0], &[1.0, 0.02], &[1.0, f64::NAN], &[1.0]];
+        let runs = (1..).zip(curves).map(|(seed, bits)| run(seed, &[], bits));
+        let (mut settings, _) = by_setting(runs.collect());
         let summary = settings[0].summary(0.1, false);
-        assert_eq!(
-            (summary.runs, summary.finished, summary.successes),
-            (4, 3, 2)
-        );
+        let counts = [summary.runs, summary.finished, summary.successes];
+        assert_eq!(counts, [4, 3, 2]);
         let pair = |median, worst| {
             let [median, worst] = [median, worst].map(Number);
             Some(Pair { median, worst })
@@ -489,8 +481,8 @@ mod tests {
         let summary = settings[0].summary(0.1, true);
         assert_eq!((summary.successes, summary.fresh), (1, pair(0.155, 0.3)));
 
-        let json: Value =
-            serde_json::from_str(&to_json(&settings, &Found::default(), 0.1, Some(7))).unwrap();
+        let json = to_json(&settings, &Found::default(), 0.1, Some(7));
+        let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["fresh_episodes"], 7);
         let setting = &json["settings"][0];
         assert_eq!(setting["sequences"]["worst"], 20.0);

@@ -144,32 +144,29 @@ mod tests {
         write_plan(folder.path(), runs.clone()).unwrap();
         let path = &plans(folder.path())[0];
         let right = fs::read_to_string(path).unwrap();
-        for (wrong, words) in [
+        let is_refused = |wrong: &str, words: &str| {
+            fs::write(path, wrong).unwrap();
+            let error = write_plan(folder.path(), runs.clone()).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+            assert_eq!(fs::read_to_string(path).unwrap(), wrong);
+        };
+        for (from, to, words) in [
+            ("1.0", "2.0", "`version`: is `2.0`; expected 1.x"),
             (
-                right.replace("1.0", "2.0"),
-                "`version`: is `2.0`; expected 1.x",
-            ),
-            (
-                right.replace("tapescope-plan", "x"),
+                "tapescope-plan",
+                "x",
                 "`format`: is `x`; expected tapescope-plan",
             ),
+            ("seed=1", "seed=2", "`runs`: lists other runs"),
             (
-                right.replace("seed=1", "seed=2"),
-                "`runs`: lists other runs",
-            ),
-            (
-                right.replace("seed=1", "../seed=1"),
+                "seed=1",
+                "../seed=1",
                 "`runs`: `../seed=1` is not the name of a folder",
             ),
-            (right[..20].to_owned(), "ends in the middle of"),
-            ("{}".to_owned(), "`format`"),
         ] {
-            fs::write(path, &wrong).unwrap();
-            let error = write_plan(folder.path(), runs.clone())
-                .unwrap_err()
-                .to_string();
-            assert!(error.contains(words), "{error}");
-            assert_eq!(fs::read_to_string(path).unwrap(), wrong);
+            is_refused(&right.replace(from, to), words);
         }
+        is_refused(&right[..20], "ends in the middle of");
+        is_refused("{}", "`format`");
     }
 }

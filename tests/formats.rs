@@ -1,14 +1,18 @@
 //! What is published about the arrays of a trace follows from the program's own table of them: the list in
-//! docs/formats.md, the arrays of the JSON Schema, and what the Python module knows of them.
+//! docs/formats.md, the arrays of the JSON Schema, and what the Python module knows of them. The tensors of a machine
+//! are those that the page lists, with their formulas reckoned out.
 //!
 //! `UPDATE_TABLES=1 cargo test --test formats` writes what the table says now into those files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use tapescope::io::trace::{self, Listed};
-use tapescope::model::Range;
+use tapescope::io::weights;
+use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
+use tapescope::model::{NtmConfig, Range};
 
 /// What stands in a file between the line that begins with `first` and the next one that is `last` is `wanted`.
 fn held(file: &str, first: &str, last: &str, wanted: &str) {
@@ -142,4 +146,98 @@ fn the_python_module_knows_every_array() {
         "]",
         &lines.join(",\n"),
     );
+}
+
+/// The tensors in a row of the page, of a machine of these sizes.
+fn tensors(row: &str, ntm: &NtmConfig) -> Vec<(String, Vec<usize>)> {
+    let letter = |letter: &str| match letter {
+        "C" => ntm.controller.size,
+        "L" => ntm.controller.layers,
+        "M" => ntm.columns,
+        "N" => ntm.rows,
+        "R" => ntm.read_heads,
+        "S" => 2 * ntm.shift_range + 1,
+        "W" => ntm.write_heads,
+        "X" => ntm.inputs,
+        "Y" => ntm.outputs,
+        _ => 1,
+    };
+    let product = |factors: &str| {
+        let letters = factors.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = &factors[..factors.len() - letters.len()];
+        let letters: usize = letters.split('·').map(letter).product();
+        number.parse().unwrap_or(1) * letters
+    };
+    let sum = |terms: &str| -> usize { terms.split(" + ").map(product).sum() };
+    let cells: Vec<&str> = row.split(" | ").collect();
+    let shape = cells[1].trim_matches(['[', ']']).split(", ").map(sum);
+    let shape: Vec<usize> = shape.collect();
+    let mut tensors = Vec::new();
+    for name in cells[0].split('`').skip(1).step_by(2) {
+        let (kind, rest) = name.split_once('.').unwrap();
+        let (kind, first) = kind.split_at(kind.find(['0', '1']).unwrap_or(kind.len()));
+        let first: usize = first.parse().unwrap_or(0);
+        let end = match kind {
+            "controller" if cells[0].ends_with('…') => ntm.controller.layers,
+            "read" => ntm.read_heads,
+            "write" => ntm.write_heads,
+            _ => first + 1,
+        };
+        tensors.extend((first..end).map(|index| match kind {
+            "controller" | "read" | "write" => (format!("{kind}{index}.{rest}"), shape.clone()),
+            _ => (name.to_owned(), shape.clone()),
+        }));
+    }
+    tensors.retain(|(_, shape)| !shape.contains(&0));
+    tensors
+}
+
+#[test]
+fn the_page_lists_every_tensor() {
+    let page = include_str!("../docs/formats.md");
+    let (_, rows) = page
+        .split_once("| tensor | shape | |\n|---|---|---|\n")
+        .unwrap();
+    let (lstm, below) = rows.split_once("\n\n").unwrap();
+    let told =
+        "A feedforward controller has no own h among its inputs and C outputs instead of 4C.";
+    assert!(below.starts_with(told), "{below}");
+    let feedforward = lstm.replace(" + C, 4C]", ", C]").replace("[4C]", "[C]");
+    for (rows, kind) in [
+        (lstm, ControllerKind::Lstm),
+        (&feedforward, ControllerKind::Feedforward),
+    ] {
+        for (heads, is_learned) in [
+            ([2, 3], true),
+            ([2, 3], false),
+            ([1, 0], true),
+            ([0, 1], true),
+        ] {
+            let mut ntm = NtmConfig::new(5, 4);
+            (ntm.rows, ntm.columns, ntm.shift_range) = (31, 7, 2);
+            (
+                ntm.controller.size,
+                ntm.controller.layers,
+                ntm.controller.kind,
+            ) = (13, 3, kind);
+            [ntm.read_heads, ntm.write_heads] = heads;
+            if is_learned {
+                ntm.initial_memory = InitialMemory::Learned;
+                ntm.initial_weighting = InitialWeighting::Learned;
+            }
+            let is_there = |row: &&str| {
+                (kind == ControllerKind::Lstm || !row.ends_with("only with an LSTM |"))
+                    && (is_learned || !row.contains("\"learned\""))
+            };
+            let rows = rows.lines().filter(is_there);
+            let told: BTreeSet<_> = rows.flat_map(|row| tensors(row, &ntm)).collect();
+            let shapes = weights::shapes(&ntm.into()).into_iter();
+            // A bias has one axis in a file.
+            let shapes = shapes.map(|(name, shape)| {
+                let axes = usize::from(name.contains(".bias"));
+                (name, shape[axes..].to_vec())
+            });
+            assert_eq!(shapes.collect::<BTreeSet<_>>(), told);
+        }
+    }
 }

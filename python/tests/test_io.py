@@ -17,6 +17,24 @@ PRESET = {"name": "mine", "task": {"kind": "copy", "bits": 3, "length": [1, 4]},
                     "heads": {"read": 2, "write": 1, "shift": {"range": 2}, "initial_weighting": "learned"}}}
 
 
+def presets():
+    """Of machines with every tensor that there can be, and without."""
+    base = PRESET["model"]
+    heads = base["heads"]
+    for model in (
+        {},
+        {"controller": {"kind": "feedforward", "size": 7, "layers": 2}, "heads": {**heads, "order": "write-first"}},
+        {"controller": {"kind": "lstm", "size": 5, "layers": 2},
+         "heads": {"read": 1, "write": 2, "shift": {"form": "scalar", "range": 2}, "key_activation": "identity",
+                   "add_activation": "identity", "similarity_epsilon": 0.01}},
+        {"memory": {"rows": 9, "columns": 5, "initial": "learned"}, "heads": {"read": 0, "write": 1}},
+        {"heads": {"read": 2, "write": 0, "initial_weighting": "learned"}},
+        {"heads": {"read": 0, "write": 0}},
+    ):
+        yield {**PRESET, "model": {**base, **model}}
+    yield {**PRESET, "model": {"kind": "plain", "controller": base["controller"]}}
+
+
 class Io(Test):
     def test_all_forms_are_the_same_trace(self):
         traces = [self.traced(name) for name in ("t.ntmtrace.json", "t.ntmtrace.json.gz", "t.npz")]
@@ -138,18 +156,20 @@ class Io(Test):
                 with self.assertRaisesRegex(FormatError, f"{name}: is a pickle of Python or PyTorch; .*write_weights"):
                     read(self.path(name))
 
-    def test_weights_travel_both_ways(self):
+    def test_weights_of_every_machine_travel_both_ways(self):
         random = np.random.default_rng(1)
-        tensors = {name: random.normal(size=shape).astype(np.float32)
-                   for name, shape in tensor_shapes(PRESET).items()}
-        write_weights(self.path("w.safetensors"), tensors, PRESET, "by hand")
-        again, metadata = read_weights(self.path("w.safetensors"))
-        self.assertEqual((metadata["experiment"], metadata["command"]), (PRESET, "by hand"))
-        self.assertEqual(sorted(again), sorted(tensors))
-        for name in tensors:
-            np.testing.assert_array_equal(again[name], tensors[name])
-        self.run_program("trace", "w.safetensors", "--length", "3", "--out", "t.npz")
-        self.run_program("verify", "t.npz")
+        for preset in presets():
+            tensors = {name: random.normal(size=shape).astype(np.float32)
+                       for name, shape in tensor_shapes(preset).items()}
+            write_weights(self.path("w.safetensors"), tensors, preset, "by hand")
+            again, metadata = read_weights(self.path("w.safetensors"))
+            self.assertEqual((metadata["experiment"], metadata["command"]), (preset, "by hand"))
+            self.assertEqual(sorted(again), sorted(tensors))
+            for name in tensors:
+                np.testing.assert_array_equal(again[name], tensors[name])
+            # The program takes no tensor too many, too few or of another shape.
+            self.run_program("trace", "w.safetensors", "--length", "3", "--out", "t.npz")
+            self.run_program("verify", "t.npz")
 
     def test_biases_may_be_rows_and_what_does_not_fit_is_named(self):
         tensors = {name: np.ones(shape, np.float32) for name, shape in tensor_shapes(PRESET).items()}
@@ -230,22 +250,7 @@ class Io(Test):
     @needs("torch")
     def test_our_weights_run_in_torch(self):
         random = np.random.default_rng(2)
-        base = PRESET["model"]
-        heads = base["heads"]
-        variants = [
-            {},
-            {"controller": {"kind": "feedforward", "size": 7, "layers": 2}, "heads": {**heads, "order": "write-first"}},
-            {"controller": {"kind": "lstm", "size": 5, "layers": 2},
-             "heads": {"read": 1, "write": 2, "shift": {"form": "scalar", "range": 2}, "key_activation": "identity",
-                       "add_activation": "identity", "similarity_epsilon": 0.01}},
-            {"memory": {"rows": 9, "columns": 5, "initial": "learned"}, "heads": {"read": 0, "write": 1}},
-            {"heads": {"read": 2, "write": 0, "initial_weighting": "learned"}},
-            {"heads": {"read": 0, "write": 0}},
-            None,
-        ]
-        for variant in variants:
-            plain = {"kind": "plain", "controller": base["controller"]}
-            preset = {**PRESET, "model": plain if variant is None else {**base, **variant}}
+        for preset in presets():
             tensors = {name: random.normal(size=shape).astype(np.float32)
                        for name, shape in tensor_shapes(preset).items()}
             write_weights(self.path("w.safetensors"), tensors, preset)

@@ -1,6 +1,6 @@
 //! `verify` and `diff` as a library: the first difference, with its place.
 
-use tapescope::io::trace::{self, Comparison, Imported, Outcome, Side, Source};
+use tapescope::io::trace::{self, Comparison, Imported, Outcome, Side};
 use tapescope::io::weights;
 use tapescope::model::config::ControllerKind;
 use tapescope::model::{Model, NtmConfig};
@@ -22,14 +22,7 @@ fn machine(rows: usize, length: usize) -> (Model<f32>, Task) {
 }
 
 fn imported(machine: &Model<f32>, recording: &Recording) -> Imported {
-    let source = Source {
-        config: &machine.config,
-        sha256: None,
-        full_memory: false,
-    };
-    let mut bytes = Vec::new();
-    trace::write_to(&mut bytes, recording, &source).unwrap();
-    trace::from_json(&String::from_utf8(bytes).unwrap(), "t").unwrap()
+    super::opened(&super::json(machine, recording))
 }
 
 fn changed(change: impl Fn(&mut Recording)) -> Imported {

@@ -1,10 +1,12 @@
 //! What `verify` finds, what it names as beyond it, and what it does not blame on anyone.
 
 use serde_json::{Value, json};
-use tapescope::io::trace::{self, Imported, Outcome, Source, Verified};
-use tapescope::io::{Experiment, weights};
+use tapescope::io::trace::{self, Imported, Outcome, Verified};
+use tapescope::io::weights;
 use tapescope::model::Model;
 use tapescope::train::{ABSENT, Recording, is_absent};
+
+use super::{npz, record};
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 8, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -13,25 +15,13 @@ const WRITE_FIRST: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 
               "heads": {"order": "write-first", "read": 2, "write": 2, "shift": {"form": "scalar", "range": 2}}}}"#;
 const IN_TURN: &str = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add";
 
-fn machine(source: &str) -> (Model<f32>, Experiment) {
-    let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
-    (Model::new(experiment.model.clone(), 3), experiment)
-}
-
 fn written(machine: &Model<f32>, recording: &Recording) -> Value {
-    let mut bytes = Vec::new();
-    let source = Source {
-        config: &machine.config,
-        sha256: None,
-        full_memory: false,
-    };
-    trace::write_to(&mut bytes, recording, &source).unwrap();
-    serde_json::from_slice(&bytes).unwrap()
+    super::value(&super::json(machine, recording))
 }
 
 fn tiny() -> Value {
-    let (machine, experiment) = machine(TINY);
-    written(&machine, &Recording::new(&machine, &experiment.task, 7, 2))
+    let (machine, recording) = record(TINY);
+    written(&machine, &recording)
 }
 
 /// The shipped copy machine on few rows: its weightings are sharp, its answers certain.
@@ -43,7 +33,7 @@ fn trained() -> Value {
 }
 
 fn read(value: &Value) -> Imported {
-    trace::from_json(&value.to_string(), "t").unwrap()
+    super::opened(&value.to_string())
 }
 
 fn verified(value: &Value) -> Verified {
@@ -51,14 +41,7 @@ fn verified(value: &Value) -> Verified {
 }
 
 fn again(imported: &Imported) -> Value {
-    let mut bytes = Vec::new();
-    let source = Source {
-        config: &imported.config,
-        sha256: None,
-        full_memory: false,
-    };
-    trace::write_to(&mut bytes, &imported.recording, &source).unwrap();
-    serde_json::from_slice(&bytes).unwrap()
+    super::value(&super::again(imported))
 }
 
 fn data<'a>(trace: &'a mut Value, array: &str) -> &'a mut Vec<Value> {
@@ -220,17 +203,9 @@ fn a_loss_of_which_no_step_can_be_checked_is_named() {
 
 #[test]
 fn no_nan_of_a_file_counts_as_not_recorded() {
-    let (machine, experiment) = machine(TINY);
-    let mut recording = Recording::new(&machine, &experiment.task, 7, 2);
+    let (machine, mut recording) = record(TINY);
     recording.trace.heads[0].gated.row_mut(0).fill(ABSENT);
-    let mut bytes = Vec::new();
-    let source = Source {
-        config: &machine.config,
-        sha256: None,
-        full_memory: false,
-    };
-    trace::write_npz(&mut bytes, &recording, &source).unwrap();
-    let read = trace::from_bytes(bytes, "t.npz").unwrap();
+    let read = trace::from_bytes(npz(&machine, &recording), "t.npz").unwrap();
     let gated = read.recording.trace.heads[0].gated.row(0);
     assert!(
         gated
@@ -245,8 +220,8 @@ fn no_nan_of_a_file_counts_as_not_recorded() {
 #[test]
 fn a_seed_of_another_episode_is_noticed_or_named() {
     let source = TINY.replace("[3, 3]", "[1, 20]");
-    let (machine, experiment) = machine(&source);
-    let honest = written(&machine, &Recording::new(&machine, &experiment.task, 7, 2));
+    let (machine, recording) = record(&source);
+    let honest = written(&machine, &recording);
     assert_eq!(verified(&honest).outcome(), Outcome::Holds);
     let mut of_another_length = 0;
     for seed in 8..28 {
@@ -311,16 +286,15 @@ fn parameters_out_of_their_range_are_found() {
 fn small_numbers_are_compared_by_their_size() {
     // A tenth of a memory of 1e-6, which nobody writes to.
     let source = TINY.replace("{\"size\": 4}", "{\"size\": 4}, \"heads\": {\"write\": 0}");
-    let (reader, experiment) = machine(&source);
-    let mut value = written(&reader, &Recording::new(&reader, &experiment.task, 7, 2));
+    let (machine, recording) = record(&source);
+    let mut value = written(&machine, &recording);
     assert_eq!(verified(&value).outcome(), Outcome::Holds);
     add(&mut value, "memory", 8 * 3 + 4, 1e-7);
     let found = verified(&without(value, &["read0.similarity"]));
     assert_eq!(first(&found), "memory");
     // A share of 1e-7 where all have some 1e-3.
     let source = TINY.replace("\"rows\": 8", "\"rows\": 1024");
-    let (machine, experiment) = machine(&source);
-    let mut recording = Recording::new(&machine, &experiment.task, 7, 2);
+    let (machine, mut recording) = record(&source);
     recording.trace.heads[0].content.row_mut(3)[700] += 1e-7;
     let found = verified(&written(&machine, &recording));
     assert_eq!(first(&found), "read0.content");
@@ -704,8 +678,7 @@ fn what_follows_is_computed_and_marked() {
 
 #[test]
 fn weights_tell_what_nothing_else_can() {
-    let (machine, experiment) = machine(WRITE_FIRST);
-    let recording = Recording::new(&machine, &experiment.task, 7, 2);
+    let (machine, recording) = record(WRITE_FIRST);
     let value = written(&machine, &recording);
     assert_eq!(trace::verify(&read(&value), 0.0).outcome(), Outcome::Holds);
     let same = trace::replay(&read(&value), &machine, 0.0).unwrap();
@@ -722,7 +695,7 @@ fn weights_tell_what_nothing_else_can() {
         let found = trace::replay(&read(&value), &machine, 1e-5).unwrap();
         assert_eq!(found.first.unwrap().array, array);
     }
-    let other = self::machine(TINY).0;
+    let other = record(TINY).0;
     let lines = trace::replay(&read(&value), &other, 0.0).unwrap_err();
     assert_eq!(
         lines[0],

@@ -2,14 +2,12 @@
 
 use std::io::{Cursor, Read, Write};
 
-use tapescope::io::trace::{self, Imported, Source};
-use tapescope::io::{Experiment, weights};
-use tapescope::model::Model;
+use tapescope::io::{trace, weights};
 use tapescope::task::Task;
 use tapescope::train::Recording;
 
-const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+use super::{TINY, again, json, npz, opened, record, source, tiny, value};
+
 const LAYERS: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item_length": 2, "items": [2, 4]},
     "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"},
               "controller": {"size": 4, "layers": 2},
@@ -34,51 +32,6 @@ const ALL: [&str; 7] = [
 ];
 const LONG: &str = r#"{"task": {"kind": "ngrams", "context": 2, "length": [300, 300]},
     "model": {"memory": {"rows": 1000, "columns": 4}, "controller": {"kind": "feedforward", "size": 4}}}"#;
-
-fn record(source: &str) -> (Model<f32>, Recording) {
-    let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
-    let machine = Model::new(experiment.model, 3);
-    let recording = Recording::new(&machine, &experiment.task, 7, 2);
-    (machine, recording)
-}
-
-fn json(machine: &Model<f32>, recording: &Recording) -> String {
-    let mut bytes = Vec::new();
-    let sha256 = weights::sha256(machine);
-    trace::write_to(&mut bytes, recording, &source(machine, &sha256)).unwrap();
-    String::from_utf8(bytes).unwrap()
-}
-
-fn npz(machine: &Model<f32>, recording: &Recording) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let sha256 = weights::sha256(machine);
-    trace::write_npz(&mut bytes, recording, &source(machine, &sha256)).unwrap();
-    bytes
-}
-
-fn source<'a>(machine: &'a Model<f32>, sha256: &'a str) -> Source<'a> {
-    Source {
-        config: &machine.config,
-        sha256: Some(sha256),
-        full_memory: false,
-    }
-}
-
-fn again(imported: &Imported) -> String {
-    let source = Source {
-        config: &imported.config,
-        sha256: imported.sha256.as_deref(),
-        full_memory: false,
-    };
-    let mut bytes = Vec::new();
-    trace::write_to(&mut bytes, &imported.recording, &source).unwrap();
-    String::from_utf8(bytes).unwrap()
-}
-
-fn tiny() -> String {
-    let (machine, recording) = record(TINY);
-    json(&machine, &recording)
-}
 
 fn error(bytes: Vec<u8>) -> String {
     trace::from_bytes(bytes, "t").unwrap_err().to_string()
@@ -383,14 +336,14 @@ fn the_order_of_a_step_travels_and_is_told_from_another() {
     let written = json(&machine, &recording);
     let order = "write heads address M[t-1]; erase all; add all; read heads address and read M[t]";
     assert!(written.contains(&format!("\"order\":\"{order}\"")));
-    let read = trace::from_json(&written, "t").unwrap();
+    let read = opened(&written);
     assert_eq!(read.config, machine.config);
-    let other = trace::from_json(&tiny(), "t").unwrap();
+    let other = opened(&tiny());
     let lines = trace::diff(&read, &other, 0.0).unwrap_err();
     assert_eq!(lines, ["first in a step: WriteFirst and ReadFirst"]);
     // The order matters, and is checked: under the other one the reads do not follow.
     let wrong = written.replace(order, "address and read M[t-1]; erase all; add all");
-    let found = trace::verify(&trace::from_json(&wrong, "t").unwrap(), 1e-4).comparison;
+    let found = trace::verify(&opened(&wrong), 1e-4).comparison;
     assert_eq!(found.first.unwrap().array, "read0.similarity");
 }
 
@@ -399,10 +352,9 @@ fn the_order_of_a_step_travels_and_is_told_from_another() {
 fn other_machines_are_verified_and_rebuilt() {
     for source in [READ_ONLY, WRITE_ONLY, NO_MEMORY, WRITE_FIRST] {
         let (machine, recording) = record(source);
-        let mut value: serde_json::Value =
-            serde_json::from_str(&json(&machine, &recording)).unwrap();
+        let mut value: serde_json::Value = value(&json(&machine, &recording));
         value["arrays"].as_object_mut().unwrap().remove("memory");
-        let read = trace::from_json(&value.to_string(), "t").unwrap();
+        let read = opened(&value.to_string());
         assert_eq!(read.config, machine.config);
         assert_eq!(
             read.recording.trace.memory_columns,
@@ -432,7 +384,7 @@ fn damaged_archives_are_errors_and_no_panic() {
 
 /// A trace without some of its arrays.
 fn without(names: &[&str]) -> String {
-    let mut value: serde_json::Value = serde_json::from_str(&tiny()).unwrap();
+    let mut value: serde_json::Value = value(&tiny());
     let arrays = value["arrays"].as_object_mut().unwrap();
     arrays.retain(|name, _| !names.contains(&name.as_str()));
     value.to_string()
@@ -440,7 +392,7 @@ fn without(names: &[&str]) -> String {
 
 #[test]
 fn an_answer_is_wrong_where_it_is_known_and_on_the_other_side() {
-    let whole = trace::from_json(&tiny(), "t").unwrap().recording;
+    let whole = opened(&tiny()).recording;
     assert!(whole.score.scored > 0 && whole.score.wrong > 0);
     let wrong = |recording: &Recording| -> usize {
         let steps = 0..recording.episode.steps();
@@ -448,7 +400,7 @@ fn an_answer_is_wrong_where_it_is_known_and_on_the_other_side() {
     };
     assert_eq!(wrong(&whole), whole.score.wrong);
     for names in [&["output", "logit"][..], &["target"]] {
-        let read = trace::from_json(&without(names), "t").unwrap().recording;
+        let read = opened(&without(names)).recording;
         assert_eq!((read.score.scored, read.score.wrong), (0, 0), "{names:?}");
         assert_eq!(wrong(&read), 0, "{names:?}");
     }
@@ -460,7 +412,7 @@ fn an_answer_is_wrong_where_it_is_known_and_on_the_other_side() {
     for (output, target) in outputs.iter_mut().zip(targets) {
         *output = (target.as_f64().unwrap() * 1.000_000_2).into();
     }
-    let read = trace::from_json(&value.to_string(), "t").unwrap().recording;
+    let read = opened(&value.to_string()).recording;
     assert_eq!((read.score.wrong, wrong(&read)), (0, 0));
 }
 
@@ -482,7 +434,7 @@ fn what_is_absent_is_said_and_not_guessed() {
         "write0.strength",
         "write0.initial",
     ];
-    let read = trace::from_json(&without(&names), "t").unwrap();
+    let read = opened(&without(&names));
     let recording = &read.recording;
     let mut absent = recording.absent.clone();
     absent.sort_unstable();
@@ -518,7 +470,7 @@ fn what_is_absent_is_said_and_not_guessed() {
 
 #[test]
 fn a_memory_is_rebuilt_where_that_is_exact_and_else_absent() {
-    let whole = trace::from_json(&tiny(), "t").unwrap();
+    let whole = opened(&tiny());
     let rebuilt = trace::from_json(&without(&["memory"]), "t").unwrap();
     assert_eq!(
         rebuilt.recording.trace.memory_columns,
@@ -544,7 +496,7 @@ fn a_task_of_another_program_opens_with_numbered_channels() {
         r#"{"name": "copy"}"#,
         r#"{"name": "copy", "params": {"bits": 2, "length": [1, 9]}}"#,
     ] {
-        let mut value: serde_json::Value = serde_json::from_str(&tiny()).unwrap();
+        let mut value: serde_json::Value = value(&tiny());
         value["task"] = serde_json::from_str(task).unwrap();
         let read = trace::from_json(&value.to_string(), "a/t.json").unwrap();
         let Task::Other(other) = &read.recording.task else {
@@ -558,42 +510,14 @@ fn a_task_of_another_program_opens_with_numbered_channels() {
         assert!(!again(&read).contains(r#""length":"#));
         let written = again(&read);
         assert!(written.contains(&format!(r#""name":"{name}""#)));
-        assert_eq!(again(&trace::from_json(&written, "t").unwrap()), written);
-    }
-}
-
-/// The page for those who write tools says of every array what it is.
-#[test]
-fn every_array_is_on_the_page() {
-    let page = include_str!("../docs/formats.md");
-    for text in ALL {
-        let (machine, recording) = record(text);
-        let value: serde_json::Value = serde_json::from_str(&json(&machine, &recording)).unwrap();
-        for (name, array) in value["arrays"].as_object().unwrap() {
-            let (head, part) = name.split_once('.').unwrap_or(("", name));
-            let is_of_head = head.starts_with("read") || head.starts_with("write");
-            let row = if is_of_head {
-                format!("| `HEAD.{part}` | ")
-            } else {
-                format!("| `{name}` | ")
-            };
-            let row = page.lines().find_map(|line| line.strip_prefix(&row));
-            let dims = array["dims"].as_array().unwrap();
-            let dims: Vec<&str> = dims.iter().map(|axis| axis.as_str().unwrap()).collect();
-            let row = row.unwrap_or_else(|| panic!("{name} has no row"));
-            let dims = dims.join(" ");
-            assert!(
-                row.contains(&dims) || name == "controller.cell",
-                "{name}: {dims}"
-            );
-            assert_eq!(row.split(" | ").count(), 4, "{name}");
-        }
+        assert_eq!(again(&opened(&written)), written);
     }
 }
 
 #[test]
 fn every_export_validates_against_the_published_schema() {
-    let schema = serde_json::from_str(include_str!("../docs/ntm-trace-1.1.schema.json")).unwrap();
+    let schema =
+        serde_json::from_str(include_str!("../../docs/ntm-trace-1.1.schema.json")).unwrap();
     assert!(jsonschema::meta::is_valid(&schema));
     let validator = jsonschema::validator_for(&schema).unwrap();
     let check = |text: &str| {
@@ -630,8 +554,17 @@ fn every_export_validates_against_the_published_schema() {
         .unwrap();
     texts.push(meta);
     texts.push(without(&["target", "mask", "loss", "memory"]));
+    let listed = trace::arrays();
     for text in &texts {
         assert_eq!(check(text), [""; 0]);
+        for name in value(text)["arrays"].as_object().unwrap().keys() {
+            let of_head = name.split_once('.').map_or("", |(_, part)| part);
+            let is_it = |known: &&str| *known == name || *known == format!("HEAD.{of_head}");
+            assert!(
+                listed.iter().any(|array| is_it(&array.name.as_str())),
+                "{name}"
+            );
+        }
     }
     for (from, to) in [
         ("\"1.1\"", "\"2.0\""),

@@ -2,13 +2,11 @@
 
 use std::process::Command;
 
-use tapescope::io::trace::{self, Imported, Source};
-use tapescope::io::{Experiment, weights};
-use tapescope::model::Model;
+use tapescope::io::trace::{self, Source};
 use tapescope::train::Recording;
 
-const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+use super::{TINY, again, json, opened, record, source, tiny};
+
 const WIDE: &str = r#"{"task": {"kind": "repeat_copy", "bits": 2, "length": [1, 4], "repeats": [1, 3]},
     "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"},
               "controller": {"size": 4, "layers": 2},
@@ -22,40 +20,6 @@ const SORT: &str = r#"{"task": {"kind": "priority_sort", "bits": 2, "items": [3,
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 const FEEDFORWARD: &str = r#"{"task": {"kind": "copy", "bits": 1, "length": [1, 2]},
     "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"kind": "feedforward", "size": 3}}}"#;
-
-fn record(source: &str) -> (Model<f32>, Recording) {
-    let experiment = Experiment::from_json(source, "tiny.json", &[]).unwrap();
-    let machine = Model::new(experiment.model, 3);
-    let recording = Recording::new(&machine, &experiment.task, 7, 2);
-    (machine, recording)
-}
-
-fn text(machine: &Model<f32>, recording: &Recording, full_memory: bool) -> String {
-    let mut bytes = Vec::new();
-    let source = Source {
-        config: &machine.config,
-        sha256: Some(&weights::sha256(machine)),
-        full_memory,
-    };
-    trace::write_to(&mut bytes, recording, &source).unwrap();
-    String::from_utf8(bytes).unwrap()
-}
-
-fn again(imported: &Imported, full_memory: bool) -> String {
-    let mut bytes = Vec::new();
-    let source = Source {
-        config: &imported.config,
-        sha256: imported.sha256.as_deref(),
-        full_memory,
-    };
-    trace::write_to(&mut bytes, &imported.recording, &source).unwrap();
-    String::from_utf8(bytes).unwrap()
-}
-
-fn tiny() -> String {
-    let (machine, recording) = record(TINY);
-    text(&machine, &recording, false)
-}
 
 fn error(source: &str) -> String {
     trace::from_json(source, "t.json").unwrap_err().to_string()
@@ -71,7 +35,7 @@ fn replaced(from: &str, to: &str) -> String {
 fn what_is_written_reads_back_byte_for_byte() {
     for source in [TINY, WIDE, FEEDFORWARD, RECALL, NGRAMS, SORT] {
         let (machine, recording) = record(source);
-        let written = text(&machine, &recording, false);
+        let written = json(&machine, &recording);
         let read = trace::from_json(&written, "a/t.ntmtrace.json").unwrap();
         assert_eq!(read.config, machine.config);
         assert_eq!(read.recording.task, recording.task);
@@ -94,7 +58,7 @@ fn what_is_written_reads_back_byte_for_byte() {
         {
             assert_eq!((&read.hidden, &read.cell), (&made.hidden, &made.cell));
         }
-        assert_eq!(again(&read, false), written);
+        assert_eq!(again(&read), written);
     }
 }
 
@@ -113,8 +77,8 @@ fn a_title_names_file_and_episode() {
 fn the_task_is_told_in_full() {
     let told = |source: &str| {
         let (machine, recording) = record(source);
-        let written = text(&machine, &recording, false);
-        let read = trace::from_json(&written, "t.json").unwrap();
+        let written = json(&machine, &recording);
+        let read = opened(&written);
         let line = written.lines().find(|line| line.starts_with("\"task\""));
         (line.unwrap_or_default().to_owned(), read.title)
     };
@@ -137,7 +101,7 @@ fn the_task_is_told_in_full() {
         task,
         r#""task": {"name":"ngrams","params":{"context":2,"length":9},"seed":"7","episode":"2","length":9},"#
     );
-    assert_eq!(title, "t.json: ngrams, 9 bits");
+    assert_eq!(title, "t: ngrams, 9 bits");
     let (task, title) = told(SORT);
     assert!(task.starts_with(r#""task": {"name":"priority_sort","params":{"bits":2,"items":[3,5],"sorted":2},"seed":"7","episode":"2","items":"#), "{task}");
     assert!(title.ends_with(" vectors"), "{title}");
@@ -145,21 +109,27 @@ fn the_task_is_told_in_full() {
 
 #[test]
 fn a_large_memory_is_rebuilt_from_keyframes() {
-    let source = r#"{"task": {"kind": "copy", "bits": 2, "length": [70, 70]},
+    let long = r#"{"task": {"kind": "copy", "bits": 2, "length": [70, 70]},
         "model": {"memory": {"rows": 500, "columns": 20}, "controller": {"size": 4}, "heads": {"write": 2}}}"#;
-    let (machine, recording) = record(source);
-    let written = text(&machine, &recording, false);
+    let (machine, recording) = record(long);
+    let written = json(&machine, &recording);
     assert!(!written.contains("\"memory\": {\"dims\""));
     assert!(written.contains("\"memory.keyframes\": {\"dims\": [\"f\",\"n\",\"m\"], \"dtype\": \"float32\", \"shape\": [2,500,20]"));
-    let read = trace::from_json(&written, "t.json").unwrap();
+    let read = opened(&written);
     assert_eq!(
         read.recording.trace.memory_columns,
         recording.trace.memory_columns
     );
-    assert_eq!(again(&read, false), written);
-    let full = text(&machine, &recording, true);
+    assert_eq!(again(&read), written);
+    let mut full = Vec::new();
+    let source = Source {
+        full_memory: true,
+        ..source(&machine, "")
+    };
+    trace::write_to(&mut full, &recording, &source).unwrap();
+    let full = String::from_utf8(full).unwrap();
     assert!(full.contains("\"memory\": {\"dims\": [\"t+1\",\"n\",\"m\"]"));
-    let read = trace::from_json(&full, "t.json").unwrap();
+    let read = opened(&full);
     assert_eq!(
         read.recording.trace.memory_columns,
         recording.trace.memory_columns
@@ -192,22 +162,22 @@ fn values_that_are_not_numbers_survive() {
     recording.trace.heads[0].strength[1] = f32::INFINITY;
     recording.trace.heads[0].strength[2] = f32::NEG_INFINITY;
     recording.trace.heads[0].strength[3] = -0.0;
-    let written = text(&machine, &recording, false);
+    let written = json(&machine, &recording);
     assert!(written.contains("\n\"NaN\",\"Infinity\",\"-Infinity\",-0.0,"));
-    let read = trace::from_json(&written, "t.json").unwrap();
+    let read = opened(&written);
     assert!(read.recording.trace.heads[0].strength[0].is_nan());
-    assert_eq!(again(&read, false), written);
+    assert_eq!(again(&read), written);
 }
 
 #[test]
 fn an_episode_by_hand_has_no_seed() {
     let (machine, recording) = record(TINY);
     let by_hand = Recording::of(&machine, &recording.task, recording.episode.clone());
-    let written = text(&machine, &by_hand, false);
+    let written = json(&machine, &by_hand);
     assert!(written.contains(r#""seed":null,"episode":null"#));
-    let read = trace::from_json(&written, "t.json").unwrap();
+    let read = opened(&written);
     assert_eq!(read.recording.origin, None);
-    assert_eq!(again(&read, false), written);
+    assert_eq!(again(&read), written);
 }
 
 #[test]
@@ -308,17 +278,17 @@ fn arrays_of_a_later_version_are_ignored() {
     ] {
         let with = format!("\"arrays\": {{\n\"read0.usage\": {later},");
         let source = tiny().replacen("\"arrays\": {", &with, 1);
-        let read = trace::from_json(&source, "t.json").unwrap();
-        assert_eq!(again(&read, false), tiny());
+        let read = opened(&source);
+        assert_eq!(again(&read), tiny());
     }
 }
 
 #[test]
 fn phases_keep_the_names_they_have() {
     let source = tiny().replacen("[\"delimiter\",", "[\"priming, twice\",", 1);
-    let read = trace::from_json(&source, "t.json").unwrap();
+    let read = opened(&source);
     assert_eq!(read.recording.episode.phases[1].name, "priming, twice");
-    assert_eq!(again(&read, false), source);
+    assert_eq!(again(&read), source);
 }
 
 #[test]
@@ -386,7 +356,7 @@ fn any_damage_is_an_error_or_another_trace_but_no_panic() {
 
 #[test]
 fn python_loads_it_with_three_lines() {
-    let page = include_str!("../docs/formats.md");
+    let page = include_str!("../../docs/formats.md");
     let lines = page
         .split("```python\n")
         .nth(2)

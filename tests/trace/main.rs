@@ -1,0 +1,68 @@
+//! Traces: what is written and read back, what travels, what is verified and compared.
+
+mod compare;
+mod file;
+mod travel;
+mod verify;
+
+use serde_json::Value;
+use tapescope::io::trace::{self, Imported, Source};
+use tapescope::io::{Experiment, weights};
+use tapescope::model::Model;
+use tapescope::train::Recording;
+
+const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
+/// A machine with random weights, and its third episode of seed 7.
+fn record(preset: &str) -> (Model<f32>, Recording) {
+    let experiment = Experiment::from_json(preset, "tiny.json", &[]).unwrap();
+    let machine = Model::new(experiment.model, 3);
+    let recording = Recording::new(&machine, &experiment.task, 7, 2);
+    (machine, recording)
+}
+
+fn source<'a>(machine: &'a Model<f32>, sha256: &'a str) -> Source<'a> {
+    Source {
+        config: &machine.config,
+        sha256: Some(sha256),
+        full_memory: false,
+    }
+}
+
+fn json(machine: &Model<f32>, recording: &Recording) -> String {
+    let (mut bytes, sha256) = (Vec::new(), weights::sha256(machine));
+    trace::write_to(&mut bytes, recording, &source(machine, &sha256)).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn npz(machine: &Model<f32>, recording: &Recording) -> Vec<u8> {
+    let (mut bytes, sha256) = (Vec::new(), weights::sha256(machine));
+    trace::write_npz(&mut bytes, recording, &source(machine, &sha256)).unwrap();
+    bytes
+}
+
+fn tiny() -> String {
+    let (machine, recording) = record(TINY);
+    json(&machine, &recording)
+}
+
+fn opened(file: &str) -> Imported {
+    trace::from_json(file, "t").unwrap()
+}
+
+/// What was read, written once more.
+fn again(imported: &Imported) -> String {
+    let source = Source {
+        config: &imported.config,
+        sha256: imported.sha256.as_deref(),
+        full_memory: false,
+    };
+    let mut bytes = Vec::new();
+    trace::write_to(&mut bytes, &imported.recording, &source).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn value(file: &str) -> Value {
+    serde_json::from_str(file).unwrap()
+}

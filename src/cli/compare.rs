@@ -61,10 +61,10 @@ pub(super) struct Diff {
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
-    let tolerance = text.parse().ok();
-    tolerance
-        .filter(|tolerance: &f64| tolerance.is_finite() && *tolerance >= 0.0)
-        .ok_or_else(|| "expected a number, 0 or more".to_owned())
+    match text.parse() {
+        Ok(tolerance) if f64::is_finite(tolerance) && tolerance >= 0.0 => Ok(tolerance),
+        _ => Err("expected a number, 0 or more".to_owned()),
+    }
 }
 
 /// Reads a trace; whoever names a machine instead is told how to make one.
@@ -155,40 +155,29 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
     let recording = &imported.recording;
     // Of a memory that cannot be rebuilt something may have been recorded.
     let is_unchecked = |name: &&String| found.unchecked.iter().any(|(array, _)| array == *name);
-    let unknown = recording.unknown();
-    let absent = unknown
-        .filter(|name| !is_unchecked(name))
-        .cloned()
-        .collect();
-    let lists: [(&str, Vec<String>); 4] = [
-        ("not checkable", unchecked),
-        (
-            "taken as recorded, for only the weights could tell",
-            by_part(&found.given),
-        ),
-        (
-            "not recorded, but computed from what is",
-            by_part(&recording.computed),
-        ),
-        ("not recorded", absent),
-    ];
-    for (what, list) in lists {
-        if !list.is_empty() {
-            writeln!(out, "{what}: {}", list.join(", "))?;
-        }
-    }
-    Ok(())
+    let unknown = recording.unknown().filter(|name| !is_unchecked(name));
+    let absent = unknown.cloned().collect();
+    let mut list = |what: &str, list: Vec<String>| match list[..] {
+        [] => Ok(()),
+        _ => writeln!(out, "{what}: {}", list.join(", ")),
+    };
+    let given = by_part(&found.given);
+    list("not checkable", unchecked)?;
+    list("taken as recorded, for only the weights could tell", given)?;
+    let computed = by_part(&recording.computed);
+    list("not recorded, but computed from what is", computed)?;
+    list("not recorded", absent)
 }
 
 /// Arrays by name, those of heads together: `key of read0 and write0`.
 fn by_part(arrays: &[String]) -> Vec<String> {
     let mut parts: Vec<(&str, Vec<&str>)> = Vec::new();
     for array in arrays {
-        let of_head = array
-            .split_once('.')
-            .filter(|(head, _)| head.starts_with("read") || head.starts_with("write"));
-        let (heads, part) =
-            of_head.map_or((None, array.as_str()), |(head, part)| (Some(head), part));
+        let is_head = |head: &str| head.starts_with("read") || head.starts_with("write");
+        let (heads, part) = match array.split_once('.') {
+            Some((head, part)) if is_head(head) => (Some(head), part),
+            _ => (None, array.as_str()),
+        };
         match parts.iter_mut().find(|(known, _)| *known == part) {
             Some((_, known)) => known.extend(heads),
             None => parts.push((part, heads.into_iter().collect())),
@@ -267,11 +256,8 @@ fn tell(
             Some(step) => format!("step {step}"),
             None => "before the first step".to_owned(),
         };
-        let (array, index, values) = (
-            &first.array,
-            &first.index,
-            values(first.first, first.second),
-        );
+        let (array, index) = (&first.array, &first.index);
+        let values = values(first.first, first.second);
         writeln!(
             out,
             "{files}: the first difference, {step}: {array}{index:?}: {values}"

@@ -8,7 +8,7 @@ use clap::Args;
 use super::suite::Suite;
 use super::table::Format;
 use super::{
-    MOST_EPISODES, MOST_THREADS, Sizes, from_zero, machine, note, rows, sizes_up_to, threads, up_to,
+    MOST_EPISODES, MOST_THREADS, from_zero, machine, note, range_up_to, rows, threads, up_to,
 };
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
@@ -48,14 +48,14 @@ pub(super) struct Eval {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
     format: Format,
     /// Lengths of the sequences, in vectors, such as 10,50 or 10..20 [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = sizes_up_to(MAX_LENGTH), allow_negative_numbers = true)]
-    lengths: Vec<Sizes>,
+    #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = range_up_to(MAX_LENGTH), allow_negative_numbers = true)]
+    lengths: Vec<RangeInclusive<usize>>,
     /// Numbers of items, for tasks that have them [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = sizes_up_to(MAX_ITEMS), allow_negative_numbers = true)]
-    items: Vec<Sizes>,
+    #[arg(long, value_delimiter = ',', value_name = "N,N,…", value_parser = range_up_to(MAX_ITEMS), allow_negative_numbers = true)]
+    items: Vec<RangeInclusive<usize>>,
     /// Numbers of repeats [default: those of the preset].
-    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = sizes_up_to(MAX_REPEATS), allow_negative_numbers = true)]
-    repeats: Vec<Sizes>,
+    #[arg(long, value_delimiter = ',', value_name = "R,R,…", value_parser = range_up_to(MAX_REPEATS), allow_negative_numbers = true)]
+    repeats: Vec<RangeInclusive<usize>>,
     /// Episodes per line of the table [default: that of the preset].
     #[arg(long, value_name = "E", value_parser = up_to(MOST_EPISODES), allow_negative_numbers = true)]
     episodes: Option<usize>,
@@ -178,8 +178,9 @@ impl Eval {
         if task.repeats().is_none() && !self.repeats.is_empty() {
             return machine::no_repeats(task);
         }
-        let [lengths, items, repeats] =
-            [&self.lengths, &self.items, &self.repeats].map(|ranges| Sizes::all(ranges));
+        let all = |ranges: &[RangeInclusive<usize>]| ranges.iter().cloned().flatten().collect();
+        let [lengths, items, repeats]: [Vec<usize>; 3] =
+            [&self.lengths, &self.items, &self.repeats].map(|ranges| all(ranges));
         let sizes = machine::sizes(task, ("--lengths", &*lengths), ("--items", &items))?;
         let asked = EvaluationConfig {
             sizes: given(sizes, &preset.sizes),

@@ -125,9 +125,12 @@ fn parse() -> Result<Cli, clap::Error> {
     }
     let what = "command, file or preset";
     let other = Error::unknown(what, &word.to_string_lossy(), preset::names());
-    let is_like_a_preset =
-        matches!(&other, Error::Unknown { suggestion, .. } if suggestion.is_some());
-    if is_like_a_preset && error.get(ContextKind::SuggestedSubcommand).is_none() {
+    if let Error::Unknown {
+        suggestion: Some(_),
+        ..
+    } = other
+        && error.get(ContextKind::SuggestedSubcommand).is_none()
+    {
         return Err(clap::Error::raw(error.kind(), format!("{other}\n")));
     }
     Err(error)
@@ -250,31 +253,16 @@ fn step(text: &str) -> Result<usize, String> {
         .map_err(|_| "expected the number of a step, 0 or more".to_owned())
 }
 
-/// Sizes, as they are typed: one, or a range with both ends.
-#[derive(Clone, Debug)]
-struct Sizes(RangeInclusive<usize>);
-
-impl Sizes {
-    /// Every size of the ranges, in their order.
-    fn all(ranges: &[Self]) -> Vec<usize> {
-        ranges
-            .iter()
-            .flat_map(|Self(range)| range.clone())
-            .collect()
-    }
-}
-
-/// Reads one of the [`Sizes`] of which `most` is the largest.
-fn sizes_up_to(most: usize) -> impl Fn(&str) -> Result<Sizes, String> + Clone {
+/// Reads whole numbers from 1 to `most`: one, or a range with both ends.
+fn range_up_to(most: usize) -> impl Fn(&str) -> Result<RangeInclusive<usize>, String> + Clone {
     move |text| {
         let expected =
-            || format!("expected a whole number, 1 to {most}, or a range of them such as 10..20");
-        let (first, last) = plan::ends(text).map_err(|problem| problem.unwrap_or_else(expected))?;
-        let [first, last] = [first, last].map(|end| usize::try_from(end).unwrap_or(usize::MAX));
-        if first < 1 || last > most {
-            return Err(expected());
+            format!("expected a whole number, 1 to {most}, or a range of them such as 10..20");
+        let [first, last] = plan::ends(text, &expected)?.map(usize::try_from);
+        match (first, last) {
+            (Ok(first @ 1..), Ok(last)) if last <= most => Ok(first..=last),
+            _ => Err(expected),
         }
-        Ok(Sizes(first..=last))
     }
 }
 
@@ -316,10 +304,11 @@ fn quoted(arguments: &[impl AsRef<OsStr>]) -> String {
             format!("$'{bytes}'")
         }
     };
-    std::iter::once("tapescope".to_owned())
-        .chain(arguments.iter().map(|argument| quote(argument.as_ref())))
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words = arguments.iter().map(|argument| quote(argument.as_ref()));
+    let words: Vec<_> = std::iter::once("tapescope".to_owned())
+        .chain(words)
+        .collect();
+    words.join(" ")
 }
 
 #[cfg(test)]

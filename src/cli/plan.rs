@@ -19,11 +19,8 @@ impl FromStr for Seeds {
     fn from_str(text: &str) -> Result<Self, String> {
         let (mut seeds, mut known) = (Vec::new(), HashSet::new());
         for part in text.split(',') {
-            let (first, last) = ends(part).map_err(|problem| {
-                problem.unwrap_or_else(|| {
-                    format!("`{part}`: expected seeds such as 1..10, which is 1 to 10, or 1,3,7..9")
-                })
-            })?;
+            let expected = "expected seeds such as 1..10, which is 1 to 10, or 1,3,7..9";
+            let [first, last] = ends(part, &format!("`{part}`: {expected}"))?;
             if last - first >= MOST_RUNS as u64 {
                 return Err(format!("`{part}`: are more than {MOST_RUNS} seeds"));
             }
@@ -41,18 +38,15 @@ impl FromStr for Seeds {
 /// The ends of a range as it is typed: `3`, or `1..10`, both included.
 ///
 /// # Errors
-/// Words where the ends are the wrong way round; `None` where it is no range.
-pub(super) fn ends(part: &str) -> Result<(u64, u64), Option<String>> {
-    let number = |text: &str| text.trim().parse().ok();
-    let ends = match part.split_once("..") {
-        Some((first, last)) => number(first).zip(number(last)),
-        None => number(part).map(|one| (one, one)),
-    };
-    match ends {
-        Some((first, last)) if first > last => {
-            Err(Some(format!("`{part}`: {last} comes before {first}")))
+/// The ends are the wrong way round, or else what was `expected`.
+pub(super) fn ends(part: &str, expected: &str) -> Result<[u64; 2], String> {
+    let (first, last) = part.split_once("..").unwrap_or((part, part));
+    match [first, last].map(|end| end.trim().parse::<u64>()) {
+        [Ok(first), Ok(last)] if first > last => {
+            Err(format!("`{part}`: {last} comes before {first}"))
         }
-        ends => ends.ok_or(None),
+        [Ok(first), Ok(last)] => Ok([first, last]),
+        _ => Err(expected.to_owned()),
     }
 }
 

@@ -140,10 +140,7 @@ impl Render {
         };
         self.check(format)?;
         let (recording, order) = self.recording(&self.source)?;
-        let options = Options {
-            writes_first: order == Order::WriteFirst,
-            ..self.options(format, &recording)?
-        };
+        let options = self.options(format, &recording, order)?;
         let (bytes, title) = match &self.compare {
             Some(other) => self.compared(&recording, other, format, options)?,
             None => self.alone(&recording, format, options)?,
@@ -261,25 +258,15 @@ impl Render {
     /// Options that do not go together.
     fn check(&self, format: Format) -> anyhow::Result<()> {
         let is_gif = format == Format::Gif;
-        for (is_wrong, problem) in [
-            (
-                is_gif && self.step.is_some(),
-                "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png",
-            ),
-            (
-                !is_gif && self.delay.is_some(),
-                "--delay: only a GIF has one; write the figure to a name that ends in .gif",
-            ),
-            (
-                !is_gif && self.stages,
-                "--stages: only a GIF goes through them; write the figure to a name that ends in .gif",
-            ),
-        ] {
-            if is_wrong {
-                return refuse(problem);
-            }
-        }
-        Ok(())
+        refuse(if is_gif && self.step.is_some() {
+            "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png"
+        } else if !is_gif && self.delay.is_some() {
+            "--delay: only a GIF has one; write the figure to a name that ends in .gif"
+        } else if !is_gif && self.stages {
+            "--stages: only a GIF goes through them; write the figure to a name that ends in .gif"
+        } else {
+            return Ok(());
+        })
     }
 
     /// The episode: out of a trace as it was recorded, or recorded now; and whether its machine reads or writes
@@ -299,17 +286,17 @@ impl Render {
         Ok((imported.recording, imported.config.order()))
     }
 
-    fn options(&self, format: Format, recording: &Recording) -> anyhow::Result<Options> {
+    fn options(&self, format: Format, of: &Recording, order: Order) -> anyhow::Result<Options> {
         let usual = match format {
             Format::Gif => Layout::Debug,
             _ => Layout::Paper,
         };
         let options = Options::new(self.layout.clone().unwrap_or(usual));
-        let steps = recording.trace.steps();
-        let has = match steps {
-            0 => "no steps".to_owned(),
-            _ => format!("the steps 0 to {}", steps - 1),
-        };
+        let steps = of.trace.steps();
+        let last = steps.checked_sub(1);
+        let has = last.map_or("no steps".to_owned(), |last| {
+            format!("the steps 0 to {last}")
+        });
         if let Some(step) = self.step.filter(|&step| step >= steps) {
             return refuse(format!("--step {step}: the episode has {has}"));
         }
@@ -326,11 +313,12 @@ impl Render {
         }
         let find = |label: &String| {
             let problem = |known| Usage(format!("--head {label}: {known}"));
-            find_head(&recording.trace, label).map_err(problem)
+            find_head(&of.trace, label).map_err(problem)
         };
         let span = self.steps.as_ref();
         Ok(Options {
             dark: self.dark,
+            writes_first: order == Order::WriteFirst,
             size: self.size,
             step: self.step,
             steps: span.map(|steps| *steps.start()..steps.end() + 1),
@@ -365,19 +353,19 @@ impl Render {
             ));
         }
         let drawing = draw();
-        let [width, height] = drawing.pixels(scale);
         let format = Format::of(&self.out).unwrap_or(Format::Svg);
-        let pixels = width as f32 * height as f32;
+        if format == Format::Svg {
+            return Ok(drawing);
+        }
+        let [width, height] = drawing.pixels(scale);
         let too_long = format == Format::Gif && width.max(height) > MOST_OF_GIF;
-        if format != Format::Svg && (pixels > MOST_PIXELS || too_long) {
+        if width as f32 * height as f32 > MOST_PIXELS || too_long {
             return refuse(format!(
                 "--scale {scale}: {width} × {height} pixels are too many; use a smaller --scale or --size"
             ));
         }
-        if format != Format::Svg {
-            room::claim(drawing.bytes(scale), 0)
-                .map_err(|short| Usage(format!("drawing {width} × {height} pixels {short}")))?;
-        }
+        room::claim(drawing.bytes(scale), 0)
+            .map_err(|short| Usage(format!("drawing {width} × {height} pixels {short}")))?;
         Ok(drawing)
     }
 }
@@ -406,10 +394,10 @@ fn layout(text: &str) -> Result<Layout, String> {
 
 /// Steps, as they are typed.
 fn steps(text: &str) -> Result<RangeInclusive<usize>, String> {
-    match plan::ends(text) {
-        Ok((first, last)) if last < u64::from(u32::MAX) => Ok(first as usize..=last as usize),
-        Err(Some(words)) => Err(words),
-        _ => Err("expected steps such as 5..12, which is 5 to 12".to_owned()),
+    let expected = "expected steps such as 5..12, which is 5 to 12";
+    match plan::ends(text, expected)? {
+        [first, last] if last < u64::from(u32::MAX) => Ok(first as usize..=last as usize),
+        _ => Err(expected.to_owned()),
     }
 }
 
@@ -417,14 +405,11 @@ fn steps(text: &str) -> Result<RangeInclusive<usize>, String> {
 fn size(text: &str) -> Result<(f32, f32), String> {
     let side = |text: &str| text.parse::<u16>().ok().map(f32::from);
     let sides = text.split_once(['x', '×']);
-    match sides.and_then(|(width, height)| Some((side(width)?, side(height)?))) {
-        Some((width, height)) if width.min(height) >= 1.0 && width.max(height) <= MOST => {
-            Ok((width, height))
-        }
-        _ => Err(format!(
-            "expected width and height, such as 1200x800, each at most {MOST}"
-        )),
-    }
+    let sides = sides.and_then(|(width, height)| Some((side(width)?, side(height)?)));
+    let is_right =
+        |(width, height): &(f32, f32)| width.min(*height) >= 1.0 && width.max(*height) <= MOST;
+    let expected = || format!("expected width and height, such as 1200x800, each at most {MOST}");
+    sides.filter(is_right).ok_or_else(expected)
 }
 
 /// Pixels per unit, as it is typed.

@@ -57,16 +57,14 @@ pub(super) fn can_be_meant(word: &OsStr) -> bool {
 #[cfg(feature = "gui")]
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        use crate::viewer::{self, Error, First};
+        use crate::viewer::{self, First};
         let first = match &self.episode.weights {
             Some(weights) => Some(First::File(weights.clone())),
             None => self.what.clone().map(first).transpose()?,
         };
         let compare = self.compare.clone().map(self::first).transpose()?;
-        viewer::run(first, compare, self.beginning()?).map_err(|error| match error {
-            Error::File(sentence) => super::Usage(sentence).into(),
-            window @ Error::Window(_) => super::Usage(window.to_string()).into(),
-        })
+        let shown = viewer::run(first, compare, self.beginning()?);
+        shown.or_else(|error| super::refuse(error.to_string()))
     }
 
     /// Where in which episode.
@@ -83,22 +81,18 @@ impl View {
         let name = self.what.unwrap_or_else(|| shipped.to_owned());
         if is_trace(&name) && self.episode.weights.is_none() {
             self.episode.check_none(&name, "shown")?;
-            return Ok(begin);
         }
         if self.episode.given().is_none() {
             return Ok(begin);
         }
         let trained = self.episode.trained(&name)?;
-        let asked = if self.episode.is_chosen() {
-            let chosen = self.episode.choose(&name, &trained)?;
-            Some(Asked {
-                task: chosen.task,
-                episode: chosen.episode,
-                origin: chosen.origin,
-            })
-        } else {
-            None
-        };
+        let is_chosen = self.episode.is_chosen();
+        let chosen = is_chosen.then(|| self.episode.choose(&name, &trained));
+        let asked = chosen.transpose()?.map(|chosen| Asked {
+            task: chosen.task,
+            episode: chosen.episode,
+            origin: chosen.origin,
+        });
         Ok(Beginning {
             task: Some(trained.experiment.task),
             asked,
@@ -129,8 +123,8 @@ fn first(what: String) -> anyhow::Result<crate::viewer::First> {
 impl View {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let names: Vec<_> = self.what.into_iter().chain(self.compare).collect();
-        let what = match names.len() {
-            0 => String::new(),
+        let what = match names[..] {
+            [] => String::new(),
             _ => format!(" for {}", names.join(" and ")),
         };
         super::refuse(format!(

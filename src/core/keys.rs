@@ -234,14 +234,10 @@ impl Key<'_> {
                 let is_right = allowed.contains(low) && low <= high && high <= allowed.end();
                 unless(is_right, &format!("[{low}, {high}]"))
             }
-            Field::List(values, allowed) => {
-                let wrong = |(_, value): &(usize, &usize)| !allowed.contains(value);
-                let wrong = values.iter().enumerate().find(wrong);
-                wrong.map_or(Ok(()), |(index, value)| {
-                    let place = format!("{}[{index}]", self.path);
-                    ConfigError::unless(false, &place, value, || self.allowed())
-                })
-            }
+            Field::List(values, allowed) => (0..).zip(&**values).try_for_each(|(index, value)| {
+                let place = format!("{}[{index}]", self.path);
+                ConfigError::unless(allowed.contains(value), &place, value, || self.allowed())
+            }),
             Field::Word(_) | Field::Text(_) => Ok(()),
         }
     }
@@ -292,11 +288,8 @@ impl ConfigError {
 
 impl Display for ConfigError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{} is {}; allowed: {}",
-            self.field, self.found, self.allowed
-        )
+        let (field, found, allowed) = (&self.field, &self.found, &self.allowed);
+        write!(f, "{field} is {found}; allowed: {allowed}")
     }
 }
 

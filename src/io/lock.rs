@@ -153,16 +153,14 @@ fn holder(text: &str) -> Option<Holder> {
 
 /// Who holds a lock, in words.
 fn who(path: &Path) -> String {
-    match read(path).ok().and_then(|text| holder(&text)) {
-        Some(holder) => {
-            let (process, command) = (holder.process, short(&holder.command));
-            let is_here = holder.host == host();
-            let on = (!is_here).then(|| format!(" on {}", short(&holder.host)));
-            let place = on.unwrap_or_default();
-            format!("process {process}{place}: {command}")
-        }
-        None => "another process".to_owned(),
+    let Some(holder) = read(path).ok().and_then(|text| holder(&text)) else {
+        return "another process".to_owned();
+    };
+    let (process, command) = (holder.process, short(&holder.command));
+    if holder.host == host() {
+        return format!("process {process}: {command}");
     }
+    format!("process {process} on {}: {command}", short(&holder.host))
 }
 
 fn refusal(path: &Path) -> Error {

@@ -114,22 +114,20 @@ impl Experiment {
         let strangers = paths.iter().filter(is_stranger);
         // A wrong kind of task makes an evaluation wrong, not the other way round.
         if let Some(path) = strangers.min_by_key(|path| kind_of(path, &keys).is_none()) {
-            let (section, problem) = match kind_of(path, &keys) {
-                Some((section, kind)) => (section, format!("is not a key of `{kind}`")),
-                None if path == "evaluation.repeats" => {
-                    let problem = format!("is given, but the task `{task}` has no repeats");
-                    return Err(Error::content(file, path, problem));
-                }
-                None => (
-                    "evaluation",
-                    format!("does not belong to the task `{task}`"),
-                ),
-            };
+            let kind = kind_of(path, &keys);
+            let section = kind.map_or("evaluation", |(section, _)| section);
             let below = |(path, _): &'_ (String, _)| {
                 Some(path.strip_prefix(section)?.strip_prefix('.')?.to_owned())
             };
             let allowed: Vec<String> = keys.iter().filter_map(below).collect();
-            let problem = format!("{problem}; allowed: {}", allowed.join(", "));
+            let allowed = allowed.join(", ");
+            let problem = match kind {
+                Some((_, kind)) => format!("is not a key of `{kind}`; allowed: {allowed}"),
+                None if path == "evaluation.repeats" => {
+                    format!("is given, but the task `{task}` has no repeats")
+                }
+                None => format!("does not belong to the task `{task}`; allowed: {allowed}"),
+            };
             return Err(Error::content(file, path, problem));
         }
         missing.map_or(Ok(()), |(path, example)| {
@@ -192,12 +190,9 @@ pub(in crate::io) fn complete_model(
     if let ModelConfig::Ntm(ntm) = &model
         && ntm.heads() == 0
     {
-        let controller = ntm.controller;
-        model = PlainConfig {
-            controller,
-            ..PlainConfig::new(1, 1)
-        }
-        .into();
+        let mut plain = PlainConfig::new(1, 1);
+        plain.controller = ntm.controller;
+        model = plain.into();
     }
     model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
@@ -230,12 +225,7 @@ pub(super) fn read<'de>(
     });
     let mut track = Track::new();
     let from = serde_path_to_error::Deserializer::new(from, &mut track);
-    let (known, path) = (every_key(), "");
-    let all = At {
-        config,
-        known,
-        path,
-    };
+    let all = At(config, every_key(), "");
     all.deserialize(from).map_err(|error| {
         let path = track.path().to_string();
         let place = if path == "." { String::new() } else { path };
@@ -247,23 +237,20 @@ pub(super) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>)) {
     config.keys(&mut Table::new(each));
 }
 
-/// What is given at some path: an object of keys where `known` is one, else a value.
-struct At<'a> {
-    config: &'a mut dyn Keys,
-    known: &'a Value,
-    path: &'a str,
-}
+/// What a configuration is given at some path: an object of keys where what is known there is one, else a value.
+struct At<'a>(&'a mut dyn Keys, &'a Value, &'a str);
 
 impl<'de> DeserializeSeed<'de> for At<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        if self.known.is_object() {
+        if self.1.is_object() {
             return from.deserialize_map(self);
         }
+        let Self(config, _, path) = self;
         let (mut from, mut done) = (Some(from), Ok(()));
-        visit(self.config, &mut |key| {
-            if key.path == self.path
+        visit(config, &mut |key| {
+            if key.path == path
                 && let Some(from) = from.take()
             {
                 done = set(key.field, from);
@@ -282,20 +269,17 @@ impl<'de> Visitor<'de> for At<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(config, known, path) = self;
         let mut seen = BTreeSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if seen.contains(&key) {
                 return Err(A::Error::custom(format!("duplicate field `{key}`")));
             }
-            map.next_value_seed(At {
-                config: self.config,
-                known: &self.known[&key],
-                path: &join(self.path, &key),
-            })?;
+            map.next_value_seed(At(config, &known[&key], &join(path, &key)))?;
             seen.insert(key);
         }
         let is_missing = |key: &str| !seen.contains(key);
-        match self.path {
+        match path {
             "" if is_missing("task") => Err(A::Error::missing_field("task")),
             "task" if is_missing("kind") => Err(A::Error::missing_field("kind")),
             _ => Ok(()),
@@ -486,9 +470,7 @@ impl Serialize for Part<'_> {
 
 /// serde_json's indented form, but for lists, which stay on one line.
 #[derive(Default)]
-struct Indented {
-    objects: PrettyFormatter<'static>,
-}
+struct Indented(PrettyFormatter<'static>);
 
 impl Formatter for Indented {
     fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
@@ -496,22 +478,22 @@ impl Formatter for Indented {
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.objects.begin_object(to)
+        self.0.begin_object(to)
     }
 
     fn end_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.objects.end_object(to)
+        self.0.end_object(to)
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        self.objects.begin_object_key(to, first)
+        self.0.begin_object_key(to, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.objects.begin_object_value(to)
+        self.0.begin_object_value(to)
     }
 
     fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        self.objects.end_object_value(to)
+        self.0.end_object_value(to)
     }
 }

@@ -201,10 +201,10 @@ pub fn by_setting(runs: Vec<Run>) -> (Vec<Setting>, Vec<PathBuf>) {
 /// Values in the order of their paths, numbers as numbers.
 fn sort_key(changes: &BTreeMap<String, String>) -> Vec<(&String, f64, &String)> {
     let number = |value: &String| value.parse().unwrap_or(f64::MAX);
-    let changes = changes.iter();
-    changes
-        .map(|(path, value)| (path, number(value), value))
-        .collect()
+    let key = changes
+        .iter()
+        .map(|(path, value)| (path, number(value), value));
+    key.collect()
 }
 
 /// The name of the experiment where there are several, then what is different among those of that name:
@@ -218,10 +218,8 @@ fn label(own: &Setting, settings: &[Setting]) -> String {
     let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
     let different: Vec<_> = own.changes.iter().filter(differs).collect();
     let part = |(path, value): &(&String, &String)| {
-        let alike = different
-            .iter()
-            .filter(|(other, _)| last(other) == last(path));
-        match alike.count() {
+        let ends = different.iter().map(|(other, _)| last(other));
+        match ends.filter(|end| *end == last(path)).count() {
             1 => format!("{}={value}", last(path)),
             _ => format!("{path}={value}"),
         }

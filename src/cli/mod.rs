@@ -206,7 +206,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         Some(Undone::Stopped(_)) => signal::exit_code(),
         Some(Undone::Differs) => 1,
         None => match error.downcast_ref() {
-            Some(Error::Write { .. }) | None => 1,
+            Some(Error::Write(..)) | None => 1,
             Some(_) => 2,
         },
     }

@@ -8,22 +8,12 @@ use super::file::label;
 /// A file that could not be read, written or understood.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file could not be read.
-    #[error("{file}: cannot be read: {source}")]
-    Read {
-        /// The file.
-        file: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file could not be written.
-    #[error("{file}: cannot be written: {source}")]
-    Write {
-        /// The file.
-        file: String,
-        /// Why.
-        source: io::Error,
-    },
+    /// The file could not be read: which, and why.
+    #[error("{0}: cannot be read: {1}")]
+    Read(String, #[source] io::Error),
+    /// The file could not be written: which, and why.
+    #[error("{0}: cannot be written: {1}")]
+    Write(String, #[source] io::Error),
     /// The file was read, but says something it may not say.
     #[error("{file}: {}{problem}", prefix(place))]
     Content {
@@ -51,18 +41,12 @@ pub enum Error {
 impl Error {
     /// What the system says of a file that is to be read.
     pub(super) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self {
-        |source| Self::Read {
-            file: label(path),
-            source,
-        }
+        |error| Self::Read(label(path), error)
     }
 
     /// What the system says of a file that is to be written.
     pub(super) fn unwritable(path: &Path) -> impl Fn(io::Error) -> Self {
-        |source| Self::Write {
-            file: label(path),
-            source,
-        }
+        |error| Self::Write(label(path), error)
     }
 
     /// What is wrong with a file or a folder as a whole.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use ndarray::ArrayView2;
 use safetensors::tensor::{TensorInfo, TensorView};
-use safetensors::{Dtype, SafeTensors};
+use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -123,11 +123,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
             params,
         },
         experiment,
-        history: history
-            .unwrap_or_default()
-            .into_iter()
-            .map(|point| point.0)
-            .collect(),
+        history: history.into_iter().flatten().map(|point| point.0).collect(),
         evaluation: evaluation.map(|form| form.0),
         command: metadata.get("command").cloned().unwrap_or_default(),
     })
@@ -138,19 +134,24 @@ pub(super) fn open<'a>(
     bytes: &'a [u8],
     label: &str,
 ) -> Result<(SafeTensors<'a>, safetensors::tensor::Metadata), Error> {
-    check_header_length(bytes, label)?;
-    let broken = |error: safetensors::SafeTensorError| {
-        let problem = match error {
-            safetensors::SafeTensorError::MetadataIncompleteBuffer => format!(
-                "has {} bytes, another number than its header says: it may be cut off",
-                bytes.len()
-            ),
-            error => format!(
-                "is not a whole safetensors file: {}",
-                plain(&error.to_string())
-            ),
-        };
-        Error::content(label, "", problem)
+    let fail = |problem| Error::content(label, "", problem);
+    begins(bytes).map_err(fail)?;
+    let (there, needed) = (
+        bytes.len(),
+        header_length(bytes).unwrap_or(0).saturating_add(8),
+    );
+    if needed > there as u64 {
+        let problem = format!("ends after {there} bytes, its header alone needs {needed}");
+        return Err(fail(problem));
+    }
+    let broken = |error| match error {
+        SafeTensorError::MetadataIncompleteBuffer => fail(format!(
+            "has {there} bytes, another number than its header says: it may be cut off"
+        )),
+        error => {
+            let said = plain(&error.to_string());
+            fail(format!("is not a whole safetensors file: {said}"))
+        }
     };
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
     let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
@@ -172,21 +173,6 @@ fn header_length(bytes: &[u8]) -> Option<u64> {
     first.map(|first| u64::from_le_bytes(*first))
 }
 
-fn check_header_length(bytes: &[u8], label: &str) -> Result<(), Error> {
-    let fail = |problem| Err(Error::content(label, "", problem));
-    if let Err(problem) = begins(bytes) {
-        return fail(problem);
-    }
-    let needed = header_length(bytes).unwrap_or(0).saturating_add(8);
-    if needed > bytes.len() as u64 {
-        let there = bytes.len();
-        return fail(format!(
-            "ends after {there} bytes, its header alone needs {needed}"
-        ));
-    }
-    Ok(())
-}
-
 /// The string entries of a file's `__metadata__`.
 pub(super) struct Metadata<'a> {
     pub(super) entries: Option<&'a std::collections::HashMap<String, String>>,
@@ -204,11 +190,8 @@ impl Metadata<'_> {
     ) -> Result<Option<T>, Error> {
         let parse = |text: &String| {
             serde_json::from_str(text).map_err(|error| {
-                Error::content(
-                    self.label,
-                    format!("{METADATA}.{key}"),
-                    plain(&error.to_string()),
-                )
+                let place = format!("{METADATA}.{key}");
+                Error::content(self.label, place, plain(&error.to_string()))
             })
         };
         self.get(key).map(parse).transpose()

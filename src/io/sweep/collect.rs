@@ -369,7 +369,7 @@ mod tests {
         assert!(damaged[1].ends_with("empty/history.ntmlog.jsonl: is empty"));
         let none = find(&[at("c")]).unwrap_err().to_string();
         assert!(none.contains("c: holds no training run"), "{none}");
-        assert!(matches!(find(&[at("nowhere")]), Err(Error::Read { .. })));
+        assert!(matches!(find(&[at("nowhere")]), Err(Error::Read(..))));
 
         Failure::forget(&at("a/seed=2")).unwrap();
         let found = find(&[at("a")]).unwrap();

@@ -53,6 +53,8 @@ pub use table::{AXES, Listed, arrays, is_needed};
 pub use verify::{Outcome, Verified, replay, verify};
 pub use write::{write, write_npz, write_to};
 
+use std::path::Path;
+
 use crate::io::{Error, file};
 use crate::model::{ModelConfig, Scoring, Trace};
 use crate::train::Recording;
@@ -158,22 +160,22 @@ impl Encoding {
     ///
     /// # Errors
     /// The end is that of another format.
-    pub fn of(path: &std::path::Path) -> Result<Self, Error> {
-        let end = |path: &std::path::Path| {
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        let end = |path: &Path| {
             let end = path.extension().unwrap_or_default();
             end.to_string_lossy().to_lowercase()
         };
-        let of_packed = end(path.with_extension("").as_ref());
-        match (end(path).as_str(), of_packed.as_str()) {
-            ("" | "json", _) => Ok(Self::Json),
-            ("gz", "" | "json") => Ok(Self::Gzip),
-            ("npz", _) => Ok(Self::Npz),
-            (other, packed) => {
-                let dot = if other == "gz" { "." } else { "" };
-                let packed = if other == "gz" { packed } else { "" };
-                let problem = format!(
-                    "a trace is not written as `.{packed}{dot}{other}`; allowed: .json, .json.gz and .npz"
-                );
+        let end = match end(path).as_str() {
+            "gz" => format!(".{}.gz", end(&path.with_extension(""))),
+            end => format!(".{end}"),
+        };
+        match end.as_str() {
+            "." | ".json" => Ok(Self::Json),
+            "..gz" | ".json.gz" => Ok(Self::Gzip),
+            ".npz" => Ok(Self::Npz),
+            _ => {
+                let allowed = ".json, .json.gz and .npz";
+                let problem = format!("a trace is not written as `{end}`; allowed: {allowed}");
                 Err(Error::content(&file::label(path), "", problem))
             }
         }
@@ -191,11 +193,10 @@ impl Encoding {
 }
 
 /// True for a path that ends as the paths of traces do.
-pub fn is_named_so(path: &std::path::Path) -> bool {
+pub fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy();
-    [".ntmtrace.json", ".ntmtrace.json.gz", ".npz"]
-        .iter()
-        .any(|end| path.ends_with(end))
+    let ends = [".ntmtrace.json", ".ntmtrace.json.gz", ".npz"];
+    ends.iter().any(|end| path.ends_with(end))
 }
 
 /// True when the whole memory of such an episode is written: it is small, or asked for.

@@ -1,6 +1,7 @@
 //! JSON or npz to recording. The file may come from anyone: every shape is checked before anything is built.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use ndarray::Array2;
@@ -17,7 +18,7 @@ use super::{FORMAT, Imported, KEYFRAME};
 use crate::io::error::{plain, short};
 use crate::io::preset::form::complete_model;
 use crate::io::{Error, file, room};
-use crate::model::{ArraySpec, ModelConfig, Place, Trace};
+use crate::model::{ModelConfig, Trace};
 use crate::task::{Episode, Other, Phase, Task};
 use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes};
 
@@ -174,6 +175,81 @@ impl Arrays<'_> {
         values.map_err(|fault| self.error(&format!("{name}{}", fault.within), fault.problem))
     }
 
+    /// All arrays: those of the machine into its trace, the others by their names, where they are there. What must be
+    /// there is first, before room is made for what is not.
+    fn take_all(
+        &mut self,
+        trace: &mut Trace,
+        t: usize,
+    ) -> Result<BTreeMap<&'static str, Vec<f32>>, Error> {
+        let mut all = table::described(trace, t);
+        all.sort_by_key(|array| !table::is_needed(array.spec));
+        let (mut beside, whole_memory) = (BTreeMap::new(), self.from.has("memory"));
+        for (index, array) in all.iter().enumerate() {
+            // The steps are there: now the whole recording is made.
+            if index == 1 {
+                room::check(self.bytes).map_err(|short| {
+                    Error::content(self.label, "", format!("to read it {short}"))
+                })?;
+            }
+            let values = match array.spec.name {
+                "target" | "loss" => Some(self.take_or_absent(array)?),
+                "mask" => {
+                    let mask = self.optional(array)?;
+                    let is_absent = mask.is_none();
+                    self.absent.extend(is_absent.then(|| array.name.clone()));
+                    mask
+                }
+                "memory.initial" if !whole_memory => {
+                    let initial = self.take_or_absent(array)?;
+                    (!is_unrecorded(&initial)).then_some(initial)
+                }
+                "memory.last" | "memory.keyframes" if whole_memory => None,
+                "memory" if !whole_memory => {
+                    self.can_be_rebuilt(trace, t)?;
+                    None
+                }
+                name if name.starts_with("memory") => self.optional(array)?,
+                _ => {
+                    self.fill(trace, array)?;
+                    None
+                }
+            };
+            beside.extend(values.map(|values| (array.spec.name, values)));
+        }
+        if trace.memory_columns.width() == 0 {
+            self.has_no_memory()?;
+        }
+        Ok(beside)
+    }
+
+    /// Refuses a memory that is too large to be rebuilt.
+    fn can_be_rebuilt(&self, trace: &Trace, t: usize) -> Result<(), Error> {
+        let ([n, m], steps) = (trace.memory_size(), t + 1);
+        if (n * m * size_of::<f32>()).saturating_mul(steps) as u64 <= LARGEST_RECORDING {
+            return Ok(());
+        }
+        let problem = format!("{steps} steps of {n} × {m} values are too many to rebuild");
+        Err(self.error("memory", problem))
+    }
+
+    /// Refuses a memory where there is no head for it; a single cell stood in for none in earlier files.
+    fn has_no_memory(&mut self) -> Result<(), Error> {
+        for name in [
+            "memory",
+            "memory.initial",
+            "memory.last",
+            "memory.keyframes",
+        ] {
+            let shape = self.from.shape(name).unwrap_or_default();
+            if shape.iter().rev().take(2).any(|&size| size != 1) {
+                let why = "a machine without heads has no memory";
+                return Err(self.error(name, format!("has the shape {shape:?}; {why}")));
+            }
+        }
+        Ok(())
+    }
+
     /// An array that may be missing, where something else says the same.
     fn optional(&mut self, array: &Described) -> Result<Option<Vec<f32>>, Error> {
         let is_there = self.from.has(&array.name);
@@ -296,10 +372,21 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         shift_places: places.map(|(_, places)| places).unwrap_or_default(),
     };
     let mut trace = Trace::new(&config);
-    let episode = episode(&form.task, &form.axes.t, &mut arrays, &mut trace)?;
-    let loss = arrays.take_or_absent(&beside(&trace, t, &table::LOSS))?;
-    computed(&mut arrays, &mut trace, t)?;
-    let memory = Memories::take(&mut arrays, &trace, t)?;
+    let phases = phases(&form.axes.t, label)?;
+    let mut beside = arrays.take_all(&mut trace, t)?;
+    let target = beside.remove("target").unwrap_or_default();
+    let loss = beside.remove("loss").unwrap_or_default();
+    // Where nothing is known of what is scored, nothing is.
+    let mask = beside.remove("mask").unwrap_or_else(|| vec![0.0; t]);
+    let is_ours = form.task.other().is_none();
+    let episode = Episode {
+        input: trace.input.view().to_owned(),
+        target: Array2::from_shape_vec((t, target.len() / t), target).unwrap_or_default(),
+        mask,
+        phases,
+        size: form.task.size().filter(|_| is_ours).unwrap_or(t),
+        repeats: form.task.repeats.unwrap_or(1),
+    };
     let name = Path::new(label)
         .file_name()
         .unwrap_or_default()
@@ -316,7 +403,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         computed: Vec::new(),
         conventions,
     };
-    let (memories, initial) = memory.fill(&config, &mut recording);
+    let (memories, initial) = Memories(beside).fill(&config, &mut recording);
     complete(&config, &mut recording);
     recording.score = score(&recording);
     Ok(Imported {
@@ -353,125 +440,26 @@ fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// An array that stands beside those of the machine.
-fn beside(trace: &Trace, steps: usize, spec: &'static ArraySpec) -> Described {
-    Described::new(trace, steps, Place::Machine, spec)
-}
-
-fn episode(
-    asked: &AskedForm,
-    time: &TimeForm,
-    arrays: &mut Arrays,
-    trace: &mut Trace,
-) -> Result<Episode, Error> {
-    let (t, phases) = (time.size, phases(time, arrays.label)?);
-    for array in table::described(trace, t) {
-        if array.name == "input" {
-            arrays.fill(trace, &array)?;
-        }
-    }
-    // The steps are there: now the whole recording is made.
-    room::check(arrays.bytes)
-        .map_err(|short| Error::content(arrays.label, "", format!("to read it {short}")))?;
-    let target = arrays.take_or_absent(&beside(trace, t, &table::TARGET))?;
-    // Where nothing is known of what is scored, nothing is.
-    let mask = arrays.optional(&beside(trace, t, &table::MASK))?;
-    if mask.is_none() {
-        arrays.absent.push(table::MASK.name.to_owned());
-    }
-    Ok(Episode {
-        input: trace.input.view().to_owned(),
-        target: Array2::from_shape_vec((t, target.len() / t), target).unwrap_or_default(),
-        mask: mask.unwrap_or_else(|| vec![0.0; t]),
-        phases,
-        size: asked
-            .size()
-            .filter(|_| asked.other().is_none())
-            .unwrap_or(t),
-        repeats: asked.repeats.unwrap_or(1),
-    })
-}
-
-/// What the machine computed, but for the memory. First what must be there, before room is made for what is not.
-fn computed(arrays: &mut Arrays, trace: &mut Trace, t: usize) -> Result<(), Error> {
-    let mut all = table::described(trace, t);
-    all.retain(|Described { place, spec, .. }| {
-        !["input", "memory"].contains(&spec.name) && trace.series(*place, spec.name).is_some()
-    });
-    all.sort_by_key(|array| !table::is_needed(array.spec));
-    all.iter().try_for_each(|array| arrays.fill(trace, array))
-}
-
-/// What a file has of the memory, row after row.
-#[derive(Default)]
-struct Memories {
-    all: Option<Vec<f32>>,
-    first: Option<Vec<f32>>,
-    last: Option<Vec<f32>>,
-    frames: Option<Vec<f32>>,
-}
+/// What a file has of the memory, row after row, by the names of its arrays.
+struct Memories(BTreeMap<&'static str, Vec<f32>>);
 
 impl Memories {
-    fn take(arrays: &mut Arrays, trace: &Trace, t: usize) -> Result<Self, Error> {
-        let of = |spec| beside(trace, t, spec);
-        let mut known = table::described(trace, t).into_iter();
-        let all = known.find(|array| array.name == "memory");
-        let Some(all) = all else {
-            return Self::none(arrays).map(|()| Self::default());
-        };
-        let [first, last, frames] = [&table::INITIAL, &table::LAST, &table::KEYFRAMES].map(of);
-        if arrays.from.has(&all.name) {
-            return Ok(Self {
-                first: arrays.optional(&first)?,
-                all: Some(arrays.take(&all)?),
-                ..Self::default()
-            });
-        }
-        let [n, m] = trace.memory_size();
-        if (n * m * size_of::<f32>()).saturating_mul(t + 1) as u64 > LARGEST_RECORDING {
-            let steps = t + 1;
-            let problem = format!("{steps} steps of {n} × {m} values are too many to rebuild");
-            return Err(arrays.error(&all.name, problem));
-        }
-        let initial = arrays.take_or_absent(&first)?;
-        Ok(Self {
-            all: None,
-            first: (!is_unrecorded(&initial)).then_some(initial),
-            last: arrays.optional(&last)?,
-            frames: arrays.optional(&frames)?,
-        })
-    }
-
-    /// Refuses a memory where there is no head for it; a single cell stood in for none in earlier files.
-    fn none(arrays: &mut Arrays) -> Result<(), Error> {
-        let beside = [&table::INITIAL, &table::LAST, &table::KEYFRAMES].map(|spec| spec.name);
-        for name in ["memory"].into_iter().chain(beside) {
-            let shape = arrays.from.shape(name).unwrap_or_default();
-            if shape.iter().rev().take(2).any(|&size| size != 1) {
-                let problem =
-                    format!("has the shape {shape:?}; a machine without heads has no memory");
-                return Err(arrays.error(name, problem));
-            }
-        }
-        Ok(())
-    }
-
     /// M_t as it was recorded, in an episode of so many steps.
     fn at(&self, t: usize, steps: usize, size: usize) -> Option<&[f32]> {
-        let (values, index) = match t {
-            _ if self.all.is_some() => (&self.all, t),
-            0 => (&self.first, 0),
-            _ if t == steps && self.last.is_some() => (&self.last, 0),
-            _ if t < steps && t.is_multiple_of(KEYFRAME) => (&self.frames, t / KEYFRAME - 1),
+        let (array, index) = match t {
+            _ if self.0.contains_key("memory") => ("memory", t),
+            0 => ("memory.initial", 0),
+            _ if t == steps && self.0.contains_key("memory.last") => ("memory.last", 0),
+            _ if t < steps && t.is_multiple_of(KEYFRAME) => ("memory.keyframes", t / KEYFRAME - 1),
             _ => return None,
         };
-        Some(&values.as_ref()?[index * size..(index + 1) * size])
+        Some(&self.0.get(array)?[index * size..(index + 1) * size])
     }
 
     /// The memory of every step: as written, or rebuilt from what the write heads did; absent where neither is
     /// possible. Returns which were written, and [`Imported::initial`].
     fn fill(
-        self,
+        mut self,
         config: &ModelConfig,
         recording: &mut Recording,
     ) -> (Vec<bool>, Option<Vec<f32>>) {
@@ -497,10 +485,11 @@ impl Memories {
             }
         }
         recording.trace.memory_columns = memory;
-        if size > 0 && self.all.is_none() && !is_rebuilt {
+        let all = self.0.remove("memory");
+        if size > 0 && all.is_none() && !is_rebuilt {
             recording.absent.push("memory".to_owned());
         }
-        let beside = self.all.and(self.first).map(|rows| {
+        let beside = all.and(self.0.remove("memory.initial")).map(|rows| {
             let mut columns = vec![0.0; rows.len()];
             table::memory_columns(&rows, m, &mut columns);
             columns

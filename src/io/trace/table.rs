@@ -7,52 +7,52 @@ use crate::model::{ArraySpec as Spec, ModelConfig, Place, Range, Trace};
 
 use Range::{Any, AtLeast, Within};
 
-pub(super) const TARGET: Spec = Spec::new(
-    "target",
-    &["t", "y"],
-    "",
-    Within(0.0, 1.0),
-    "the task: 0 or 1",
-);
-pub(super) const MASK: Spec = Spec::new(
-    "mask",
-    &["t"],
-    "",
-    Within(0.0, 1.0),
-    "1 in the steps whose output is scored, else 0",
-);
-pub(super) const LOSS: Spec = Spec::new(
-    "loss",
-    &["t"],
-    "",
-    AtLeast(0.0),
-    "in bits: −Σ log2(y where the target is 1, 1 − y where it is 0), from the logit: an output of exactly 1 says too little; 0 where nothing is scored",
-);
-/// M_0, also where all of the memory is there.
-pub(super) const INITIAL: Spec = Spec::new(
-    "memory.initial",
-    &["n", "m"],
-    "M_0",
-    Any,
-    "a constant, or learned",
-);
-pub(super) const LAST: Spec = Spec::new(
-    "memory.last",
-    &["n", "m"],
-    "M_T",
-    Any,
-    "instead of `memory` where that is large",
-);
-pub(super) const KEYFRAMES: Spec = Spec::new(
-    "memory.keyframes",
-    &["f", "n", "m"],
-    "M_64, M_128, …",
-    Any,
-    "instead of `memory`: frame i is M_t with t = 64·(i + 1)",
-);
-
 /// What stands in a file beside what the machine computed.
-const BESIDE: [Spec; 6] = [TARGET, MASK, LOSS, INITIAL, LAST, KEYFRAMES];
+const BESIDE: [Spec; 6] = [
+    Spec::new(
+        "target",
+        &["t", "y"],
+        "",
+        Within(0.0, 1.0),
+        "the task: 0 or 1",
+    ),
+    Spec::new(
+        "mask",
+        &["t"],
+        "",
+        Within(0.0, 1.0),
+        "1 in the steps whose output is scored, else 0",
+    ),
+    Spec::new(
+        "loss",
+        &["t"],
+        "",
+        AtLeast(0.0),
+        "in bits: −Σ log2(y where the target is 1, 1 − y where it is 0), from the logit: an output of exactly 1 says too little; 0 where nothing is scored",
+    ),
+    // M_0, also where all of the memory is there.
+    Spec::new(
+        "memory.initial",
+        &["n", "m"],
+        "M_0",
+        Any,
+        "a constant, or learned",
+    ),
+    Spec::new(
+        "memory.last",
+        &["n", "m"],
+        "M_T",
+        Any,
+        "instead of `memory` where that is large",
+    ),
+    Spec::new(
+        "memory.keyframes",
+        &["f", "n", "m"],
+        "M_64, M_128, …",
+        Any,
+        "instead of `memory`: frame i is M_t with t = 64·(i + 1)",
+    ),
+];
 
 /// The axes that have a size of their own, in the order of a file, and what they count.
 pub const AXES: [(&str, &str); 9] = [
@@ -175,7 +175,7 @@ pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Des
 
 impl Described {
     /// One layer has no axis of layers.
-    pub(super) fn new(trace: &Trace, steps: usize, place: Place, spec: &'static Spec) -> Self {
+    fn new(trace: &Trace, steps: usize, place: Place, spec: &'static Spec) -> Self {
         let axes = spec.dims.iter().copied();
         let dims: Vec<_> = axes
             .filter(|&axis| axis != "l" || trace.layers.len() > 1)

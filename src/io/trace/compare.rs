@@ -183,7 +183,7 @@ impl Comparison {
             if !same {
                 self.skip(a.array);
             } else if !self.skipped.contains(&a.array) {
-                self.compare(a, b, tolerance);
+                self.walk(a, b, |_, size| tolerance * size.max(1.0));
             }
         }
         for b in b {
@@ -195,10 +195,6 @@ impl Comparison {
         if !self.skipped.contains(&array) {
             self.skipped.push(array);
         }
-    }
-
-    fn compare(&mut self, a: Piece, b: Piece, tolerance: f64) {
-        self.walk(a, b, |_, size| tolerance * size.max(1.0));
     }
 
     /// Compares two pieces; `allowed` says how much value `flat` may differ, the larger of the two being of a
@@ -251,19 +247,13 @@ fn distance(a: f32, b: f32) -> f64 {
 }
 
 /// The place of value `flat` behind `place` on axes of these sizes.
-fn index(place: &[usize], shape: &[usize], mut flat: usize) -> Vec<usize> {
-    let mut behind: Vec<usize> = shape
-        .iter()
-        .rev()
-        .map(|&size| {
-            let at = flat % size;
-            flat /= size;
-            at
-        })
-        .collect();
-    behind.extend(place.iter().rev());
-    behind.reverse();
-    behind
+fn index(place: &[usize], shape: &[usize], flat: usize) -> Vec<usize> {
+    let mut index = place.to_vec();
+    for (axis, size) in shape.iter().enumerate() {
+        let behind: usize = shape[axis + 1..].iter().product();
+        index.push(flat / behind % size);
+    }
+    index
 }
 
 /// Everything of a machine that fixes the shapes of arrays, in words.

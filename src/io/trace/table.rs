@@ -122,14 +122,14 @@ pub fn arrays() -> Vec<Listed> {
             Some(_) => format!("HEAD.{}", spec.name),
             None => name,
         };
-        let index = all.iter().position(|listed| listed.name == name);
-        let index = index.unwrap_or_else(|| {
-            let heads = Vec::new();
-            all.push(Listed { name, heads, spec });
-            all.len() - 1
-        });
-        let heads = &mut all[index].heads;
-        heads.extend(kind.filter(|kind| !heads.contains(kind)));
+        match all.iter_mut().find(|listed| listed.name == name) {
+            Some(Listed { heads, .. }) => heads.extend(kind.filter(|kind| !heads.contains(kind))),
+            None => all.push(Listed {
+                name,
+                heads: kind.into_iter().collect(),
+                spec,
+            }),
+        }
     }
     all
 }

@@ -349,7 +349,7 @@ impl Check<'_> {
             );
             unchecked.push(("loss".to_owned(), why));
         }
-        let names = write::names(self.recording, &self.trace.config).into_iter();
+        let names = write::names(self.recording).into_iter();
         let is_given = |name: &String| {
             let cannot = self.found.unchecked.iter().any(|(array, _)| array == name);
             name != "memory" && !cannot && !self.found.checked.contains(name)

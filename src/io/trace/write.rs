@@ -14,7 +14,6 @@ use super::{
     Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, form, npz, writes_full_memory,
 };
 use crate::io::{Error, file};
-use crate::model::ModelConfig;
 use crate::train::Recording;
 
 /// How numbers are written.
@@ -143,34 +142,26 @@ impl Array<'_> {
 /// The shortest decimal that reads back as the same f32; whole numbers without a point; values that
 /// JSON does not have as strings.
 fn number(line: &mut Vec<u8>, value: f32) -> io::Result<()> {
-    if value.is_nan() {
-        line.extend_from_slice(b"\"NaN\"");
-    } else if value.is_infinite() {
-        let text = if value > 0.0 {
-            "\"Infinity\""
-        } else {
-            "\"-Infinity\""
-        };
-        line.extend_from_slice(text.as_bytes());
-    } else {
-        serde_json::to_writer(&mut *line, &value)?;
-        // Not of "-0.0": as a whole number it would lose its sign.
-        if line.ends_with(b".0") && value != 0.0 || value.to_bits() == 0 {
-            line.truncate(line.len() - 2);
+    match value {
+        f32::INFINITY => line.extend_from_slice(b"\"Infinity\""),
+        f32::NEG_INFINITY => line.extend_from_slice(b"\"-Infinity\""),
+        _ if value.is_nan() => line.extend_from_slice(b"\"NaN\""),
+        _ => {
+            serde_json::to_writer(&mut *line, &value)?;
+            // Not of "-0.0": as a whole number it would lose its sign.
+            if line.ends_with(b".0") && value != 0.0 || value.to_bits() == 0 {
+                line.truncate(line.len() - 2);
+            }
         }
     }
     Ok(())
 }
 
 /// The names of all arrays that were recorded, with all of the memory as one.
-pub(super) fn names(recording: &Recording, config: &ModelConfig) -> Vec<String> {
-    let source = Source {
-        config,
-        sha256: None,
-        full_memory: true,
-    };
-    let arrays = arrays(recording, &source).into_iter();
-    arrays.map(|array| array.described.name).collect()
+pub(super) fn names(recording: &Recording) -> Vec<String> {
+    let all = table::written(&recording.trace, recording.episode.steps(), true);
+    let names = all.into_iter().map(|array| array.name);
+    names.filter(|name| is_recorded(recording, name)).collect()
 }
 
 /// Every array of such an episode, recorded or not, in the order of the file.

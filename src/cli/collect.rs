@@ -253,15 +253,8 @@ fn never_started(found: &Found) {
 /// Bits per sequence of the best weights of a run on fresh episodes; `None` where there are none to read.
 fn fresh(run: &Run, episodes: usize) -> Option<f64> {
     let trained = RunFolder::weights_at(&run.folder).and_then(|path| weights::read(&path));
-    match trained {
-        Ok(trained) => {
-            let task = &run.experiment.task;
-            let result = evaluate(&trained.machine, task, UNSEEN_SEED, episodes, threads(None));
-            Some(result.bits_per_sequence)
-        }
-        Err(error) => {
-            note(&format!("{error}; not measured"));
-            None
-        }
-    }
+    let trained = trained.inspect_err(|error| note(&format!("{error}; not measured")));
+    let (machine, task) = (trained.ok()?.machine, &run.experiment.task);
+    let result = evaluate(&machine, task, UNSEEN_SEED, episodes, threads(None));
+    Some(result.bits_per_sequence)
 }

@@ -233,18 +233,12 @@ mod tests {
         let set = ["a=1".parse().unwrap()];
         let grids = ["b=1,2", "c=x,[3,4]"].map(|text| text.parse().unwrap());
         let settings = settings(&set, &grids, 3).unwrap();
-        let words = settings
-            .iter()
-            .map(|setting| setting.iter().map(ToString::to_string));
-        let words: Vec<Vec<String>> = words.map(Iterator::collect).collect();
-        let [small, large] = ["b=1", "b=2"];
-        let expected = [
-            (small, "c=x"),
-            (small, "c=[3,4]"),
-            (large, "c=x"),
-            (large, "c=[3,4]"),
-        ];
-        assert_eq!(words, expected.map(|(b, c)| ["a=1", b, c]));
+        let words = |setting: &Vec<Override>| {
+            assert_eq!(setting[..1], set);
+            format!("{} {}", setting[1], setting[2])
+        };
+        let words: Vec<String> = settings.iter().map(words).collect();
+        assert_eq!(words, ["b=1 c=x", "b=1 c=[3,4]", "b=2 c=x", "b=2 c=[3,4]"]);
         assert_eq!(super::settings(&[], &[], 3).unwrap(), [[]]);
     }
 

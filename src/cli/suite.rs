@@ -52,10 +52,9 @@ impl Suite<'_> {
         for (name, trained) in self.machines()? {
             let experiment = &trained.experiment;
             for task in experiment.evaluation.cases(&experiment.task) {
-                let (name, trained) = (name.clone(), trained.clone());
                 let case = Case {
-                    name,
-                    trained,
+                    name: name.clone(),
+                    trained: trained.clone(),
                     task,
                 };
                 self.check(&case)?;

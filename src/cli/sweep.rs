@@ -144,10 +144,9 @@ impl Sweep {
         write_plan(&folder, plan.names)?;
         let at_once = threads(self.jobs).min(plan.jobs.len());
         let to_do = plan.jobs.len();
+        let (all, before) = (runs(plan.own), plan.own - to_do);
         note(&format!(
-            "{}, {} finished before; {to_do} to do, {at_once} at a time",
-            runs(plan.own),
-            plan.own - to_do,
+            "{all}, {before} finished before; {to_do} to do, {at_once} at a time"
         ));
         let mut report = Report {
             out,

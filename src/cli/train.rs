@@ -82,19 +82,13 @@ impl Train {
         else {
             return self.report_finished(out);
         };
-        if state.sequences > 0 {
-            note(&format!(
-                "goes on after {} of {} sequences",
-                state.sequences, experiment.training.sequences
-            ));
+        let Experiment { task, training, .. } = experiment;
+        let (before, all) = (state.sequences, training.sequences);
+        if before > 0 {
+            note(&format!("goes on after {before} of {all} sequences"));
         }
-        let progress = Progress::new(state.sequences, experiment.training.sequences);
-        let mut trainer = Trainer::resume(
-            experiment.task,
-            experiment.training,
-            state,
-            threads(self.threads),
-        );
+        let progress = Progress::new(before, all);
+        let mut trainer = Trainer::resume(task, training, state, threads(self.threads));
         let result = train(&mut folder, &mut trainer, &progress, &stop);
         progress.bar.finish_and_clear();
         if let Err(error) = result {
@@ -190,16 +184,14 @@ pub(super) fn check_size(
 fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Result<Model<f32>> {
     let machine = machine::find(from, None)?.machine;
     let [there, here] = [&machine.config, &experiment.model].map(weights::shapes);
-    let shape = |shapes: &[(String, [usize; 2])], name: &str| {
-        let found = shapes.iter().find(|(known, _)| known == name);
-        found.map_or("absent".to_owned(), |(_, shape)| format!("{shape:?}"))
-    };
-    let differs = there.iter().chain(&here);
-    let mut differs = differs.filter(|tensor| !(there.contains(tensor) && here.contains(tensor)));
-    let Some((name, _)) = differs.next() else {
+    let differs = |tensor: &&_| !(there.contains(tensor) && here.contains(tensor));
+    let Some((name, _)) = there.iter().chain(&here).find(differs) else {
         return Ok(machine);
     };
-    let [there, here] = [&there, &here].map(|shapes| shape(shapes, name));
+    let [there, here] = [&there, &here].map(|shapes| {
+        let found = shapes.iter().find(|(known, _)| known == name);
+        found.map_or("absent".to_owned(), |(_, shape)| format!("{shape:?}"))
+    });
     refuse(format!(
         "--from {from}: `{name}` is {there} there, and {here} in {preset}"
     ))
@@ -313,12 +305,8 @@ struct Progress {
 
 impl Progress {
     fn new(before: u64, sequences: u64) -> Self {
-        let is_terminal = stderr().is_terminal();
-        let bar = if is_terminal {
-            ProgressBar::new(sequences)
-        } else {
-            ProgressBar::hidden()
-        };
+        // Nothing of it is shown where standard error is no terminal.
+        let bar = ProgressBar::new(sequences);
         let template = "{bar:24} {pos}/{len} sequences  {rate}/s  {eta} left  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -330,7 +318,7 @@ impl Progress {
         bar.reset_eta();
         Self {
             bar,
-            is_terminal,
+            is_terminal: stderr().is_terminal(),
             start: Instant::now(),
             before,
             sequences,

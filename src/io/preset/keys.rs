@@ -96,11 +96,8 @@ pub fn table() -> String {
         let beside = rows.iter().filter(|other| other.choice == row.choice);
         let all: BTreeSet<_> = beside.flat_map(|row| &row.kinds).collect();
         let is_of_all = row.kinds.len() == all.len();
-        let kinds = if is_of_all {
-            String::new()
-        } else {
-            row.kinds.join(", ")
-        };
+        let kinds: &[&str] = if is_of_all { &[] } else { &row.kinds };
+        let kinds = kinds.join(", ");
         format!("| `{}` | {kinds} | {} |\n", row.path, row.rest)
     };
     let lines = rows.iter().map(line);
@@ -131,9 +128,8 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
     let is_choice = !key.word().is_empty();
     let is_same = |row: &&mut Row| row.path == key.path && (is_choice || row.rest == rest);
     if let Some(row) = rows.iter_mut().find(is_same) {
-        row.kinds
-            .extend(kind.filter(|kind| !row.kinds.contains(kind)));
-        return;
+        let other = kind.filter(|kind| !row.kinds.contains(kind));
+        return row.kinds.extend(other);
     }
     let same_path = rows.iter().rposition(|row| row.path == key.path);
     let is_beside = |row: &Row| section(&row.path) == section(key.path);

@@ -7,9 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::{Failure, Run, State, changes, plan};
 use crate::io::measurement::Number;
+use crate::io::preset::form::Written;
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
 use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread};
@@ -241,12 +243,14 @@ pub fn to_json(
     threshold: f64,
     fresh: Option<usize>,
 ) -> String {
-    let spread = |spread: Spread| SpreadForm {
-        sequences: spread.sequences,
-        runs: spread.runs,
-        median: Number(spread.median),
-        min: Number(spread.lowest),
-        max: Number(spread.highest),
+    let spread = |spread: Spread| {
+        Written::new(vec![
+            ("sequences", json!(spread.sequences)),
+            ("runs", json!(spread.runs)),
+            ("median", json!(Number(spread.median))),
+            ("min", json!(Number(spread.lowest))),
+            ("max", json!(Number(spread.highest))),
+        ])
     };
     let setting = |setting: &Setting| SettingForm {
         setting: setting.label.clone(),
@@ -284,17 +288,8 @@ struct SettingForm {
     changes: BTreeMap<String, String>,
     #[serde(flatten)]
     summary: Summary,
-    curve: Vec<SpreadForm>,
+    curve: Vec<Written>,
     each: Vec<Judged>,
-}
-
-#[derive(Serialize)]
-struct SpreadForm {
-    sequences: u64,
-    runs: usize,
-    median: Number,
-    min: Number,
-    max: Number,
 }
 
 /// A run, judged by a threshold: its best validation, or its best weights on fresh episodes, are below it.
@@ -424,20 +419,22 @@ mod tests {
 
     #[test]
     fn settings_are_what_differs_but_the_seed() {
-        let (small, large) = (
-            &["model.memory.rows=64"][..],
-            &["model.memory.rows=1000"][..],
-        );
-        let titled = &["model.memory.rows=64", "title=X"];
-        let runs = [(2, large), (1, small), (1, large), (1, large), (1, titled)];
+        let [small, large] = [["model.memory.rows=64"], ["model.memory.rows=1000"]];
+        let [titled, named] = [
+            ["model.memory.rows=64", "title=X"],
+            ["name=other", "model.memory.rows=5"],
+        ];
         let settings = |runs: &[(u64, &[&str])]| {
-            by_setting(
-                runs.iter()
-                    .map(|(seed, changed)| run(*seed, changed, &[]))
-                    .collect(),
-            )
+            let run = |&(seed, changed): &(u64, &[&str])| run(seed, changed, &[]);
+            by_setting(runs.iter().map(run).collect())
         };
-        let (found, twice) = settings(&runs);
+        let (found, twice) = settings(&[
+            (2, &large),
+            (1, &small),
+            (1, &large),
+            (1, &large),
+            (1, &titled),
+        ]);
         assert_eq!(labels_of(&found), ["rows=64", "rows=1000"]);
         assert_eq!(twice.len(), 2);
         let seeds = found[1].runs.iter().map(|run| run.experiment.training.seed);
@@ -446,15 +443,9 @@ mod tests {
 
         let (one, _) = settings(&[(1, &[]), (2, &[])]);
         assert_eq!(labels_of(&one), ["copy"]);
-        let (two, _) = settings(&[
-            (1, &[]),
-            (1, small),
-            (1, &["name=other", "model.memory.rows=5"]),
-        ]);
-        assert_eq!(
-            labels_of(&two),
-            ["other", "copy, rows=64", "copy, rows=128"]
-        );
+        let (two, _) = settings(&[(1, &[]), (1, &small), (1, &named)]);
+        let labels = ["other", "copy, rows=64", "copy, rows=128"];
+        assert_eq!(labels_of(&two), labels);
     }
 
     #[test]

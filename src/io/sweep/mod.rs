@@ -89,17 +89,14 @@ mod tests {
     pub(super) fn write_run(folder: &Path, experiment: &Experiment, bits: &[f64]) {
         let mut run = RunFolder::create(folder, experiment, "tapescope train", true).unwrap();
         let mut state = State::new(experiment.model.clone(), &experiment.training);
-        let points = points(bits);
-        for point in &points {
-            state.history.push(*point);
+        let mut least = f64::INFINITY;
+        for point in points(bits) {
+            state.history.push(point);
+            if point.validation.bits_per_sequence < least {
+                least = point.validation.bits_per_sequence;
+                state.best = Some((state.machine.clone(), point.validation));
+            }
             run.validated(&state).unwrap();
-        }
-        drop(run);
-        let finite = |bits: &&f64| bits.is_finite();
-        let best = bits.iter().filter(finite).copied().reduce(f64::min);
-        let best = best.and_then(|best| bits.iter().position(|bits| *bits == best));
-        if let Some(best) = best {
-            write_weights(folder, experiment, points[..=best].to_vec());
         }
     }
 
@@ -108,13 +105,11 @@ mod tests {
         experiment: &Experiment,
         history: Vec<HistoryPoint>,
     ) {
+        let last = history.last().map(|point| point.validation);
         let trained = Trained {
             experiment: experiment.clone(),
             machine: Model::new(experiment.model.clone(), 1),
-            evaluation: history
-                .last()
-                .map(|point| point.validation)
-                .filter(|best| best.bits_per_sequence.is_finite()),
+            evaluation: last.filter(|best| best.bits_per_sequence.is_finite()),
             history,
             command: String::new(),
         };

@@ -5,7 +5,7 @@ use std::process::Command;
 use tapescope::io::trace::{self, Source};
 use tapescope::train::Recording;
 
-use super::{TINY, again, json, opened, record, source, tiny};
+use super::{TINY, again, error, json, opened, record, source, tiny, written};
 
 const WIDE: &str = r#"{"task": {"kind": "repeat_copy", "bits": 2, "length": [1, 4], "repeats": [1, 3]},
     "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"},
@@ -21,14 +21,10 @@ const SORT: &str = r#"{"task": {"kind": "priority_sort", "bits": 2, "items": [3,
 const FEEDFORWARD: &str = r#"{"task": {"kind": "copy", "bits": 1, "length": [1, 2]},
     "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"kind": "feedforward", "size": 3}}}"#;
 
-fn error(source: &str) -> String {
-    trace::from_json(source, "t.json").unwrap_err().to_string()
-}
-
 fn replaced(from: &str, to: &str) -> String {
     let source = tiny();
     assert!(source.contains(from), "{from}");
-    error(&source.replacen(from, to, 1))
+    error(source.replacen(from, to, 1))
 }
 
 #[test]
@@ -76,8 +72,7 @@ fn a_title_names_file_and_episode() {
 #[test]
 fn the_task_is_told_in_full() {
     let told = |source: &str| {
-        let (machine, recording) = record(source);
-        let written = json(&machine, &recording);
+        let written = written(source);
         let read = opened(&written);
         let line = written.lines().find(|line| line.starts_with("\"task\""));
         (line.unwrap_or_default().to_owned(), read.title)
@@ -187,30 +182,27 @@ fn versions_and_unknown_keys() {
     assert!(trace::from_json(&newer, "t").is_ok());
     assert_eq!(
         replaced("\"1.1\"", "\"2.0\""),
-        "t.json: `version`: is `2.0`; this program reads 1.x: a newer one may be needed"
+        "t: `version`: is `2.0`; this program reads 1.x: a newer one may be needed"
     );
     assert_eq!(
         replaced("ntm-trace", "npy"),
-        "t.json: `format`: is `npy`; expected `ntm-trace`"
+        "t: `format`: is `npy`; expected `ntm-trace`"
     );
-    assert!(error("what").starts_with("t.json: is not a trace: "));
+    assert!(error("what").starts_with("t: is not a trace: "));
     assert_eq!(
         error("[[0,1]]"),
-        "t.json: is not a trace: is a list; expected an object"
+        "t: is not a trace: is a list; expected an object"
     );
-    assert_eq!(
-        error("{}"),
-        "t.json: `format`: is missing; expected `ntm-trace`"
-    );
+    assert_eq!(error("{}"), "t: `format`: is missing; expected `ntm-trace`");
     assert_eq!(
         error(TINY),
-        "t.json: is a preset, not a trace; train it first: tapescope train t.json"
+        "t: is a preset, not a trace; train it first: tapescope train t"
     );
     let message = replaced(
         "\"axes\": {\"t\":{\"size\":7",
         "\"axes\": {\"t\":7,\"old\":{\"size\":7",
     );
-    let expected = "t.json: `axes.t`: is the number `7`; expected an object at line ";
+    let expected = "t: `axes.t`: is the number `7`; expected an object at line ";
     assert!(message.starts_with(expected), "{message}");
 }
 
@@ -218,54 +210,54 @@ fn versions_and_unknown_keys() {
 fn errors_name_the_array() {
     assert_eq!(
         replaced("\"read0.weighting\"", "\"read0.waiting\""),
-        "t.json: `arrays.read0.weighting`: is missing; expected the shape [7, 5]"
+        "t: `arrays.read0.weighting`: is missing; expected the shape [7, 5]"
     );
     assert_eq!(
         replaced("\"write0.gate\"", "\"read0.gate\""),
-        "t.json: `arrays`: the array `read0.gate` is there twice at line 193 column 73"
+        "t: `arrays`: the array `read0.gate` is there twice at line 193 column 73"
     );
     assert_eq!(
         replaced("\"shape\": [7,5]", "\"shape\": [5,7]"),
-        "t.json: `arrays.read0.similarity`: has the shape [5, 7]; expected [7, 5]"
+        "t: `arrays.read0.similarity`: has the shape [5, 7]; expected [7, 5]"
     );
     assert_eq!(
         replaced(
             "\"shape\": [7,3], \"data\": [\n",
             "\"shape\": [7,3], \"data\": [\n1,"
         ),
-        "t.json: `arrays.input`: has 22 values, which is not the shape [7, 3]"
+        "t: `arrays.input`: has 22 values, which is not the shape [7, 3]"
     );
     assert_eq!(
         replaced("\"data\": [\n", "\"data\": [\n[],"),
-        r#"t.json: `arrays.input.data`: `[]` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 3"#
+        r#"t: `arrays.input.data`: `[]` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 3"#
     );
     assert_eq!(
         replaced("\"data\": [\n", "\"data\": [\n1e99,"),
-        r#"t.json: `arrays.input.data`: `1e99` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 5"#
+        r#"t: `arrays.input.data`: `1e99` is not a 32-bit number; allowed: numbers, "NaN", "Infinity" and "-Infinity" at line 10 column 5"#
     );
     assert_eq!(
         replaced("\"rows\":5", "\"rows\":0"),
-        "t.json: `model.memory.rows`: is 0; allowed: 1 to 1048576"
+        "t: `model.memory.rows`: is 0; allowed: 1 to 1048576"
     );
     assert_eq!(
         replaced("[\"read0\",\"write0\"]", "[\"write0\",\"read1\"]"),
-        "t.json: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
+        "t: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
     );
     assert_eq!(
         replaced("\"shifts\":[-1,0,1]", "\"shifts\":[1,0,1]"),
-        "t.json: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
+        "t: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"
     );
     assert_eq!(
         replaced("\"shifts\":[-1,0,1]", "\"shifts\":[0,1]"),
-        "t.json: `arrays.read0.shift`: has the shape [7, 3]; expected [7, 2]"
+        "t: `arrays.read0.shift`: has the shape [7, 3]; expected [7, 2]"
     );
     assert_eq!(
         replaced("\"bits\":2", "\"bits\":3"),
-        "t.json: `arrays.input`: has the shape [7, 3]; expected [7, 4]"
+        "t: `arrays.input`: has the shape [7, 3]; expected [7, 4]"
     );
     assert_eq!(
         replaced("[\"delimiter\",3,4]", "[\"delimiter\",2,4]"),
-        "t.json: `axes.t.phases`: `delimiter` is [2, 4]; the phases must follow each other from 0 to 7"
+        "t: `axes.t.phases`: `delimiter` is [2, 4]; the phases must follow each other from 0 to 7"
     );
 }
 
@@ -294,18 +286,18 @@ fn phases_keep_the_names_they_have() {
 #[test]
 fn an_array_is_as_strict_as_its_shape() {
     let message = replaced("\"shape\": [7,3]", "\"shape\": [7.5,3]");
-    let expected = "t.json: `arrays.input.shape[0]`: is the number `7.5`; expected a whole number, 0 or more at line 9 column ";
+    let expected = "t: `arrays.input.shape[0]`: is the number `7.5`; expected a whole number, 0 or more at line 9 column ";
     assert!(message.starts_with(expected), "{message}");
     assert_eq!(
         replaced(
             "\"shape\": [7,3], \"data\": [",
             "\"shape\": [7,3], \"data\": \"AAAA\", \"more\": ["
         ),
-        "t.json: `arrays.input.data`: is the text \"AAAA\"; expected a flat list of numbers at line 9 column 79"
+        "t: `arrays.input.data`: is the text \"AAAA\"; expected a flat list of numbers at line 9 column 79"
     );
     assert_eq!(
         replaced("\"shape\": [7,3],", ""),
-        "t.json: `arrays.input`: missing key `shape` at line 16 column 7"
+        "t: `arrays.input`: missing key `shape` at line 16 column 7"
     );
 }
 
@@ -332,8 +324,8 @@ fn hostile_files_are_refused() {
     ] {
         replaced(from, to);
     }
-    error(&"[".repeat(1_000_000));
-    error(&format!(
+    error("[".repeat(1_000_000));
+    error(format!(
         "{{\"format\": \"ntm-trace\", \"version\": \"1.0\", \"x\": {}",
         "[".repeat(1_000_000)
     ));

@@ -42,9 +42,18 @@ fn npz(machine: &Model<f32>, recording: &Recording) -> Vec<u8> {
     bytes
 }
 
-fn tiny() -> String {
-    let (machine, recording) = record(TINY);
+fn written(preset: &str) -> String {
+    let (machine, recording) = record(preset);
     json(&machine, &recording)
+}
+
+fn tiny() -> String {
+    written(TINY)
+}
+
+fn error(file: impl AsRef<[u8]>) -> String {
+    let read = trace::from_bytes(file.as_ref().to_vec(), "t");
+    read.unwrap_err().to_string()
 }
 
 fn opened(file: &str) -> Imported {
@@ -65,4 +74,13 @@ fn again(imported: &Imported) -> String {
 
 fn value(file: &str) -> Value {
     serde_json::from_str(file).unwrap()
+}
+
+/// A trace without some of its arrays.
+fn without(mut trace: Value, arrays: &[&str]) -> Value {
+    for array in arrays {
+        let gone = trace["arrays"].as_object_mut().unwrap().remove(*array);
+        assert!(gone.is_some(), "{array}");
+    }
+    trace
 }

@@ -6,7 +6,7 @@ use tapescope::io::{trace, weights};
 use tapescope::task::Task;
 use tapescope::train::Recording;
 
-use super::{TINY, again, json, npz, opened, record, source, tiny, value};
+use super::{TINY, again, error, json, npz, opened, record, source, tiny, value, without, written};
 
 const LAYERS: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item_length": 2, "items": [2, 4]},
     "model": {"memory": {"rows": 7, "columns": 3, "initial": "learned"},
@@ -32,10 +32,6 @@ const ALL: [&str; 7] = [
 ];
 const LONG: &str = r#"{"task": {"kind": "ngrams", "context": 2, "length": [300, 300]},
     "model": {"memory": {"rows": 1000, "columns": 4}, "controller": {"kind": "feedforward", "size": 4}}}"#;
-
-fn error(bytes: Vec<u8>) -> String {
-    trace::from_bytes(bytes, "t").unwrap_err().to_string()
-}
 
 #[test]
 fn every_form_reads_back_as_the_same_trace() {
@@ -316,14 +312,10 @@ fn an_npz_whose_description_unpacks_to_very_much_is_refused() {
 #[test]
 fn an_npz_has_no_name_twice() {
     let (machine, recording) = record(TINY);
-    let text = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|&byte| char::from(byte))
-            .collect::<String>()
-    };
-    let twice = text(&npz(&machine, &recording)).replace("write0.gated.npy", "write0.shift.npy");
-    let bytes = twice.chars().map(|c| c as u8).collect();
+    let bytes = npz(&machine, &recording).into_iter();
+    let text: String = bytes.map(char::from).collect();
+    let twice = text.replace("write0.gated.npy", "write0.shift.npy");
+    let bytes: Vec<u8> = twice.chars().map(|c| c as u8).collect();
     assert_eq!(
         error(bytes),
         "t: has members of the same name; expected every name once"
@@ -352,7 +344,7 @@ fn the_order_of_a_step_travels_and_is_told_from_another() {
 fn other_machines_are_verified_and_rebuilt() {
     for source in [READ_ONLY, WRITE_ONLY, NO_MEMORY, WRITE_FIRST] {
         let (machine, recording) = record(source);
-        let mut value: serde_json::Value = value(&json(&machine, &recording));
+        let mut value = value(&json(&machine, &recording));
         value["arrays"].as_object_mut().unwrap().remove("memory");
         let read = opened(&value.to_string());
         assert_eq!(read.config, machine.config);
@@ -369,7 +361,7 @@ fn damaged_archives_are_errors_and_no_panic() {
     let (machine, recording) = record(TINY);
     let good = npz(&machine, &recording);
     for end in (2..good.len() - 1).step_by(97) {
-        error(good[..end].to_vec());
+        error(&good[..end]);
     }
     for (index, byte) in (0..good.len()).step_by(11).zip((1..=255_u8).cycle()) {
         let mut damaged = good.clone();
@@ -379,15 +371,11 @@ fn damaged_archives_are_errors_and_no_panic() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(tiny().as_bytes()).unwrap();
     let gzip = gzip.finish().unwrap();
-    assert!(error(gzip[..gzip.len() - 9].to_vec()).starts_with("t: is not a whole gzip file: "));
+    assert!(error(&gzip[..gzip.len() - 9]).starts_with("t: is not a whole gzip file: "));
 }
 
-/// A trace without some of its arrays.
-fn without(names: &[&str]) -> String {
-    let mut value: serde_json::Value = value(&tiny());
-    let arrays = value["arrays"].as_object_mut().unwrap();
-    arrays.retain(|name, _| !names.contains(&name.as_str()));
-    value.to_string()
+fn tiny_without(names: &[&str]) -> String {
+    without(value(&tiny()), names).to_string()
 }
 
 #[test]
@@ -400,12 +388,12 @@ fn an_answer_is_wrong_where_it_is_known_and_on_the_other_side() {
     };
     assert_eq!(wrong(&whole), whole.score.wrong);
     for names in [&["output", "logit"][..], &["target"]] {
-        let read = opened(&without(names)).recording;
+        let read = opened(&tiny_without(names)).recording;
         assert_eq!((read.score.scored, read.score.wrong), (0, 0), "{names:?}");
         assert_eq!(wrong(&read), 0, "{names:?}");
     }
     // What another program let grow a little above 1 is a 1, in every count.
-    let mut value: serde_json::Value = serde_json::from_str(&without(&["logit"])).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&tiny_without(&["logit"])).unwrap();
     let target = value["arrays"]["target"].clone();
     let outputs = value["arrays"]["output"]["data"].as_array_mut().unwrap();
     let targets = target["data"].as_array().unwrap();
@@ -434,7 +422,7 @@ fn what_is_absent_is_said_and_not_guessed() {
         "write0.strength",
         "write0.initial",
     ];
-    let read = opened(&without(&names));
+    let read = opened(&tiny_without(&names));
     let recording = &read.recording;
     let mut absent = recording.absent.clone();
     absent.sort_unstable();
@@ -458,7 +446,7 @@ fn what_is_absent_is_said_and_not_guessed() {
     let found = trace::verify(&read, 1e-5);
     assert_eq!(found.outcome(), trace::Outcome::InPart);
     for needed in ["input", "read0.weighting"] {
-        let message = trace::from_json(&without(&[needed]), "t")
+        let message = trace::from_json(&tiny_without(&[needed]), "t")
             .unwrap_err()
             .to_string();
         assert!(
@@ -471,7 +459,7 @@ fn what_is_absent_is_said_and_not_guessed() {
 #[test]
 fn a_memory_is_rebuilt_where_that_is_exact_and_else_absent() {
     let whole = opened(&tiny());
-    let rebuilt = trace::from_json(&without(&["memory"]), "t").unwrap();
+    let rebuilt = trace::from_json(&tiny_without(&["memory"]), "t").unwrap();
     assert_eq!(
         rebuilt.recording.trace.memory_columns,
         whole.recording.trace.memory_columns
@@ -481,7 +469,7 @@ fn a_memory_is_rebuilt_where_that_is_exact_and_else_absent() {
         [true, false, false, false, false, false, false, false]
     );
     assert!(rebuilt.recording.absent.is_empty());
-    let unknown = trace::from_json(&without(&["memory", "write0.erase"]), "t").unwrap();
+    let unknown = trace::from_json(&tiny_without(&["memory", "write0.erase"]), "t").unwrap();
     assert_eq!(unknown.recording.absent, ["write0.erase", "memory"]);
     assert!(unknown.recording.trace.memory(0)[[0, 0]].is_finite());
     assert!(unknown.recording.trace.memory(1)[[0, 0]].is_nan());
@@ -496,7 +484,7 @@ fn a_task_of_another_program_opens_with_numbered_channels() {
         r#"{"name": "copy"}"#,
         r#"{"name": "copy", "params": {"bits": 2, "length": [1, 9]}}"#,
     ] {
-        let mut value: serde_json::Value = value(&tiny());
+        let mut value = value(&tiny());
         value["task"] = serde_json::from_str(task).unwrap();
         let read = trace::from_json(&value.to_string(), "a/t.json").unwrap();
         let Task::Other(other) = &read.recording.task else {
@@ -528,12 +516,7 @@ fn every_export_validates_against_the_published_schema() {
             .collect();
         errors
     };
-    let mut texts: Vec<String> = ALL
-        .map(|text| {
-            let (machine, recording) = record(text);
-            json(&machine, &recording)
-        })
-        .into();
+    let mut texts: Vec<String> = ALL.map(written).into();
     for trained in weights::shipped() {
         let mut recording = Recording::new(&trained.machine, &trained.experiment.task, 1, 0);
         if let Some(head) = recording.trace.heads.first_mut() {
@@ -553,7 +536,7 @@ fn every_export_validates_against_the_published_schema() {
         .read_to_string(&mut meta)
         .unwrap();
     texts.push(meta);
-    texts.push(without(&["target", "mask", "loss", "memory"]));
+    texts.push(tiny_without(&["target", "mask", "loss", "memory"]));
     let listed = trace::arrays();
     for text in &texts {
         assert_eq!(check(text), [""; 0]);

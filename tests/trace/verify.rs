@@ -6,7 +6,7 @@ use tapescope::io::weights;
 use tapescope::model::Model;
 use tapescope::train::{ABSENT, Recording, is_absent};
 
-use super::{npz, record};
+use super::{npz, record, without};
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 8, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -56,14 +56,6 @@ fn numbers(trace: &Value, array: &str) -> Vec<f64> {
 fn add(trace: &mut Value, array: &str, at: usize, change: f64) {
     let value = &mut data(trace, array)[at];
     *value = json!((value.as_f64().unwrap() + change) as f32);
-}
-
-fn without(mut trace: Value, arrays: &[&str]) -> Value {
-    for array in arrays {
-        let gone = trace["arrays"].as_object_mut().unwrap().remove(*array);
-        assert!(gone.is_some(), "{array}");
-    }
-    trace
 }
 
 fn first(found: &Verified) -> &str {

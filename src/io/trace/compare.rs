@@ -60,7 +60,7 @@ pub struct Side<'a> {
     pub order: Option<Order>,
     /// Whether M_t was recorded, [T+1]; empty where all are to be compared.
     pub memories: &'a [bool],
-    /// `memory.initial`, where it was recorded beside M_0.
+    /// `memory.initial` as in a file, where it was recorded beside M_0.
     pub initial: Option<&'a [f32]>,
 }
 
@@ -350,10 +350,8 @@ pub(super) fn initial(side: Side<'_>) -> Vec<Piece<'_>> {
     for piece in &mut pieces {
         "memory.initial".clone_into(&mut piece.array);
         piece.place.clear();
-        let (rows, columns) = (piece.shape[0], piece.shape[1]);
         if let Some(initial) = side.initial {
-            let at = move |flat| initial[flat % columns * rows + flat / columns];
-            piece.values = Box::new((0..rows * columns).map(at));
+            piece.values = Box::new(initial.iter().copied());
         }
     }
     pieces

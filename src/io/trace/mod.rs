@@ -121,8 +121,8 @@ pub struct Imported {
     pub recording: Recording,
     /// Whether M_t is in the file, [T+1]; what is not was rebuilt from what the write heads did.
     pub memories: Vec<bool>,
-    /// `memory.initial`, [M·N] as in [`crate::model::Trace::memory_columns`], where the file has it beside all
-    /// of `memory`, whose first should be the same.
+    /// `memory.initial`, [N·M] as in the file, where that has it beside all of `memory`, whose first should be
+    /// the same.
     pub initial: Option<Vec<f32>>,
     /// What the file says of the episode and its machine, in words; empty where it does not.
     declared: Vec<(&'static str, String)>,

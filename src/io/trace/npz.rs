@@ -3,7 +3,6 @@
 //! Written by hand where ndarray-npy would do, because that crate makes room for whatever shape a header
 //! claims; here a file cannot make the program take more memory than the file has values.
 
-use std::cmp::Ordering;
 use std::io::{self, Cursor, Read, Seek, Write};
 
 use zip::write::SimpleFileOptions;
@@ -122,14 +121,12 @@ impl ArraySource for Members<'_> {
         let mut data = Vec::new();
         let read = file.take(length + 1).read_to_end(&mut data);
         read.map_err(|error| format!("{error}; expected a whole array"))?;
-        let count = data.len() / bytes;
-        match (data.len() as u64).cmp(&length) {
-            Ordering::Equal => {}
-            Ordering::Less => return Err(wrong_count(count, &shape).into()),
-            Ordering::Greater => {
-                let count = format!("more than {}", count.saturating_sub(1));
-                return Err(wrong_count(count, &shape).into());
-            }
+        let (there, count) = (data.len() as u64, data.len() / bytes);
+        if there != length {
+            let is_more = there > length;
+            let than = if is_more { "more than " } else { "" };
+            let count = format!("{than}{}", count.saturating_sub(usize::from(is_more)));
+            return Err(wrong_count(count, &shape).into());
         }
         self.left -= length;
         let values = data.chunks_exact(bytes);
@@ -186,15 +183,10 @@ fn header(file: &mut impl Read) -> Result<Header, String> {
     if value("fortran_order").is_none_or(|value| !value.starts_with("False")) {
         return Err("is column-major; expected row-major".to_owned());
     }
-    let sizes = value("shape").and_then(|value| value.strip_prefix('('));
-    let sizes = sizes
-        .and_then(|sizes| sizes.split_once(')'))
-        .ok_or_else(broken)?
-        .0;
-    let sizes = sizes
-        .split(',')
-        .map(str::trim)
-        .filter(|size| !size.is_empty());
+    let sizes = value("shape").and_then(|value| value.strip_prefix('(')?.split_once(')'));
+    let (sizes, _) = sizes.ok_or_else(broken)?;
+    let sizes = sizes.split(',').map(str::trim);
+    let sizes = sizes.filter(|size| !size.is_empty());
     let shape = sizes.map(|size| size.parse().map_err(|_| broken()));
     let shape = shape.collect::<Result<_, _>>()?;
     Ok(Header { shape, bytes })

@@ -489,12 +489,7 @@ impl Memories {
         if size > 0 && all.is_none() && !is_rebuilt {
             recording.absent.push("memory".to_owned());
         }
-        let beside = all.and(self.0.remove("memory.initial")).map(|rows| {
-            let mut columns = vec![0.0; rows.len()];
-            table::memory_columns(&rows, m, &mut columns);
-            columns
-        });
-        (are_written, beside)
+        (are_written, all.and(self.0.remove("memory.initial")))
     }
 }
 

@@ -1,6 +1,8 @@
 //! A trace against what must follow from it: every array that is made of others, from those, as the file says
 //! that its machine works. No weights are needed, so it works for a trace of any program.
 
+use std::collections::BTreeSet;
+
 use super::compare::{
     Comparison, Difference, Piece, Side, asked, compare, initial, memory, part, piece, unlike,
     widths,
@@ -57,9 +59,7 @@ impl Verified {
     /// How many recorded arrays follow from others.
     pub fn following(&self) -> usize {
         let unchecked = self.unchecked.iter().map(|(array, _)| array);
-        let mut all: Vec<_> = self.checked.iter().chain(unchecked).collect();
-        all.sort_unstable();
-        all.dedup();
+        let all: BTreeSet<_> = self.checked.iter().chain(unchecked).collect();
         all.len()
     }
 

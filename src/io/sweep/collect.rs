@@ -103,6 +103,10 @@ pub struct Setting {
     pub runs: Vec<Run>,
 }
 
+/// A run, how it went, and whether it succeeded: its best validation, or its best weights on fresh episodes, are below
+/// the threshold.
+type Judged<'a> = (&'a Run, Outcome, bool);
+
 /// What the runs of a setting say together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -140,28 +144,34 @@ impl Setting {
     /// Judges the runs together; `is_fresh` when their best weights were measured on fresh episodes.
     pub fn summary(&self, threshold: f64, is_fresh: bool) -> Summary {
         let each: Vec<Judged> = self.each(threshold, is_fresh).collect();
-        let of = |value: fn(&Judged) -> Option<Number>| {
-            let values = each.iter().filter_map(value).map(|number| number.0);
+        let of = |value: fn(&Run, &Outcome) -> Option<f64>| {
+            let values = each
+                .iter()
+                .filter_map(|(run, outcome, _)| value(run, outcome));
             let [median, worst] = median_and_worst(values)?.map(Number);
             Some(Pair { median, worst })
         };
+        let is_finished = |(run, ..): &&Judged| run.state == State::Finished;
         Summary {
             runs: each.len(),
-            finished: each.iter().filter(|run| run.finished).count(),
-            successes: each.iter().filter(|run| run.success).count(),
-            sequences: of(|run| Some(Number(run.sequences? as f64))),
-            seconds: of(|run| run.seconds),
-            last: of(|run| run.last),
-            worst_after: of(|run| run.worst_after).map(|pair| pair.worst),
-            best: of(|run| run.best),
-            fresh: of(|run| run.fresh),
+            finished: each.iter().filter(is_finished).count(),
+            successes: each.iter().filter(|(.., success)| *success).count(),
+            sequences: of(|_, outcome| Some(outcome.first_below?.sequences as f64)),
+            seconds: of(|_, outcome| Some(outcome.first_below?.seconds)),
+            last: of(|_, outcome| outcome.last),
+            worst_after: of(|_, outcome| outcome.worst_after).map(|pair| pair.worst),
+            best: of(|_, outcome| outcome.best),
+            fresh: of(|run, _| run.fresh),
         }
     }
 
     /// Judges every run.
-    fn each(&self, threshold: f64, is_fresh: bool) -> impl Iterator<Item = Judged> {
-        let runs = self.runs.iter();
-        runs.map(move |run| Judged::new(run, threshold, is_fresh))
+    fn each(&self, threshold: f64, is_fresh: bool) -> impl Iterator<Item = Judged<'_>> {
+        self.runs.iter().map(move |run| {
+            let outcome = Outcome::of(&run.points, threshold);
+            let bits = if is_fresh { run.fresh } else { outcome.best };
+            (run, outcome, bits.is_some_and(|bits| bits < threshold))
+        })
     }
 
     /// The learning curves of all runs as one.
@@ -252,12 +262,32 @@ pub fn to_json(
             ("max", json!(Number(spread.highest))),
         ])
     };
+    let judged = |(run, outcome, success): Judged| {
+        let first = outcome.first_below;
+        Written::new(vec![
+            ("folder", json!(file::label(&run.folder))),
+            ("seed", json!(run.experiment.training.seed.to_string())),
+            ("finished", json!(run.state == State::Finished)),
+            ("state", json!(run.state.word())),
+            ("failure", json!(run.state.failure())),
+            ("success", json!(success)),
+            ("sequences", json!(first.map(|point| point.sequences))),
+            ("seconds", json!(first.map(|point| Number(point.seconds)))),
+            ("last", json!(outcome.last.map(Number))),
+            ("worst_after", json!(outcome.worst_after.map(Number))),
+            ("best", json!(outcome.best.map(Number))),
+            ("fresh", json!(run.fresh.map(Number))),
+        ])
+    };
     let setting = |setting: &Setting| SettingForm {
         setting: setting.label.clone(),
         changes: setting.changes.clone(),
         summary: setting.summary(threshold, fresh.is_some()),
         curve: setting.curve().into_iter().map(spread).collect(),
-        each: setting.each(threshold, fresh.is_some()).collect(),
+        each: setting
+            .each(threshold, fresh.is_some())
+            .map(judged)
+            .collect(),
     };
     let missing = found.missing.iter();
     file::json(&Collection {
@@ -289,45 +319,7 @@ struct SettingForm {
     #[serde(flatten)]
     summary: Summary,
     curve: Vec<Written>,
-    each: Vec<Judged>,
-}
-
-/// A run, judged by a threshold: its best validation, or its best weights on fresh episodes, are below it.
-#[derive(Serialize)]
-struct Judged {
-    folder: String,
-    seed: String,
-    finished: bool,
-    state: &'static str,
-    failure: Option<String>,
-    success: bool,
-    sequences: Option<u64>,
-    seconds: Option<Number>,
-    last: Option<Number>,
-    worst_after: Option<Number>,
-    best: Option<Number>,
-    fresh: Option<Number>,
-}
-
-impl Judged {
-    fn new(run: &Run, threshold: f64, is_fresh: bool) -> Self {
-        let outcome = Outcome::of(&run.points, threshold);
-        let judged = if is_fresh { run.fresh } else { outcome.best };
-        Self {
-            folder: file::label(&run.folder),
-            seed: run.experiment.training.seed.to_string(),
-            finished: run.state == State::Finished,
-            state: run.state.word(),
-            failure: run.state.failure().map(str::to_owned),
-            success: judged.is_some_and(|bits| bits < threshold),
-            sequences: outcome.first_below.map(|point| point.sequences),
-            seconds: outcome.first_below.map(|point| Number(point.seconds)),
-            last: outcome.last.map(Number),
-            worst_after: outcome.worst_after.map(Number),
-            best: outcome.best.map(Number),
-            fresh: run.fresh.map(Number),
-        }
-    }
+    each: Vec<Written>,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Everything in a trace but its arrays, as JSON: a form of what is read, paths with their values of what is written.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -122,12 +122,9 @@ pub(super) fn machine(source: &Source, conventions: &Conventions) -> Written {
     let mut values = vec![("sha256".to_owned(), json!(source.sha256))];
     let mut keep = |key: &str, value: Value| values.push((format!("config.{key}"), value));
     let ntm = source.config.ntm();
+    let is_alike = |path: &str| path.starts_with("memory.") || path.starts_with("controller.");
     for (path, value) in &preset {
-        if ntm.is_none()
-            || ["memory.", "controller."]
-                .iter()
-                .any(|of| path.starts_with(of))
-        {
+        if ntm.is_none() || is_alike(path) {
             keep(path, value.clone());
         }
     }
@@ -183,20 +180,16 @@ fn words(config: &NtmConfig, conventions: &Conventions) -> Vec<(&'static str, Va
 /// What a trace says as a preset does: the key, the path in a preset, and the value where it is given.
 type Alike = (&'static str, &'static str, fn(&ConfigForm) -> Value);
 const ALIKE: &[Alike] = &[
-    ("epsilon", "heads.similarity_epsilon", |form| {
-        json!(form.epsilon)
+    ("epsilon", "heads.similarity_epsilon", |c| json!(c.epsilon)),
+    ("shift_form", "heads.shift.form", |c| json!(c.shift_form)),
+    ("key_activation", "heads.key_activation", |c| {
+        json!(c.key_activation)
     }),
-    ("shift_form", "heads.shift.form", |form| {
-        json!(form.shift_form)
+    ("add_activation", "heads.add_activation", |c| {
+        json!(c.add_activation)
     }),
-    ("key_activation", "heads.key_activation", |form| {
-        json!(form.key_activation)
-    }),
-    ("add_activation", "heads.add_activation", |form| {
-        json!(form.add_activation)
-    }),
-    ("initial_weighting", "heads.initial_weighting", |form| {
-        json!(form.initial_weighting)
+    ("initial_weighting", "heads.initial_weighting", |c| {
+        json!(c.initial_weighting)
     }),
 ];
 
@@ -268,9 +261,7 @@ impl ConfigForm {
         let place =
             |&shift: &i64| usize::try_from(i64::try_from(most).ok()?.checked_add(shift)?).ok();
         let places: Vec<usize> = shifts.iter().map(place).collect::<Option<_>>()?;
-        let mut apart = places.clone();
-        apart.sort_unstable();
-        apart.dedup();
+        let apart: BTreeSet<_> = places.iter().collect();
         (apart.len() == places.len()).then_some((range, places))
     }
 
@@ -321,10 +312,8 @@ impl ConfigForm {
     /// The machine, but for the channels of its task.
     pub(super) fn model(&self, label: &str) -> Result<ModelConfig, Error> {
         let fail = |problem: &str| Error::content(label, "model.config", problem);
-        let others = ModelConfig::WORDS.iter().skip(1);
-        let kind = others
-            .map(|(word, _)| *word)
-            .find(|&word| self.kind.as_deref() == Some(word));
+        let mut others = ModelConfig::WORDS.iter().skip(1).map(|(word, _)| *word);
+        let kind = others.find(|&word| self.kind.as_deref() == Some(word));
         let mut keys = vec![("kind", json!(kind))];
         if kind.is_none() {
             for (key, is_there) in [
@@ -343,14 +332,12 @@ impl ConfigForm {
                 fail("expected heads named read0, read1, …, write0, …, each once, and no shift twice")
             })?;
             let is_other = self.order.as_deref() == Some(WRITE_FIRST);
+            let order = is_other.then_some(Word(Order::WriteFirst));
             keys.extend([
                 ("heads.read", json!(self.reads())),
                 ("heads.write", json!(heads.len() - self.reads())),
                 ("heads.shift.range", json!(range)),
-                (
-                    "heads.order",
-                    json!(is_other.then_some(Word(Order::WriteFirst))),
-                ),
+                ("heads.order", json!(order)),
             ]);
             keys.extend(ALIKE.iter().map(|(_, path, get)| (*path, get(self))));
         }

@@ -239,6 +239,9 @@ fn errors_name_the_array() {
         replaced("\"rows\":5", "\"rows\":0"),
         "t: `model.memory.rows`: is 0; allowed: 1 to 1048576"
     );
+    let message = replaced("\"columns\":3", "\"columns\":null");
+    let expected = "t: `model.config.memory.columns`: is null; expected a whole number, 0 or more";
+    assert!(message.starts_with(expected), "{message}");
     assert_eq!(
         replaced("[\"read0\",\"write0\"]", "[\"write0\",\"read1\"]"),
         "t: `model.config`: expected heads named read0, read1, …, write0, …, each once, and no shift twice"

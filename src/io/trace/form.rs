@@ -220,17 +220,30 @@ pub(super) struct ConfigForm {
 }
 
 #[derive(Default, Deserialize)]
+#[serde(default)]
 struct MemoryForm {
+    #[serde(deserialize_with = "given")]
     rows: Option<usize>,
+    #[serde(deserialize_with = "given")]
     columns: Option<usize>,
+    #[serde(deserialize_with = "given")]
     initial: Option<Initial>,
 }
 
 #[derive(Default, Deserialize)]
+#[serde(default)]
 struct ControllerForm {
+    #[serde(deserialize_with = "given")]
     kind: Option<Word<ControllerKind>>,
+    #[serde(deserialize_with = "given")]
     size: Option<usize>,
+    #[serde(deserialize_with = "given")]
     layers: Option<usize>,
+}
+
+/// What may be left out, but not be null.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 impl ConfigForm {

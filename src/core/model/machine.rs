@@ -263,20 +263,24 @@ macro_rules! kinds {
     };
 }
 
-#[cfg(not(any(test, feature = "test-machine")))]
-kinds! {
-    /// The Neural Turing Machine.
-    "ntm": Ntm(NtmConfig),
-    /// A controller alone, without memory.
-    "plain": Plain(PlainConfig),
+/// The kinds that everybody has, and more.
+macro_rules! kinds_and {
+    ($($more:tt)*) => {
+        kinds! {
+            /// The Neural Turing Machine.
+            "ntm": Ntm(NtmConfig),
+            /// A controller alone, without memory.
+            "plain": Plain(PlainConfig),
+            $($more)*
+        }
+    };
 }
 
+#[cfg(not(any(test, feature = "test-machine")))]
+kinds_and! {}
+
 #[cfg(any(test, feature = "test-machine"))]
-kinds! {
-    /// The Neural Turing Machine.
-    "ntm": Ntm(NtmConfig),
-    /// A controller alone, without memory.
-    "plain": Plain(PlainConfig),
+kinds_and! {
     /// For tests.
     "appended": Appended(super::appended::AppendedConfig),
 }
@@ -344,7 +348,7 @@ pub struct Workspace<R = f32> {
     /// By the logits, [T, Y and padding]: the derivative of the loss, to be filled in before
     /// [`Model::backward`].
     pub logit: Series<R>,
-    pub(super) scratch: Box<dyn Any + Send>,
+    scratch: Box<dyn Any + Send>,
 }
 
 impl<R: Real> Workspace<R> {

@@ -434,9 +434,9 @@ impl<R: Real> Ntm<'_, R> {
             add(&mut to, &scratch.rows[..]);
         }
         add(tensors[tensor::READ].view_mut(), &scratch.stack.beside);
-        if let [hidden, cell] = &mut tensors[tensor::HIDDEN..] {
-            scratch.stack.add_initial(hidden, cell);
-        }
+        let (others, cell) = tensors.split_at_mut(tensor::CELL);
+        let hidden = &mut others[tensor::HIDDEN];
+        scratch.stack.add_initial(hidden, &mut cell[0]);
     }
 }
 

@@ -172,15 +172,13 @@ impl<R: Real> Machine<R> for PlainConfig {
                 });
             }
         }
-        let [hidden, cell] = &mut gradient.tensors[..] else {
-            return;
-        };
-        for state in [&mut *hidden, cell] {
-            state.as_mut_slice().fill(R::ZERO);
+        for tensor in &mut gradient.tensors {
+            tensor.as_mut_slice().fill(R::ZERO);
         }
+        let (hidden, cell) = gradient.tensors.split_at_mut(1);
         let all = both::<R, Scratch<R>>(traces, workspaces);
         all.clone()
-            .for_each(|(_, _, scratch)| scratch.stack.add_initial(hidden, cell));
+            .for_each(|(_, _, scratch)| scratch.stack.add_initial(&mut hidden[0], &mut cell[0]));
         let (controller, output) = gradient.linears.split_at_mut(layers);
         let stacks = all
             .clone()

@@ -80,6 +80,7 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     let machine = trace.config.machine();
     let again = machine.recompute(&recording.conventions, &recording.trace);
     let (episode, loss) = (episode_again(recording), Losses::again(recording));
+    let rules = trace.config.rules(&recording.conventions);
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
     let episode = episode.unwrap_or_else(|why| {
         let asked = ["input", "target", "mask"].into_iter();
@@ -92,7 +93,7 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
         recording,
         again: &again,
         tolerance,
-        rules: trace.config.rules(&recording.conventions),
+        rules: &rules,
         skip: unchecked.iter().map(|(array, _)| array.clone()).collect(),
         neither: Vec::new(),
         found: Verified {
@@ -141,7 +142,7 @@ struct Check<'a> {
     recording: &'a Recording,
     again: &'a Trace,
     tolerance: f64,
-    rules: Vec<Rule>,
+    rules: &'a [Rule],
     /// Arrays that do not follow from what is known.
     skip: Vec<String>,
     /// How many values of an array are NaN as they were recorded and as they follow.
@@ -186,7 +187,7 @@ impl Check<'_> {
                 self.check(recorded, again, 0.0, |_| 0.0);
             }
         }
-        for rule in &self.rules {
+        for rule in self.rules {
             let name = |array| self.trace.config.array_name(rule.place, array);
             let array = name(rule.array);
             let is_lost = lacks_start(&self.recording.trace, rule);
@@ -218,23 +219,23 @@ impl Check<'_> {
             let (low, high) = spec.range.ends();
             let (values, array) = (series.row(t), trace.array_name(place, spec));
             for (at, &value) in values.iter().enumerate() {
-                let index = [t, at][..spec.dims.len().min(2)].to_vec();
-                self.range(array.clone(), index, value, value.clamp(low, high));
+                let index = &[t, at][..spec.dims.len().min(2)];
+                self.range(&array, index, value, value.clamp(low, high));
             }
             if spec.range == Range::Distribution {
-                self.range(array, vec![t], values.iter().sum(), 1.0);
+                self.range(&array, &[t], values.iter().sum(), 1.0);
             }
         }
     }
 
     /// A value, and the nearest to it that is allowed; of what is no number nothing is said.
-    fn range(&mut self, array: String, index: Vec<usize>, value: f32, nearest: f32) {
+    fn range(&mut self, array: &str, index: &[usize], value: f32, nearest: f32) {
         let excess = (f64::from(value) - f64::from(nearest)).abs();
         if excess > self.tolerance.max(SLACK) {
             let difference = Difference {
                 step: index.first().copied(),
-                array,
-                index,
+                array: array.to_owned(),
+                index: index.to_vec(),
                 first: value,
                 second: nearest,
             };
@@ -250,19 +251,19 @@ impl Check<'_> {
     /// What follows, in the order of the computation.
     fn followed(&mut self, t: usize) {
         let (recorded, again) = (&self.recording.trace, self.again);
-        for rule in self.rules.clone() {
+        for rule in self.rules {
             if rule.array == "memory" {
                 self.memory(t);
                 continue;
             }
-            if t == 0 && lacks_start(recorded, &rule) {
+            if t == 0 && lacks_start(recorded, rule) {
                 continue;
             }
             let of = |trace| part(trace, rule.place, rule.array, t);
             let Some((recorded, again)) = of(recorded).zip(of(again)) else {
                 continue;
             };
-            let size = self.size(&rule, t);
+            let size = self.size(rule, t);
             self.check(recorded, again, 0.0, |_| size);
         }
     }

@@ -132,25 +132,14 @@ impl<R: Real> Machine<R> for AppendedConfig {
         gradient.linears[2].set_gradient(output);
     }
 
-    fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
-        let mut again = recorded.clone();
-        for t in 0..recorded.steps() {
-            let before = recorded.memory_columns.row(t);
-            memory::read(&mut again.heads[..1], t, before);
-            score(&mut again.heads[0], t, before);
-            self.remember(
-                conventions,
-                recorded,
-                t,
-                before,
-                again.memory_columns.row_mut(t + 1),
-            );
+    fn follow(&self, _: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
+        let (heads, memory) = (&mut trace.heads, &mut trace.memory_columns);
+        let (before, after) = memory.previous_and_row_mut(t + 1);
+        match rule.array {
+            "weighting" => score(&mut heads[0], t, before),
+            "read" => memory::read(&mut heads[..1], t, before),
+            _ => append(heads[1].add.row(t), t, before, after),
         }
-        again
-    }
-
-    fn remember(&self, _: &Conventions, trace: &Trace<R>, t: usize, before: &[R], after: &mut [R]) {
-        append(trace.heads[1].add.row(t), t, before, after);
     }
 }
 

@@ -184,36 +184,29 @@ pub trait Machine<R: Real>: Kind {
         gradient: &mut Params<R>,
     );
 
-    /// Every array that follows from others, each from the recorded numbers that it is made of, so that one wrong
-    /// number does not make all wrong that follow. What unknown [`Conventions`] made stays as it is.
+    /// Makes step `t` of one of the [`Kind::rules`] again, in its place, from the arrays that it is made of: M_{t+1} is
+    /// made of M_t and what was written.
     ///
     /// Needs no weights: a trace of any program can be recomputed.
-    fn recompute(&self, _conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
-        recorded.clone()
+    fn follow(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
+        let _ = (conventions, trace, rule, t);
     }
+}
 
-    /// Computes one of the [`Kind::rules`] alone, for a trace in which it was not recorded.
-    fn complete(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule) {
-        let (place, array, again) = (rule.place, rule.array, self.recompute(conventions, trace));
-        if let Some((to, from)) = trace
-            .series_mut(place, array)
-            .zip(again.series(place, array))
-        {
-            to.clone_from(from);
+impl<R: Real> dyn Machine<R> + '_ {
+    /// Every array that follows from others, each from the recorded numbers that it is made of, so that one wrong
+    /// number does not make all wrong that follow. What unknown [`Conventions`] made stays as it is.
+    pub fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
+        let mut again = recorded.clone();
+        let rules = self.rules(conventions);
+        // From the last step to the first, and in a step what comes last first: whatever is read is as it was
+        // recorded.
+        for t in (0..recorded.steps()).rev() {
+            for rule in rules.iter().rev().filter(|rule| rule.unknown.is_none()) {
+                self.follow(conventions, &mut again, rule, t);
+            }
         }
-    }
-
-    /// M_t from M_{t−1}, column after column, and what else was recorded of step `t`.
-    fn remember(
-        &self,
-        conventions: &Conventions,
-        trace: &Trace<R>,
-        t: usize,
-        before: &[R],
-        after: &mut [R],
-    ) {
-        let _ = (conventions, trace, t);
-        after.copy_from_slice(before);
+        again
     }
 }
 

@@ -76,23 +76,8 @@ impl<R: Real> Machine<R> for NtmConfig {
         ntm.set_gradients(traces, workspaces, gradient);
     }
 
-    fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
-        recompute::recompute(self, conventions, recorded)
-    }
-
-    fn complete(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule) {
-        recompute::complete(self, conventions, trace, rule);
-    }
-
-    fn remember(
-        &self,
-        conventions: &Conventions,
-        trace: &Trace<R>,
-        t: usize,
-        before: &[R],
-        after: &mut [R],
-    ) {
-        recompute::write(self, conventions, &trace.heads, t, before, after);
+    fn follow(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
+        recompute::follow(self, conventions, trace, rule, t);
     }
 }
 

@@ -113,7 +113,8 @@ pub enum Size {
     Row,
 }
 
-/// What follows from what in a Neural Turing Machine: the stages of every head, the reads, the memory.
+/// What follows from what in a Neural Turing Machine, in the order of the computation: the stages of every head, the
+/// reads, the memory.
 pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> {
     let heads = || (0..config.heads()).map(Place::Head);
     let unknown_turns = matches!(conventions.turns, Turns::Unknown(_)).then_some(Words::Turns);
@@ -157,120 +158,57 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         let place = rule.place;
         std::iter::once(rule).chain(stages(place))
     });
-    of_heads.chain(reads).chain([memory]).collect()
-}
-
-/// As [`super::Machine::recompute`].
-pub(super) fn recompute<R: Real>(
-    config: &NtmConfig,
-    conventions: &Conventions,
-    recorded: &Trace<R>,
-) -> Trace<R> {
-    let mut again = recorded.clone();
-    let steps = again.steps();
-    again.norms.resize(steps);
-    let Trace {
-        heads,
-        memory_columns,
-        norms,
-        ..
-    } = &mut again;
-    // From the last step to the first, and in a step what comes last first: whatever is read is as it was
-    // recorded.
-    for t in (0..steps).rev() {
-        let (before, after) = memory_columns.previous_and_row_mut(t + 1);
-        let norms = norms.row_mut(t);
-        let mut score = |heads: &mut [HeadTrace<R>], seen: &[R]| {
-            score(config, &conventions.scoring, heads, t, seen, norms);
-        };
-        match (&conventions.turns, config.order) {
-            (Turns::Together, Order::ReadFirst) => {
-                memory::read_and_write(heads, t, before, after);
-                address_again(heads, t);
-                score(heads, before);
-            }
-            (Turns::Together, Order::WriteFirst) => {
-                let (readers, writers) = heads.split_at_mut(config.read_heads);
-                memory::read(readers, t, after);
-                address_again(readers, t);
-                score(readers, after);
-                memory::write(writers, t, before, after);
-                address_again(writers, t);
-                score(writers, before);
-            }
-            (Turns::InTurn(order), _) => {
-                let last = in_turn(order, heads, t, before, |_, head, seen| {
-                    if !head[0].is_write() {
-                        memory::read(head, t, seen);
-                    }
-                    address_again(head, t);
-                    score(head, seen);
-                });
-                after.copy_from_slice(&last);
-            }
-            (Turns::Unknown(_), _) => address_again(heads, t),
-        }
+    let mut all: Vec<_> = of_heads.chain(reads).chain([memory]).collect();
+    if config.order == Order::WriteFirst {
+        // Write heads, the memory, read heads.
+        all.sort_by_key(|rule| match rule.place {
+            Place::Head(head) if head < config.read_heads => 2,
+            Place::Machine => 1,
+            _ => 0,
+        });
     }
-    again
+    all
 }
 
-/// As [`super::Machine::complete`].
-pub(super) fn complete<R: Real>(
+/// As [`super::Machine::follow`].
+pub(super) fn follow<R: Real>(
     config: &NtmConfig,
     conventions: &Conventions,
     trace: &mut Trace<R>,
     rule: &Rule,
+    t: usize,
 ) {
+    let (heads, n) = (&mut trace.heads, trace.norms.width());
+    let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
     let Place::Head(head) = rule.place else {
-        return;
-    };
-    let stage = Stage::ALL
-        .into_iter()
-        .find(|stage| stage.makes() == rule.array);
-    let mut norms = vec![R::ZERO; trace.norms.width()];
-    for t in 0..trace.steps() {
-        let heads = &mut trace.heads;
-        if let Some(stage) = stage {
-            again(stage, &mut heads[head..=head], t);
-            continue;
-        }
-        let mut see = |head: &mut [HeadTrace<R>], seen: &[R]| match rule.array {
-            "read" => memory::read(head, t, seen),
-            _ => score(config, &conventions.scoring, head, t, seen, &mut norms),
+        return match &conventions.turns {
+            Turns::InTurn(order) => {
+                let last = in_turn(order, heads, t, before, |_, _, _| ());
+                after.copy_from_slice(&last);
+            }
+            _ => memory::write(&heads[config.read_heads..], t, before, after),
         };
-        let (before, after) = (trace.memory_columns.row(t), trace.memory_columns.row(t + 1));
-        if let Turns::InTurn(order) = &conventions.turns {
+    };
+    if let Some(stage) = Stage::ALL
+        .into_iter()
+        .find(|stage| stage.makes() == rule.array)
+    {
+        return again(stage, &mut heads[head], t);
+    }
+    let see = |head: &mut [HeadTrace<R>], seen: &[R]| match rule.array {
+        "read" => memory::read(head, t, seen),
+        _ => score(config, &conventions.scoring, head, t, seen, n),
+    };
+    match (&conventions.turns, config.order) {
+        (Turns::InTurn(order), _) => {
             in_turn(order, heads, t, before, |index, this, seen| {
                 if index == head {
                     see(this, seen);
                 }
             });
-            continue;
         }
-        let is_late = config.order == Order::WriteFirst && head < config.read_heads;
-        see(
-            &mut heads[head..=head],
-            if is_late { after } else { before },
-        );
-    }
-}
-
-/// M_t from M_{t−1} and what the write heads did in step `t`. Of unknown [`Turns`] nothing is known.
-pub(super) fn write<R: Real>(
-    config: &NtmConfig,
-    conventions: &Conventions,
-    heads: &[HeadTrace<R>],
-    t: usize,
-    before: &[R],
-    after: &mut [R],
-) {
-    let Turns::InTurn(order) = &conventions.turns else {
-        return memory::write(&heads[config.read_heads..], t, before, after);
-    };
-    after.copy_from_slice(before);
-    for &index in order.iter().filter(|&&index| heads[index].is_write()) {
-        let stood = after.to_vec();
-        memory::write(&heads[index..=index], t, &stood, after);
+        (_, Order::WriteFirst) if head < config.read_heads => see(&mut heads[head..=head], after),
+        _ => see(&mut heads[head..=head], before),
     }
 }
 
@@ -297,19 +235,19 @@ fn in_turn<R: Real>(
     memory
 }
 
-/// The similarities of all heads at one step with the memory that they see.
+/// The similarities of heads at one step with the `n` rows of the memory that they see.
 fn score<R: Real>(
     config: &NtmConfig,
     scoring: &Scoring,
     heads: &mut [HeadTrace<R>],
     t: usize,
     seen: &[R],
-    norms: &mut [R],
+    n: usize,
 ) {
     let epsilon = R::from_f64(config.similarity_epsilon);
     let at_least = |x: R| if x < epsilon { epsilon } else { x };
     let over: &dyn Fn(R, R) -> R = match scoring {
-        Scoring::Cosine => return score::forward(heads, t, seen, epsilon, norms),
+        Scoring::Cosine => return score::forward(heads, t, seen, epsilon, &mut vec![R::ZERO; n]),
         Scoring::Unknown { .. } => return,
         Scoring::CosineAdded => &|k, m| k * m + epsilon,
         Scoring::CosineAtLeast => &|k, m| at_least(k * m),
@@ -317,7 +255,6 @@ fn score<R: Real>(
         Scoring::Dot => &|_, _| R::ONE,
     };
     let sum = |products: &mut dyn Iterator<Item = R>| products.fold(R::ZERO, |sum, x| sum + x);
-    let n = norms.len();
     for head in heads {
         let (key, similarity) = head.key_and_similarity(t);
         let length = sum(&mut key.iter().map(|&k| k * k)).sqrt();
@@ -329,26 +266,17 @@ fn score<R: Real>(
     }
 }
 
-/// Every stage behind the similarity from the recorded stage before it.
-fn address_again<R: Real>(heads: &mut [HeadTrace<R>], t: usize) {
-    for stage in Stage::ALL.into_iter().rev() {
-        again(stage, heads, t);
-    }
-}
-
 kernel! {
-    /// One stage of these heads at one step.
-    fn again<'a, R>(simd; stage: Stage, heads: &'a mut [HeadTrace<R>], t: usize) {
-        for head in heads {
-            stage.forward(simd, head, t);
-        }
+    /// One stage of a head at one step.
+    fn again<'a, R>(simd; stage: Stage, head: &'a mut HeadTrace<R>, t: usize) {
+        stage.forward(simd, head, t);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kind, Model};
+    use crate::model::{Kind, Machine, Model};
     use crate::task::{Copy, Task};
 
     fn recorded(order: Order) -> (NtmConfig, Trace<f32>) {
@@ -366,19 +294,15 @@ mod tests {
     }
 
     fn again(config: &NtmConfig, trace: &Trace<f32>) -> Trace<f32> {
-        recompute(config, &Conventions::default(), trace)
+        let machine: &dyn Machine<f32> = config;
+        machine.recompute(&Conventions::default(), trace)
     }
 
     #[test]
     fn what_the_machine_did_comes_out_again_to_the_bit() {
         for order in [Order::ReadFirst, Order::WriteFirst] {
-            let (config, mut trace) = recorded(order);
-            let again = again(&config, &trace);
-            if order == Order::WriteFirst {
-                // Of two memories in a step one has its norms kept: which, is of no account.
-                trace.norms = again.norms.clone();
-            }
-            assert_eq!(again, trace);
+            let (config, trace) = recorded(order);
+            assert_eq!(again(&config, &trace), trace);
         }
     }
 
@@ -417,7 +341,9 @@ mod tests {
                 let of_head =
                     |rule: &&Rule| rule.place == Place::Head(head) && rule.array != "weighting";
                 for rule in config.rules(&conventions).iter().filter(of_head) {
-                    complete(&config, &conventions, &mut trace, rule);
+                    for t in 0..trace.steps() {
+                        follow(&config, &conventions, &mut trace, rule, t);
+                    }
                 }
                 assert_eq!(trace, honest, "{order:?}, head {head}");
             }

@@ -21,7 +21,9 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
         }
         let lacks_start = lacks_start(&recording.trace, &rule);
         let (conventions, trace) = (&recording.conventions, &mut recording.trace);
-        config.machine().complete(conventions, trace, &rule);
+        for t in 0..trace.steps() {
+            config.machine().follow(conventions, trace, &rule, t);
+        }
         if let Some(series) = trace
             .series_mut(rule.place, rule.array)
             .filter(|_| lacks_start)
@@ -103,11 +105,10 @@ fn absent(recording: &Recording, needs: impl IntoIterator<Item = String>) -> Opt
     }
 }
 
-/// True when the memories follow from each other.
-pub(super) fn memory_follows(config: &ModelConfig, recording: &Recording) -> bool {
-    let rules = config.rules(&recording.conventions);
-    let rule = rules.iter().find(|rule| rule.array == "memory");
-    rule.is_some_and(|rule| obstacle(config, recording, rule).is_none())
+/// How the memories follow from each other, where they do.
+pub(super) fn memory_rule(config: &ModelConfig, recording: &Recording) -> Option<Rule> {
+    let mut rules = config.rules(&recording.conventions).into_iter();
+    rules.find(|rule| rule.array == "memory" && obstacle(config, recording, rule).is_none())
 }
 
 /// Why the loss does not follow from the answer, if it does not.

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::follows::{complete, memory_follows};
+use super::follows::{complete, memory_rule};
 use super::form::{AskedForm, MachineForm, TimeForm, title};
 use super::npz::{META, Members};
 use super::source::{ArraySource, Inline};
@@ -464,29 +464,25 @@ impl Memories {
         recording: &mut Recording,
     ) -> (Vec<bool>, Option<Vec<f32>>) {
         let steps = recording.episode.steps();
-        let is_rebuilt = memory_follows(config, recording);
+        let rule = memory_rule(config, recording);
         let [_, m] = recording.trace.memory_size();
-        let mut memory = std::mem::take(&mut recording.trace.memory_columns);
-        memory.resize(steps + 1);
-        let size = memory.width();
+        let (conventions, trace) = (&recording.conventions, &mut recording.trace);
+        trace.memory_columns.resize(steps + 1);
+        let size = trace.memory_columns.width();
         let mut are_written = Vec::new();
         for t in 0..=steps {
-            let written = self.at(t, steps, size);
+            let (written, memory) = (self.at(t, steps, size), &mut trace.memory_columns);
             are_written.push(written.is_some());
-            match written {
-                Some(rows) => table::memory_columns(rows, m, memory.row_mut(t)),
-                None if t > 0 && is_rebuilt => {
-                    let (before, after) = memory.previous_and_row_mut(t);
-                    let conventions = &recording.conventions;
-                    let (machine, trace) = (config.machine(), &recording.trace);
-                    machine.remember(conventions, trace, t - 1, before, after);
+            match (written, &rule) {
+                (Some(rows), _) => table::memory_columns(rows, m, memory.row_mut(t)),
+                (None, Some(rule)) if t > 0 => {
+                    config.machine().follow(conventions, trace, rule, t - 1);
                 }
-                None => memory.row_mut(t).fill(ABSENT),
+                _ => memory.row_mut(t).fill(ABSENT),
             }
         }
-        recording.trace.memory_columns = memory;
         let all = self.0.remove("memory");
-        if size > 0 && all.is_none() && !is_rebuilt {
+        if size > 0 && all.is_none() && rule.is_none() {
             recording.absent.push("memory".to_owned());
         }
         (are_written, all.and(self.0.remove("memory.initial")))

@@ -29,7 +29,7 @@ use tapescope::model::config::ControllerKind::{Feedforward, Lstm};
 use tapescope::model::config::{ControllerKind, HeadColumns, NtmConfig};
 use tapescope::model::controller::{feedforward, lstm};
 use tapescope::model::head::HeadGradient;
-use tapescope::model::{HeadTrace, Model, Params, TOGETHER, Trace, Workspace, addressing};
+use tapescope::model::{Draw, HeadTrace, Model, Params, TOGETHER, Trace, Workspace, addressing};
 use tapescope::task::{Copy, Episode, Task};
 use tapescope::train::{self, Clip, Optimizer, OptimizerConfig, Trainer, TrainingConfig};
 
@@ -89,7 +89,11 @@ fn recorded(kind: ControllerKind, rows: usize, write_heads: usize, steps: usize)
     let mut config = NtmConfig::new(task().inputs(), task().outputs());
     (config.rows, config.write_heads, config.controller.kind) = (rows, write_heads, kind);
     let (machine, mut trace) = (Model::new(config.clone(), 1), Trace::new(&config));
-    machine.run(&Array2::from_elem((steps, config.inputs), 0.5), &mut trace);
+    machine.run(
+        &Array2::from_elem((steps, config.inputs), 0.5),
+        Draw::default(),
+        &mut trace,
+    );
     (machine, trace)
 }
 
@@ -491,7 +495,7 @@ mod episode {
             };
             learning.forward();
             for (trace, workspace) in learning.traces.iter().zip(&mut learning.workspaces) {
-                train::logit_gradient(&learning.episode, trace, 1.0, &mut workspace.logit);
+                train::logit_gradient(&learning.episode, trace, 1.0, &mut workspace.by.logit);
             }
             learning
         }
@@ -501,7 +505,7 @@ mod episode {
         }
 
         fn forward(&mut self) {
-            let inputs = iter::repeat_n(&self.episode.input, self.traces.len());
+            let inputs = iter::repeat_n((&self.episode.input, Draw::default()), self.traces.len());
             self.machine.run_together(inputs, 1 << 24, &mut self.traces);
         }
 
@@ -519,15 +523,12 @@ mod episode {
         fn new((kind, rows, batch): Machine) -> Self {
             let training = TrainingConfig {
                 optimizer: optimizer::RMS_PROP,
-                final_rate: 1.0,
-                settled_below: 0.0,
-                settled_rate: 0.1,
                 clip: Clip::Elementwise(10.0),
                 batch,
                 sequences: u64::MAX,
-                seed: 1,
                 validation_every: u64::MAX,
                 validation_episodes: 1,
+                ..TrainingConfig::default()
             };
             let (machine, _) = recorded(kind, rows, 1, 1);
             Self(Trainer::new(task(), machine.config, training, 1))

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
-use tapescope::model::{Model, ModelConfig, NtmConfig, Trace};
+use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, Trace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, OptimizerConfig, Trainer, TrainingConfig};
 
@@ -82,7 +82,11 @@ fn forward(task: Task, model: ModelConfig) -> Box<dyn FnMut() -> usize> {
     let mut index = 0;
     Box::new(move || {
         let episode = task.episode(1, index);
-        machine.run_together(once(&episode.input), 0, from_mut(&mut trace));
+        machine.run_together(
+            once((&episode.input, Draw::default())),
+            0,
+            from_mut(&mut trace),
+        );
         index += 1;
         1
     })
@@ -102,15 +106,12 @@ fn train(
             momentum: 0.9,
             epsilon: 1e-4,
         },
-        final_rate: 1.0,
-        settled_below: 0.0,
-        settled_rate: 0.1,
         clip: Clip::Elementwise(10.0),
         batch,
         sequences: u64::MAX,
-        seed: 1,
         validation_every: u64::MAX,
         validation_episodes: 1,
+        ..TrainingConfig::default()
     };
     let mut trainer = Trainer::new(task, model, training, threads);
     Box::new(move || {

@@ -2,7 +2,7 @@
 //! machine leave the heap alone.
 
 use tapescope::model::config::{ControllerConfig, ControllerKind};
-use tapescope::model::{Model, NtmConfig, Params, Trace, Workspace};
+use tapescope::model::{Draw, Model, NtmConfig, Params, Trace, Workspace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
 
@@ -41,13 +41,15 @@ fn main() {
             let episodes = [length, length.div_ceil(2), 1]
                 .map(|length| task.clone().with_size(length).episode(1, 0));
             let before = dhat::HeapStats::get().total_blocks;
-            let inputs = episodes.iter().map(|episode| &episode.input);
+            let inputs = episodes
+                .iter()
+                .map(|episode| (&episode.input, Draw::default()));
             machine.run_together(inputs, usize::MAX, &mut traces);
             for (episode, (trace, workspace)) in
                 episodes.iter().zip(traces.iter().zip(&mut workspaces))
             {
                 score(episode, trace, &mut loss[..episode.steps()]);
-                logit_gradient(episode, trace, 1.0, &mut workspace.logit);
+                logit_gradient(episode, trace, 1.0, &mut workspace.by.logit);
             }
             machine.backward(&traces, &mut workspaces, &mut gradient);
             clip(&mut gradient, Clip::Elementwise(10.0));

@@ -301,13 +301,8 @@ fn the_figures_of_a_run_are_those_of_its_log_and_its_weights() {
     let trained = weights::read(&folder.path().join("run/weights.safetensors")).unwrap();
     assert_eq!(trained.evaluation, Some(best));
 
-    let measured = tapescope::train::evaluate(
-        &trained.machine,
-        &trained.experiment.task.with_size(2),
-        5,
-        20,
-        1,
-    );
+    let task = trained.experiment.task.clone().with_size(2);
+    let measured = trained.exam(&task, 5, 20).measure(1).mean;
     let arguments = [
         "eval",
         "run",

@@ -2,7 +2,8 @@
 //! other: `model/appended.rs` is one file and one line of the registry.
 
 use tapescope::io::{Experiment, checkpoint, trace, weights};
-use tapescope::train::{HistoryPoint, Recording, Trainer, evaluate};
+use tapescope::model::Draw;
+use tapescope::train::{HistoryPoint, Recording, Trainer};
 
 const PRESET: &str = r#"{
     "name": "appended",
@@ -49,7 +50,7 @@ fn any_kind_of_machine_learns_and_is_written_and_read() {
     };
     let read = weights::from_bytes(&weights::to_bytes(&whole), "appended").unwrap();
     assert_eq!(read, whole);
-    let measured = |threads| evaluate(&read.machine, &read.experiment.task, 7, 30, threads);
+    let measured = |threads| read.exam(&read.experiment.task, 7, 30).measure(threads);
     assert_eq!(measured(1), measured(2));
 }
 
@@ -79,7 +80,14 @@ fn any_kind_of_machine_is_recorded_and_verified() {
     );
     let found = trace::verify(&honest, 0.0);
     assert_eq!(found.outcome(), trace::Outcome::Holds);
-    for array in ["read0.weighting", "read0.read", "memory", "output", "loss"] {
+    for array in [
+        "read0.noise",
+        "read0.weighting",
+        "read0.read",
+        "memory",
+        "output",
+        "loss",
+    ] {
         assert!(
             found.checked.iter().any(|checked| checked == array),
             "{array}"
@@ -89,20 +97,33 @@ fn any_kind_of_machine_is_recorded_and_verified() {
         found.given,
         ["logit", "read0.key", "write0.add"].map(str::to_owned)
     );
+    let first_wrong = |tampered: &Recording| {
+        let found = trace::verify(&read(tampered), 1e-6).comparison.first;
+        found.map(|first| (first.array, first.index))
+    };
     let mut tampered = recording.clone();
     tampered.trace.heads[0].weighting.row_mut(3)[1] += 0.25;
-    let first = trace::verify(&read(&tampered), 1e-6)
-        .comparison
-        .first
-        .unwrap();
-    assert_eq!(
-        (first.array.as_str(), first.index),
-        ("read0.weighting", vec![3, 1])
-    );
-    assert!(
-        trace::replay(&honest, machine, 0.0)
-            .unwrap()
-            .first
-            .is_none()
-    );
+    let weighting = ("read0.weighting".to_owned(), vec![3, 1]);
+    assert_eq!(first_wrong(&tampered), Some(weighting));
+    // The noise is that of the seed, the episode and the sample.
+    let mut tampered = recording.clone();
+    tampered.trace.heads[0].noise.row_mut(2)[4] -= 0.01;
+    let noise = ("read0.noise".to_owned(), vec![2, 4]);
+    assert_eq!(first_wrong(&tampered), Some(noise));
+    let draw = Draw {
+        sample: 3,
+        ..Draw::of(7, 1)
+    };
+    let (task, episode) = (&experiment.task, recording.episode.clone());
+    let mut other = Recording::of(machine, task, episode, Some(draw));
+    assert_ne!(other.trace.heads[0].noise, recording.trace.heads[0].noise);
+    assert_eq!(read(&other).recording.origin, Some(draw));
+    assert_eq!(first_wrong(&other), None);
+    other.origin = recording.origin;
+    assert!(first_wrong(&other).is_some());
+    // Weights run on the noise that was recorded, also where nothing says which it was.
+    let replayed = |recording: &Recording| trace::replay(&read(recording), machine, 0.0).unwrap();
+    assert!(replayed(&recording).first.is_none());
+    other.origin = None;
+    assert!(replayed(&other).first.is_none());
 }

@@ -56,6 +56,7 @@ fn the_page_lists_every_array() {
             Range::AtLeast(least) => format!("{least} or more"),
             Range::Within(least, most) => format!("{least} to {most}"),
             Range::Distribution => "shares, sum 1".to_owned(),
+            Range::Uniform => "drawn between 0 and 1".to_owned(),
         };
         let (name, made) = (&array.name, spec.equation);
         format!("| `{name}` | {dims} | {symbol} | {values} | {made} |")

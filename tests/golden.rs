@@ -7,7 +7,7 @@ use tapescope::math::Series;
 use tapescope::model::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, VectorActivation,
 };
-use tapescope::model::{Model, ModelConfig, NtmConfig, Params, Trace, Workspace};
+use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, Params, Trace, Workspace};
 use tapescope::task::{Copy, Episode, Task};
 use tapescope::train::{Clip, Optimizer, OptimizerConfig, clip, logit_gradient, score};
 
@@ -84,19 +84,20 @@ impl Case {
 
     fn run(&self) -> Trace<f64> {
         let mut trace = Trace::new(&self.machine.config);
-        self.machine.run(&self.episode.input, &mut trace);
+        self.machine
+            .run(&self.episode.input, Draw::default(), &mut trace);
         trace
     }
 
     /// The gradient of `scale` × the summed cross-entropy.
     fn gradient(&self, machine: &Model<f64>, scale: f64) -> (f64, Params<f64>) {
         let mut trace = Trace::new(&machine.config);
-        machine.run(&self.episode.input, &mut trace);
+        machine.run(&self.episode.input, Draw::default(), &mut trace);
         let mut loss = vec![0.0; trace.steps()];
         let bits = score(&self.episode, &trace, &mut loss).bits;
         let mut gradient = Params::zeros(&machine.config);
         let mut workspace = [Workspace::new(&machine.config)];
-        logit_gradient(&self.episode, &trace, scale, &mut workspace[0].logit);
+        logit_gradient(&self.episode, &trace, scale, &mut workspace[0].by.logit);
         machine.backward(&[trace], &mut workspace, &mut gradient);
         (bits * std::f64::consts::LN_2, gradient)
     }
@@ -292,7 +293,7 @@ fn the_machine_that_ships_computes_the_same_in_f32() {
                 .for_each(|(to, &from)| *to = from as f32);
         }
         let mut trace = Trace::new(&machine.config);
-        machine.run(&case.episode.input, &mut trace);
+        machine.run(&case.episode.input, Draw::default(), &mut trace);
         let same = |what: &str, narrow: &Series<f32>, wide: &Series<f64>| {
             for (narrow, wide) in narrow.as_slice().iter().zip(wide.as_slice()) {
                 let close = (f64::from(*narrow) - wide).abs() <= 2e-5 * wide.abs().max(1.0);

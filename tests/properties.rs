@@ -4,7 +4,7 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use tapescope::model::config::{ControllerConfig, ControllerKind, InitialWeighting, ShiftForm};
-use tapescope::model::{Kind, Model, NtmConfig, Trace};
+use tapescope::model::{Draw, Kind, Model, NtmConfig, Trace};
 
 fn configs() -> impl Strategy<Value = NtmConfig> {
     let sizes = (1_usize..40, 1_usize..9, 1_usize..4, 1_usize..4, 0_usize..3);
@@ -52,7 +52,7 @@ fn machine(config: NtmConfig, seed: u64, scale: f32) -> Model<f32> {
 fn run(machine: &Model<f32>, steps: usize) -> Trace<f32> {
     let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((7 * t + 3 * x) as f32).sin());
     let mut trace = Trace::new(&machine.config);
-    machine.run(&input, &mut trace);
+    machine.run(&input, Draw::default(), &mut trace);
     trace
 }
 
@@ -107,7 +107,7 @@ proptest! {
         let mut reused = run(&machine, 9);
         let fresh = run(&machine, 4);
         let input = Array2::from_shape_fn((4, 3), |(t, x)| ((7 * t + 3 * x) as f32).sin());
-        machine.run(&input, &mut reused);
+        machine.run(&input, Draw::default(), &mut reused);
         prop_assert!(reused == fresh);
     }
 }

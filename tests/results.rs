@@ -7,7 +7,7 @@ use std::fs;
 use tapescope::io::{Trained, weights};
 use tapescope::model::Model;
 use tapescope::task::{Measure, Task};
-use tapescope::train::{Measurement, UNSEEN_SEED, measure, optimum};
+use tapescope::train::{Measurement, UNSEEN_SEED, optimum};
 
 fn shipped(name: &str) -> Trained {
     let mut machines = weights::shipped().into_iter();
@@ -72,8 +72,11 @@ impl Skill {
     }
 
     /// How much is wrong with what a machine does, in words; `None` where it can do it.
-    fn lost(&self, machine: &Model<f32>, task: &Task) -> Option<String> {
-        let found = measure(machine, task, UNSEEN_SEED, self.episodes, 1).mean;
+    fn lost(&self, trained: &Trained, task: &Task) -> Option<String> {
+        let found = trained
+            .exam(task, UNSEEN_SEED, self.episodes)
+            .measure(1)
+            .mean;
         let best = optimum(task, UNSEEN_SEED, self.episodes).unwrap_or(0.0);
         let is_kept =
             found.bits_per_sequence - best <= self.most_bits && found.perfect >= self.least_perfect;
@@ -118,18 +121,19 @@ fn every_shipped_machine_has_its_skill() {
     for skill in skills {
         let trained = shipped(skill.name);
         let task = skill.task(&trained);
-        assert_eq!(skill.lost(&trained.machine, &task), None);
+        assert_eq!(skill.lost(&trained, &task), None);
         // A bound that an untrained machine keeps would hold nothing.
-        let untrained = Model::new(trained.machine.config.clone(), 1);
+        let machine = Model::new(trained.machine.config.clone(), 1);
+        let untrained = Trained { machine, ..trained };
         assert!(skill.lost(&untrained, &task).is_some(), "{}", skill.name);
     }
 }
 
 fn measured(name: &str, size: usize, rows: usize, episodes: usize) -> Measurement {
-    let trained = shipped(name);
-    let machine = trained.machine.with_rows(rows).unwrap();
-    let task = trained.experiment.task.with_size(size);
-    measure(&machine, &task, UNSEEN_SEED, episodes, 1)
+    let mut trained = shipped(name);
+    trained.machine = trained.machine.with_rows(rows).unwrap();
+    let task = trained.experiment.task.clone().with_size(size);
+    trained.exam(&task, UNSEEN_SEED, episodes).measure(1)
 }
 
 #[test]
@@ -153,7 +157,7 @@ fn what_fails_for_want_of_rows_is_done_on_rows_enough() {
 fn no_machine_overruns_its_memory_in_what_it_was_trained_on() {
     for trained in weights::shipped() {
         let task = &trained.experiment.task;
-        let found = measure(&trained.machine, task, UNSEEN_SEED, 20, 1);
+        let found = trained.exam(task, UNSEEN_SEED, 20).measure(1);
         let name = &trained.experiment.name;
         assert_eq!((found.overrun, found.enough), (0, 0), "{name}");
     }
@@ -263,7 +267,7 @@ fn the_table_of_the_suite_is_of_these_machines() {
     ] {
         let trained = shipped(name);
         let task = trained.experiment.task.clone().with_size(size);
-        let found = measure(&trained.machine, &task, UNSEEN_SEED, 100, 2).mean;
+        let found = trained.exam(&task, UNSEEN_SEED, 100).measure(2).mean;
         let said = table[&(name.to_owned(), at.to_owned(), rows.to_owned())];
         let found = [
             found.bits_per_sequence,

@@ -18,6 +18,7 @@ fn trained(source: &str) -> Trained {
         wrong_bits: 0.5,
         scored_bits: 4.0,
         perfect: 0.75,
+        redundancy: Some(0.5),
     };
     Trained {
         machine: Model::new(experiment.model.clone(), 3),
@@ -26,6 +27,7 @@ fn trained(source: &str) -> Trained {
             sequences: 100,
             seconds: 0.5,
             training_bits: 2.5,
+            training_redundancy: Some(0.75),
             validation: evaluation,
         }],
         evaluation: Some(evaluation),

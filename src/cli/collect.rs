@@ -12,7 +12,7 @@ use crate::figure::curves::{Curve, learning_curves};
 use crate::io::measurement::Number;
 use crate::io::sweep::{Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json};
 use crate::io::{RunFolder, label, picture, weights};
-use crate::train::{Spread, UNSEEN_SEED, evaluate, thin};
+use crate::train::{Spread, UNSEEN_SEED, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
@@ -254,7 +254,7 @@ fn never_started(found: &Found) {
 fn fresh(run: &Run, episodes: usize) -> Option<f64> {
     let trained = RunFolder::weights_at(&run.folder).and_then(|path| weights::read(&path));
     let trained = trained.inspect_err(|error| note(&format!("{error}; not measured")));
-    let (machine, task) = (trained.ok()?.machine, &run.experiment.task);
-    let result = evaluate(&machine, task, UNSEEN_SEED, episodes, threads(None));
-    Some(result.bits_per_sequence)
+    let trained = trained.ok()?;
+    let exam = trained.exam(&run.experiment.task, UNSEEN_SEED, episodes);
+    Some(exam.measure(threads(None)).mean.bits_per_sequence)
 }

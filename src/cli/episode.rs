@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{from_zero, machine, note, refuse, rows, up_to};
 use crate::io::{Experiment, Trained, bits, label, trace};
-use crate::model::ModelConfig;
+use crate::model::{Draw, ModelConfig};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Part, Recording, UNSEEN_SEED, Work};
 
@@ -18,7 +18,7 @@ pub(super) struct Chosen {
     pub(super) task: Task,
     pub(super) episode: Episode,
     /// The seed and the index that draw it; `None` when its bits were given by hand.
-    pub(super) origin: Option<(u64, u64)>,
+    pub(super) origin: Option<Draw>,
 }
 
 /// The options that say which episode of a machine is recorded.
@@ -135,9 +135,10 @@ impl EpisodeArgs {
             task = task.with_repeats(repeats);
         }
         check_size(name, config, &task)?;
-        let origin = (self.seed.unwrap_or(UNSEEN_SEED), self.episode.unwrap_or(0));
+        let (seed, index) = (self.seed.unwrap_or(UNSEEN_SEED), self.episode.unwrap_or(0));
+        let origin = Draw::of(seed, index);
         Ok(Chosen {
-            episode: task.episode(origin.0, origin.1),
+            episode: task.episode(seed, index),
             task,
             origin: Some(origin),
         })
@@ -145,11 +146,12 @@ impl EpisodeArgs {
 
     /// What the machine does in the episode; `name` is what was typed for the machine.
     pub(super) fn record(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
-        let chosen = self.choose(name, trained)?;
-        let recording = Recording {
-            origin: chosen.origin,
-            ..Recording::of(&trained.machine, &chosen.task, chosen.episode)
-        };
+        let Chosen {
+            task,
+            episode,
+            origin,
+        } = self.choose(name, trained)?;
+        let recording = Recording::of(&trained.machine, &task, episode, origin);
         note_overrun(name, &recording);
         Ok(recording)
     }

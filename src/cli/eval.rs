@@ -13,7 +13,7 @@ use super::{
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure, Task};
-use crate::train::{Evaluation, Measurement, Part, UNSEEN_SEED, Work, measure, optimum};
+use crate::train::{Evaluation, Measurement, Part, Redundancy, UNSEEN_SEED, Work, optimum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,8 @@ Examples:
 `bits` is the summed cross-entropy of the answer in bits per sequence, the measure of the paper, as its mean \
 and half the width of the 95 % interval about it (1.96 standard errors), and `median`, which a few bad \
 episodes do not move; `wrong` is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
-episodes without a wrong bit; `optimum`, for N-grams, is what the best predictor needs on the same \
+episodes without a wrong bit; `redundancy`, of a machine trained with a penalty on it, is how much its heads attend \
+to the same rows, or to many (0: each to one of its own); `optimum`, for N-grams, is what the best predictor needs on the same \
 episodes. The episodes come from a seed of their own (1000000 unless given), so the \
 machine has not been trained on them. Where writes reach rows that are already written, a line says so, and on \
 how many rows they would not; the suite then measures on a power of two of rows where they do not, too.";
@@ -139,7 +140,7 @@ impl Eval {
         } = asked;
         for task in cases {
             let threads = threads(self.threads);
-            let measured = measure(&trained.machine, task, self.seed, *episodes, threads);
+            let measured = trained.exam(task, self.seed, *episodes).measure(threads);
             let optimum = optimum(task, self.seed, *episodes);
             if self.json {
                 let line = measurement_json(name, trained, task, self.seed, &measured, optimum);
@@ -212,9 +213,13 @@ impl Eval {
         let optimum = task
             .optimum(&task.episode(self.seed, 0))
             .map_or("", |_| "   optimum");
+        let redundancy = match trained.experiment.training.redundancy {
+            Redundancy::Off => "",
+            _ => " redundancy",
+        };
         writeln!(
             out,
-            "{:>6}{repeats}      bits         ±    median     wrong   of bits  perfect{optimum}",
+            "{:>6}{repeats}      bits         ±    median     wrong   of bits  perfect{redundancy}{optimum}",
             task.measure().name()
         )
     }
@@ -235,6 +240,7 @@ fn line(
         wrong_bits,
         scored_bits,
         perfect,
+        redundancy,
         ..
     } = &measured.mean;
     write!(
@@ -244,6 +250,9 @@ fn line(
         measured.median,
         100.0 * perfect
     )?;
+    if let Some(redundancy) = redundancy {
+        write!(out, " {redundancy:>10.4}")?;
+    }
     if let Some(optimum) = optimum {
         write!(out, " {optimum:>9.3}")?;
     }

@@ -10,7 +10,7 @@ use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
 use crate::io::{Trained, paper, weights};
 use crate::task::Task;
-use crate::train::{Measurement, Part, Work, chance, measure, optimum};
+use crate::train::{Measurement, Part, Work, chance, optimum};
 
 /// The most rows that a machine is measured on because those of its training were too few.
 const MOST_ROWS: usize = 1 << 14;
@@ -155,7 +155,7 @@ impl Suite<'_> {
                 trained,
                 task,
             } = &case;
-            let measured = measure(&trained.machine, task, seed, episodes, self.threads);
+            let measured = trained.exam(task, seed, episodes).measure(self.threads);
             let config = &trained.machine.config;
             if self.format == Format::Json {
                 let line = comparison_json(name, trained, task, seed, &measured, optimum, chance);

@@ -272,15 +272,21 @@ impl Report {
         if let Some(best) = &self.best {
             writeln!(
                 out,
-                "best validation of {}: {:.3} bits and {:.2} wrong bits per sequence, {:.1}% perfect",
+                "best validation of {}: {:.3} bits and {:.2} wrong bits per sequence, {:.1}% perfect{}",
                 self.validations,
                 best.bits_per_sequence,
                 best.wrong_bits,
-                100.0 * best.perfect
+                100.0 * best.perfect,
+                redundancy(best.redundancy)
             )?;
         }
         Ok(next(out, &self.path)?)
     }
+}
+
+/// What is said of the redundancy of the heads, where there is a penalty on it.
+fn redundancy(mean: Option<f64>) -> String {
+    mean.map_or_else(String::new, |mean| format!(", redundancy {mean:.4}"))
 }
 
 /// Where the weights are, and what can be done with them.
@@ -329,16 +335,19 @@ impl Progress {
         self.bar.set_position(done);
         if self.bar.message().is_empty() {
             let (bits, wrong) = (update.bits, update.wrong);
+            let redundancy = redundancy(update.redundancy);
             self.bar
-                .set_message(format!("{bits:.1} bits, {wrong:.1} wrong"));
+                .set_message(format!("{bits:.1} bits, {wrong:.1} wrong{redundancy}"));
         }
     }
 
     fn validated(&self, point: &HistoryPoint) {
         let measured = &point.validation;
         let result = format!(
-            "{:.3} bits, {:.2} wrong per sequence",
-            measured.bits_per_sequence, measured.wrong_bits
+            "{:.3} bits, {:.2} wrong per sequence{}",
+            measured.bits_per_sequence,
+            measured.wrong_bits,
+            redundancy(measured.redundancy)
         );
         if self.is_terminal {
             self.bar.set_message(result);

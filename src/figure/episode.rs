@@ -421,7 +421,7 @@ impl<'a> Figure<'a> {
         let recording = self.recording;
         let (task, measure) = (recording.task.name(), recording.task.size_name());
         let size = recording.episode.size;
-        let origin = match recording.origin {
+        let origin = match recording.origin.map(|drawn| (drawn.seed, drawn.episode)) {
             Some((seed, 0)) => format!(", seed {seed}"),
             Some((seed, episode)) => format!(", seed {seed}, episode {episode}"),
             None => String::new(),

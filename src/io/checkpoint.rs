@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::measurement::{EvaluationForm, Number, PointForm};
+use super::measurement::{EvaluationForm, PointForm, SinceForm};
 use super::weights::{self, GENERATOR, Metadata};
 use super::{Error, Experiment, file};
 use crate::model::Model;
@@ -33,12 +33,6 @@ struct StateForm {
     since_validation: SinceForm,
     history: Vec<PointForm>,
     best: Option<EvaluationForm>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SinceForm {
-    sequences: u64,
-    bits: Number,
 }
 
 /// Writes a checkpoint of a run of this experiment.
@@ -84,16 +78,12 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::R
 
 impl From<&State> for StateForm {
     fn from(state: &State) -> Self {
-        let (bits, sequences) = state.since_validation;
         Self {
             sequences: state.sequences,
             updates: state.optimizer.updates,
             overflows: state.overflows,
             nanoseconds: u64::try_from(state.time.as_nanos()).unwrap_or(u64::MAX),
-            since_validation: SinceForm {
-                sequences,
-                bits: Number(bits),
-            },
+            since_validation: SinceForm(state.since_validation),
             history: state.history.iter().copied().map(PointForm).collect(),
             best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
         }
@@ -151,10 +141,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         sequences: form.sequences,
         time: Duration::from_nanos(form.nanoseconds),
         overflows: form.overflows,
-        since_validation: (
-            form.since_validation.bits.0,
-            form.since_validation.sequences,
-        ),
+        since_validation: form.since_validation.0,
     };
     Ok((experiment, state))
 }
@@ -168,7 +155,7 @@ impl StateForm {
             format!("`sequences` is {}; the run has {all}", self.sequences)
         } else if !in_order.is_sorted_by(|a, b| a < b) {
             "the `history` is not in the order of its sequences, or goes beyond them".to_owned()
-        } else if self.since_validation.sequences > self.sequences {
+        } else if self.since_validation.0.sequences > self.sequences {
             "`since_validation` has more sequences than there were".to_owned()
         } else if self.updates < 0 {
             format!("`updates` is {}; expected 0 or more", self.updates)
@@ -212,7 +199,8 @@ mod tests {
             square
                 .zip([f32::INFINITY, -0.0])
                 .for_each(|(to, value)| *to = value);
-            state.since_validation.0 += 0.1 + 0.2;
+            state.since_validation.bits += 0.1 + 0.2;
+            state.since_validation.redundancy += 0.7;
             write(&path, &experiment, &state).unwrap();
             let (read_experiment, again) = read(&path).unwrap();
             assert_eq!(read_experiment, experiment);
@@ -255,7 +243,7 @@ mod tests {
             order.contains("the `history` is not in the order"),
             "{order}"
         );
-        let since = said(&|state| state.since_validation.1 = 13);
+        let since = said(&|state| state.since_validation.sequences = 13);
         assert!(since.contains("`since_validation` has more"), "{since}");
         let updates = said(&|state| state.optimizer.updates = -1);
         assert!(

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
-use crate::train::{Evaluation, HistoryPoint, Measurement};
+use crate::train::{Evaluation, HistoryPoint, Measurement, Since};
 
 /// One measurement of the machine that is called `name` as one line of JSON, beside the optimum over the same
 /// episodes.
@@ -106,6 +106,8 @@ struct EvaluationKeys {
     scored_bits: f64,
     #[serde(with = "number")]
     perfect: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    redundancy: Option<f64>,
 }
 
 /// [`HistoryPoint`] in JSON.
@@ -121,8 +123,25 @@ struct PointKeys {
     seconds: f64,
     #[serde(with = "number")]
     training_bits: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    training_redundancy: Option<f64>,
     #[serde(with = "EvaluationKeys")]
     validation: Evaluation,
+}
+
+/// [`Since`] in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct SinceForm(#[serde(with = "SinceKeys")] pub(super) Since);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Since")]
+struct SinceKeys {
+    sequences: u64,
+    #[serde(with = "number")]
+    bits: f64,
+    #[serde(default)]
+    redundancy: f64,
 }
 
 /// A number as logs have it, NaN and infinities too.
@@ -187,17 +206,19 @@ mod tests {
             sequences: 10,
             seconds: 0.5,
             training_bits: f64::NAN,
+            training_redundancy: Some(0.25),
             validation: Evaluation {
                 episodes: 2,
                 bits_per_sequence: f64::INFINITY,
                 wrong_bits: 1.5,
                 scored_bits: 8.0,
                 perfect: 0.0,
+                redundancy: None,
             },
         };
         let line = file::json(&PointForm(point));
         assert!(
-            line.contains(r#""training_bits":"NaN","validation":{"episodes":2,"bits_per_sequence":"Infinity","wrong_bits":1.5,"#),
+            line.contains(r#""training_bits":"NaN","training_redundancy":0.25,"validation":{"episodes":2,"bits_per_sequence":"Infinity","wrong_bits":1.5,"#),
             "{line}"
         );
         let read = |line: &str| serde_json::from_str(line).map(|form: PointForm| form.0);

@@ -18,7 +18,8 @@ use super::error::{choices, nearest, plain};
 use super::measurement::{EvaluationForm, PointForm};
 use super::{Error, Experiment, file, room};
 use crate::model::{Model, ModelConfig, Params, Shape};
-use crate::train::{Evaluation, HistoryPoint};
+use crate::task::Task;
+use crate::train::{Evaluation, Exam, HistoryPoint};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 4 << 30;
@@ -57,6 +58,17 @@ pub struct Trained {
 }
 
 impl Trained {
+    /// This machine on episodes 0 .. `episodes` of a seed.
+    pub fn exam<'a>(&'a self, task: &'a Task, seed: u64, episodes: usize) -> Exam<'a> {
+        Exam {
+            machine: &self.machine,
+            task,
+            redundancy: self.experiment.training.redundancy,
+            seed,
+            episodes,
+        }
+    }
+
     /// SHA-256 of the weights; see [`sha256`].
     pub fn sha256(&self) -> String {
         sha256(&self.machine)

@@ -91,7 +91,11 @@ mod tests {
         config.rows = 8;
         let mut trace = Trace::new(&config);
         let machine = Model::<f32>::new(config, 1);
-        machine.run(&ndarray::Array2::zeros((1, 3)), &mut trace);
+        machine.run(
+            &ndarray::Array2::zeros((1, 3)),
+            crate::model::Draw::default(),
+            &mut trace,
+        );
         trace.heads.swap_remove(0)
     }
 

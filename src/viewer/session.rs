@@ -13,7 +13,7 @@ use super::worker::{Request, Shown};
 use crate::figure::{Scalar, scalars};
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{HeadTrace, ModelConfig, NtmConfig, Overrun};
+use crate::model::{Draw, HeadTrace, ModelConfig, NtmConfig, Overrun};
 use crate::player::Stage;
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
@@ -52,7 +52,7 @@ pub struct Asked {
     /// The episode.
     pub episode: Episode,
     /// The seed and the index that draw it; `None` when its bits were given by hand.
-    pub origin: Option<(u64, u64)>,
+    pub origin: Option<Draw>,
 }
 
 /// An episode that cannot be drawn again, and the task that it is of.
@@ -543,12 +543,15 @@ impl Session {
         machine: &Machine,
         task: &Task,
         episode: &Episode,
-        origin: Option<(u64, u64)>,
+        origin: Option<Draw>,
         fits: bool,
     ) {
         if machine.task.name() == task.name() {
             (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
-            if let Some((seed, 0)) = origin {
+            if let Some(Draw {
+                seed, episode: 0, ..
+            }) = origin
+            {
                 self.wish.seed = seed;
             }
         }
@@ -601,7 +604,9 @@ impl Session {
 
 /// Where the bits of an episode come from.
 fn drawn(recording: &Recording, seed: &str, by_hand: &str) -> String {
-    let of_seed = recording.origin.map(|(drawn, _)| format!("{seed}{drawn}"));
+    let of_seed = recording
+        .origin
+        .map(|drawn| format!("{seed}{}", drawn.seed));
     of_seed.unwrap_or_else(|| by_hand.to_owned())
 }
 

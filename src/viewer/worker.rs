@@ -419,7 +419,7 @@ fn play(machine: &Model<f32>, task: &Task, wish: &Wish) -> Recording {
     if wish.flipped.is_empty() && wish.given.is_none() {
         return Recording::new(machine, task, wish.seed, 0);
     }
-    Recording::of(machine, task, wish.episode(task))
+    Recording::of(machine, task, wish.episode(task), None)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ fn what_is_written_reads_back_byte_for_byte() {
         assert_eq!(read.config, machine.config);
         assert_eq!(read.recording.task, recording.task);
         assert_eq!(read.recording.episode, recording.episode);
-        assert_eq!(read.recording.origin, Some((7, 2)));
+        assert_eq!(read.recording.origin, Some(Draw::of(7, 2)));
         assert_eq!(read.recording.loss, recording.loss);
         assert_eq!(read.recording.trace.heads, recording.trace.heads);
         assert_eq!(
@@ -167,7 +167,7 @@ fn values_that_are_not_numbers_survive() {
 #[test]
 fn an_episode_by_hand_has_no_seed() {
     let (machine, recording) = record(TINY);
-    let by_hand = Recording::of(&machine, &recording.task, recording.episode.clone());
+    let by_hand = Recording::of(&machine, &recording.task, recording.episode.clone(), None);
     let written = json(&machine, &by_hand);
     assert!(written.contains(r#""seed":null,"episode":null"#));
     let read = opened(&written);

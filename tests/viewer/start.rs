@@ -219,7 +219,7 @@ fn a_window_begins_on_the_episode_at_the_step_with_the_head_that_are_asked_for()
             asked: Some(Asked {
                 task: task.clone(),
                 episode: episode.clone(),
-                origin: Some((seed, index)),
+                origin: Some(tapescope::model::Draw::of(seed, index)),
             }),
             step: Some(last),
             head: Some("R0".to_owned()),

@@ -1,11 +1,11 @@
 //! The gradient checker: central differences against what back-propagation says.
 
-use rand::rngs::Xoshiro256PlusPlus;
+use super::random::Random;
 use rand::{RngExt, SeedableRng};
 
 /// Values in (−1, 1): unequal, so that no derivative hides behind a sum that is constant.
 pub(crate) fn random_vector(seed: u64, len: usize) -> Vec<f64> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut random = Random::seed_from_u64(seed);
     (0..len)
         .map(|_| 2.0 * random.random::<f64>() - 1.0)
         .collect()

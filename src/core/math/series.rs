@@ -29,6 +29,12 @@ impl<R: Copy + Default> Series<R> {
         self.data.resize(steps * self.width);
     }
 
+    /// Makes room for `steps` rows of `width` values; what they are is left open.
+    pub fn reshape(&mut self, steps: usize, width: usize) {
+        self.width = width;
+        self.resize(steps);
+    }
+
     /// Values per step.
     pub fn width(&self) -> usize {
         self.width

@@ -1,7 +1,7 @@
 //! A memory that is only appended to, read by the dot product: the smallest machine that is not a Turing machine, and
 //! there for tests: a kind of machine is one file and one line of the registry.
 //!
-//! In step t: w_i = q_t·M(i), r_t = Σ w_i·M(i), which the output sees; then row t is a_t. q and a are linear in x.
+//! In step t: w_i = q_t·M(i) + u_i with u drawn, r_t = Σ w_i·M(i), which the output sees; then row t is a_t. q and a are linear in x.
 
 use std::any::Any;
 
@@ -56,7 +56,7 @@ impl Kind for AppendedConfig {
             (_, "input") => self.0[0],
             (_, "logit" | "output") => self.0[1],
             (_, "memory") => self.0[2] * M,
-            (_, "norms") | (Place::Head(0), "weighting") => self.0[2],
+            (_, "norms") | (Place::Head(0), "weighting" | "noise") => self.0[2],
             (Place::Head(0), "key" | "read") | (Place::Head(1), "add") => M,
             _ => 0,
         }
@@ -65,7 +65,7 @@ impl Kind for AppendedConfig {
     fn rules(&self, _: &Conventions) -> Vec<Rule> {
         let (reads, all) = (Place::Head(0), Place::Machine);
         vec![
-            Rule::new(reads, "weighting", &[(reads, "key"), (all, "memory")], Size::Largest),
+            Rule::new(reads, "weighting", &[(reads, "key"), (reads, "noise"), (all, "memory")], Size::Largest),
             Rule::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Memory),
             Rule::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::One),
         ]
@@ -106,8 +106,8 @@ impl<R: Real> Machine<R> for AppendedConfig {
         gradient: &mut Params<R>,
     ) {
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (logit, (by_read, [by_key, by_add])) = workspace.parts_mut::<Scratch<R>>();
-            by_read.backward(&params.linears[2], logit);
+            let (by, (by_read, [by_key, by_add])) = workspace.parts_mut::<Scratch<R>>();
+            by_read.backward(&params.linears[2], &by.logit);
             for series in [&mut *by_key, by_add] {
                 series.resize(trace.steps());
                 series.as_mut_slice().fill(R::ZERO);
@@ -117,6 +117,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
             for (t, i) in (0..trace.steps()).flat_map(before) {
                 let (row, by_read) = (rows.row(i), by_read.gradient.row(t));
                 let by_w: R = row.iter().zip(by_read).map(|(&m, &by)| m * by).sum();
+                let by_w = by.weightings[0].row(t).get(i).map_or(by_w, |&by| by_w + by);
                 let (w, key) = (reader.weighting.row(t)[i], reader.key.row(t));
                 for m in 0..M {
                     by_key.row_mut(t)[m] += by_w * row[m];
@@ -143,10 +144,10 @@ impl<R: Real> Machine<R> for AppendedConfig {
     }
 }
 
-/// w_i = q·M(i).
+/// w_i = q·M(i) + u_i.
 fn score<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
     let w = head.weighting.row_mut(t);
-    w.fill(R::ZERO);
+    w.copy_from_slice(head.noise.row(t));
     for (column, &q) in columns.chunks_exact(w.len()).zip(head.key.row(t)) {
         w.iter_mut().zip(column).for_each(|(w, &m)| *w += q * m);
     }

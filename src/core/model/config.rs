@@ -368,6 +368,8 @@ impl Kind for NtmConfig {
             (Place::Machine, "raw") => padded(self.head_outputs()),
             (Place::Machine, "features") => self.features(),
             (Place::Machine, "norms") => self.rows,
+            // Nothing is drawn.
+            (Place::Head(_), "noise") => 0,
             (Place::Head(head), "read") if head >= self.read_heads => 0,
             (Place::Head(head), "erase" | "add") if head < self.read_heads => 0,
             _ => array.dims.iter().map(axis).product(),

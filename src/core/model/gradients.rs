@@ -1,6 +1,6 @@
 //! Every gradient of every kind of machine, held to central differences.
 
-use super::{Kind, Model, ModelConfig, NtmConfig, Params, PlainConfig, Trace, Workspace};
+use super::{Draw, Kind, Model, ModelConfig, NtmConfig, Params, PlainConfig, Trace, Workspace};
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
 use crate::model::config::{
@@ -28,11 +28,21 @@ fn config(kind: ControllerKind, layers: usize, form: ShiftForm) -> NtmConfig {
 
 /// Values for the gradient by the logits, [T, Y].
 fn set_upstream<R: Real>(workspace: &mut Workspace<R>, steps: usize, values: &[f64]) {
-    workspace.logit.resize(steps);
+    workspace.by.logit.resize(steps);
     for (t, values) in values.chunks(values.len() / steps).enumerate() {
-        for (to, &from) in workspace.logit.row_mut(t).iter_mut().zip(values) {
+        for (to, &from) in workspace.by.logit.row_mut(t).iter_mut().zip(values) {
             *to = R::from_f64(from);
         }
+    }
+}
+
+/// Values for the gradient by the weightings of every head but the second, which has no penalty on it.
+fn set_weightings(workspace: &mut Workspace<f64>, trace: &Trace<f64>) {
+    let pairs = trace.heads.iter().zip(&mut workspace.by.weightings);
+    for (index, (head, by)) in pairs.enumerate().filter(|(index, _)| *index != 1) {
+        by.reshape(trace.steps(), head.weighting.width());
+        let values = random_vector(7 + index as u64, by.as_slice().len());
+        by.as_mut_slice().copy_from_slice(&values);
     }
 }
 
@@ -50,7 +60,9 @@ fn episodes_side_by_side_have_the_sum_of_their_gradients() {
             let gradient_of = |episodes: std::ops::Range<usize>| {
                 let count = episodes.len();
                 let mut traces = vec![Trace::new(&machine.config); count];
-                machine.run_together(inputs[episodes.clone()].iter(), usize::MAX, &mut traces);
+                let inputs = inputs[episodes.clone()].iter();
+                let inputs = inputs.map(|input| (input, Draw::default()));
+                machine.run_together(inputs, usize::MAX, &mut traces);
                 let workspace = |_| Workspace::new(&machine.config);
                 let mut workspaces: Vec<_> = (0..count).map(workspace).collect();
                 for (workspace, index) in workspaces.iter_mut().zip(episodes) {
@@ -100,12 +112,13 @@ fn check(config: impl Into<ModelConfig>) {
     let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let upstream = random_vector(2, STEPS * 2);
     let mut trace = Trace::new(&machine.config);
-    machine.run(&input, &mut trace);
+    machine.run(&input, Draw::default(), &mut trace);
     let mut gradient = Params::zeros(&machine.config);
     let mut workspace = Workspace::new(&machine.config);
     set_upstream(&mut workspace, STEPS, &upstream);
     // One step outside the answer.
-    workspace.logit.row_mut(1).fill(0.0);
+    workspace.by.logit.row_mut(1).fill(0.0);
+    set_weightings(&mut workspace, &trace);
     machine.backward(
         std::slice::from_ref(&trace),
         std::slice::from_mut(&mut workspace),
@@ -144,11 +157,15 @@ fn check(config: impl Into<ModelConfig>) {
                     }
                 }
                 let mut trace = Trace::new(&moved.config);
-                moved.run(&input, &mut trace);
-                (0..STEPS)
-                    .flat_map(|t| trace.logit.row(t).iter().zip(workspace.logit.row(t)))
-                    .map(|(z, u)| z * u)
-                    .sum()
+                moved.run(&input, Draw::default(), &mut trace);
+                let logits = (0..STEPS)
+                    .flat_map(|t| trace.logit.row(t).iter().zip(workspace.by.logit.row(t)));
+                let heads = trace.heads.iter().zip(&workspace.by.weightings);
+                let weightings = heads.flat_map(|(head, by)| {
+                    let weighting = head.weighting.as_slice().iter();
+                    weighting.zip(by.as_slice())
+                });
+                logits.chain(weightings).map(|(value, u)| value * u).sum()
             },
         );
     }
@@ -235,8 +252,12 @@ fn a_memory_kept_in_part_gives_the_same_bits() {
         let gradient = |limit: usize| {
             let mut trace = [Trace::new(&machine.config)];
             // A longer episode before must leave nothing behind.
-            machine.run_together([&Array2::zeros((30, 3))].into_iter(), limit, &mut trace);
-            machine.run_together([&input].into_iter(), limit, &mut trace);
+            machine.run_together(
+                [(&Array2::zeros((30, 3)), Draw::default())].into_iter(),
+                limit,
+                &mut trace,
+            );
+            machine.run_together([(&input, Draw::default())].into_iter(), limit, &mut trace);
             let (mut workspace, mut gradient) = (
                 [Workspace::new(&machine.config)],
                 Params::zeros(&machine.config),
@@ -259,7 +280,7 @@ fn a_workspace_keeps_nothing_of_the_episode_before() {
     let mut gradient = |steps: usize, workspace: &mut [Workspace<f32>]| {
         let input =
             Array2::from_shape_fn((steps, 3), |(t, x)| ((steps * 7 + t * 3 + x) as f32).sin());
-        machine.run_together([&input].into_iter(), 0, &mut trace);
+        machine.run_together([(&input, Draw::default())].into_iter(), 0, &mut trace);
         let mut gradient = Params::zeros(&machine.config);
         set_upstream(&mut workspace[0], steps, &random_vector(2, steps * 2));
         machine.backward(&trace, workspace, &mut gradient);

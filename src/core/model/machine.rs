@@ -9,16 +9,16 @@ use std::fmt::Debug;
 
 use ndarray::Array2;
 use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
 
 use super::config::{NtmConfig, Order};
+use super::noise::{Draw, Noise};
 use super::params::{Params, Shape};
 use super::plain::PlainConfig;
 use super::recompute::{Conventions, Rule};
 use super::trace::{ArraySpec, Place, Trace};
 use crate::keys::{ConfigError, Field, Keys, Table, Words};
 use crate::math::matrix::padded;
-use crate::math::{Real, Series};
+use crate::math::{Random, Real, Series};
 
 /// How many episodes go through the machine side by side when it learns.
 pub use crate::math::matrix::TOGETHER;
@@ -175,7 +175,7 @@ pub trait Machine<R: Real>: Kind {
     fn scratch(&self) -> Box<dyn Any + Send>;
 
     /// Sets `gradient` to the derivative, by every weight, of the summed loss of recorded episodes (longest
-    /// first) whose derivative by the logits stands in [`Workspace::logit`].
+    /// first) whose derivative by what the machine did stands in [`Workspace::by`].
     fn backward(
         &self,
         params: &Params<R>,
@@ -190,23 +190,6 @@ pub trait Machine<R: Real>: Kind {
     /// Needs no weights: a trace of any program can be recomputed.
     fn follow(&self, conventions: &Conventions, trace: &mut Trace<R>, rule: &Rule, t: usize) {
         let _ = (conventions, trace, rule, t);
-    }
-}
-
-impl<R: Real> dyn Machine<R> + '_ {
-    /// Every array that follows from others, each from the recorded numbers that it is made of, so that one wrong
-    /// number does not make all wrong that follow. What unknown [`Conventions`] made stays as it is.
-    pub fn recompute(&self, conventions: &Conventions, recorded: &Trace<R>) -> Trace<R> {
-        let mut again = recorded.clone();
-        let rules = self.rules(conventions);
-        // From the last step to the first, and in a step what comes last first: whatever is read is as it was
-        // recorded.
-        for t in (0..recorded.steps()).rev() {
-            for rule in rules.iter().rev().filter(|rule| rule.unknown.is_none()) {
-                self.follow(conventions, &mut again, rule, t);
-            }
-        }
-        again
     }
 }
 
@@ -335,12 +318,21 @@ pub struct Model<R = f32> {
     pub params: Params<R>,
 }
 
-/// The gradient by the logits, and what a machine needs on the way back; allocated once and reused.
+/// The derivative of the loss by what a machine did in an episode, to be filled in before [`Model::backward`].
+#[derive(Debug)]
+pub struct Upstream<R = f32> {
+    /// By the logits, [T, Y and padding].
+    pub logit: Series<R>,
+    /// By the weightings themselves, a series [T, N] for each head that has a penalty on them; of width 0 for one
+    /// that has none. What comes through the logits is not among it.
+    pub weightings: Vec<Series<R>>,
+}
+
+/// Where gradients enter, and what a machine needs on the way back; allocated once and reused.
 #[derive(Debug)]
 pub struct Workspace<R = f32> {
-    /// By the logits, [T, Y and padding]: the derivative of the loss, to be filled in before
-    /// [`Model::backward`].
-    pub logit: Series<R>,
+    /// By what the machine did.
+    pub by: Upstream<R>,
     scratch: Box<dyn Any + Send>,
 }
 
@@ -348,15 +340,18 @@ impl<R: Real> Workspace<R> {
     /// Scratch for machines of this configuration.
     pub fn new(config: &ModelConfig) -> Self {
         Self {
-            logit: Series::new(padded(config.outputs())),
+            by: Upstream {
+                logit: Series::new(padded(config.outputs())),
+                weightings: vec![Series::new(0); config.heads()],
+            },
             scratch: config.machine::<R>().scratch(),
         }
     }
 
-    /// The gradient by the logits, and the scratch of the kind of machine for which it was made.
-    pub(super) fn parts_mut<T: 'static>(&mut self) -> (&Series<R>, &mut T) {
+    /// Where gradients enter, and the scratch of the kind of machine for which it was made.
+    pub(super) fn parts_mut<T: 'static>(&mut self) -> (&Upstream<R>, &mut T) {
         let scratch = self.scratch.downcast_mut();
-        (&self.logit, scratch.unwrap_or_else(|| other_kind()))
+        (&self.by, scratch.unwrap_or_else(|| other_kind()))
     }
 }
 
@@ -368,7 +363,7 @@ pub(super) fn both<'a, R: Real, T: 'static>(
     traces.iter().zip(workspaces).map(|(trace, workspace)| {
         let scratch = workspace.scratch.downcast_ref();
         let scratch = scratch.unwrap_or_else(|| other_kind());
-        (trace, &workspace.logit, scratch)
+        (trace, &workspace.by.logit, scratch)
     })
 }
 
@@ -381,7 +376,7 @@ impl<R: Real> Model<R> {
     /// A machine with random weights. `config` has been validated.
     pub fn new(config: impl Into<ModelConfig>, seed: u64) -> Self {
         let config = config.into();
-        let params = Params::random(&config, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        let params = Params::random(&config, &mut Random::seed_from_u64(seed));
         Self { config, params }
     }
 
@@ -400,10 +395,15 @@ impl<R: Real> Model<R> {
     }
 
     /// Runs one episode, [T, X], and records everything in `trace`.
-    pub fn run(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
+    pub fn run<'a>(
+        &self,
+        input: &Array2<f32>,
+        noise: impl Into<Noise<'a, R>>,
+        trace: &mut Trace<R>,
+    ) {
         trace.memory_every = 1;
         trace.resize(input.nrows());
-        self.load(input, trace);
+        self.load(input, noise.into(), trace);
         let traces = std::slice::from_mut(trace);
         self.config.machine().run(&self.params, traces);
     }
@@ -413,16 +413,16 @@ impl<R: Real> Model<R> {
     /// that all M_t take more than `limit` values is kept in part and written again on the way back, to the same
     /// bits.
     ///
-    /// `traces` has a trace for every input, and the longest input comes first.
+    /// `traces` has a trace for every input, and the longest input comes first; each has its own noise.
     pub fn run_together<'a>(
         &self,
-        inputs: impl Iterator<Item = &'a Array2<f32>>,
+        inputs: impl Iterator<Item = (&'a Array2<f32>, Draw)>,
         limit: usize,
         traces: &mut [Trace<R>],
     ) {
-        for (input, trace) in inputs.zip(&mut *traces) {
+        for ((input, draw), trace) in inputs.zip(&mut *traces) {
             trace.resize_for_training(input.nrows(), limit);
-            self.load(input, trace);
+            self.load(input, draw.into(), trace);
         }
         let machine = self.config.machine();
         for traces in traces.chunks_mut(TOGETHER) {
@@ -430,8 +430,9 @@ impl<R: Real> Model<R> {
         }
     }
 
-    /// Gives a trace, which has room for it, its input.
-    fn load(&self, input: &Array2<f32>, trace: &mut Trace<R>) {
+    /// Gives a trace, which has room for it, what it is not computed: its input and its noise.
+    fn load(&self, input: &Array2<f32>, noise: Noise<'_, R>, trace: &mut Trace<R>) {
+        noise.fill(trace);
         assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
         for (to, &from) in trace.input.as_mut_slice().iter_mut().zip(input) {
             *to = R::from_f64(f64::from(from));

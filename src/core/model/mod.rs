@@ -10,6 +10,7 @@ mod gradients;
 pub mod head;
 mod machine;
 pub mod memory;
+mod noise;
 mod ntm;
 mod overrun;
 mod params;
@@ -22,8 +23,9 @@ mod window;
 
 pub use config::NtmConfig;
 pub use machine::{
-    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Workspace, head_name,
+    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Upstream, Workspace, head_name,
 };
+pub use noise::{Draw, Noise};
 pub use overrun::{Overrun, peak};
 pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};
 pub use plain::PlainConfig;

@@ -10,7 +10,7 @@ use super::addressing::{address, address_backward};
 use super::config::{HeadColumns, InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::head::{HeadGradient, activate, activate_backward};
-use super::machine::{Machine, TOGETHER, Workspace, both, together};
+use super::machine::{Machine, TOGETHER, Upstream, Workspace, both, together};
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
@@ -248,14 +248,15 @@ impl<R: Real> Ntm<'_, R> {
     fn backward_together(&self, traces: &[Trace<R>], workspaces: &mut [Workspace<R>]) {
         let stack = self.stack();
         for workspace in &mut *workspaces {
-            let (logit, scratch) = workspace.parts_mut::<Scratch<R>>();
-            scratch.reset(logit.steps());
-            scratch.seen.backward(self.output(), logit);
+            let (by, scratch) = workspace.parts_mut::<Scratch<R>>();
+            scratch.reset(by.logit.steps());
+            scratch.seen.backward(self.output(), &by.logit);
         }
         for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
             let running = traces.partition_point(|trace| trace.steps() > t);
             for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
-                self.remember_backward(t, trace, workspace.parts_mut().1);
+                let (by, scratch) = workspace.parts_mut();
+                self.remember_backward(t, trace, by, scratch);
             }
             together!(running, workspaces, |workspaces| {
                 let scratches = workspaces
@@ -267,14 +268,20 @@ impl<R: Real> Ntm<'_, R> {
     }
 
     /// Through output, writes, reads and addressing of one step, to what the heads emitted.
-    fn remember_backward(&self, t: usize, trace: &Trace<R>, scratch: &mut Scratch<R>) {
+    fn remember_backward(
+        &self,
+        t: usize,
+        trace: &Trace<R>,
+        by: &Upstream<R>,
+        scratch: &mut Scratch<R>,
+    ) {
         let seen = scratch.seen.gradient.row(t);
         let (d_hidden, d_reads) = seen.split_at(self.config.controller.size);
         add(scratch.stack.top(), d_hidden);
         add(&mut scratch.stack.beside, d_reads);
         match self.config.order {
-            Order::ReadFirst => self.memory_backward(t, trace, scratch),
-            Order::WriteFirst => self.written_first_backward(t, trace, scratch),
+            Order::ReadFirst => self.memory_backward(t, trace, by, scratch),
+            Order::WriteFirst => self.written_first_backward(t, trace, by, scratch),
         }
         let d_raw = scratch.raw.row_mut(t);
         let heads = trace.heads.iter().zip(&scratch.heads).zip(&scratch.columns);
@@ -284,7 +291,13 @@ impl<R: Real> Ntm<'_, R> {
     }
 
     /// Through writes, reads and addressing to M_{t−1}, which all heads saw.
-    fn memory_backward(&self, t: usize, trace: &Trace<R>, scratch: &mut Scratch<R>) {
+    fn memory_backward(
+        &self,
+        t: usize,
+        trace: &Trace<R>,
+        by: &Upstream<R>,
+        scratch: &mut Scratch<R>,
+    ) {
         let Scratch {
             stack,
             memory: d_memory,
@@ -322,13 +335,20 @@ impl<R: Real> Ntm<'_, R> {
                 d_memory,
             );
         }
+        add_upstream(&by.weightings, t, gradients);
         address_backward(&trace.heads, t, gradients);
         score::backward(&trace.heads, t, gradients, seen, d_memory, rows);
     }
 
     /// [`Order::WriteFirst`]: through reads and the addressing of the read heads to M_t, then through writes
     /// and the addressing of the write heads to M_{t−1}.
-    fn written_first_backward(&self, t: usize, trace: &Trace<R>, scratch: &mut Scratch<R>) {
+    fn written_first_backward(
+        &self,
+        t: usize,
+        trace: &Trace<R>,
+        by: &Upstream<R>,
+        scratch: &mut Scratch<R>,
+    ) {
         let Scratch {
             stack,
             memory: d_memory,
@@ -341,6 +361,7 @@ impl<R: Real> Ntm<'_, R> {
         } = scratch;
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
         let (by_readers, by_writers) = gradients.split_at_mut(readers.len());
+        let (on_readers, on_writers) = by.weightings.split_at(readers.len());
         let before = window.at(trace, writers, t, self.epsilon);
         let after = after.at(writers, t, before);
         memory::reads_backward(
@@ -351,9 +372,11 @@ impl<R: Real> Ntm<'_, R> {
             &stack.beside,
             d_memory,
         );
+        add_upstream(on_readers, t, by_readers);
         address_backward(readers, t, by_readers);
         score::backward(readers, t, by_readers, after, d_memory, rows);
         memory::writes_backward(writers, t, before.columns, by_writers, d_memory, write);
+        add_upstream(on_writers, t, by_writers);
         address_backward(writers, t, by_writers);
         score::backward(writers, t, by_writers, before, d_memory, rows);
     }
@@ -422,6 +445,13 @@ impl<R: Real> Ntm<'_, R> {
         let (others, cell) = tensors.split_at_mut(tensor::CELL);
         let hidden = &mut others[tensor::HIDDEN];
         scratch.stack.add_initial(hidden, &mut cell[0]);
+    }
+}
+
+/// Adds the gradients by the weightings of step `t` that do not come through what was done with them.
+fn add_upstream<R: Real>(weightings: &[Series<R>], t: usize, gradients: &mut [HeadGradient<R>]) {
+    for (from, by) in weightings.iter().zip(gradients) {
+        add(&mut by.weighting[..], from.row(t));
     }
 }
 

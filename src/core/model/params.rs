@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use rand::RngExt;
-use rand::rngs::Xoshiro256PlusPlus;
 
 use super::machine::AsKind;
-use crate::math::{Linear, Matrix, Real};
+use crate::math::{Linear, Matrix, Random, Real};
 
 /// Every tensor of a machine, before any of them is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,7 +154,7 @@ impl<R: Real> Params<R> {
     }
 
     /// As each tensor is before training; see [`Start`].
-    pub fn random(kind: &impl AsKind, random: &mut Xoshiro256PlusPlus) -> Self {
+    pub fn random(kind: &impl AsKind, random: &mut Random) -> Self {
         let mut params = Self::zeros(kind);
         let shape = Arc::clone(&params.shape);
         let starts = shape.starts();

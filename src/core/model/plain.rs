@@ -156,9 +156,9 @@ impl<R: Real> Machine<R> for PlainConfig {
         let (stack, layers) = (self.stack(params), self.controller.layers);
         for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
             for workspace in &mut *workspaces {
-                let (logit, scratch) = workspace.parts_mut::<Scratch<R>>();
-                scratch.stack.reset(logit.steps());
-                scratch.seen.backward(&params.linears[layers], logit);
+                let (by, scratch) = workspace.parts_mut::<Scratch<R>>();
+                scratch.stack.reset(by.logit.steps());
+                scratch.seen.backward(&params.linears[layers], &by.logit);
             }
             for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
                 let running = traces.partition_point(|trace| trace.steps() > t);

@@ -37,6 +37,8 @@ pub enum Range {
     Within(f32, f32),
     /// The values of the last axis are shares of 1.
     Distribution,
+    /// Noise: drawn, every number between 0 and 1 as likely as any other; see [`super::Draw`].
+    Uniform,
 }
 
 impl Range {
@@ -46,7 +48,7 @@ impl Range {
             Self::Any => (f32::NEG_INFINITY, f32::INFINITY),
             Self::AtLeast(least) => (least, f32::INFINITY),
             Self::Within(least, most) => (least, most),
-            Self::Distribution => (0.0, 1.0),
+            Self::Distribution | Self::Uniform => (0.0, 1.0),
         }
     }
 }
@@ -114,7 +116,7 @@ macro_rules! arrays {
 }
 
 use ArraySpec as Spec;
-use Range::{Any, AtLeast, Distribution, Within};
+use Range::{Any, AtLeast, Distribution, Uniform, Within};
 
 arrays! {
     /// Everything a machine computed in one episode. All series have one row per step, but where something else
@@ -180,6 +182,8 @@ arrays! {
             "initial", &["n"], "w_0", Distribution,
             "w before the first step: all on row 0, or the softmax of learned logits; elsewhere perhaps all 0",
         ),
+        /// What the head draws, [T, N]; not of the heads of the paper.
+        noise: Spec::new("noise", &["t", "n"], "u", Uniform, "drawn, from the stream of the seed, the episode and the sample; the heads of the paper draw nothing"),
         /// Key k_t, [T, M].
         key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b: with `tanh` −1 to 1"),
         /// Key strength β_t ≥ 0, [T, 1].
@@ -296,13 +300,17 @@ impl<R: Real> Trace<R> {
     /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
     pub fn resize(&mut self, steps: usize) {
         let every = self.memory_every;
+        self.each_mut(|spec, series| series.resize(rows(spec, steps, every)));
+    }
+
+    /// Hands every series to `visit`, in the order of [`Trace::everything`].
+    pub(super) fn each_mut(&mut self, mut visit: impl FnMut(&ArraySpec, &mut Series<R>)) {
+        self.arrays_mut()
+            .for_each(|(spec, series)| visit(spec, series));
         let layers = self.layers.iter_mut().flat_map(LayerTrace::arrays_mut);
         let heads = self.heads.iter_mut().flat_map(HeadTrace::arrays_mut);
         for (spec, series) in layers.chain(heads) {
-            series.resize(rows(spec, steps, every));
-        }
-        for (spec, series) in self.arrays_mut() {
-            series.resize(rows(spec, steps, every));
+            visit(spec, series);
         }
     }
 

@@ -31,14 +31,11 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use ndarray::{Array2, s};
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 
 use crate::keys::Field::Word;
 use crate::keys::{Choice, ConfigError, Keys, Table, Words, check};
-
-/// The generator behind every episode: xoshiro256++, whose stream is the same in every release.
-pub type Random = Xoshiro256PlusPlus;
+use crate::math::{Random, random};
 
 /// One episode: what the machine sees, what it should answer, and when it is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -406,16 +403,6 @@ fn channel_name(channel: usize, bits: usize, others: &[&str]) -> String {
             .get(other)
             .map_or_else(|| format!("channel {channel}"), ToString::to_string),
     }
-}
-
-/// The random stream of episode `index` of the run with this seed.
-///
-/// The index is spread over all 64 bits first (an odd multiplier, the golden ratio in fixed point), so
-/// that neighbouring seeds and neighbouring indices share no stream.
-fn random(seed: u64, index: u64) -> Random {
-    let stream = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = Random::seed_from_u64(seed).random::<u64>();
-    Random::seed_from_u64(mixed ^ stream)
 }
 
 /// Fair coin flips, [length, bits].

@@ -18,6 +18,8 @@ pub struct TrainingConfig {
     pub settled_rate: f64,
     /// Gradient clipping.
     pub clip: Clip,
+    /// What joins the loss for heads that attend to the same rows.
+    pub redundancy: Redundancy,
     /// Episodes per update.
     pub batch: usize,
     /// Episodes in the whole run.
@@ -51,6 +53,7 @@ impl Default for TrainingConfig {
             settled_below: 0.0,
             settled_rate: 0.1,
             clip: Clip::WORDS[0].1,
+            redundancy: Redundancy::Off,
             batch: 1,
             sequences: 100_000,
             seed: 1,
@@ -68,6 +71,7 @@ impl Keys for TrainingConfig {
         to.key("settled_below", Number(&mut self.settled_below, &BITS), "a validation below so many bits per sequence settles the run");
         to.key("settled_rate", Number(&mut self.settled_rate, &Rule::SHARE), "rate of a settled run, as a share of what it would be otherwise");
         self.clip.keys(&mut to.section("clip"));
+        self.redundancy.keys(&mut to.section("redundancy"));
         to.key("batch", Whole(&mut self.batch, 1..=4096), "episodes per update; the gradient is their mean");
         to.key("sequences", Long(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "episodes in the whole run");
         to.key("seed", Long(&mut self.seed, 0..=u64::MAX), "of the initial weights and of every episode");
@@ -182,3 +186,41 @@ impl Keys for Clip {
         }
     }
 }
+
+/// The redundancy penalty: which heads share in it, and its weight in the loss, in nats per unit of its mean over the
+/// steps. A weight of 0 measures it and changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Redundancy {
+    /// None.
+    Off,
+    /// The read heads.
+    Read(f64),
+    /// The write heads.
+    Write(f64),
+    /// All heads together.
+    Both(f64),
+}
+
+impl Words for Redundancy {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("none", Self::Off),
+        ("read", Self::Read(0.01)),
+        ("write", Self::Write(0.01)),
+        ("both", Self::Both(0.01)),
+    ];
+}
+
+impl Keys for Redundancy {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("heads", Word(self), "whose attending to the same rows, or to many, costs (Lin et al. 2017, equation 8)");
+        if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
+            to.key("weight", Number(weight, &NOT_NEGATIVE), "of the mean of the penalty over the steps, beside the loss in nats; 0 only measures it");
+        }
+    }
+}
+
+const NOT_NEGATIVE: Rule = Rule {
+    allowed: "a number of 0 or more that 32 bits can hold",
+    holds: |value| value >= 0.0 && (value as f32).is_finite(),
+};

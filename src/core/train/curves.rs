@@ -104,11 +104,11 @@ mod tests {
         let point = |&(sequences, bits_per_sequence): &(u64, f64)| HistoryPoint {
             sequences,
             seconds: sequences as f64 / 10.0,
-            training_bits: 0.0,
             validation: Evaluation {
                 bits_per_sequence,
                 ..Evaluation::default()
             },
+            ..HistoryPoint::default()
         };
         points.iter().map(point).collect()
     }

@@ -3,10 +3,11 @@
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use super::config::Redundancy;
 use super::curves::median;
 use super::loss::{Score, score};
 use super::trainer::TAPE_LIMIT;
-use crate::model::{Model, Overrun, Trace};
+use crate::model::{Draw, Model, Overrun, Trace};
 use crate::task::Task;
 
 /// The means over a set of episodes.
@@ -22,6 +23,8 @@ pub struct Evaluation {
     pub scored_bits: f64,
     /// Share of episodes without a wrong bit, 0 to 1.
     pub perfect: f64,
+    /// Mean [`Score::redundancy`]; `None` where there is no penalty on it.
+    pub redundancy: Option<f64>,
 }
 
 impl Evaluation {
@@ -30,12 +33,16 @@ impl Evaluation {
         let mean = |value: fn(&Score) -> f64| {
             scores.iter().map(value).sum::<f64>() / scores.len().max(1) as f64
         };
+        let redundancy: Option<f64> = scores.iter().map(|score| score.redundancy).sum();
         Self {
             episodes: scores.len(),
             bits_per_sequence: mean(|score| score.bits),
             wrong_bits: mean(|score| score.wrong as f64),
             scored_bits: mean(|score| score.scored as f64),
             perfect: mean(|score| f64::from(u8::from(score.wrong == 0))),
+            redundancy: redundancy
+                .filter(|_| !scores.is_empty())
+                .map(|sum| sum / scores.len() as f64),
         }
     }
 }
@@ -77,36 +84,62 @@ impl Measurement {
     }
 }
 
-/// Runs episodes 0 .. `episodes` of `seed`; the result does not depend on `threads`.
-pub fn measure(
-    machine: &Model<f32>,
-    task: &Task,
-    seed: u64,
-    episodes: usize,
-    threads: usize,
-) -> Measurement {
-    let threads = super::threads(threads);
-    let overrun = |trace: &Trace<f32>| trace.overrun();
-    let measured = each_within(
-        TAPE_LIMIT,
-        &threads,
-        machine,
-        task,
-        (seed, episodes),
-        overrun,
-    );
-    Measurement::of(&measured)
+/// A machine, and the episodes that it is measured on: 0 .. `episodes` of `seed`.
+#[derive(Clone, Copy, Debug)]
+pub struct Exam<'a> {
+    /// The machine.
+    pub machine: &'a Model<f32>,
+    /// What it is asked.
+    pub task: &'a Task,
+    /// The penalty to be measured beside the answers.
+    pub redundancy: Redundancy,
+    /// Seed of the episodes.
+    pub seed: u64,
+    /// How many.
+    pub episodes: usize,
 }
 
-/// The means of [`measure`] alone.
-pub fn evaluate(
-    machine: &Model<f32>,
-    task: &Task,
-    seed: u64,
-    episodes: usize,
-    threads: usize,
-) -> Evaluation {
-    evaluate_on(&super::threads(threads), machine, task, seed, episodes)
+impl Exam<'_> {
+    /// Runs the episodes; the result does not depend on `threads`.
+    pub fn measure(&self, threads: usize) -> Measurement {
+        let overrun = |trace: &Trace<f32>| trace.overrun();
+        Measurement::of(&self.each_within(TAPE_LIMIT, &super::threads(threads), overrun))
+    }
+
+    /// The means of [`Exam::measure`] alone, on threads that are there already.
+    pub(super) fn means(&self, threads: &ThreadPool) -> Evaluation {
+        let measured = self.each_within(TAPE_LIMIT, threads, |_| ());
+        let scores: Vec<Score> = measured.into_iter().map(|(score, ())| score).collect();
+        Evaluation::of(&scores)
+    }
+
+    /// The scores of the episodes, in their order, and what else is to be known of each, with at most `limit` values
+    /// of memory kept whole for each thread.
+    fn each_within<T: Send>(
+        &self,
+        limit: usize,
+        threads: &ThreadPool,
+        known: impl Fn(&Trace<f32>) -> T + Sync,
+    ) -> Vec<(Score, T)> {
+        let measure = |trace: &mut Trace<f32>, index: usize| {
+            let index = index as u64;
+            let episode = self.task.episode(self.seed, index);
+            // Only logits and weightings are looked at: a large memory need not be kept at every step.
+            let input = (&episode.input, Draw::of(self.seed, index));
+            let traces = std::slice::from_mut(trace);
+            self.machine
+                .run_together([input].into_iter(), limit, traces);
+            let mut score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
+            score.redundancy = self.redundancy.mean(trace);
+            (score, known(trace))
+        };
+        threads.install(|| {
+            let episodes = (0..self.episodes).into_par_iter();
+            episodes
+                .map_init(|| Trace::new(&self.machine.config), measure)
+                .collect()
+        })
+    }
 }
 
 /// The mean of [`Task::optimum`] over the same episodes: the `bits_per_sequence` that no machine can be
@@ -123,45 +156,6 @@ pub fn chance(task: &Task, seed: u64, episodes: usize) -> f64 {
     (0..episodes).map(of).sum::<f64>() / episodes.max(1) as f64
 }
 
-/// [`evaluate`] on threads that are there already.
-pub(super) fn evaluate_on(
-    threads: &ThreadPool,
-    machine: &Model<f32>,
-    task: &Task,
-    seed: u64,
-    episodes: usize,
-) -> Evaluation {
-    let measured = each_within(TAPE_LIMIT, threads, machine, task, (seed, episodes), |_| ());
-    let scores: Vec<Score> = measured.into_iter().map(|(score, ())| score).collect();
-    Evaluation::of(&scores)
-}
-
-/// The scores of episodes 0 .. `episodes` of `seed`, in their order, and what else is to be known of each, with at
-/// most `limit` values of memory kept whole for each thread.
-fn each_within<T: Send>(
-    limit: usize,
-    threads: &ThreadPool,
-    machine: &Model<f32>,
-    task: &Task,
-    (seed, episodes): (u64, usize),
-    known: impl Fn(&Trace<f32>) -> T + Sync,
-) -> Vec<(Score, T)> {
-    let measure = |trace: &mut Trace<f32>, index: usize| {
-        let episode = task.episode(seed, index as u64);
-        // Only logits and weightings are looked at: a large memory need not be kept at every step.
-        let input = std::iter::once(&episode.input);
-        machine.run_together(input, limit, std::slice::from_mut(trace));
-        let score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
-        (score, known(trace))
-    };
-    threads.install(|| {
-        let episodes = (0..episodes).into_par_iter();
-        episodes
-            .map_init(|| Trace::new(&machine.config), measure)
-            .collect()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,16 +170,20 @@ mod tests {
         });
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.write_heads) = (20, 6, 2);
-        let machine = Model::new(config, 4);
+        let exam = Exam {
+            machine: &Model::new(config, 4),
+            task: &task,
+            redundancy: Redundancy::Read(0.1),
+            seed: 1,
+            episodes: 20,
+        };
         let threads = super::super::threads(1);
         let overrun = |trace: &Trace<f32>| trace.overrun();
-        let measured = |limit| {
-            let each = each_within(limit, &threads, &machine, &task, (1, 20), overrun);
-            Measurement::of(&each)
-        };
+        let measured = |limit| Measurement::of(&exam.each_within(limit, &threads, overrun));
         assert_eq!(measured(usize::MAX), measured(0));
-        let mean = evaluate(&machine, &task, 1, 20, 2);
-        assert_eq!(measured(0).mean, mean);
+        assert_eq!(measured(0), exam.measure(2));
+        assert_eq!(measured(0).mean, exam.means(&threads));
+        assert!(measured(0).mean.redundancy.is_some_and(|mean| mean > 0.0));
     }
 
     #[test]

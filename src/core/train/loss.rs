@@ -17,6 +17,8 @@ pub struct Score {
     pub wrong: usize,
     /// Output bits that were scored.
     pub scored: usize,
+    /// The redundancy of its heads, the mean over the steps; `None` where there is no penalty on it.
+    pub redundancy: Option<f64>,
 }
 
 /// True where an output is on the wrong side of one half: its logit and the target.

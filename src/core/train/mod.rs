@@ -7,19 +7,20 @@ mod evaluate;
 mod loss;
 mod optimizer;
 mod recording;
+mod redundancy;
 #[cfg(test)]
 mod same_bits;
 mod state;
 mod trainer;
 
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
-pub use config::{Clip, OptimizerConfig, TrainingConfig};
+pub use config::{Clip, OptimizerConfig, Redundancy, TrainingConfig};
 pub use curves::{Outcome, Spread, median, median_and_worst, spread, thin};
-pub use evaluate::{Evaluation, Measurement, chance, evaluate, measure, optimum};
+pub use evaluate::{Evaluation, Exam, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};
-pub use state::{HistoryPoint, State};
+pub use state::{HistoryPoint, Since, State};
 pub use trainer::{Diverged, Trainer, Update};
 
 /// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training

@@ -1,7 +1,7 @@
 //! One episode with everything known about it: what was asked, what the machine did, how well it answered.
 
 use super::loss::{Score, is_wrong, score};
-use crate::model::{Conventions, Model, Trace};
+use crate::model::{Conventions, Draw, Model, Noise, Trace};
 use crate::task::{Episode, Task};
 
 /// Stands in a recording for a value that nobody recorded: a NaN with bits of its own. What is computed from it
@@ -23,8 +23,9 @@ pub fn is_unrecorded(values: &[f32]) -> bool {
 pub struct Recording {
     /// The task the episode was drawn from, with its parameters.
     pub task: Task,
-    /// The seed and the index that recreate the episode; `None` when its bits were given by hand.
-    pub origin: Option<(u64, u64)>,
+    /// The seed and the index that recreate the episode, and the sample that recreates its noise; `None` when its bits
+    /// were given by hand.
+    pub origin: Option<Draw>,
     /// Input, target, mask, phases.
     pub episode: Episode,
     /// What the machine computed.
@@ -45,9 +46,25 @@ pub struct Recording {
 impl Recording {
     /// Runs the machine on episode `index` of the run with this seed.
     pub fn new(machine: &Model<f32>, task: &Task, seed: u64, index: u64) -> Self {
-        let mut recording = Self::of(machine, task, task.episode(seed, index));
-        recording.origin = Some((seed, index));
-        recording
+        let episode = task.episode(seed, index);
+        Self::of(machine, task, episode, Some(Draw::of(seed, index)))
+    }
+
+    /// Runs another machine on the same episode, with the same noise where that was recorded.
+    pub fn again(&self, machine: &Model<f32>) -> Self {
+        let mut noise = self.trace.noise();
+        let noise = if noise.any(|(.., series)| is_unrecorded(series.as_slice())) {
+            self.origin.unwrap_or_default().into()
+        } else {
+            Noise::Recorded(&self.trace)
+        };
+        Self::with_noise(
+            machine,
+            &self.task,
+            self.episode.clone(),
+            self.origin,
+            noise,
+        )
     }
 
     /// True when the values of an array of the trace format were recorded, or computed from what was.
@@ -77,15 +94,26 @@ impl Recording {
             .count()
     }
 
-    /// Runs the machine on an episode made by hand.
-    pub fn of(machine: &Model<f32>, task: &Task, episode: Episode) -> Self {
+    /// Runs the machine on an episode that was drawn, or, with an origin of `None`, made by hand.
+    pub fn of(machine: &Model<f32>, task: &Task, episode: Episode, origin: Option<Draw>) -> Self {
+        let noise = origin.unwrap_or_default().into();
+        Self::with_noise(machine, task, episode, origin, noise)
+    }
+
+    fn with_noise(
+        machine: &Model<f32>,
+        task: &Task,
+        episode: Episode,
+        origin: Option<Draw>,
+        noise: Noise<'_>,
+    ) -> Self {
         let mut trace = Trace::new(&machine.config);
-        machine.run(&episode.input, &mut trace);
+        machine.run(&episode.input, noise, &mut trace);
         let mut loss = vec![0.0; episode.steps()];
         let score = score(&episode, &trace, &mut loss);
         Self {
             task: task.clone(),
-            origin: None,
+            origin,
             episode,
             trace,
             loss,

@@ -23,15 +23,12 @@ fn hash(machine: &Model<f32>) -> u64 {
 fn trained(model: &ModelConfig, optimizer: OptimizerConfig, batch: usize) -> u64 {
     let config = TrainingConfig {
         optimizer,
-        final_rate: 1.0,
-        settled_below: 0.0,
-        settled_rate: 0.1,
         clip: Clip::Elementwise(10.0),
         batch,
         sequences: 200,
-        seed: 1,
         validation_every: u64::MAX,
         validation_episodes: 1,
+        ..TrainingConfig::default()
     };
     let mut trainer = Trainer::new(copy(), model.clone(), config, 1);
     while trainer.state.sequences < trainer.config.sequences {

@@ -26,12 +26,23 @@ pub struct State {
     pub time: Duration,
     /// Updates left out, one after the other, because their gradient was not finite.
     pub overflows: u32,
-    /// Summed bits and number of the sequences since the last validation.
-    pub since_validation: (f64, u64),
+    /// What came out of training since the last validation.
+    pub since_validation: Since,
+}
+
+/// Sums over the sequences trained on since the last validation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Since {
+    /// How many.
+    pub sequences: u64,
+    /// Of their bits.
+    pub bits: f64,
+    /// Of their redundancy; 0 where there is no penalty on it.
+    pub redundancy: f64,
 }
 
 /// The state of learning at one validation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HistoryPoint {
     /// Sequences trained on.
     pub sequences: u64,
@@ -39,6 +50,8 @@ pub struct HistoryPoint {
     pub seconds: f64,
     /// Mean training loss since the last point, bits per sequence (before the updates).
     pub training_bits: f64,
+    /// Mean redundancy over the same sequences; `None` where there is no penalty on it.
+    pub training_redundancy: Option<f64>,
     /// Validation.
     pub validation: Evaluation,
 }
@@ -54,7 +67,7 @@ impl State {
             sequences: 0,
             time: Duration::ZERO,
             overflows: 0,
-            since_validation: (0.0, 0),
+            since_validation: Since::default(),
         }
     }
 }

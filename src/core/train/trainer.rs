@@ -7,12 +7,12 @@ use std::time::Instant;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::config::TrainingConfig;
-use super::evaluate::{Evaluation, evaluate_on};
+use super::config::{Redundancy, TrainingConfig};
+use super::evaluate::{Evaluation, Exam};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
-use crate::model::{Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
+use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
@@ -49,6 +49,8 @@ pub struct Update {
     pub bits: f64,
     /// Mean wrong bits of the batch before the update, per sequence.
     pub wrong: f64,
+    /// Mean redundancy of the batch before the update; `None` where there is no penalty on it.
+    pub redundancy: Option<f64>,
     /// Set when this update ended with a validation.
     pub validated: Option<HistoryPoint>,
 }
@@ -109,21 +111,25 @@ impl Tape {
     fn learn(
         &mut self,
         machine: &Model<f32>,
-        mut episodes: Vec<Episode>,
-        scale: f32,
+        mut episodes: Vec<(Episode, Draw)>,
+        (scale, redundancy): (f32, Redundancy),
         group: &mut Group,
     ) {
-        episodes.sort_by_key(|episode| Reverse(episode.steps()));
+        episodes.sort_by_key(|(episode, _)| Reverse(episode.steps()));
         let traces = &mut self.traces[..episodes.len()];
         let workspaces = &mut self.workspaces[..episodes.len()];
         group.scores.resize(episodes.len(), Score::default());
-        let inputs = episodes.iter().map(|episode| &episode.input);
+        let inputs = episodes
+            .iter()
+            .map(|(episode, draw)| (&episode.input, *draw));
         machine.run_together(inputs, TAPE_LIMIT, traces);
         let scored = traces.iter().zip(&mut *workspaces).zip(&mut group.scores);
-        for (episode, ((trace, workspace), result)) in episodes.iter().zip(scored) {
+        for ((episode, _), ((trace, workspace), result)) in episodes.iter().zip(scored) {
             self.loss.resize(episode.steps(), 0.0);
             *result = score(episode, trace, &mut self.loss);
-            logit_gradient(episode, trace, scale, &mut workspace.logit);
+            result.redundancy = redundancy.mean(trace);
+            logit_gradient(episode, trace, scale, &mut workspace.by.logit);
+            redundancy.gradient(trace, f64::from(scale), &mut workspace.by);
         }
         group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
             None
@@ -202,6 +208,7 @@ impl Trainer {
         let scores = || self.groups[..groups].iter().flat_map(|group| &group.scores);
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
+        let redundancy: Option<f64> = scores().map(|score| score.redundancy).sum();
         if clip(&mut self.gradient, self.config.clip) {
             self.state.overflows = 0;
         } else {
@@ -224,13 +231,16 @@ impl Trainer {
 
         let before = self.state.sequences / self.config.validation_every;
         self.state.sequences += batch;
-        self.state.since_validation.0 += bits;
-        self.state.since_validation.1 += batch;
+        let since = &mut self.state.since_validation;
+        since.sequences += batch;
+        since.bits += bits;
+        since.redundancy += redundancy.unwrap_or_default();
         let due = self.state.sequences / self.config.validation_every > before || self.finished();
         let validated = due.then(|| self.validate());
         Ok(Update {
             bits: bits / batch as f64,
             wrong: wrong as f64 / batch as f64,
+            redundancy: redundancy.map(|sum| sum / batch as f64),
             validated,
         })
     }
@@ -248,7 +258,7 @@ impl Trainer {
             threads,
             ..
         } = self;
-        let scale = 1.0 / count as f32;
+        let scale = (1.0 / count as f32, config.redundancy);
         let size = group_size(config.batch);
         let groups = &mut groups[..count.div_ceil(size)];
         let queue = Mutex::new(groups.iter_mut().enumerate());
@@ -256,7 +266,10 @@ impl Trainer {
         let work = |tape: &mut Tape| {
             while let Some((index, group)) = next() {
                 let episodes = index * size..((index + 1) * size).min(count);
-                let episode = |index| task.episode(config.seed, *sequences + index as u64);
+                let episode = |index| {
+                    let (seed, index) = (config.seed, *sequences + index as u64);
+                    (task.episode(seed, index), Draw::of(seed, index))
+                };
                 tape.learn(machine, episodes.map(episode).collect(), scale, group);
             }
         };
@@ -291,13 +304,14 @@ impl Trainer {
 
     fn validate(&mut self) -> HistoryPoint {
         let seed = self.config.seed.wrapping_add(VALIDATION_SEED);
-        let validation = evaluate_on(
-            &self.threads,
-            &self.state.machine,
-            &self.task,
+        let exam = Exam {
+            machine: &self.state.machine,
+            task: &self.task,
+            redundancy: self.config.redundancy,
             seed,
-            self.config.validation_episodes,
-        );
+            episodes: self.config.validation_episodes,
+        };
+        let validation = exam.means(&self.threads);
         let is_best = |best: &(Model<f32>, Evaluation)| {
             validation.bits_per_sequence < best.1.bits_per_sequence
         };
@@ -306,13 +320,14 @@ impl Trainer {
         {
             self.state.best = Some((self.state.machine.clone(), validation));
         }
-        let (bits, count) = std::mem::take(&mut self.state.since_validation);
-        let training_bits = bits / count as f64;
-        let seconds = self.seconds();
+        let since = std::mem::take(&mut self.state.since_validation);
+        let count = since.sequences as f64;
+        let mean = validation.redundancy.map(|_| since.redundancy / count);
         let point = HistoryPoint {
             sequences: self.state.sequences,
-            seconds,
-            training_bits,
+            seconds: self.seconds(),
+            training_bits: since.bits / count,
+            training_redundancy: mean,
             validation,
         };
         self.state.history.push(point);
@@ -378,6 +393,7 @@ mod tests {
                 epsilon: 1e-8,
             },
             final_rate: 0.1,
+            redundancy: Redundancy::Off,
             settled_below: 0.0,
             settled_rate: 0.1,
             clip: Clip::GlobalNorm(10.0),
@@ -405,6 +421,38 @@ mod tests {
             best.bits_per_sequence < 0.1 && best.perfect == 1.0,
             "{best:?}"
         );
+    }
+
+    #[test]
+    fn a_penalty_takes_the_heads_apart_and_a_weight_of_0_only_measures_it() {
+        let trained = |redundancy| {
+            let mut trainer = small(4, 2000, 1);
+            let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
+            (model.read_heads, model.write_heads) = (2, 2);
+            trainer.config.redundancy = redundancy;
+            trainer = Trainer::new(trainer.task, model, trainer.config, 1);
+            while !trainer.finished() {
+                trainer.update().unwrap();
+            }
+            trainer.state
+        };
+        let [off, measured, both] = [
+            Redundancy::Off,
+            Redundancy::Both(0.0),
+            Redundancy::Both(3.0),
+        ]
+        .map(trained);
+        assert_eq!(off.machine, measured.machine);
+        let last = |state: &State| *state.history.last().unwrap();
+        assert_eq!(last(&off).training_redundancy, None);
+        let of = |state: &State| {
+            let point = last(state);
+            let validated = point.validation.redundancy.unwrap();
+            assert!((point.training_redundancy.unwrap() - validated).abs() < 0.3 * validated);
+            validated
+        };
+        let (without, with) = (of(&measured), of(&both));
+        assert!(with < 0.7 * without, "{without} without it, {with} with it");
     }
 
     /// Holds two states to be alike in all but the time they took.
@@ -435,6 +483,7 @@ mod tests {
             if changed {
                 trainer.config.optimizer = rms_prop;
                 trainer.config.settled_below = 1e9;
+                trainer.config.redundancy = Redundancy::Both(0.1);
                 let model = trainer.state.machine.config.clone();
                 trainer.state = State::new(model, &trainer.config);
             }

@@ -95,6 +95,8 @@ impl Experiment {
             return fail(&path, &format!("is empty; expected at least one {one}"));
         }
         valid(check(&mut self), "", file)?;
+        let penalty = self.training.redundancy.fits(&self.model);
+        valid(penalty, "training.", file)?;
         Ok(self)
     }
 

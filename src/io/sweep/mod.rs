@@ -81,6 +81,7 @@ mod tests {
                 bits_per_sequence,
                 ..Evaluation::default()
             },
+            ..HistoryPoint::default()
         };
         bits.iter().enumerate().map(point).collect()
     }

@@ -309,7 +309,7 @@ pub(super) fn piece(
 }
 
 /// What one step has of an array of the machine.
-fn of_step<'a>(
+pub(super) fn of_step<'a>(
     trace: &Trace,
     (place, spec, series): (Place, &'static ArraySpec, &'a Series<f32>),
     t: usize,

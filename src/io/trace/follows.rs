@@ -164,9 +164,10 @@ pub(super) fn episode_again(recording: &Recording) -> Result<Option<Episode>, St
     let channels = task.inputs() + task.outputs() + 1;
     let is_ours = !matches!(task, Task::Other(_))
         && task.longest().saturating_mul(channels) <= LARGEST_EPISODE;
-    let Some((seed, index)) = recording.origin.filter(|_| is_ours) else {
+    let Some(drawn) = recording.origin.filter(|_| is_ours) else {
         return Ok(None);
     };
+    let (seed, index) = (drawn.seed, drawn.episode);
     let (episode, steps) = (task.episode(seed, index), recording.episode.steps());
     if episode.steps() == steps {
         return Ok(Some(episode));

@@ -31,14 +31,16 @@ pub(super) fn asked(recording: &Recording) -> Written {
         .filter(|(key, _)| key != "kind")
         .map(parameter)
         .collect();
-    let (seed, index) = recording.origin.unzip();
-    let text = |number: Option<u64>| json!(number.map(|number| number.to_string()));
+    let text = |of: fn(Draw) -> u64| json!(recording.origin.map(|drawn| of(drawn).to_string()));
     let mut values = vec![
         ("name", json!(task.name())),
         ("params", params.into()),
-        ("seed", text(seed)),
-        ("episode", text(index)),
+        ("seed", text(|drawn| drawn.seed)),
+        ("episode", text(|drawn| drawn.episode)),
     ];
+    if recording.origin.is_some_and(|drawn| drawn.sample > 0) {
+        values.push(("sample", text(|drawn| drawn.sample)));
+    }
     if !matches!(task, Task::Other(_)) {
         values.push((task.size_name(), json!(episode.size)));
     }
@@ -58,6 +60,7 @@ pub(super) struct AskedForm {
     params: Map<String, Value>,
     pub(super) seed: Option<String>,
     pub(super) episode: Option<String>,
+    sample: Option<String>,
     /// Of this episode, as what follows.
     length: Option<usize>,
     items: Option<usize>,
@@ -108,10 +111,14 @@ impl AskedForm {
         self.length.or(self.items).or_else(only)
     }
 
-    /// Seed and index, when both are there and are numbers.
-    pub(super) fn origin(&self) -> Option<(u64, u64)> {
+    /// Seed and index, when both are there and are numbers, and the sample.
+    pub(super) fn origin(&self) -> Option<Draw> {
         let number = |text: &Option<String>| text.as_ref()?.parse().ok();
-        Some((number(&self.seed)?, number(&self.episode)?))
+        Some(Draw {
+            seed: number(&self.seed)?,
+            episode: number(&self.episode)?,
+            sample: number(&self.sample).unwrap_or_default(),
+        })
     }
 }
 

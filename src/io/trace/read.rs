@@ -501,5 +501,6 @@ fn score(recording: &Recording) -> Score {
         bits: recording.loss.iter().map(|&bits| f64::from(bits)).sum(),
         wrong: steps.map(|step| recording.wrong_bits(step)).sum(),
         scored,
+        redundancy: None,
     }
 }

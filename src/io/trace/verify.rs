@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use super::compare::{
-    Comparison, Difference, Piece, Side, asked, compare, initial, memory, part, piece, unlike,
-    widths,
+    Comparison, Difference, Piece, Side, asked, compare, initial, memory, of_step, part, piece,
+    unlike, widths,
 };
 use super::follows::{Losses, episode_again, is_recorded, lacks_start, obstacles};
 use super::{Imported, write};
+use crate::math::Series;
 use crate::model::{self, Model, Range, Rule, Size, Trace};
 use crate::task::Episode;
 use crate::train::Recording;
@@ -77,8 +78,6 @@ impl Verified {
 /// of the largest value in the memory that is read.
 pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     let recording = &trace.recording;
-    let machine = trace.config.machine();
-    let again = machine.recompute(&recording.conventions, &recording.trace);
     let (episode, loss) = (episode_again(recording), Losses::again(recording));
     let rules = trace.config.rules(&recording.conventions);
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
@@ -91,7 +90,6 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     let mut check = Check {
         trace,
         recording,
-        again: &again,
         tolerance,
         rules: &rules,
         skip: unchecked.iter().map(|(array, _)| array.clone()).collect(),
@@ -102,12 +100,15 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
         },
     };
     check.start();
+    let mut again = recording.trace.clone();
+    let drawn = recording.origin.map(|draw| recording.trace.drawn(draw));
+    let noise: Vec<_> = drawn.into_iter().flatten().collect();
     for t in 0..recording.episode.steps() {
         if let Some(episode) = &episode {
-            check.asked(episode, t);
+            check.asked(episode, &noise, t);
         }
         check.ranges(t);
-        check.followed(t);
+        check.followed(&mut again, t);
         check.answer(&loss, t);
     }
     check.finish(&loss)
@@ -131,7 +132,7 @@ pub fn replay(
     if !lines.is_empty() {
         return Err(lines);
     }
-    let again = Recording::of(machine, &recording.task, recording.episode.clone());
+    let again = recording.again(machine);
     let again = Side::of(&again, Some(&machine.config));
     compare(Side::from(trace), again, tolerance)
 }
@@ -140,7 +141,6 @@ pub fn replay(
 struct Check<'a> {
     trace: &'a Imported,
     recording: &'a Recording,
-    again: &'a Trace,
     tolerance: f64,
     rules: &'a [Rule],
     /// Arrays that do not follow from what is known.
@@ -198,10 +198,17 @@ impl Check<'_> {
         }
     }
 
-    /// The episode is that of its seed.
-    fn asked(&mut self, episode: &Episode, t: usize) {
+    /// The episode is that of its seed, and so is its noise.
+    fn asked(&mut self, episode: &Episode, noise: &[Series<f32>], t: usize) {
+        let trace = &self.recording.trace;
+        let noise = trace.noise().zip(noise);
+        let noise = noise.map(|((place, spec, recorded), drawn)| {
+            let of = |series| of_step(trace, (place, spec, series), t);
+            (of(recorded), of(drawn))
+        });
         let recorded = asked(&self.recording.episode, t);
-        for (recorded, again) in recorded.into_iter().zip(asked(episode, t)) {
+        let recorded = recorded.into_iter().zip(asked(episode, t));
+        for (recorded, again) in recorded.chain(noise) {
             self.check(recorded, again, 0.0, |_| 1.0);
         }
     }
@@ -248,23 +255,31 @@ impl Check<'_> {
         }
     }
 
-    /// What follows, in the order of the computation.
-    fn followed(&mut self, t: usize) {
-        let (recorded, again) = (&self.recording.trace, self.again);
+    /// What follows, in the order of the computation. Each is made again in `again`, which is otherwise as it was
+    /// recorded: one wrong number does not make all wrong that follow.
+    fn followed(&mut self, again: &mut Trace, t: usize) {
+        let recorded = &self.recording.trace;
         for rule in self.rules {
-            if rule.array == "memory" {
-                self.memory(t);
-                continue;
-            }
-            if t == 0 && lacks_start(recorded, rule) {
-                continue;
-            }
-            let of = |trace| part(trace, rule.place, rule.array, t);
-            let Some((recorded, again)) = of(recorded).zip(of(again)) else {
+            let (place, array) = (rule.place, rule.array);
+            let is_lost = t == 0 && lacks_start(recorded, rule);
+            let Some(series) = recorded.series(place, array).filter(|_| !is_lost) else {
                 continue;
             };
-            let size = self.size(rule, t);
-            self.check(recorded, again, 0.0, |_| size);
+            let machine = self.trace.config.machine();
+            machine.follow(&self.recording.conventions, again, rule, t);
+            if array == "memory" {
+                self.memory(again, t);
+            } else {
+                let of = |trace| part(trace, place, array, t);
+                let size = self.size(rule, t);
+                if let Some((recorded, again)) = of(recorded).zip(of(again)) {
+                    self.check(recorded, again, 0.0, |_| size);
+                }
+            }
+            if let Some(made) = again.series_mut(place, array) {
+                let row = rule.row(t);
+                made.row_mut(row).copy_from_slice(series.row(row));
+            }
         }
     }
 
@@ -286,8 +301,8 @@ impl Check<'_> {
     }
 
     /// M_{t+1}, from what stands in `memory` before it.
-    fn memory(&mut self, t: usize) {
-        let (side, again) = (Side::from(self.trace), self.again);
+    fn memory(&mut self, again: &Trace, t: usize) {
+        let side = Side::from(self.trace);
         let trace = &self.recording.trace;
         let (before, after) = (trace.memory_columns.row(t), trace.memory_columns.row(t + 1));
         let n = trace.norms.width().max(1);

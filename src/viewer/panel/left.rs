@@ -82,10 +82,10 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
         fact("Repeats", &recording.episode.repeats.to_string());
     }
     match recording.origin {
-        Some((seed, index)) => {
-            fact("Seed", &seed.to_string());
-            if index > 0 {
-                fact("Episode", &index.to_string());
+        Some(drawn) => {
+            fact("Seed", &drawn.seed.to_string());
+            if drawn.episode > 0 {
+                fact("Episode", &drawn.episode.to_string());
             }
         }
         None => fact("Seed", "not recorded"),

@@ -570,7 +570,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("optimizer.kind=adam"),
-        "--set: `optimizer.kind`: there is no such key; did you mean `model.controller.kind` or `model.kind` or `task.kind` or `training.clip.kind` or `training.optimizer.kind`?"
+        "--set: `optimizer.kind`: there is no such key; did you mean `model.controller.kind` or `model.kind` or `task.kind` or `training.clip.kind` or `training.optimizer.kind` or `training.redundancy.kind`?"
     );
     assert_eq!(
         message("nonsense=64"),

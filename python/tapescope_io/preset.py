@@ -85,7 +85,7 @@ KEYS: Dict[str, Any] = {
         "optimizer": dict.fromkeys(("kind", "rate", "decay", "momentum", "epsilon", "beta1", "beta2"), _OPEN),
         "final_rate": _OPEN, "settled_below": _OPEN, "settled_rate": _OPEN,
         "clip": {"kind": _one_of("elementwise", "global_norm", "none"), "limit": _OPEN},
-        "redundancy": {"heads": _one_of("none", "read", "write", "both"), "weight": _OPEN},
+        "redundancy": {"kind": _one_of("none", "read", "write", "both"), "weight": _OPEN},
         "batch": _OPEN, "sequences": _OPEN, "seed": _OPEN, "validation_every": _OPEN, "validation_episodes": _OPEN,
     },
     "evaluation": dict.fromkeys(("lengths", "items", "repeats", "episodes"), _OPEN),

@@ -213,7 +213,7 @@ impl Words for Redundancy {
 impl Keys for Redundancy {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("heads", Word(self), "whose attending to the same rows, or to many, costs (Lin et al. 2017, equation 8)");
+        to.key("kind", Word(self), "the heads whose attending to the same rows, or to many, costs (Lin et al. 2017, equation 8)");
         if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
             to.key("weight", Number(weight, &NOT_NEGATIVE), "of the mean of the penalty over the steps, beside the loss in nats; 0 only measures it");
         }

@@ -1,0 +1,158 @@
+//! The noise that stages draw. It is recorded like everything else: an episode can be computed again, verified and
+//! differentiated from its trace alone.
+
+use rand::RngExt;
+
+use super::trace::{ArraySpec, Place, Range, Trace};
+use crate::math::{Real, Series, random};
+
+/// Which episode, and which noise: every triple has a stream of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Draw {
+    /// Of the run.
+    pub seed: u64,
+    /// The index of the episode in it.
+    pub episode: u64,
+    /// How often this episode was drawn for before.
+    pub sample: u64,
+}
+
+impl Draw {
+    /// The first of an episode.
+    pub fn of(seed: u64, episode: u64) -> Self {
+        let sample = 0;
+        Self {
+            seed,
+            episode,
+            sample,
+        }
+    }
+}
+
+/// Where the noise of an episode comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Noise<'a, R = f32> {
+    /// From a stream.
+    Drawn(Draw),
+    /// From the trace of an episode as long, of a machine of the same size.
+    Recorded(&'a Trace<R>),
+}
+
+impl<R> From<Draw> for Noise<'_, R> {
+    fn from(draw: Draw) -> Self {
+        Self::Drawn(draw)
+    }
+}
+
+impl<R: Real> Trace<R> {
+    /// The noise that is drawn for an episode of this size, series after series.
+    pub fn drawn(&self, draw: Draw) -> impl Iterator<Item = Series<R>> {
+        // The episode itself is drawn from (seed, episode).
+        let mut stream = random(!draw.seed ^ draw.sample.rotate_left(32), draw.episode);
+        self.noise().map(move |(.., series)| {
+            let mut drawn = series.clone();
+            let next = || R::from_f64(uniform(stream.random()));
+            drawn.as_mut_slice().fill_with(next);
+            drawn
+        })
+    }
+
+    /// Every series of noise.
+    pub fn noise(&self) -> impl Iterator<Item = (Place, &'static ArraySpec, &Series<R>)> {
+        let all = self.everything();
+        all.filter(|(_, spec, series)| is_noise(spec, series))
+    }
+}
+
+impl<R: Real> Noise<'_, R> {
+    /// Fills every array of a trace that is [`Range::Uniform`].
+    pub(super) fn fill(self, trace: &mut Trace<R>) {
+        let filled: Vec<_> = match self {
+            Self::Drawn(draw) => trace.drawn(draw).collect(),
+            Self::Recorded(from) => from.noise().map(|(.., series)| series.clone()).collect(),
+        };
+        let mut filled = filled.into_iter();
+        trace.each_mut(|spec, series| {
+            if is_noise(spec, series)
+                && let Some(from) = filled.next()
+            {
+                *series = from;
+            }
+        });
+    }
+}
+
+fn is_noise<R: Real>(spec: &ArraySpec, series: &Series<R>) -> bool {
+    spec.range == Range::Uniform && series.width() > 0
+}
+
+/// The middle of one of 2²³ equal parts of (0, 1), which 32 bits hold exactly: never 0 and never 1, whose logarithms
+/// nobody wants.
+fn uniform(bits: u64) -> f64 {
+    ((bits >> 41) as f64 + 0.5) / f64::from(1 << 23)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::model::appended::AppendedConfig;
+    use ndarray::Array2;
+
+    fn noise(draw: Draw, steps: usize) -> Vec<f32> {
+        let machine = Model::<f32>::new(AppendedConfig::new(3, 2), 1);
+        let mut trace = Trace::new(&machine.config);
+        machine.run(&Array2::zeros((steps, 3)), draw, &mut trace);
+        trace.heads[0].noise.as_slice().to_vec()
+    }
+
+    #[test]
+    fn every_seed_episode_and_sample_has_its_own_stream() {
+        let draw = |seed, episode, sample| Draw {
+            seed,
+            episode,
+            sample,
+        };
+        let (a, b) = (noise(draw(1, 2, 3), 9), noise(draw(1, 2, 3), 9));
+        assert_eq!(a, b);
+        // A longer episode begins with the same noise.
+        assert!(noise(draw(1, 2, 3), 12).starts_with(&a));
+        for other in [draw(2, 2, 3), draw(1, 3, 3), draw(1, 2, 4), draw(2, 1, 3)] {
+            let other = noise(other, 9);
+            assert!(a.iter().zip(&other).filter(|(a, b)| a == b).count() < 3);
+        }
+    }
+
+    #[test]
+    fn noise_is_spread_evenly_between_0_and_1() {
+        assert_eq!(uniform(0), 0.5 / 8_388_608.0);
+        assert!((uniform(u64::MAX) as f32) < 1.0);
+        assert_eq!(f64::from(uniform(u64::MAX) as f32), uniform(u64::MAX));
+        let values = noise(Draw::default(), 400);
+        let mut counts = [0; 10];
+        for &value in &values {
+            counts[(10.0 * value) as usize] += 1;
+        }
+        // Of 12,800 values: 1,280 each, give or take five standard deviations.
+        assert!(
+            counts.iter().all(|count| (1110..1450).contains(count)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn recorded_noise_is_run_again() {
+        let machine = Model::<f32>::new(AppendedConfig::new(3, 2), 1);
+        let input = Array2::from_elem((6, 3), 1.0);
+        let [mut first, mut again, mut other] = [0; 3].map(|_| Trace::new(&machine.config));
+        let draw = Draw {
+            seed: 5,
+            ..Draw::default()
+        };
+        machine.run(&input, draw, &mut first);
+        machine.run(&input, Noise::Recorded(&first), &mut again);
+        machine.run(&input, Draw::default(), &mut other);
+        assert_eq!(first, again);
+        assert_ne!(first.output, other.output);
+    }
+}

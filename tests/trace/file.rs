@@ -36,7 +36,10 @@ fn what_is_written_reads_back_byte_for_byte() {
         assert_eq!(read.config, machine.config);
         assert_eq!(read.recording.task, recording.task);
         assert_eq!(read.recording.episode, recording.episode);
-        assert_eq!(read.recording.origin, Some(Draw::of(7, 2)));
+        assert_eq!(
+            read.recording.origin,
+            Some(tapescope::model::Draw::of(7, 2))
+        );
         assert_eq!(read.recording.loss, recording.loss);
         assert_eq!(read.recording.trace.heads, recording.trace.heads);
         assert_eq!(

@@ -15,7 +15,7 @@ use crate::io::error::short;
 use crate::io::preset::form::{self, Initial, Word, Written};
 use crate::keys::{Words, brief};
 use crate::model::config::{ControllerKind, InitialWeighting, Order, ShiftForm, VectorActivation};
-use crate::model::{Conventions, ModelConfig, NtmConfig, Scoring, Turns, head_name};
+use crate::model::{Conventions, Draw, ModelConfig, NtmConfig, Scoring, Turns, head_name};
 use crate::task::{Episode, Phase, Task};
 use crate::train::Recording;
 

@@ -1,5 +1,6 @@
 //! The invariants of the design, held against the source: who may import whom, and what must not occur.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -104,6 +105,187 @@ fn imports_only(folder: &str, allowed: &[&str]) {
             let is_right = allowed.contains(&name) || !modules.contains(&name);
             assert!(is_right, "{} must not name {name}", path.display());
         }
+    }
+}
+
+/// Every whole path that begins with one of these words: of `super::{a::B, c}` `super::a::B` and `super::c`.
+fn whole_paths(code: &str, first: &[&str]) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for first in first {
+        for (at, _) in code.match_indices(first) {
+            let before = code[..at].chars().next_back();
+            let inside = before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
+            if !inside && code[at + first.len()..].starts_with("::") {
+                path(&code[at..], &mut Vec::new(), &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// Reads one path, or a group of them, behind what leads there; returns what is left.
+fn path<'a>(code: &'a str, lead: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> &'a str {
+    let code = code.trim_start();
+    if let Some(mut rest) = code.strip_prefix('{') {
+        while !rest.trim_start().starts_with('}') && !rest.trim_start().is_empty() {
+            rest = path(rest, lead, found).trim_start();
+            rest = rest.strip_prefix(',').unwrap_or(rest);
+        }
+        return rest.trim_start().strip_prefix('}').unwrap_or_default();
+    }
+    let end = code.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '*');
+    let (name, mut rest) = code.split_at(end.unwrap_or(code.len()));
+    lead.push(name.to_owned());
+    match rest.strip_prefix("::") {
+        Some(behind) if !name.is_empty() => rest = path(behind, lead, found),
+        _ => {
+            let other_name = rest.strip_prefix(" as ");
+            rest = other_name.map_or(rest, |rest| {
+                rest.trim_start_matches(|c: char| c != ',' && c != '}')
+            });
+            found.push(lead.clone());
+            // A name without an end would be read for ever.
+            if name.is_empty() {
+                rest = rest.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    lead.pop();
+    rest
+}
+
+/// Which files of a folder of `src` name which others, by their paths without `mod` and `.rs`.
+fn imports(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let module = |path: &Path| {
+        let path = path.strip_prefix(&root).unwrap().with_extension("");
+        let parts = path.iter().map(|part| part.to_str().unwrap().to_owned());
+        parts.filter(|part| part != "mod").collect::<Vec<_>>()
+    };
+    let files: Vec<_> = sources(folder)
+        .into_iter()
+        .map(|(path, code)| (module(&path), code))
+        .collect();
+    let known: BTreeSet<_> = files.iter().map(|(module, _)| module.join("/")).collect();
+    let named = |module: &[String], code: &str| {
+        let children: Vec<_> = known
+            .iter()
+            .filter_map(|file| file.strip_prefix(&format!("{}/", module.join("/"))))
+            .filter(|rest| !rest.contains('/'))
+            .collect();
+        let first = [&["crate", "super", "self"], &children[..]].concat();
+        let paths = whole_paths(code, &first).into_iter().filter_map(|path| {
+            let up = path.iter().take_while(|part| *part == "super").count();
+            let (lead, rest) = match path[0].as_str() {
+                "crate" => (&module[..0], &path[1..]),
+                "self" => (module, &path[1..]),
+                _ => (&module[..module.len().checked_sub(up)?], &path[up..]),
+            };
+            let whole = [lead, rest].concat();
+            let ends = (1..=whole.len()).rev();
+            let mut files = ends.map(|end| whole[..end].join("/"));
+            files.find(|file| known.contains(file) && *file != module.join("/"))
+        });
+        paths.collect()
+    };
+    let files = files.iter();
+    files
+        .map(|(module, code)| (module.join("/"), named(module, code)))
+        .collect()
+}
+
+/// The files that lead back to themselves.
+fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
+    let reached = |start: &str| {
+        let mut reached = BTreeSet::new();
+        let mut pending: Vec<_> = imports[start].iter().collect();
+        while let Some(file) = pending.pop() {
+            if reached.insert(file) {
+                pending.extend(&imports[file]);
+            }
+        }
+        reached
+    };
+    let files = imports.keys();
+    let files = files.filter(|file| reached(file).contains(file));
+    files.map(String::as_str).collect()
+}
+
+/// The floors of the window, from the ground up: what stands on one names what stands on it or below.
+const FLOORS: [&[&str]; 8] = [
+    &["files", "rows"],
+    &["state"],
+    &["story", "inspect", "links"],
+    &["command"],
+    &["worker", "disk", "options", "keys", "theme"],
+    &["widget"],
+    &["panel"],
+    &["app", ""],
+];
+
+#[test]
+fn the_window_has_no_circles_and_no_arrows_up() {
+    let imports = imports("src/viewer");
+    assert_eq!(in_circles(&imports), [""; 0], "lead back to themselves");
+    let floor = |file: &str| {
+        let first = file.split('/').nth(1).unwrap_or_default();
+        let floor = FLOORS.iter().position(|floor| floor.contains(&first));
+        floor.unwrap_or_else(|| panic!("{file} stands on no floor"))
+    };
+    let arrows = imports
+        .iter()
+        .flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
+    let up: Vec<_> = arrows
+        .filter(|(from, to)| floor(from) < floor(to))
+        .collect();
+    assert!(up.is_empty(), "name what stands above them: {up:?}");
+    assert!(
+        imports.len() > 30 && imports["viewer/app"].len() > 10,
+        "{imports:?}"
+    );
+}
+
+#[test]
+fn circles_are_found() {
+    let imports = |pairs: &[(&str, &[&str])]| {
+        let file = |(from, to): &(&str, &[&str])| {
+            (
+                (*from).to_owned(),
+                to.iter().map(|to| (*to).to_owned()).collect(),
+            )
+        };
+        pairs.iter().map(file).collect::<BTreeMap<_, BTreeSet<_>>>()
+    };
+    let tree = imports(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]);
+    assert_eq!(in_circles(&tree), [""; 0]);
+    let circle = imports(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]);
+    assert_eq!(in_circles(&circle), ["b", "c"]);
+    let code = "use super::{a::{B, c as d}, e};\nfn f() -> self::g::H { crate::i::j() }";
+    let paths = whole_paths(code, &["crate", "super", "self"]);
+    let paths: Vec<_> = paths.iter().map(|path| path.join("::")).collect();
+    let expected = [
+        "crate::i::j",
+        "super::a::B",
+        "super::a::c",
+        "super::e",
+        "self::g::H",
+    ];
+    assert_eq!(paths, expected);
+}
+
+/// What is shown and what is asked for are data: they can be had without a window.
+#[test]
+fn state_words_and_commands_know_no_window() {
+    for part in [
+        "state",
+        "story",
+        "story.rs",
+        "inspect",
+        "inspect.rs",
+        "links.rs",
+        "command.rs",
+    ] {
+        absent(&format!("src/viewer/{part}"), &["egui", "eframe"]);
     }
 }
 

@@ -6,42 +6,47 @@ mod compare;
 mod editing;
 mod files;
 mod guide;
+pub mod look;
 mod rows_on_screen;
 mod start;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use egui::{CentralPanel, Context, Frame, Panel, ThemePreference, Ui, ViewportCommand};
+use egui::{CentralPanel, Context, Frame, Panel, Ui, ViewportCommand};
 
-use self::start::Welcome;
-use super::command::{self, Aim, Command};
-use super::compare::Comparing;
-use super::files::NoFiles;
-use super::history::History;
-use super::inspect::{self, Card, Form, Target};
+use super::command::Command;
+use super::files::{Aim, Opened};
+use super::inspect::{self, Card, Form};
+use super::keys::{self, Held};
+use super::options::{Beginning, Options};
 use super::panel::compare::compare_ui;
 use super::panel::dialogs::{Answer, Dialog, Known, dialog_panel_ui};
 use super::panel::finder::Search;
-use super::panel::paper::{Arrangement, paper_ui};
+use super::panel::paper::paper_ui;
 use super::panel::top::Bar;
 use super::panel::{self, Columns, View, bottom, centre, left, right, top};
 use super::rows::Zoom;
-use super::session::{Open, Session};
-use super::settings::{Look, Panels, Settings};
+use super::state::arrangement::Arrangement;
+use super::state::compare::Comparing;
+use super::state::episode::Open;
+use super::state::history::History;
+use super::state::messages::{Kind, Toasts};
+use super::state::session::Session;
+use super::state::settings::{Look, Panels, Settings};
+use super::state::target::Target;
+use super::state::tour::Tour;
+use super::state::welcome::Welcome;
 use super::story;
 use super::theme::{self, Palette, Scale};
-use super::tour::Tour;
 use super::widget::figure::Page;
 use super::widget::picture::Textures;
 use super::widget::readout::{Readout, readout_ui};
-use super::widget::toast::{Kind, Toasts};
+use super::widget::toast::toasts_ui;
+use super::widget::track;
 use super::worker::{Job, Outcome, Worker};
-use super::{Beginning, Opened, Options};
 use crate::figure::head_named;
 use crate::player::{JUMP, NORMAL, Player};
-use crate::train::UNSEEN_SEED;
 
 /// Longest time that one frame may stand for, in seconds: a window that was away does not leap.
 const LONGEST_FRAME: f32 = 0.25;
@@ -115,9 +120,7 @@ impl App {
     /// The app in a window: records in the background.
     pub fn new(ctx: &Context, options: Options) -> Self {
         theme::apply(ctx);
-        let look = &options.settings.look;
-        ctx.set_theme(look.theme);
-        ctx.set_zoom_factor(f32::from(look.scale) / 100.0);
+        look::wear(options.settings.look, ctx, Look::default());
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
         Self::with_worker(options, worker)
@@ -367,7 +370,10 @@ impl App {
         for command in commands {
             let before = self.moment();
             match command {
-                Command::NextTheme => self.settings.look.theme = next_theme(ctx),
+                Command::NextTheme => {
+                    let look = &mut self.settings.look;
+                    look.theme = look::next_theme(ctx, look.theme);
+                }
                 Command::CopyTable { form } => self.copy(ctx, form),
                 Command::CopyText(text) => ctx.copy_text(text),
                 Command::CopyCells { text, said } => {
@@ -386,7 +392,7 @@ impl App {
             self.history.note(before, &self.moment(), pressed);
         }
         let look = self.settings.look;
-        look.wear(ctx, &std::mem::replace(&mut self.worn, look));
+        look::wear(look, ctx, std::mem::replace(&mut self.worn, look));
         let chosen = self.collect();
         if !chosen.is_empty() {
             self.apply(ctx, chosen);
@@ -694,13 +700,12 @@ impl App {
         let seconds = (passed as f32).clamp(0.0, LONGEST_FRAME);
         self.player.advance(f64::from(seconds));
         self.toasts.advance(seconds);
-        let mut commands = Vec::new();
-        command::take_keys(
-            ctx,
-            self.dialog.is_some(),
-            self.mark.is_some() && self.dialog.is_none(),
-            &mut commands,
-        );
+        let held = Held {
+            dialog: self.dialog.is_some(),
+            editing: self.mark.is_some() && self.dialog.is_none(),
+            track: track::has_arrows(ctx),
+        };
+        let mut commands = keys::take_keys(ctx, held);
         let dropped = ctx.input(|input| input.raw.dropped_files.clone());
         let paths = dropped.iter().map(|file| file.path());
         commands.extend(paths.map(|path| Command::Open(path.to_owned())));
@@ -743,7 +748,7 @@ impl App {
             readout_ui(&ctx, readout, dark);
         }
         let corner = self.message_corner(ctx.content_rect());
-        self.toasts.ui(&ctx, corner, dark, &mut commands);
+        toasts_ui(&self.toasts, &ctx, corner, dark, &mut commands);
         self.guide_ui(&ctx, dark, &mut commands);
         self.dialog_ui(&ctx, &mut commands);
         drop_hint(&ctx, dark);
@@ -988,26 +993,6 @@ fn file_name(path: &Path) -> String {
     )
 }
 
-/// As the system has it, dark, light: the one that comes next.
-fn next_theme(ctx: &Context) -> ThemePreference {
-    let preference = ctx.options(|options| options.theme_preference);
-    let other = if ctx.theme() == egui::Theme::Dark {
-        ThemePreference::Light
-    } else {
-        ThemePreference::Dark
-    };
-    match preference {
-        ThemePreference::System => other,
-        _ if ctx
-            .system_theme()
-            .is_some_and(|system| ThemePreference::from(system) == other) =>
-        {
-            ThemePreference::System
-        }
-        _ => other,
-    }
-}
-
 /// A veil that says what dropping a file would do.
 fn drop_hint(ctx: &Context, dark: bool) {
     if ctx.input(|input| input.raw.hovered_files.is_empty()) {
@@ -1046,19 +1031,5 @@ impl eframe::App for App {
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
         visuals.panel_fill.to_normalized_gamma_f32()
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            machines: Vec::new(),
-            files: Arc::new(NoFiles),
-            seed: UNSEEN_SEED,
-            open: None,
-            compare: None,
-            begin: Beginning::default(),
-            settings: Settings::default(),
-        }
     }
 }

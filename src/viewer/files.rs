@@ -64,6 +64,26 @@ pub struct Export<'a> {
     pub sha256: Option<&'a str>,
 }
 
+/// What a file is chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// To be opened.
+    Open,
+    /// To be compared with what is on screen.
+    Compare,
+    /// For the trace of the episode.
+    Save,
+    /// For the figure on screen.
+    Figure,
+}
+
+impl Aim {
+    /// True when the file is written.
+    pub fn is_to_save(self) -> bool {
+        matches!(self, Self::Save | Self::Figure)
+    }
+}
+
 /// Opens and saves for the window. Errors are sentences for the person in front of it: what is wrong,
 /// where, and what to do.
 pub trait Files: Send + Sync {

@@ -1,92 +1,22 @@
 //! What a person has pointed out, and everything that can be said about it at the current step: the
 //! equations with the numbers of this step, and the table behind them.
 
+mod card;
 mod table;
 pub mod vector;
 
+pub use card::{Card, Line};
+use card::{line, n, names};
 pub use table::{Form, Table};
-pub use vector::Vector;
 
 use std::ops::RangeInclusive;
 
-use super::numbers;
-use super::session::Open;
+use super::state::episode::Open;
+use super::state::target::Target;
 use super::story;
 use crate::model::{HeadTrace, LayerTrace};
 
-/// Something that can be pointed out, and stays pointed out while time moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// A row of the memory, as the head looked at sees it.
-    Row(usize),
-    /// Several rows.
-    Rows {
-        /// Where the selection began.
-        from: usize,
-        /// Where it was extended to, before or behind.
-        to: usize,
-    },
-    /// A number in the memory.
-    Cell {
-        /// Its row.
-        row: usize,
-        /// Its column.
-        column: usize,
-    },
-    /// A unit of the controller.
-    Unit {
-        /// Its layer, 0 at the bottom.
-        layer: usize,
-        /// Its place in the layer.
-        unit: usize,
-    },
-    /// A head.
-    Head(usize),
-    /// A number of what a head emits or reads, or of what the machine is given or answers.
-    Value {
-        /// The head, where it is one of a head.
-        head: usize,
-        /// Which vector.
-        vector: Vector,
-        /// Its place in the vector.
-        column: usize,
-    },
-    /// What the whole machine is given and answers in a step.
-    Step,
-}
-
-/// A quantity with its equation, the numbers in it and what comes out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The symbol.
-    pub symbol: String,
-    /// The equation with the numbers of this step.
-    pub sum: String,
-    /// What comes out.
-    pub value: String,
-}
-
-/// All that is said about a target at one step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Card {
-    /// What it is about.
-    pub title: String,
-    /// The equations, in the order in which the machine works.
-    pub lines: Vec<Line>,
-    /// What can be copied, and what it is.
-    pub table: Table,
-}
-
 impl Target {
-    /// The rows of the memory that it is about.
-    pub fn rows(self) -> Option<RangeInclusive<usize>> {
-        match self {
-            Self::Row(row) | Self::Cell { row, .. } => Some(row..=row),
-            Self::Rows { from, to } => Some(from.min(to)..=from.max(to)),
-            _ => None,
-        }
-    }
-
     /// What is said about it, or nothing if this episode has no such thing.
     pub fn card(self, open: &Open, focus: usize, step: usize) -> Option<Card> {
         let trace = &open.shown.recording.trace;
@@ -107,16 +37,6 @@ impl Target {
             Self::Step => Some(step_card(open, step)),
         }
     }
-}
-
-/// A number in a sum.
-fn n(value: f32) -> String {
-    numbers::short(value, 4)
-}
-
-fn line(symbol: &str, sum: String, value: f32) -> Line {
-    let (symbol, value) = (symbol.to_owned(), numbers::exact(value));
-    Line { symbol, sum, value }
 }
 
 /// The weightings of a head in a step, from the one of the step before to the final one.
@@ -170,14 +90,6 @@ pub fn heaviest(head: &HeadTrace<f32>, step: usize, count: usize) -> Vec<usize> 
     rows.truncate(count);
     rows.sort_by(heavier);
     rows.into_iter().map(|(row, _)| row).collect()
-}
-
-fn names(first: &[&str], rest: &[&str]) -> Vec<String> {
-    first
-        .iter()
-        .chain(rest)
-        .map(|&name| name.to_owned())
-        .collect()
 }
 
 /// The sum of the shifted weighting at a row, its terms on lines of their own.

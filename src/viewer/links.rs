@@ -2,6 +2,7 @@
 //! columns of the pipeline.
 
 use super::story;
+use crate::figure::numbers;
 use crate::model::HeadTrace;
 
 /// Weight below this is not drawn: a line for each row would hide those that matter.
@@ -75,7 +76,7 @@ pub fn told(links: &[Link], rows: usize) -> String {
         } else {
             ""
         };
-        let weight = super::numbers::short(link.weight, 4);
+        let weight = numbers::short(link.weight, 4);
         format!("row {} → row {}: {weight}{round}", link.from, link.to)
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -5,163 +5,38 @@
 
 mod app;
 pub mod command;
-mod compare;
 mod disk;
 mod files;
-mod history;
 mod inspect;
+mod keys;
 mod links;
+mod options;
 mod panel;
 mod rows;
-mod session;
-mod settings;
+mod state;
 mod story;
 mod theme;
-mod tour;
 mod widget;
 mod worker;
 
 pub use app::App;
 pub use command::Command;
 pub use disk::{Disk, shipped};
-pub use files::{Export, Files, Machine, NoFiles, Opened, OpenedTrace};
-pub use inspect::{Card, Form, Line, Table, Target, Vector};
+pub use files::{Aim, Export, Files, Machine, NoFiles, Opened, OpenedTrace};
+pub use inspect::{Card, Form, Line, Table};
+pub use options::{Beginning, First, Options};
 pub use panel::finder::Choice;
-pub use panel::paper::Arrangement;
-pub use session::{Asked, Session, Wish};
-pub use settings::{Look, Panels, Settings};
+pub use state::arrangement::Arrangement;
+pub use state::episode::{Asked, Wish};
+pub use state::session::Session;
+pub use state::settings::{Look, Panels, Settings, Theme};
+pub use state::target::{Target, Vector};
 pub use theme::{Map, apply as dress};
-
-use crate::figure::{find_head, numbers};
-use crate::model::Trace;
-use crate::task::Task;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// What the window starts with.
-#[derive(Clone)]
-pub struct Options {
-    /// The machines to choose from; an episode of the first one is shown.
-    pub machines: Vec<Machine>,
-    /// How files are opened and saved.
-    pub files: Arc<dyn Files>,
-    /// The seed of the first episode.
-    pub seed: u64,
-    /// A trace or weights to show instead of the first machine, and the file they came from.
-    pub open: Option<(PathBuf, Opened)>,
-    /// A trace or weights to compare it with.
-    pub compare: Option<(PathBuf, Opened)>,
-    /// Where in which episode it begins.
-    pub begin: Beginning,
-    /// What is remembered of earlier runs.
-    pub settings: Settings,
-}
-
-/// Where the window begins, if not as it would by itself.
-#[derive(Clone, Debug, Default)]
-pub struct Beginning {
-    /// The task of the machine, if not that of its weights.
-    pub task: Option<Task>,
-    /// On so many memory rows.
-    pub rows: Option<usize>,
-    /// On this episode.
-    pub asked: Option<Asked>,
-    /// At this step, without playing.
-    pub step: Option<usize>,
-    /// With the head of this label looked at.
-    pub head: Option<String>,
-}
-
-impl std::fmt::Debug for Options {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("machines", &self.machines.len())
-            .field("seed", &self.seed)
-            .field("open", &self.open.as_ref().map(|(path, _)| path))
-            .finish_non_exhaustive()
-    }
-}
-
-impl Options {
-    /// The machines inside the binary and the file system; `open` is shown first, if it is given.
-    pub fn shipped(open: Option<(PathBuf, Opened)>) -> Self {
-        Self {
-            machines: shipped(),
-            files: Arc::new(Disk),
-            open,
-            ..Self::default()
-        }
-    }
-
-    /// That the episode to begin with can be recorded, and has the step and the head to begin at.
-    fn check(&self) -> Result<(), String> {
-        match &self.open {
-            Some((_, Opened::Trace(trace))) => {
-                let trace = &trace.recording.trace;
-                self.begin.check(trace.steps(), trace)
-            }
-            Some((_, Opened::Machine(machine))) => self.check_machine(machine),
-            None => self
-                .machines
-                .first()
-                .map_or(Ok(()), |first| self.check_machine(first)),
-        }
-    }
-
-    fn check_machine(&self, machine: &Machine) -> Result<(), String> {
-        let mut session = Session::new(vec![machine.clone()], self.seed);
-        session.begin(self.begin.rows, self.begin.asked.clone());
-        let Some(request) = session.request() else {
-            return Ok(());
-        };
-        let steps = request.wish.steps(&request.task);
-        // What does not run on so many rows is refused by whoever records.
-        let config = machine.ntm.config.with_rows(request.wish.rows);
-        let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
-        if let Some(sentence) = worker::too_large(&config, steps) {
-            return Err(sentence);
-        }
-        self.begin.check(steps, &Trace::new(&config))
-    }
-
-    /// With the machine of this name before the others.
-    #[must_use]
-    pub fn with_first(mut self, name: &str) -> Self {
-        self.machines.sort_by_key(|machine| machine.name != name);
-        self
-    }
-}
-
-/// What the window shows first, if it is not the first machine inside the binary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum First {
-    /// The machine of this name inside the binary.
-    Machine(String),
-    /// A trace, a weights file or the folder of a run.
-    File(PathBuf),
-}
-
-impl Beginning {
-    /// That an episode of so many steps has the step, and that a machine with the heads of `heads` has the head.
-    fn check(&self, steps: usize, heads: &Trace<f32>) -> Result<(), String> {
-        if let Some(step) = self.step.filter(|&step| step >= steps) {
-            let last = steps.saturating_sub(1);
-            return Err(format!(
-                "--step {step}: the episode has the steps 0 to {last}"
-            ));
-        }
-        match &self.head {
-            None => Ok(()),
-            Some(label) => match find_head(heads, label) {
-                Ok(_) => Ok(()),
-                Err(known) => Err(format!("--head {label}: {known}")),
-            },
-        }
-    }
-}
 
 /// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,7 +95,7 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
             .with_title("Tapescope")
             .with_app_id("tapescope")
             .with_inner_size([1440.0, 900.0])
-            .with_min_inner_size(settings::SMALLEST)
+            .with_min_inner_size(app::look::SMALLEST)
             .with_drag_and_drop(true)
             .with_icon(icon()),
         renderer: eframe::Renderer::Glow,

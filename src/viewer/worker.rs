@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::command::Aim;
-use super::compare::{Found, Picture, Sides};
-use super::files::{Export, Files, Machine, Opened};
-use super::session::{Open, Wish};
+use super::files::{Aim, Export, Files, Machine, Opened};
+use super::state::compare::{Found, Picture, Sides};
+use super::state::episode::{Open, Request, Shown, Wish};
 use crate::figure::{self, Figure, Format, Motion};
 use crate::io::room;
 use crate::model::{Model, ModelConfig};
@@ -38,44 +37,6 @@ pub enum Job {
     Save(PathBuf, Arc<Shown>),
     /// Write a figure of the episode.
     Figure(PathBuf, Format, Arc<Shown>, Box<figure::Options>),
-}
-
-/// Which episode to record, and with what: the first one of the run with the seed of the wish.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The machine.
-    pub machine: Arc<Machine>,
-    /// The task with the parameters of this episode.
-    pub task: Task,
-    /// What was asked for.
-    pub wish: Wish,
-}
-
-/// An episode that can be shown, and where it came from.
-#[derive(Debug)]
-pub struct Shown {
-    /// The episode.
-    pub recording: Recording,
-    /// The configuration of the machine, where known.
-    pub config: Option<ModelConfig>,
-    /// The machine that recorded it; `None` for a trace from a file.
-    pub machine: Option<Arc<Machine>>,
-    /// The title of the file it came from.
-    pub file: Option<String>,
-    /// The hash of the weights, where a file says so.
-    pub sha256: Option<String>,
-}
-
-impl Shown {
-    /// About how many bytes it takes.
-    pub fn bytes(&self) -> usize {
-        let trace = &self.recording.trace;
-        // A weighting at five stages.
-        let heads = trace.heads.iter();
-        let weights = heads.map(|head| 5 * head.weighting.as_slice().len());
-        let values = trace.memory_columns.as_slice().len() + weights.sum::<usize>();
-        values * size_of::<f32>()
-    }
 }
 
 /// What came of a job.

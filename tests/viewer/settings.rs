@@ -1,7 +1,7 @@
 //! What is remembered, what can be undone, and what everyone can use.
 
 use egui::ThemePreference;
-use tapescope::viewer::{Map, Target};
+use tapescope::viewer::{Map, Target, Theme as Colours};
 
 use super::*;
 
@@ -53,23 +53,17 @@ fn what_was_set_is_on_in_the_next_run() {
 #[test]
 fn the_theme_of_an_earlier_run_can_be_the_system_again() {
     let mut harness = with_settings(Settings::default());
-    for (command, preference) in [
-        (
-            Command::Theme(ThemePreference::Light),
-            ThemePreference::Light,
-        ),
-        (Command::NextTheme, ThemePreference::Dark),
-        (
-            Command::Theme(ThemePreference::System),
-            ThemePreference::System,
-        ),
+    let light = Command::Theme(Colours::Light);
+    let system = Command::Theme(Colours::System);
+    for (command, theme, preference) in [
+        (light, Colours::Light, ThemePreference::Light),
+        (Command::NextTheme, Colours::Dark, ThemePreference::Dark),
+        (system, Colours::System, ThemePreference::System),
     ] {
         act(&mut harness, command);
-        assert_eq!(harness.state().settings.look.theme, preference);
-        assert_eq!(
-            harness.ctx.options(|options| options.theme_preference),
-            preference
-        );
+        assert_eq!(harness.state().settings.look.theme, theme);
+        let worn = harness.ctx.options(|options| options.theme_preference);
+        assert_eq!(worn, preference);
     }
 }
 
@@ -184,7 +178,7 @@ fn changes_are_undone_and_done_again() {
 #[test]
 fn every_kind_of_change_is_undone() {
     let mut harness = paused();
-    act(&mut harness, Command::Theme(ThemePreference::Dark));
+    act(&mut harness, Command::Theme(Colours::Dark));
     let state = |harness: &Harness<'_, App>| {
         let state = harness.state();
         let heads = (state.focus, state.pinned, state.all_heads);

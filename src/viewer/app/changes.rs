@@ -2,8 +2,8 @@
 
 use super::App;
 use crate::viewer::command::Command;
-use crate::viewer::history::{Moment, Sight};
 use crate::viewer::rows::Zoom;
+use crate::viewer::state::history::{Moment, Sight};
 
 impl App {
     /// Commands that change what is remembered between runs.

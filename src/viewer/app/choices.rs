@@ -2,11 +2,12 @@
 
 use super::App;
 use crate::model::Trace;
-use crate::viewer::command::{self, Command};
+use crate::viewer::command::Command;
+use crate::viewer::keys::{self, TABLE};
 use crate::viewer::panel::finder::Choice;
-use crate::viewer::panel::paper::Arrangement;
-use crate::viewer::session::Open;
-use crate::viewer::settings::{SCALES, THEMES};
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::settings::{SCALES, Theme};
 use crate::viewer::story;
 use crate::viewer::theme::Map;
 
@@ -20,14 +21,15 @@ impl App {
             key,
             command,
         };
-        let table = command::table().into_iter();
         // The list itself is not on the list.
-        let table = table.filter(|entry| entry.command != Command::AskCommand);
+        let table = TABLE
+            .iter()
+            .filter(|entry| entry.command != Command::AskCommand);
         let mut choices: Vec<_> = table
             .map(|entry| {
-                let keys: Vec<_> = entry.keys.iter().map(command::key_text).collect();
+                let keys: Vec<_> = entry.keys.iter().copied().map(keys::key_text).collect();
                 let name = entry.name.to_owned();
-                choice(entry.command, name, entry.help, keys.join("  "))
+                choice(entry.command.clone(), name, entry.help, keys.join("  "))
             })
             .collect();
         let machines = self.session.machines.iter().enumerate();
@@ -40,7 +42,7 @@ impl App {
         choices.extend((0..heads).filter_map(|head| {
             let recording = &self.session.open.as_ref()?.shown.recording;
             let name = format!("Look at head {}", story::head_label(recording, head));
-            let key = command::head_key(head).unwrap_or_default();
+            let key = keys::head_key(head).unwrap_or_default();
             Some(choice(
                 Command::Focus(head),
                 name,
@@ -48,8 +50,8 @@ impl App {
                 key,
             ))
         }));
-        for (name, theme) in THEMES {
-            let name = format!("Theme: {}", name.to_lowercase());
+        for theme in Theme::ALL {
+            let name = format!("Theme: {}", theme.name().to_lowercase());
             choices.push(choice(Command::Theme(theme), name, "", String::new()));
         }
         for map in Map::ALL {

@@ -8,12 +8,12 @@ use crate::figure;
 use crate::io::trace;
 use crate::player::Stage;
 use crate::viewer::command::Command;
-use crate::viewer::compare::{self, Found, Pair, Picture};
 use crate::viewer::files::Machine;
-use crate::viewer::panel::paper::Arrangement;
 use crate::viewer::panel::top::Names;
-use crate::viewer::session::Open;
-use crate::viewer::widget::toast::Kind;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::compare::{self, Found, Pair, Picture};
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::messages::Kind;
 use crate::viewer::worker::{Job, Outcome};
 
 impl App {

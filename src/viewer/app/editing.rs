@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::viewer::command::Command;
-use crate::viewer::widget::toast::Kind;
+use crate::viewer::state::messages::Kind;
 
 impl App {
     /// Commands about the input.

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::{App, file_name};
 use crate::figure::{self, Format};
-use crate::viewer::command::{Aim, Command};
-use crate::viewer::files::Machine;
+use crate::viewer::command::Command;
+use crate::viewer::files::{Aim, Machine};
 use crate::viewer::panel::dialogs::Dialog;
-use crate::viewer::panel::paper::Arrangement;
-use crate::viewer::session::Open;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::messages::Kind;
 use crate::viewer::story;
-use crate::viewer::widget::toast::Kind;
 use crate::viewer::worker::Job;
 
 impl App {

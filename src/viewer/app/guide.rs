@@ -3,12 +3,13 @@
 use egui::Context;
 
 use super::App;
+use crate::player::{Player, Stage};
 use crate::viewer::command::Command;
 use crate::viewer::panel::guide::{self, invitation_ui};
-use crate::viewer::panel::paper::Arrangement;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::tour::{STOPS, Tour};
 use crate::viewer::story;
 use crate::viewer::theme::Palette;
-use crate::viewer::tour::{STOPS, Tour};
 
 impl App {
     /// Commands of the tour.
@@ -57,14 +58,14 @@ impl App {
     /// A command was applied: it may be what the tour waits for.
     pub(super) fn tell_tour(&mut self, command: &Command) {
         let Some(tour) = &mut self.tour else { return };
-        if tour.met || !tour.is_met_by(command, &self.player) {
+        if tour.met || !is_met(*tour, command, &self.player) {
             return;
         }
         tour.met = true;
         if tour.stop + 1 == STOPS.len() {
             // The memory as the first step finds it.
             self.player.seek(0);
-            self.player.seek_stage(crate::player::Stage::Controller);
+            self.player.seek_stage(Stage::Controller);
         }
     }
 
@@ -113,5 +114,24 @@ impl App {
             let corner = self.message_corner(ctx.content_rect());
             invitation_ui(ctx, corner, Palette::for_theme(dark), commands);
         }
+    }
+}
+
+/// True when this command, now applied, was what the stop asks for.
+fn is_met(tour: Tour, command: &Command, player: &Player) -> bool {
+    let stage = |wanted: Stage| !player.whole_steps() && player.reached(wanted);
+    match tour.stop {
+        0 => player.playing(),
+        1 => matches!(
+            command,
+            Command::NextStep | Command::PreviousStep | Command::JumpForward | Command::JumpBack
+        ),
+        2 => matches!(command, Command::Seek(_) | Command::Select(_)),
+        3 => stage(Stage::Content),
+        4 => stage(Stage::Gate),
+        5 => stage(Stage::Shift),
+        6 => stage(Stage::Sharpen),
+        7 => stage(Stage::Add),
+        _ => player.step() == 0,
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::App;
 use crate::viewer::command::Command;
-use crate::viewer::inspect::Target;
 use crate::viewer::panel::{self, centre};
 use crate::viewer::rows::Rows;
-use crate::viewer::session::Open;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::target::Target;
 use crate::viewer::story;
 
 /// By how much a key makes rows taller or lower.

@@ -1,28 +1,13 @@
 //! The start page.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-
 use egui::{CentralPanel, Frame, Ui};
 
 use super::App;
 use crate::viewer::command::Command;
 use crate::viewer::files::Machine;
 use crate::viewer::panel::welcome::{Start, welcome_ui};
-use crate::viewer::session::Open;
 use crate::viewer::theme::Palette;
 use crate::viewer::worker::Job;
-
-/// What is known of the start page.
-#[derive(Debug, Default)]
-pub struct Welcome {
-    /// True while it is on screen.
-    pub shown: bool,
-    /// An episode of every machine, by its name, once it is recorded.
-    pub pictures: HashMap<String, Option<Open>>,
-    /// Files opened in earlier runs, and whether they are still there.
-    pub recent: Vec<(PathBuf, bool)>,
-}
 
 impl App {
     /// Opens the start page, or leaves it.

@@ -1,33 +1,13 @@
 //! What is said about a head, and about one number of what a head emits or the machine is given and answers.
 
-use super::{Card, Line, Table, line, n, names};
-pub use crate::figure::expected_shift;
+use super::card::{Card, Line, line, n, names};
+use super::table::Table;
+use crate::figure::expected_shift;
 use crate::model::HeadTrace;
 use crate::train::Recording;
-
-use crate::viewer::session::Open;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::target::Vector;
 use crate::viewer::story;
-
-/// A vector that the machine has one of in every step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Vector {
-    /// k of a head.
-    Key,
-    /// s of a head, by its index.
-    Shift,
-    /// e of a write head.
-    Erase,
-    /// a of a write head.
-    Add,
-    /// r of a read head.
-    Read,
-    /// What the machine is given.
-    Input,
-    /// What it answers.
-    Output,
-    /// What it should answer.
-    Target,
-}
 
 /// Its symbol and what it is.
 fn words(vector: Vector) -> (&'static str, &'static str) {

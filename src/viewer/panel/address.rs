@@ -1,41 +1,25 @@
 //! Pictures along the address axis: the memory with the signs of the heads, and below it the vectors of
 //! the moment.
 
-use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Align2, Rangef, Rect, Sense, Stroke, Ui, pos2, vec2};
 
-use super::centre::Bands;
 use super::heads;
+use super::parts::{Bands, dashed, frame, gaps, pointer, quiet_text, rows_range, veil};
 use super::pipeline::as_bars;
 use super::sheet::Sheet;
-use super::time::{frame, gaps, pointer, veil};
 use super::{Columns, View, interact};
+use crate::figure::numbers;
 use crate::player::Stage;
 use crate::viewer::command::Command;
-use crate::viewer::inspect::{self, Target, Vector};
-use crate::viewer::numbers;
+use crate::viewer::inspect;
 use crate::viewer::rows::Axis;
+use crate::viewer::state::target::{Target, Vector};
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::icon::head_sign;
 use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
-
-/// Words beside the pictures, for the eye and for everyone who has them read aloud.
-pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
-    let rect = ui
-        .painter()
-        .text(at, align, text, font, view.palette.subdued);
-    let response = ui.interact(rect, ui.scope_id().with(text), Sense::hover());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
-}
-
-/// From the first row or mark to the last.
-pub fn rows_range(axis: &Axis) -> Rangef {
-    let first = axis.runs.first().map_or(0.0, |(_, place)| place.min);
-    let gap = axis.gaps.first().map_or(first, |(_, place)| place.min);
-    Rangef::new(first.min(gap), axis.bottom().max(first))
-}
 
 /// Which memory is on screen at this stage, as a symbol and in words.
 fn memory_shown(view: &View<'_>) -> (String, &'static str) {
@@ -226,7 +210,7 @@ fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
         let color = view.palette.head(*index).gamma_multiply(strength);
         let painter = ui.painter();
         let line = [pos2(columns.memory.max + 1.0, *height), pos2(left, middle)];
-        painter.extend(heads::dashed(&line, Stroke::new(1.0, color), *index));
+        painter.extend(dashed(&line, Stroke::new(1.0, color), *index));
         let write = view.trace().heads[*index].is_write();
         head_sign(painter, pos2(left + 7.0, middle), 11.0, write, color);
         let label = story::head_label(view.recording(), *index);

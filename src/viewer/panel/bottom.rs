@@ -2,13 +2,14 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
 
+use super::parts::{pointer, veil};
 use super::sheet::Sheet;
-use super::time::{pointer, veil};
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
+use crate::figure::numbers;
 use crate::player::{Loop, Stage};
 use crate::train::is_absent;
-use crate::viewer::command::{self, Command};
-use crate::viewer::numbers;
+use crate::viewer::command::Command;
+use crate::viewer::keys;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button};
@@ -315,7 +316,7 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         if slower.clicked() {
             view.commands.push(Command::Slower);
         }
-        slower.on_hover_text(command::tooltip(&Command::Slower));
+        slower.on_hover_text(keys::tooltip(&Command::Slower));
         let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
         response
             .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Normal speed"));
@@ -336,7 +337,7 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         if faster.clicked() {
             view.commands.push(Command::Faster);
         }
-        faster.on_hover_text(command::tooltip(&Command::Faster));
+        faster.on_hover_text(keys::tooltip(&Command::Faster));
     });
 }
 

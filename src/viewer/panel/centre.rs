@@ -2,67 +2,11 @@
 
 use egui::{Rangef, Rect, Ui};
 
-use super::{Columns, View, address, minimap, pipeline, play_head, step_pill, time, units};
+use super::parts::Bands;
+use super::{Columns, View, address, heads, minimap, pipeline, play_head, step_pill, time, units};
 use crate::train::Recording;
 use crate::viewer::command::Command;
 use crate::viewer::rows::Axis;
-
-/// Where the pictures stand from top to bottom.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bands {
-    /// Phases and step numbers; the names of the stages.
-    pub ruler: Rangef,
-    /// Input strip.
-    pub input: Rangef,
-    /// Target strip.
-    pub target: Rangef,
-    /// Output strip.
-    pub output: Rangef,
-    /// The rows: weighting of the head looked at, stages, memory.
-    pub rows: Rangef,
-    /// The weightings of the other heads, together.
-    pub others: Rangef,
-    /// Add vectors.
-    pub adds: Rangef,
-    /// Read vectors.
-    pub reads: Rangef,
-}
-
-const RULER: f32 = 34.0;
-const GAP: f32 = 5.0;
-const SECTION: f32 = 14.0;
-
-impl Bands {
-    fn new(y: Rangef, inputs: usize, outputs: usize, other_heads: usize) -> Self {
-        let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
-        let channel = (free * 0.20 / (inputs + 2 * outputs).max(1) as f32).min(8.0);
-        let vector = (free * 0.07).min(84.0);
-        let strips = channel * (inputs + 2 * outputs) as f32;
-        let rest = (free - strips - 2.0 * vector).max(0.0);
-        let others = match other_heads {
-            0 => 0.0,
-            1 => rest * 0.20,
-            2 => rest * 0.34,
-            _ => rest * 0.42,
-        };
-        let mut top = y.min;
-        let mut band = |height: f32, after: f32| {
-            let band = Rangef::new(top, top + height);
-            top = band.max + after;
-            band
-        };
-        Self {
-            ruler: band(RULER, 2.0),
-            input: band(channel * inputs as f32, GAP),
-            target: band(channel * outputs as f32, GAP),
-            output: band(channel * outputs as f32, SECTION),
-            rows: band(rest - others, SECTION),
-            others: band(others, if other_heads > 0 { SECTION } else { 0.0 }),
-            adds: band(vector, GAP),
-            reads: band(vector, 0.0),
-        }
-    }
-}
 
 /// Height of the rows in a window of this height.
 pub fn rows_room(window: f32, transport: f32, recording: &Recording) -> f32 {
@@ -108,7 +52,8 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         let axis = view.rows.place(bands.rows);
         time::lanes_ui(ui, columns, &bands, &axis, view);
         time::vectors_ui(ui, columns, &bands, view);
-        pipeline::stages_ui(ui, columns, &bands, &axis, view);
+        let places = pipeline::stages_ui(ui, columns, &bands, &axis, view);
+        heads::final_weightings_ui(ui, &places, &axis, view);
         address::memory_ui(ui, columns, &bands, &axis, view);
         address::moment_ui(ui, columns, &bands, &axis, view);
         address::row_cursor(ui, columns, &axis, view);

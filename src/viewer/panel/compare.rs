@@ -4,15 +4,17 @@ use std::collections::HashMap;
 
 use egui::{Align, Layout, Pos2, Rangef, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 
+use super::parts::pointer;
 use super::sheet::place_menu;
-use super::time::pointer;
 use super::{Columns, View, interact, play_head, scrub, step_pill};
 use crate::figure::compare::{Part, SIDES};
+use crate::figure::numbers;
 use crate::figure::{Layout as Pictures, Options, Place, RowsShown};
-use crate::viewer::command::{Command, tooltip};
-use crate::viewer::compare::{self, Differences, Pair, TOLERANCES, words_of};
-use crate::viewer::inspect::{Target, Vector};
-use crate::viewer::numbers;
+use crate::viewer::command::Command;
+use crate::viewer::keys::tooltip;
+use crate::viewer::state::compare::{Differences, Pair, TOLERANCES, shown_at};
+use crate::viewer::state::target::{Target, Vector};
+use crate::viewer::story::two::{self, words_of};
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::{choice_button, text_button};
 use crate::viewer::widget::figure::{Page, rect};
@@ -90,7 +92,7 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
         },
         ..Options::new(Pictures::Debug)
     };
-    let stage = compare::shown_at(view.player);
+    let stage = shown_at(view.player);
     let version = (
         pair.version(),
         (pair.screen.serial, view.focus, stage),
@@ -232,14 +234,14 @@ fn outcome_ui(ui: &mut Ui, room: Rect, found: &Differences, pair: &Pair<'_>, vie
         .show(&mut ui, |ui| {
             ui.spacing_mut().item_spacing.y = if room.height() < LOW { 2.0 } else { 4.0 };
             let strong = |text: String| RichText::new(text).size(12.0).color(view.palette.text);
-            ui.label(strong(compare::verdicts(pair)));
-            ui.label(strong(compare::largest(&found.values)));
-            let first = compare::first(pair, &found.values);
+            ui.label(strong(two::verdicts(pair)));
+            ui.label(strong(two::largest(&found.values)));
+            let first = two::first(pair, &found.values);
             if !first.is_empty() {
                 ui.label(strong(first));
             }
             controls_ui(ui, found, pair, view);
-            for line in compare::left_out(&found.values) {
+            for line in two::left_out(&found.values) {
                 let low = room.height() < LOW;
                 note_ui(ui, &line, low, view);
             }

@@ -1,19 +1,20 @@
 //! Dialogs: the list of keys, a step to go to, a file to open, a place to save to.
 
-use egui::{Context, Key, RichText, TextEdit, Ui, vec2};
+use egui::{Context, RichText, Ui};
 
 use super::about::about_ui;
 use super::finder::{Choice, Search, finder_ui};
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
-use crate::viewer::command::{Aim, Command};
-use crate::viewer::settings::Settings;
-use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{field, primary_button, text_button};
-use crate::viewer::widget::dialog::dialog_ui;
+use crate::viewer::command::Command;
+use crate::viewer::files::Aim;
+use crate::viewer::state::messages::Toasts;
+use crate::viewer::state::settings::Settings;
+use crate::viewer::theme::Palette;
+use crate::viewer::widget::button::{primary_button, text_button};
+use crate::viewer::widget::dialog::{dialog_ui, field_ui};
 use crate::viewer::widget::property::note;
-use crate::viewer::widget::toast::Toasts;
 
 /// The dialog that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,21 +161,6 @@ fn open_words(compare: bool) -> (&'static str, &'static str) {
 
 fn save_title(figure: bool) -> &'static str {
     if figure { "Save figure" } else { "Save trace" }
-}
-
-/// A line of text that has the keyboard; true when Enter is pressed.
-pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) -> bool {
-    let line = TextEdit::singleline(text)
-        .hint_text(hint)
-        .font(theme::mono(13.0))
-        .margin(vec2(8.0, 6.0))
-        .desired_width(f32::INFINITY);
-    let response = field(ui, true, line).accessible_name(name);
-    let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-    if !entered && !response.has_focus() && ui.memory(|memory| memory.focused().is_none()) {
-        response.request_focus();
-    }
-    entered
 }
 
 fn path_ui(

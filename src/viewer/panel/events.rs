@@ -4,7 +4,7 @@ use egui::text::LayoutJob;
 use egui::{Align2, Rangef, Rect, Sense, Ui, WidgetInfo, pos2};
 
 use super::View;
-use super::address::quiet_text;
+use super::parts::quiet_text;
 use crate::viewer::command::Command;
 use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;

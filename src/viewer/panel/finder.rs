@@ -5,10 +5,9 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use super::dialogs::field_ui;
 use crate::viewer::command::Command;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::dialog::dialog_frame;
+use crate::viewer::widget::dialog::{dialog_frame, field_ui};
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq)]

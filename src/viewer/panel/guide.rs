@@ -3,8 +3,8 @@
 use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, RichText, Ui, Vec2, vec2};
 
 use crate::viewer::command::Command;
+use crate::viewer::state::tour::{Place, STOPS, Tour};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::tour::{Place, STOPS, Tour};
 use crate::viewer::widget::button::{primary_button, text_button};
 use crate::viewer::widget::place;
 

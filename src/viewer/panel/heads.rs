@@ -1,18 +1,16 @@
 //! Several heads at once: the final weighting of each as a column, and what each emitted as a line of a
 //! table.
 
-use egui::{Align2, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
+use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
-use super::address::rows_range;
+use super::parts::{choose, dash_ui, frame, gaps, pointer, rows_range, veil};
 use super::pipeline::{Column, Places, as_bars, bars, stages_menu, strip};
 use super::sheet::Sheet;
-use super::time::{frame, gaps, pointer, veil};
 use super::{View, interact};
+use crate::figure::numbers;
 use crate::model::HeadTrace;
 use crate::player::Stage;
 use crate::train::is_absent;
-use crate::viewer::command::Command;
-use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
 use crate::viewer::story;
 use crate::viewer::theme;
@@ -86,18 +84,6 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
     }
 }
 
-/// A click looks at a head, with Shift it is pinned.
-pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'_>) {
-    if response.clicked() {
-        let pin = ui.input(|input| input.modifiers.shift);
-        view.commands.push(if pin {
-            Command::Pin(head)
-        } else {
-            Command::Focus(head)
-        });
-    }
-}
-
 /// Sign and label over the thin column of a head; they can be clicked, too.
 fn column_sign(ui: &Ui, at: Pos2, head: usize, view: &mut View<'_>) {
     let write = view.trace().heads[head].is_write();
@@ -123,26 +109,6 @@ fn column_sign(ui: &Ui, at: Pos2, head: usize, view: &mut View<'_>) {
     response.on_hover_text(format!(
         "Look at {label}; with Shift, pin it beside the other"
     ));
-}
-
-/// Of many heads some share a hue: a short line tells them apart by its dashes.
-pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
-    if view.trace().heads.len() > theme::HUES {
-        let stroke = Stroke::new(1.5, view.palette.head(head));
-        let line = [pos2(x.min, y), pos2(x.max, y)];
-        ui.painter().extend(dashed(&line, stroke, head));
-    }
-}
-
-/// A line in the pattern of a head: whole for the first of a hue, then dashed, dotted, dash and dot.
-pub fn dashed(points: &[Pos2], stroke: Stroke, head: usize) -> Vec<Shape> {
-    let pattern: (&[f32], &[f32]) = match head / theme::HUES % 4 {
-        0 => return vec![Shape::line(points.to_vec(), stroke)],
-        1 => (&[4.0], &[2.0]),
-        2 => (&[1.5], &[2.0]),
-        _ => (&[4.0, 1.5], &[2.0, 2.0]),
-    };
-    Shape::dashed_line_with_offset(points, stroke, pattern.0, pattern.1, 0.0)
 }
 
 /// Height of the table of all heads in this much room.

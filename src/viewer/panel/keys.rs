@@ -3,14 +3,19 @@
 use egui::text::LayoutJob;
 use egui::{RichText, ScrollArea, TextFormat, Ui, vec2};
 
-use crate::viewer::command::{self, Command, key_text};
+use crate::viewer::command::Command;
+use crate::viewer::keys::{Group, TABLE, key_text};
+use crate::viewer::state::tour::STOPS;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::tour::STOPS;
 use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::property::section;
 
 /// The groups of each column, and the room for the keys of their commands.
-const COLUMNS: [(&[usize], f32); 3] = [(&[0, 2], 84.0), (&[1, 5], 106.0), (&[3, 4], 142.0)];
+const COLUMNS: [([Group; 2], f32); 3] = [
+    ([Group::Play, Group::Look], 84.0),
+    ([Group::Time, Group::Compare], 106.0),
+    ([Group::Episode, Group::Window], 142.0),
+];
 /// Windows lower than this have the names alone; what a command does is said under the pointer.
 const LOW: f32 = 700.0;
 
@@ -59,8 +64,8 @@ fn list_ui(ui: &mut Ui) {
             ui.spacing_mut().item_spacing.y = 2.0;
             ui.columns(3, |columns| {
                 for (ui, (groups, width)) in columns.iter_mut().zip(COLUMNS) {
-                    for &group in groups {
-                        group_ui(ui, command::GROUPS[group], width);
+                    for group in groups {
+                        group_ui(ui, group, width);
                     }
                 }
                 let ui = &mut columns[1];
@@ -72,12 +77,11 @@ fn list_ui(ui: &mut Ui) {
         });
 }
 
-fn group_ui(ui: &mut Ui, group: &str, width: f32) {
-    section(ui, group);
-    let table = command::table().into_iter();
-    let entries = table.filter(|entry| command::group(&entry.command) == group);
+fn group_ui(ui: &mut Ui, group: Group, width: f32) {
+    section(ui, group.name());
+    let entries = TABLE.iter().filter(|entry| entry.group == group);
     for entry in entries.filter(|entry| !entry.keys.is_empty()) {
-        let keys: Vec<_> = entry.keys.iter().map(key_text).collect();
+        let keys: Vec<_> = entry.keys.iter().copied().map(key_text).collect();
         line_ui(ui, (&keys.join("  "), width), entry.name, entry.help);
     }
     ui.add_space(8.0);

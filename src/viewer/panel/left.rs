@@ -4,17 +4,19 @@ use std::ops::RangeInclusive;
 
 use egui::{DragValue, Rangef, Rect, Sense, Ui, pos2, vec2};
 
-use super::{View, heads};
+use super::View;
+use super::parts::{choose, dash_ui};
+use crate::figure::numbers;
 use crate::task::Measure;
 use crate::viewer::command::Command;
-use crate::viewer::numbers;
-use crate::viewer::session::{self, Open, Session};
+use crate::viewer::state::episode::{self, Open};
+use crate::viewer::state::session::{self, Session, stops};
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{field, focus_ring, named_icon_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::property::{control, note, section};
-use crate::viewer::widget::track::{stops, track_ui};
+use crate::viewer::widget::track::track_ui;
 
 /// A track belongs to the number above it, in points.
 const TOGETHER: f32 = -5.0;
@@ -36,7 +38,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     section(ui, "Episode");
     let wish = &session.wish;
     control(ui, "Task", |ui| {
-        ui.label(session::task_name(&machine.task));
+        ui.label(episode::task_name(&machine.task));
     });
     let (label, sizes) = (
         session::size_label(&machine.task),
@@ -50,7 +52,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             ui,
             "Repeats",
             wish.repeats,
-            &(1..=session::MOST_REPEATS),
+            &(1..=episode::MOST_REPEATS),
             |repeats| {
                 commands.push(Command::Repeats(repeats));
             },
@@ -75,7 +77,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
                 .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
         });
     };
-    fact("Task", session::task_name(&recording.task));
+    fact("Task", episode::task_name(&recording.task));
     let label = session::size_label(&recording.task);
     fact(label, &recording.episode.size.to_string());
     if recording.task.repeats().is_some() {
@@ -358,7 +360,7 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     }
     head_line(ui, rect, head, &label, view);
     focus_ring(ui, &response);
-    heads::choose(ui, &response, head, view);
+    choose(ui, &response, head, view);
     let keys = if head < 9 {
         format!(
             "Look at {label}  ({})\nrow and weight of its peak",
@@ -378,7 +380,7 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
     let (write, color) = (trace.is_write(), palette.head(head));
     head_sign(painter, pos2(left + 6.0, middle), 14.0, write, color);
     let line = Rangef::new(left + 20.0, left + 36.0);
-    heads::dash_ui(ui, line, rect.bottom() - 1.0, head, view);
+    dash_ui(ui, line, rect.bottom() - 1.0, head, view);
     let ink = if head == view.focus {
         palette.strong
     } else {

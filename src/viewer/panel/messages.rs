@@ -3,10 +3,10 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::viewer::command::Command;
+use crate::viewer::state::messages::{Kind, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::property::note;
-use crate::viewer::widget::toast::{Kind, Toasts};
 
 /// All messages, the newest first.
 pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {

@@ -3,8 +3,8 @@
 
 use egui::{Rangef, Rect, Stroke, StrokeKind, Ui};
 
+use super::parts::{frame, pointer};
 use super::pipeline::stages_menu;
-use super::time::{frame, pointer};
 use super::{Columns, View, interact};
 use crate::viewer::command::Command;
 use crate::viewer::story;

@@ -16,6 +16,7 @@ pub mod left;
 pub mod messages;
 pub mod minimap;
 pub mod paper;
+mod parts;
 pub mod pipeline;
 pub mod right;
 pub mod scalars;
@@ -29,11 +30,13 @@ pub mod welcome;
 use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::Command;
-use super::compare::Pair;
-use super::inspect::{Card, Target};
+use super::inspect::Card;
 use super::rows::Rows;
-use super::session::{Open, Session};
-use super::settings::Panels;
+use super::state::compare::Pair;
+use super::state::episode::Open;
+use super::state::session::Session;
+use super::state::settings::Panels;
+use super::state::target::Target;
 use super::theme::{Map, Palette, Scale};
 use super::widget::button::focus_ring;
 use super::widget::picture::Textures;
@@ -63,6 +66,13 @@ const HIGH: f32 = 760.0;
 /// The buttons of the transport have a row of their own where there is no left panel over them.
 pub const BUTTONS: f32 = 36.0;
 
+/// Height of a line of the numbers of a head over time with its room, in points.
+pub const LANE: f32 = 16.5;
+/// Height of a ribbon over them with its room, in points.
+pub const RIBBON: f32 = 16.0;
+/// Height of all ribbons and lines.
+const SCALARS: f32 = 2.0 * RIBBON + 5.0 * LANE + 6.0;
+
 /// Height of transport and timeline in a window of this height.
 pub fn transport_height(window: f32, heads: bool, panels: Panels) -> f32 {
     if !panels.timeline {
@@ -70,7 +80,7 @@ pub fn transport_height(window: f32, heads: bool, panels: Panels) -> f32 {
     }
     let buttons = if panels.left { 0.0 } else { BUTTONS };
     let scalars = heads && window >= HIGH;
-    TRANSPORT + buttons + if scalars { scalars::HEIGHT } else { 0.0 }
+    TRANSPORT + buttons + if scalars { SCALARS } else { 0.0 }
 }
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;

@@ -2,81 +2,16 @@
 
 use egui::{Rangef, Ui};
 
+use super::parts::pointer;
 use super::sheet::place_menu;
-use super::time::pointer;
 use super::{Columns, View, interact, play_head, scrub};
-use crate::figure::{Figure, Layout, Options, Orientation, Place, RowsShown, head_named};
+use crate::figure::{Figure, Options, Place, head_named, numbers};
 use crate::viewer::command::Command;
-use crate::viewer::inspect::{Target, Vector};
-use crate::viewer::numbers;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::target::{Target, Vector};
 use crate::viewer::theme::Scale;
 use crate::viewer::widget::figure::{Page, rect};
 use crate::viewer::widget::readout::Readout;
-
-/// How the pictures of the episode are arranged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Arrangement {
-    /// Every stage of the step, beside everything over time.
-    #[default]
-    Debug,
-    /// Figure 6 of the paper, locations upwards.
-    Paper,
-    /// The same with row 0 at the top.
-    PaperDown,
-    /// Two episodes on one clock, while there are two.
-    Compare,
-}
-
-impl Arrangement {
-    /// The one after this; `two` while there are two episodes.
-    pub fn next(self, two: bool) -> Self {
-        match self {
-            Self::Debug => Self::Paper,
-            Self::Paper => Self::PaperDown,
-            Self::PaperDown if two => Self::Compare,
-            Self::PaperDown | Self::Compare => Self::Debug,
-        }
-    }
-
-    /// As it is remembered.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Debug => "debug",
-            Self::Paper => "paper",
-            Self::PaperDown => "paper, row 0 at the top",
-            Self::Compare => "compare",
-        }
-    }
-
-    /// The one of this name; what is compared is not remembered.
-    pub fn named(name: &str) -> Option<Self> {
-        let all = [Self::Debug, Self::Paper, Self::PaperDown];
-        all.into_iter().find(|one| one.name() == name)
-    }
-
-    /// How a figure of this arrangement looks.
-    pub fn options(self, dark: bool, touched_only: bool, focus: usize) -> Options {
-        let layout = match self {
-            Self::Debug | Self::Compare => Layout::Debug,
-            Self::Paper | Self::PaperDown => Layout::Paper,
-        };
-        Options {
-            dark,
-            heads: vec![focus],
-            rows: if touched_only {
-                RowsShown::Touched
-            } else {
-                RowsShown::All
-            },
-            orientation: if self == Self::Paper {
-                Orientation::Paper
-            } else {
-                Orientation::Screen
-            },
-            ..Options::new(layout)
-        }
-    }
-}
 
 /// The figure, with the play-head through it.
 pub fn paper_ui(

@@ -4,20 +4,18 @@
 use egui::text::LayoutJob;
 use egui::{Align2, Color32, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
 
-use super::address::{quiet_text, rows_range};
-use super::centre::Bands;
-use super::heads;
+use super::parts::{Bands, computed, frame, gaps, pointer, quiet_text, rows_range, veil};
 use super::sheet::Sheet;
-use super::time::{computed, frame, gaps, pointer, veil};
 use super::{Columns, View, interact};
+use crate::figure::numbers;
 use crate::model::HeadTrace;
 use crate::player::Stage;
 use crate::train::is_absent;
 use crate::viewer::command::Command;
-use crate::viewer::inspect::{self, Target};
+use crate::viewer::inspect;
 use crate::viewer::links::{self, Link};
-use crate::viewer::numbers;
 use crate::viewer::rows::Axis;
+use crate::viewer::state::target::Target;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::focus_ring;
@@ -228,13 +226,18 @@ fn split(x: Rangef) -> [Rangef; 6] {
     })
 }
 
-/// The stages of the head looked at and of the one pinned beside it, and the final weighting of the others.
-pub fn stages_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
+/// The stages of the head looked at and of the one pinned beside it; where the others are to stand.
+pub fn stages_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    bands: &Bands,
+    axis: &Axis,
+    view: &mut View<'_>,
+) -> Places {
     let places = Places::of(columns, view);
     for (head, x) in &places.expanded {
         expanded_ui(ui, x, bands, axis, *head, view);
     }
-    heads::final_weightings_ui(ui, &places, axis, view);
     if !view.all_heads {
         let at = pos2(columns.stages.min - 6.0, rows_range(axis).max + 2.0);
         quiet_text(ui, at, Align2::RIGHT_TOP, "max", theme::text(9.5), view);
@@ -245,6 +248,7 @@ pub fn stages_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         quiet_text(ui, at, Align2::LEFT_TOP, words, theme::text(10.5), view);
     }
     heading(ui, columns, bands, &places, view);
+    places
 }
 
 /// All stages of one head, with the lines between them.

@@ -3,11 +3,13 @@
 use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec2};
 
 use super::View;
+use crate::figure::numbers;
 use crate::model::HeadTrace;
 use crate::train::is_absent;
-use crate::viewer::command::{self, Command};
-use crate::viewer::inspect::{self, Form, Target, Vector};
-use crate::viewer::numbers;
+use crate::viewer::command::Command;
+use crate::viewer::inspect::{self, Form};
+use crate::viewer::keys;
+use crate::viewer::state::target::{Target, Vector};
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, named_icon_button, text_button};
@@ -248,7 +250,7 @@ fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
             let command = Command::CopyTable { form };
             let response = text_button(ui, form.name(), &command, view.commands);
             let response = response.accessible_name(format!("Copy {}", form.name()));
-            response.on_hover_text(format!("{what}: {}", command::tooltip(&command)));
+            response.on_hover_text(format!("{what}: {}", keys::tooltip(&command)));
         }
     });
 }

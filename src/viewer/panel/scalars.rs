@@ -2,25 +2,18 @@
 
 use egui::{Align2, Painter, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 
+use super::parts::{dashed, pointer, veil};
 use super::sheet::Sheet;
-use super::time::pointer;
-use super::time::veil;
-use super::{Columns, View, heads, interact, scrub};
+use super::{Columns, LANE, RIBBON, View, heads, interact, scrub};
 use crate::figure::Scalar;
+use crate::figure::numbers;
 use crate::train::is_absent;
-use crate::viewer::numbers;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::readout::Readout;
 
-/// Height of a line with its room, in points.
-const LANE: f32 = 16.5;
-/// Height of a ribbon with its room, in points.
-const RIBBON: f32 = 16.0;
 /// No words fit into less, in points.
 const LEAST_WORDS: f32 = 12.0;
-/// Height of all ribbons and lines.
-pub const HEIGHT: f32 = 2.0 * RIBBON + 5.0 * LANE + 6.0;
 
 /// All lines, from this height down.
 pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>) {
@@ -195,7 +188,7 @@ fn scalar_ui(
     }
     veil(ui, rect, scalar.values[0], view);
     let stroke = Stroke::new(1.2, palette.head(view.focus));
-    painter.extend(heads::dashed(&points, stroke, view.focus));
+    painter.extend(dashed(&points, stroke, view.focus));
     let now = scalar.values[view.step()];
     let (middle, ink) = (y.center(), palette.subdued);
     let at = pos2(columns.time.min - 8.0, middle);

@@ -3,7 +3,7 @@
 use egui::{Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::viewer::command::Command;
-use crate::viewer::settings::{SCALES, Settings, THEMES};
+use crate::viewer::state::settings::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
 use crate::viewer::widget::button::{choice_button, focus_ring, text_button};
 use crate::viewer::widget::property::{note, section};
@@ -13,8 +13,8 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     let look = &settings.look;
     section(ui, "Theme");
     ui.horizontal(|ui| {
-        for (name, theme) in THEMES {
-            if choice_button(ui, name, look.theme == theme).clicked() {
+        for theme in Theme::ALL {
+            if choice_button(ui, theme.name(), look.theme == theme).clicked() {
                 commands.push(Command::Theme(theme));
             }
         }

@@ -1,17 +1,16 @@
 //! Pictures over time: ruler, input, target and output, the weightings of every head, adds and reads.
 
-use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Ui, pos2};
+use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
 
-use super::centre::Bands;
+use super::parts::{Bands, choose, frame, gaps, pointer, veil};
 use super::sheet::Sheet;
-use super::{Columns, View, heads, interact, scrub};
+use super::{Columns, View, interact, scrub};
+use crate::figure::numbers;
 use crate::math::Series;
 use crate::model::HeadTrace;
-use crate::train::is_absent;
 use crate::viewer::command::Command;
-use crate::viewer::inspect::{Target, Vector};
-use crate::viewer::numbers;
 use crate::viewer::rows::{Axis, Rows};
+use crate::viewer::state::target::{Target, Vector};
 use crate::viewer::story;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
@@ -203,58 +202,6 @@ impl TimePicture<'_> {
             return Some(row);
         }
         None
-    }
-}
-
-/// The pointer, when it is over this picture and nothing is in between.
-pub fn pointer(response: &egui::Response) -> Option<egui::Pos2> {
-    if response.contains_pointer() || response.dragged() {
-        response.ctx.pointer_latest_pos()
-    } else {
-        None
-    }
-}
-
-/// A hairline about a picture.
-pub fn frame(ui: &Ui, rect: Rect, view: &View<'_>) {
-    let (stroke, kind) = (view.palette.hairline(), egui::StrokeKind::Outside);
-    ui.painter().rect_stroke(rect, 0.0, stroke, kind);
-}
-
-/// Room between the hatches over what was not recorded, in points.
-const APART: f32 = 7.0;
-
-/// Covers a picture whose first value was not recorded: nothing is known of what it would show.
-pub fn veil(ui: &Ui, rect: Rect, first: f32, view: &View<'_>) {
-    if !is_absent(first) {
-        return;
-    }
-    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    painter.rect_filled(rect, 0.0, view.palette.panel);
-    let lines = ((rect.width() + rect.height()) / APART) as usize;
-    for line in 0..=lines {
-        let x = rect.left() + line as f32 * APART;
-        let ends = [pos2(x, rect.top()), pos2(x - rect.height(), rect.bottom())];
-        painter.line_segment(ends, view.palette.hairline());
-    }
-    plate(ui, rect, rect.center(), "not recorded", 10.5, view);
-}
-
-/// Says of a picture that what it shows was not recorded, but follows from what was.
-pub fn computed(ui: &Ui, rect: Rect, view: &View<'_>) {
-    let at = rect.center_bottom() - egui::vec2(0.0, 8.0);
-    plate(ui, rect, at, "computed", 8.5, view);
-}
-
-/// A word over a picture, where it has room.
-fn plate(ui: &Ui, rect: Rect, at: Pos2, word: &str, size: f32, view: &View<'_>) {
-    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    let (font, ink) = (theme::text(size), view.palette.subdued);
-    let galley = painter.layout_no_wrap(word.to_owned(), font, ink);
-    let plate = Rect::from_center_size(at, galley.size()).expand2(egui::vec2(5.0, 0.0));
-    if rect.width() > galley.size().x && rect.height() >= 11.0 {
-        painter.rect_filled(plate, 2.0, view.palette.panel);
-        painter.galley(at - galley.size() / 2.0, galley, ink);
     }
 }
 
@@ -514,7 +461,7 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         &format!("thumbnail of {label}"),
         "memory rows over time",
     );
-    heads::choose(ui, &response, head, view);
+    choose(ui, &response, head, view);
     let cell = pointer(&response).and_then(|at| {
         let share = (at.x - picture.left()) / picture.width().max(1.0);
         let step = ((share * steps as f32).max(0.0) as usize).min(steps.checked_sub(1)?);
@@ -704,26 +651,6 @@ fn lane_name(
     focus_ring(ui, &response);
     if response.clicked() {
         view.commands.push(Command::Focus(head));
-    }
-}
-
-/// Marks for the rows left out.
-pub fn gaps(ui: &Ui, x: Rangef, axis: &Axis, words: bool, view: &View<'_>) {
-    for (rows, place) in &axis.gaps {
-        if place.span() < 4.0 {
-            continue;
-        }
-        let rect = Rect::from_x_y_ranges(x, *place);
-        let painter = ui.painter();
-        painter.rect_filled(rect, 0.0, view.palette.raised);
-        if words && rect.width() > 120.0 {
-            let text = match rows {
-                1 => "1 untouched row".to_owned(),
-                n => format!("{n} untouched rows"),
-            };
-            let (font, ink) = (theme::text(10.0), view.palette.subdued);
-            painter.text(rect.center(), Align2::CENTER_CENTER, text, font, ink);
-        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
-use crate::viewer::command::{Command, tooltip};
-use crate::viewer::session::{Open, Session};
+use crate::viewer::command::Command;
+use crate::viewer::keys::tooltip;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::session::Session;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
 use crate::viewer::widget::icon::Icon;

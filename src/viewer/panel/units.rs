@@ -3,13 +3,14 @@
 
 use egui::{Align2, Rangef, Rect, Ui, pos2};
 
-use super::centre::Bands;
+use super::parts::{Bands, frame, pointer, quiet_text, veil};
 use super::sheet::Sheet;
-use super::time::{TimePicture, frame, pointer, veil};
+use super::time::TimePicture;
 use super::{Columns, View, address, interact, pipeline};
+use crate::figure::numbers;
 use crate::viewer::command::Command;
-use crate::viewer::inspect::{Target, Units};
-use crate::viewer::numbers;
+use crate::viewer::inspect::Units;
+use crate::viewer::state::target::Target;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
@@ -79,7 +80,7 @@ fn heading(ui: &Ui, x: Rangef, bands: &Bands, view: &View<'_>) {
     let kind = if lstm { "LSTM" } else { "FEEDFORWARD NETWORK" };
     let text = format!("{kind} WITHOUT EXTERNAL MEMORY");
     let at = pos2(x.min, bands.ruler.min + 8.0);
-    address::quiet_text(
+    quiet_text(
         ui,
         at,
         Align2::LEFT_CENTER,

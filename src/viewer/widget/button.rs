@@ -2,7 +2,8 @@
 
 use egui::{Response, Role, Sense, Ui, WidgetInfo};
 
-use super::super::command::{self, Command};
+use super::super::command::Command;
+use super::super::keys;
 use super::super::theme::{self, Palette};
 use super::icon::Icon;
 use super::place;
@@ -15,12 +16,12 @@ pub fn icon_button(
     selected: bool,
     commands: &mut Vec<Command>,
 ) -> Response {
-    let name = command::entry_of(command).map_or("", |entry| entry.name);
+    let name = keys::entry_of(command).map_or("", |entry| entry.name);
     let response = named_icon_button(ui, icon, name, selected, false);
     if response.clicked() {
         commands.push(command.clone());
     }
-    response.on_hover_text(command::tooltip(command))
+    response.on_hover_text(keys::tooltip(command))
 }
 
 /// A button that shows an icon; the name is for screen readers and tests.

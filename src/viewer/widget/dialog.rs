@@ -1,8 +1,9 @@
 //! Dialogs: one at a time, over a veil, left with Esc or a click beside them.
 
-use egui::{Context, Frame, Id, Margin, Modal, RichText, Ui};
+use egui::{Context, Frame, Id, Key, Margin, Modal, RichText, TextEdit, Ui, vec2};
 
 use super::super::theme::{self, Palette};
+use super::button::field;
 
 /// The card of a dialog.
 pub fn dialog_frame(ctx: &Context) -> Frame {
@@ -27,4 +28,19 @@ pub fn dialog_ui(ctx: &Context, name: &str, width: f32, add: impl FnOnce(&mut Ui
             add(ui);
         });
     response.should_close()
+}
+
+/// A line of text that has the keyboard; true when Enter is pressed.
+pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) -> bool {
+    let line = TextEdit::singleline(text)
+        .hint_text(hint)
+        .font(theme::mono(13.0))
+        .margin(vec2(8.0, 6.0))
+        .desired_width(f32::INFINITY);
+    let response = field(ui, true, line).accessible_name(name);
+    let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if !entered && !response.has_focus() && ui.memory(|memory| memory.focused().is_none()) {
+        response.request_focus();
+    }
+    entered
 }

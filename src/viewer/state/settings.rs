@@ -2,23 +2,45 @@
 
 use std::path::PathBuf;
 
-use egui::{Context, ThemePreference, Vec2, vec2};
-
-use super::panel::paper::Arrangement;
-use super::theme::{self, Map};
+use super::arrangement::Arrangement;
+use crate::figure::Map;
 
 /// Text sizes on offer, in percent.
 pub const SCALES: [u16; 7] = [80, 90, 100, 115, 130, 150, 200];
-/// The smallest window in which everything fits, in points.
-pub const SMALLEST: Vec2 = vec2(960.0, 600.0);
 /// Files remembered.
 const RECENT: usize = 6;
+
+/// Which colours the window has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Light on dark.
+    Dark,
+    /// Dark on light.
+    Light,
+}
+
+impl Theme {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::System, Self::Dark, Self::Light];
+
+    /// As it is kept and called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "System",
+            Self::Dark => "Dark",
+            Self::Light => "Light",
+        }
+    }
+}
 
 /// How everything looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Dark, light or as the system has it.
-    pub theme: ThemePreference,
+    pub theme: Theme,
     /// Colours of the weightings.
     pub map: Map,
     /// Size of text and everything else, in percent.
@@ -58,7 +80,7 @@ pub struct Settings {
 impl Default for Look {
     fn default() -> Self {
         Self {
-            theme: ThemePreference::System,
+            theme: Theme::default(),
             map: Map::default(),
             scale: 100,
             still: false,
@@ -98,14 +120,14 @@ impl Settings {
             let value = line(key)?;
             names.iter().position(|name| *name == value)
         };
-        let theme = one("theme", &THEMES.map(|(name, _)| name));
+        let theme = one("theme", &Theme::ALL.map(Theme::name));
         let map = one("colours", &Map::ALL.map(Map::name));
         let scale = line("scale").and_then(|percent| percent.parse().ok());
         let recent = line("recent").unwrap_or_default();
         let paths = recent.lines().filter(|path| !path.is_empty());
         Self {
             look: Look {
-                theme: theme.map_or(ThemePreference::System, |index| THEMES[index].1),
+                theme: theme.map_or(Theme::default(), |index| Theme::ALL[index]),
                 map: map.map_or(Map::default(), |index| Map::ALL[index]),
                 scale: scale
                     .filter(|percent| SCALES.contains(percent))
@@ -135,7 +157,7 @@ impl Settings {
             .map(|path| path.display().to_string())
             .collect();
         vec![
-            ("theme", theme_name(self.look.theme).to_owned()),
+            ("theme", self.look.theme.name().to_owned()),
             ("colours", self.look.map.name().to_owned()),
             ("scale", self.look.scale.to_string()),
             ("still", yes(self.look.still)),
@@ -157,18 +179,6 @@ impl Settings {
     }
 }
 
-/// Themes as they are kept.
-pub const THEMES: [(&str, ThemePreference); 3] = [
-    ("System", ThemePreference::System),
-    ("Dark", ThemePreference::Dark),
-    ("Light", ThemePreference::Light),
-];
-
-fn theme_name(theme: ThemePreference) -> &'static str {
-    let found = THEMES.iter().find(|(_, other)| *other == theme);
-    found.map_or("System", |(name, _)| name)
-}
-
 impl Look {
     /// The next size of text, or the one before.
     pub fn resize(&mut self, larger: bool) {
@@ -178,28 +188,6 @@ impl Look {
             SCALES.iter().rfind(|&&percent| percent < self.scale)
         };
         self.scale = next.copied().unwrap_or(self.scale);
-    }
-
-    /// The size asked for, as far as everything still fits into the window.
-    fn zoom(self, ctx: &Context) -> f32 {
-        let wanted = f32::from(self.scale) / 100.0;
-        let window = ctx.content_rect().size() * ctx.zoom_factor();
-        let room = (window / SMALLEST).min_elem().max(1.0);
-        wanted.min((room * 100.0).floor() / 100.0)
-    }
-
-    /// Puts it on; `before` is what was on.
-    pub fn wear(&self, ctx: &Context, before: &Self) {
-        if self.theme != before.theme {
-            ctx.set_theme(self.theme);
-        }
-        let zoom = self.zoom(ctx);
-        if (zoom - ctx.zoom_factor()).abs() > 0.015 {
-            ctx.set_zoom_factor(zoom);
-        }
-        if self.still != before.still {
-            theme::set_motion(ctx, !self.still);
-        }
     }
 }
 
@@ -211,7 +199,7 @@ mod tests {
     fn what_is_kept_comes_back() {
         let mut settings = Settings {
             look: Look {
-                theme: ThemePreference::Light,
+                theme: Theme::Light,
                 map: Map::Cividis,
                 scale: 130,
                 still: true,

@@ -4,13 +4,12 @@
 
 use std::sync::Arc;
 
+use super::arrangement::Arrangement;
 use super::compare::Kept;
-use super::inspect::Target;
-use super::panel::paper::Arrangement;
-use super::rows::Zoom;
-use super::session::{Open, Wish};
+use super::episode::{Open, Shown, Wish};
 use super::settings::{Look, Panels};
-use super::worker::Shown;
+use super::target::Target;
+use crate::viewer::rows::Zoom;
 
 /// Changes remembered.
 const MOST: usize = 200;

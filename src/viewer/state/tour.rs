@@ -1,6 +1,5 @@
 //! The guided tour: nine stops, each waits until the person has done something.
 
-use super::command::Command;
 use crate::player::{Player, Stage};
 
 /// How far the tour is.
@@ -131,28 +130,6 @@ impl Tour {
                 player.whole();
                 player.seek(player.steps() / 4);
             }
-        }
-    }
-
-    /// True when this command, now applied, was what the stop asks for.
-    pub fn is_met_by(self, command: &Command, player: &Player) -> bool {
-        let stage = |wanted: Stage| !player.whole_steps() && player.reached(wanted);
-        match self.stop {
-            0 => player.playing(),
-            1 => matches!(
-                command,
-                Command::NextStep
-                    | Command::PreviousStep
-                    | Command::JumpForward
-                    | Command::JumpBack
-            ),
-            2 => matches!(command, Command::Seek(_) | Command::Select(_)),
-            3 => stage(Stage::Content),
-            4 => stage(Stage::Gate),
-            5 => stage(Stage::Shift),
-            6 => stage(Stage::Sharpen),
-            7 => stage(Stage::Add),
-            _ => player.step() == 0,
         }
     }
 }

@@ -1,29 +1,22 @@
-//! What is open: machines, the episode on screen and the one that is asked for.
+//! An episode: the one that is asked for, and the one on screen with what its pictures need to know.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::files::{Machine, OpenedTrace};
-use super::inspect::vector::expected_shift;
-use super::rows::Rows;
-use super::story::{self, Event, Stretch};
-use super::theme::Scale;
-use super::widget::track;
-use super::worker::{Request, Shown};
-use crate::figure::{Scalar, scalars};
+use super::events::{self, Event, Stretch};
+use crate::figure::{Scalar, Scale, entropy, expected_shift, scalars};
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::{Draw, HeadTrace, ModelConfig, NtmConfig, Overrun};
+use crate::model::{Draw, HeadTrace, ModelConfig, Overrun};
 use crate::player::Stage;
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
+use crate::viewer::files::{Machine, OpenedTrace};
+use crate::viewer::rows::Rows;
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
 pub const LONGEST: usize = 2000;
 /// The most repeats that can be asked for.
 pub const MOST_REPEATS: usize = 200;
-/// The least and the most memory rows on the track, where a machine runs on any number of them.
-const ROWS: [usize; 2] = [32, 4096];
 
 /// The episode that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +50,7 @@ pub struct Asked {
 
 /// An episode that cannot be drawn again, and the task that it is of.
 #[derive(Clone, Debug)]
-pub struct Given(Arc<(Task, Episode)>);
+pub struct Given(pub Arc<(Task, Episode)>);
 
 impl PartialEq for Given {
     fn eq(&self, other: &Self) -> bool {
@@ -69,7 +62,7 @@ impl Eq for Given {}
 
 impl Wish {
     /// The longest episode that the machine was trained on, as far as it can be asked for and recorded.
-    fn of(index: usize, machine: &Machine, seed: u64) -> Self {
+    pub fn of(index: usize, machine: &Machine, seed: u64) -> Self {
         let mut wish = Self {
             machine: index,
             size: (*machine.task.size().end()).min(LONGEST),
@@ -103,7 +96,7 @@ impl Wish {
     }
 
     /// The task that draws just the episodes wished for.
-    fn task(&self, machine: &Machine) -> Task {
+    pub fn task(&self, machine: &Machine) -> Task {
         if let Some(given) = &self.given {
             return given.0.0.clone();
         }
@@ -136,7 +129,7 @@ impl Wish {
     }
 
     /// True when the machine's task draws this episode of `of`.
-    fn draws(&self, machine: &Machine, of: &Task, episode: &Episode) -> bool {
+    pub fn draws(&self, machine: &Machine, of: &Task, episode: &Episode) -> bool {
         let task = self.task(machine);
         // What a file says of its size need not be so.
         task.name() == of.name()
@@ -190,7 +183,7 @@ impl Open {
             memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
             vector_scale: Scale::signed(vectors),
             state_scale: Scale::signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
-            events: Arc::new(story::events(&shown.recording)),
+            events: Arc::new(events::events(&shown.recording)),
             heads: Arc::new(
                 heads
                     .iter()
@@ -301,309 +294,55 @@ pub struct HeadLines {
 
 impl HeadLines {
     fn of(head: &HeadTrace<f32>, steps: usize) -> Self {
-        let entropy = (0..steps).map(|t| story::entropy(head.weighting.row(t)));
+        let entropy = (0..steps).map(|t| entropy(head.weighting.row(t)));
         let shift = (0..steps).map(|t| expected_shift(head, t));
         Self {
             scalars: scalars(head, shift.collect(), entropy.collect()),
-            stretches: story::stretches(head, steps),
+            stretches: events::stretches(head, steps),
         }
     }
 }
 
-/// Everything that is open.
+/// Which episode to record, and with what: the first one of the run with the seed of the wish.
 #[derive(Clone, Debug)]
-pub struct Session {
-    /// The machines to choose from.
-    pub machines: Vec<Arc<Machine>>,
-    /// The episode asked for last.
+pub struct Request {
+    /// The machine.
+    pub machine: Arc<Machine>,
+    /// The task with the parameters of this episode.
+    pub task: Task,
+    /// What was asked for.
     pub wish: Wish,
-    /// The episode on screen.
-    pub open: Option<Open>,
-    /// The wish that was last fulfilled.
-    granted: Option<Wish>,
-    serial: u64,
 }
 
-impl Session {
-    /// A session with these machines, nothing on screen yet.
-    pub fn new(machines: Vec<Machine>, seed: u64) -> Self {
-        let machines: Vec<_> = machines.into_iter().map(Arc::new).collect();
-        let wish = machines.first().map_or(
-            Wish {
-                machine: 0,
-                size: 1,
-                repeats: 1,
-                seed,
-                rows: 1,
-                flipped: Vec::new(),
-                given: None,
-            },
-            |machine| Wish::of(0, machine, seed),
-        );
-        Self {
-            machines,
-            wish,
-            open: None,
-            granted: None,
-            serial: 0,
-        }
-    }
+/// An episode that can be shown, and where it came from.
+#[derive(Debug)]
+pub struct Shown {
+    /// The episode.
+    pub recording: Recording,
+    /// The configuration of the machine, where known.
+    pub config: Option<ModelConfig>,
+    /// The machine that recorded it; `None` for a trace from a file.
+    pub machine: Option<Arc<Machine>>,
+    /// The title of the file it came from.
+    pub file: Option<String>,
+    /// The hash of the weights, where a file says so.
+    pub sha256: Option<String>,
+}
 
-    /// The machine asked for.
-    pub fn machine(&self) -> Option<&Arc<Machine>> {
-        self.machines.get(self.wish.machine)
-    }
-
-    /// What to record for the present wish.
-    pub fn request(&self) -> Option<Request> {
-        let machine = self.machine()?.clone();
-        Some(Request {
-            task: self.wish.task(&machine),
-            wish: self.wish.clone(),
-            machine,
-        })
-    }
-
-    /// What to record to show what a machine does.
-    pub fn first_request(&self, index: usize) -> Option<Request> {
-        let machine = self.machines.get(index)?.clone();
-        let wish = Wish::of(index, &machine, self.wish.seed);
-        Some(Request {
-            task: wish.task(&machine),
-            wish,
-            machine,
-        })
-    }
-
-    /// The first machine that has something to address memory with.
-    pub fn first_with_heads(&self) -> Option<usize> {
-        let mut machines = self.machines.iter();
-        machines.position(|machine| machine.ntm.config.heads() > 0)
-    }
-
-    /// A wish could not be fulfilled: what is asked for is again what is on screen, unless something else
-    /// was asked for since.
-    pub fn refuse(&mut self, wish: &Wish) {
-        if let (true, Some(granted)) = (self.wish == *wish, &self.granted) {
-            self.wish = granted.clone();
-        }
-    }
-
-    /// Asks for another machine, at its own sizes.
-    pub fn choose(&mut self, index: usize) {
-        if let Some(machine) = self.machines.get(index) {
-            self.wish = Wish::of(index, machine, self.wish.seed);
-        }
-    }
-
-    /// Asks for a length or a number of items, brought into range; says so when it was not.
-    pub fn set_size(&mut self, size: usize) -> Option<String> {
-        let task = &self.machine()?.task;
-        let (label, sizes) = (size_label(task), sizes(task));
-        self.wish.size = size.clamp(*sizes.start(), *sizes.end());
-        limit(label, size, &sizes)
-    }
-
-    /// Asks for a number of repeats, brought into range; says so when it was not.
-    pub fn set_repeats(&mut self, repeats: usize) -> Option<String> {
-        self.wish.repeats = repeats.clamp(1, MOST_REPEATS);
-        limit("Repeats", repeats, &(1..=MOST_REPEATS))
-    }
-
-    /// The bit of the input that is asked for: the episode on screen may be an older one.
-    pub fn bit(&self, step: usize, channel: usize) -> Option<bool> {
-        let open = self.open.as_ref()?;
-        let bit = *open.shown.recording.episode.input.get([step, channel])? > 0.5;
-        let flipped = |wish: &Wish| wish.flipped.contains(&(step, channel));
-        Some(bit != (flipped(&self.wish) != open.wish.as_ref().is_some_and(flipped)))
-    }
-
-    /// Asks for another value of a bit of the input; false where it is no bit of a recorded machine.
-    pub fn flip(&mut self, step: usize, channel: usize) -> bool {
-        let Some(open) = self.open.as_ref().filter(|open| !open.is_of_a_file()) else {
-            return false;
-        };
-        let recording = &open.shown.recording;
-        if recording
-            .task
-            .flipped(&recording.episode, step, channel)
-            .is_none()
-        {
-            return false;
-        }
-        let bits = &mut self.wish.flipped;
-        match bits.iter().position(|bit| *bit == (step, channel)) {
-            Some(index) => {
-                bits.remove(index);
-            }
-            None => bits.push((step, channel)),
-        }
-        true
-    }
-
-    /// Asks for a number of memory rows, brought into range where the machine runs on any; says so when it
-    /// was not.
-    pub fn set_rows(&mut self, rows: usize) -> Option<String> {
-        let config = &self.machine()?.ntm.config;
-        if !config.runs_on_any_rows() {
-            return None;
-        }
-        let allowed = least_rows(config)..=NtmConfig::MAX_ROWS;
-        self.wish.rows = rows.clamp(*allowed.start(), *allowed.end());
-        limit("Memory rows", rows, &allowed)
-    }
-
-    /// The numbers of memory rows to slide along: as many as can be recorded at the length asked for.
-    pub fn rows_on_offer(&self) -> Vec<usize> {
-        let Some(machine) = self.machine() else {
-            return vec![self.wish.rows];
-        };
-        let own = machine.ntm.config.rows();
-        let least = ROWS[0].max(least_rows(&machine.ntm.config)).min(own);
-        let steps = self.wish.steps(&self.wish.task(machine));
-        let fits = |rows: &usize| {
-            let config = machine.ntm.config.with_rows(*rows);
-            config.is_ok_and(|config| recording_bytes(&config, steps) <= LARGEST_RECORDING)
-        };
-        let mut stops = track::stops(least, ROWS[1].max(own));
-        if machine.ntm.config.runs_on_any_rows() {
-            stops.retain(|rows| fits(rows) || *rows == least);
-        }
-        stops
-    }
-
-    /// Adds a machine, or replaces the one of the same name, and asks for it; returns which it is.
-    pub fn add(&mut self, machine: Machine) -> usize {
-        let place = self.machines.iter().position(|m| m.name == machine.name);
-        let index = place.unwrap_or(self.machines.len());
-        if place.is_some() {
-            self.machines[index] = Arc::new(machine);
-        } else {
-            self.machines.push(Arc::new(machine));
-        }
-        self.choose(index);
-        index
-    }
-
-    /// Puts an episode on screen.
-    pub fn show(&mut self, open: Open) {
-        if open.wish.is_some() {
-            self.granted.clone_from(&open.wish);
-        }
-        self.open = Some(self.numbered(open));
-    }
-
-    /// An episode that can be told from all others.
-    pub fn numbered(&mut self, open: Open) -> Open {
-        self.serial += 1;
-        Open {
-            serial: self.serial,
-            ..open
-        }
-    }
-
-    /// Puts an episode on screen that has been there before, and hands back the one that was there.
-    pub fn exchange(&mut self, open: Open) -> Option<Open> {
-        if let Some(wish) = &open.wish {
-            self.wish.clone_from(wish);
-            self.granted = Some(wish.clone());
-        }
-        self.open.replace(open)
-    }
-
-    /// Asks another machine for the episode on screen: drawn again where that can be, or as it was. A machine
-    /// with other channels gets one of its own.
-    pub fn choose_alike(&mut self, index: usize) {
-        let same_bits = match &self.open {
-            Some(Open {
-                wish: Some(wish), ..
-            }) => wish.flipped.clone(),
-            _ => Vec::new(),
-        };
-        self.choose(index);
-        let (Some(open), Some(machine)) = (&self.open, self.machines.get(index)) else {
-            return;
-        };
-        let (machine, shown) = (machine.clone(), open.shown.clone());
-        let recording = &shown.recording;
-        if machine.task.name() == recording.task.name() {
-            self.wish.flipped = same_bits;
-        }
-        let (trace, config) = (&recording.trace, &machine.ntm.config);
-        let fits =
-            (trace.input.width(), trace.output.width()) == (config.inputs(), config.outputs());
-        let (task, episode) = (&recording.task, &recording.episode);
-        self.ask_for(&machine, task, episode, recording.origin, fits);
-    }
-
-    /// Asks the machine for an episode of the same size, and if it `fits` for that very one: drawn again where
-    /// that can be, or as it is.
-    fn ask_for(
-        &mut self,
-        machine: &Machine,
-        task: &Task,
-        episode: &Episode,
-        origin: Option<Draw>,
-        fits: bool,
-    ) {
-        if machine.task.name() == task.name() {
-            (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
-            if let Some(Draw {
-                seed, episode: 0, ..
-            }) = origin
-            {
-                self.wish.seed = seed;
-            }
-        }
-        if fits && !self.wish.draws(machine, task, episode) {
-            self.wish.flipped.clear();
-            let own = (task.clone(), episode.clone());
-            self.wish.given = Some(Given(Arc::new(own)));
-        }
-    }
-
-    /// Asks for what the window is to begin with.
-    pub fn begin(&mut self, rows: Option<usize>, asked: Option<Asked>) {
-        let Some(machine) = self.machine().cloned() else {
-            return;
-        };
-        self.wish.rows = rows.unwrap_or(self.wish.rows);
-        if let Some(asked) = asked {
-            self.ask_for(&machine, &asked.task, &asked.episode, asked.origin, true);
-        }
-    }
-
-    /// The title of what is on screen.
-    pub fn title(&self) -> String {
-        match &self.open {
-            None => "Tapescope".to_owned(),
-            Some(open) => format!("{} – Tapescope", open.name()),
-        }
-    }
-
-    /// A good name for the file of the episode on screen.
-    pub fn file_name(&self) -> String {
-        self.open.as_ref().map_or_else(
-            || "episode.ntmtrace.json".to_owned(),
-            |open| {
-                let recording = &open.shown.recording;
-                // Of a file without a seed nobody knows where its bits come from.
-                let by_hand = if open.is_of_a_file() { "" } else { "-edited" };
-                let seed = drawn(recording, "-seed", by_hand);
-                let measure = recording.task.size_name();
-                // Somebody else's task may be called like a folder.
-                let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-                let task = recording.task.name();
-                let task: String = task.chars().filter(|&c| plain(c)).collect();
-                let size = recording.episode.size;
-                format!("{task}-{measure}{size}{seed}.ntmtrace.json")
-            },
-        )
+impl Shown {
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let trace = &self.recording.trace;
+        // A weighting at five stages.
+        let heads = trace.heads.iter();
+        let weights = heads.map(|head| 5 * head.weighting.as_slice().len());
+        let values = trace.memory_columns.as_slice().len() + weights.sum::<usize>();
+        values * size_of::<f32>()
     }
 }
 
 /// Where the bits of an episode come from.
-fn drawn(recording: &Recording, seed: &str, by_hand: &str) -> String {
+pub fn drawn(recording: &Recording, seed: &str, by_hand: &str) -> String {
     let of_seed = recording
         .origin
         .map(|drawn| format!("{seed}{}", drawn.seed));
@@ -630,28 +369,6 @@ fn not_finite(recording: &Recording) -> usize {
     values.filter(broken).count()
 }
 
-/// Why a number was not taken as it was typed.
-fn limit(what: &str, typed: usize, allowed: &RangeInclusive<usize>) -> Option<String> {
-    let (least, most) = (*allowed.start(), *allowed.end());
-    let taken = typed.clamp(least, most);
-    let sentence = || format!("{what} {typed} became {taken}: here it can be {least} to {most}.");
-    (typed != taken).then(sentence)
-}
-
-/// The sizes that can be asked for.
-pub fn sizes(task: &Task) -> RangeInclusive<usize> {
-    task.least_size()..=LONGEST
-}
-
-/// What the size of an episode is called.
-pub fn size_label(task: &Task) -> &'static str {
-    match task.size_name() {
-        "length" => "Length",
-        "items" => "Items",
-        _ => "Steps",
-    }
-}
-
 /// A task as people call it.
 pub fn task_name(task: &Task) -> &str {
     match task {
@@ -664,15 +381,10 @@ pub fn task_name(task: &Task) -> &str {
     }
 }
 
-/// The least number of rows that the shifts of a machine fit on.
-fn least_rows(config: &ModelConfig) -> usize {
-    config.ntm().map_or(1, NtmConfig::offsets)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Model;
+    use crate::model::{Model, NtmConfig};
     use crate::task::Copy;
 
     #[test]

@@ -1,19 +1,16 @@
-//! Two episodes on one clock: the one on screen and the one it is compared with, and what is said about them.
+//! Two episodes on one clock: the one on screen and the one it is compared with.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::files::Opened;
-use super::inspect::{Card, Line, Table, Target};
-use super::numbers;
-use super::panel::paper::Arrangement;
-use super::session::Open;
-use super::worker::Shown;
-use crate::figure::compare::{Common, Comparison as Figure, Named, SIDES, Weighting};
+use super::arrangement::Arrangement;
+use super::episode::{Open, Shown};
+use crate::figure::compare::{Common, Comparison as Figure, Named, Weighting};
 use crate::figure::{Options, head_label, head_named};
-use crate::io::trace::{self, Comparison, Difference, Side};
+use crate::io::trace::{self, Comparison, Side};
 use crate::model::Trace;
 use crate::player::{Player, Stage};
+use crate::viewer::files::Opened;
 
 /// Differences that may count as none, with what they are called; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
@@ -217,88 +214,6 @@ impl Pair<'_> {
             with_difference: self.difference,
         })
     }
-
-    /// What is said about a target on both sides; its numbers can be copied side by side.
-    pub fn card(&self, target: Target, focus: usize, step: usize) -> Option<Card> {
-        let head = |open: &Open, head: usize| {
-            let label = head_label(&self.screen.shown.recording.trace, head);
-            head_named(&open.shown.recording.trace, &label).unwrap_or(usize::MAX)
-        };
-        let of = |open: &Open| {
-            let target = match target {
-                Target::Value {
-                    head: of,
-                    vector,
-                    column,
-                } => Target::Value {
-                    head: head(open, of),
-                    vector,
-                    column,
-                },
-                Target::Head(of) => Target::Head(head(open, of)),
-                target => target,
-            };
-            target.card(open, head(open, focus), step)
-        };
-        let (a, b) = (of(self.a)?, of(self.b)?);
-        Some(Card {
-            title: a.title,
-            lines: lines(&a.table, &b.table, step)?,
-            table: beside(&a.table, &b.table),
-        })
-    }
-}
-
-/// What B has more than A: in tables over time of everything in the line of the step, in others of what
-/// counts most in every line.
-fn lines(a: &Table, b: &Table, step: usize) -> Option<Vec<Line>> {
-    let line = |name: &str, a: f32, b: f32| Line {
-        symbol: format!("{name}, {}", SIDES[2]),
-        sum: words_of([a, b]),
-        value: numbers::exact(b - a),
-    };
-    let (name, column) = match a.columns[0].as_str() {
-        "channel" => ("y", 1),
-        "row" => ("w row ", a.columns.len() - 1),
-        first => {
-            // The memory after a step is in the line behind.
-            let index = step + usize::from(first == "steps_done");
-            let (ours, theirs) = (a.rows.get(index)?, b.rows.get(index)?);
-            let names = a.columns.iter().zip(ours.iter().zip(theirs));
-            let lines = names.skip(1).map(|(name, (&a, &b))| line(name, a, b));
-            return Some(lines.collect());
-        }
-    };
-    let pairs = a.rows.iter().zip(&b.rows);
-    let lines = pairs.map(|(a, b)| line(&format!("{name}{}", a[0]), a[column], b[column]));
-    Some(lines.collect())
-}
-
-/// The exact values of both sides, a line each.
-pub fn words_of(values: [f32; 2]) -> String {
-    let [a, b] = values.map(numbers::exact);
-    format!("A  {a}\nB  {b}")
-}
-
-/// The numbers of both, and their differences, column by column.
-fn beside(a: &Table, b: &Table) -> Table {
-    let names = a.columns.iter().skip(1);
-    let names = names.flat_map(|name| SIDES.map(|side| format!("{name} {side}")));
-    let rows = a.rows.iter().zip(&b.rows).map(|(ours, theirs)| {
-        let pairs = ours.iter().zip(theirs).skip(1);
-        let values = pairs.flat_map(|(a, b)| [*a, *b, b - a]);
-        ours.first().copied().into_iter().chain(values).collect()
-    });
-    Table {
-        columns: a
-            .columns
-            .first()
-            .cloned()
-            .into_iter()
-            .chain(names)
-            .collect(),
-        rows: rows.collect(),
-    }
 }
 
 /// The pictures of two episodes, to be drawn on screen or into a file.
@@ -375,82 +290,6 @@ fn stage_of(array: &str) -> Stage {
 fn head_of(array: &str, trace: &Trace) -> Option<usize> {
     let (head, _) = array.split_once('.')?;
     head_named(trace, &head.replace("read", "R").replace("write", "W"))
-}
-
-/// How well both answer.
-pub fn verdicts(pair: &Pair<'_>) -> String {
-    let [a, b] = [pair.a, pair.b].map(|open| open.shown.recording.score);
-    if a.scored + b.scored == 0 {
-        return "Nothing is scored.".to_owned();
-    }
-    format!(
-        "Wrong bits: A {} of {}, B {} of {}.",
-        a.wrong, a.scored, b.wrong, b.scored
-    )
-}
-
-/// The largest difference.
-pub fn largest(found: &Comparison) -> String {
-    match &found.worst {
-        None => format!("The same: {} values compared.", found.values),
-        Some(worst) => format!(
-            "Largest difference {} in {}.",
-            numbers::short(found.largest as f32, 4),
-            worst.array
-        ),
-    }
-}
-
-/// Where they part.
-pub fn first(pair: &Pair<'_>, found: &Comparison) -> String {
-    let limit = TOLERANCES
-        .iter()
-        .find(|(other, _)| *other == pair.tolerance);
-    let limit = limit.map_or_else(String::new, |(_, name)| (*name).to_owned());
-    let Some(first) = &found.first else {
-        return match found.worst {
-            None => String::new(),
-            Some(_) => format!("Nothing differs by more than {limit}."),
-        };
-    };
-    let Difference {
-        array,
-        index,
-        first: a,
-        second: b,
-        ..
-    } = first;
-    let when = match first.step {
-        Some(step) => format!("at step {step}, stage {}", moment_of(pair, array).0.name()),
-        None => "before the first step".to_owned(),
-    };
-    let [a, b] = [*a, *b].map(numbers::exact);
-    format!("The first above {limit} is {when}: {array}{index:?}, A {a}, B {b}.")
-}
-
-/// Names of arrays, those of a head that are many as one.
-fn together(arrays: &[String]) -> Vec<String> {
-    let head = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    let groups = arrays.chunk_by(|a, b| head(a) == head(b));
-    groups
-        .flat_map(|group| match group {
-            [first, _, _, _, ..] => vec![format!("{} ({} arrays)", head(first), group.len())],
-            few => few.to_vec(),
-        })
-        .collect()
-}
-
-/// What could not be compared, and why.
-pub fn left_out(found: &Comparison) -> Vec<String> {
-    let (sizes, skipped) = (found.sizes.join("; "), together(&found.skipped).join(", "));
-    let mut lines = Vec::new();
-    if !sizes.is_empty() {
-        lines.push(format!("Unlike: {sizes}. What both have is compared."));
-    }
-    if !skipped.is_empty() {
-        lines.push(format!("Not compared: {skipped}."));
-    }
-    lines
 }
 
 #[cfg(test)]

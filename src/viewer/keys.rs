@@ -1,0 +1,366 @@
+//! The one table of commands that have a name: in lists, on buttons, and on the keyboard.
+
+use egui::{Context, Key, KeyboardShortcut, Modifiers};
+
+use super::command::Command;
+use super::inspect::Form;
+
+/// A command with its name, its keys and what it does, in one line.
+#[derive(Debug)]
+pub struct Entry {
+    /// Where it stands in the list of keys.
+    pub group: Group,
+    /// The command.
+    pub command: Command,
+    /// As buttons and lists call it.
+    pub name: &'static str,
+    /// The keys; the first one is shown.
+    pub keys: &'static [KeyboardShortcut],
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// A part of the list of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Time passes, or not.
+    Play,
+    /// To other steps and stages.
+    Time,
+    /// What is looked at, and how.
+    Look,
+    /// Another episode, and files.
+    Episode,
+    /// The window itself.
+    Window,
+    /// Two episodes.
+    Compare,
+}
+
+impl Group {
+    /// As the list calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Play => "Play",
+            Self::Time => "Move in time",
+            Self::Look => "Look",
+            Self::Episode => "Episode and files",
+            Self::Window => "Window",
+            Self::Compare => "Compare",
+        }
+    }
+}
+
+const fn key(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+const fn shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::SHIFT, key)
+}
+
+const fn control(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
+}
+
+const fn control_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
+}
+
+/// Number keys that choose a head.
+const HEAD_KEYS: [KeyboardShortcut; 9] = [
+    key(Key::Num1),
+    key(Key::Num2),
+    key(Key::Num3),
+    key(Key::Num4),
+    key(Key::Num5),
+    key(Key::Num6),
+    key(Key::Num7),
+    key(Key::Num8),
+    key(Key::Num9),
+];
+
+const fn entry(
+    group: Group,
+    command: Command,
+    name: &'static str,
+    keys: &'static [KeyboardShortcut],
+    help: &'static str,
+) -> Entry {
+    Entry {
+        group,
+        command,
+        name,
+        keys,
+        help,
+    }
+}
+
+/// The table, in the order of the list of all commands.
+#[rustfmt::skip]
+pub static TABLE: [Entry; 64] = [
+    entry(Group::Play, Command::TogglePlay, "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
+    entry(Group::Time, Command::NextStep, "Next step", &[key(Key::ArrowRight)], "one step forward"),
+    entry(Group::Time, Command::PreviousStep, "Previous step", &[key(Key::ArrowLeft)], "one step back"),
+    entry(Group::Time, Command::JumpForward, "Ten steps forward", &[shift(Key::ArrowRight)], ""),
+    entry(Group::Time, Command::JumpBack, "Ten steps back", &[shift(Key::ArrowLeft)], ""),
+    entry(Group::Time, Command::NextStage, "Next stage", &[key(Key::Period)], "controller, content, gate and so on"),
+    entry(Group::Time, Command::PreviousStage, "Previous stage", &[key(Key::Comma)], ""),
+    entry(Group::Time, Command::FirstStep, "First step", &[key(Key::Home)], ""),
+    entry(Group::Time, Command::LastStep, "Last step", &[key(Key::End)], ""),
+    entry(Group::Time, Command::AskStep, "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
+    entry(Group::Play, Command::Slower, "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
+    entry(Group::Play, Command::Faster, "Faster", &[key(Key::CloseBracket)], "twice the speed"),
+    entry(Group::Play, Command::NormalSpeed, "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
+    entry(Group::Play, Command::ToggleLoop, "Loop", &[key(Key::L)], "off, all, the marked part"),
+    entry(Group::Play, Command::LoopIn, "Loop from here", &[key(Key::I)], "or drag over the phases above the pictures"),
+    entry(Group::Play, Command::LoopOut, "Loop to here", &[key(Key::O)], ""),
+    entry(Group::Time, Command::NextEvent, "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
+    entry(Group::Time, Command::PreviousEvent, "Previous event", &[key(Key::PageUp)], ""),
+    entry(Group::Look, Command::NextLayout, "Layout", &[key(Key::V)], "all stages, figure of the paper, row 0 on top"),
+    entry(Group::Look, Command::AllHeads, "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
+    entry(Group::Look, Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide what no head touches"),
+    entry(Group::Look, Command::Fit, "Fit all rows", &[key(Key::Z)], ""),
+    entry(Group::Look, Command::RowsTaller, "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
+    entry(Group::Look, Command::RowsLower, "Lower rows", &[key(Key::Minus)], ""),
+    entry(Group::Look, Command::ToggleFollow, "Follow the head", &[key(Key::F)], "it stays on screen"),
+    entry(Group::Look, Command::NextRow, "Next row", &[key(Key::ArrowDown)], "selects it"),
+    entry(Group::Look, Command::PreviousRow, "Previous row", &[key(Key::ArrowUp)], ""),
+    entry(Group::Look, Command::ExtendDown, "Extend to the next row", &[shift(Key::ArrowDown)], "several rows together"),
+    entry(Group::Look, Command::ExtendUp, "Extend to the row before", &[shift(Key::ArrowUp)], ""),
+    entry(Group::Look, Command::NextScale, "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
+    entry(Group::Episode, Command::Restart, "Restart, same seed", &[key(Key::R)], "from its first step"),
+    entry(Group::Episode, Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
+    entry(Group::Episode, Command::ToggleEdit, "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
+    entry(Group::Episode, Command::ToggleWelcome, "Start page", &[key(Key::W)], "all machines, recent files"),
+    entry(Group::Episode, Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
+    entry(Group::Episode, Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
+    entry(Group::Episode, Command::AskFigure { svg: false }, "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or .gif: every step"),
+    entry(Group::Episode, Command::AskFigure { svg: true }, "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
+    entry(Group::Compare, Command::AskCompare, "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
+    entry(Group::Compare, Command::KeepAsA, "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
+    entry(Group::Compare, Command::SwapSides, "Swap A and B", &[key(Key::X)], "all layouts show the other one"),
+    entry(Group::Compare, Command::ToggleDifference, "Difference", &[key(Key::D)], "what B has more than A, or not"),
+    entry(Group::Compare, Command::FirstDifference, "First difference", &[shift(Key::D)], "its step, stage and head"),
+    entry(Group::Compare, Command::EndComparison, "End the comparison", &[control_shift(Key::D)], "or Esc in its layout"),
+    entry(Group::Episode, Command::CopyTable { form: Form::Tsv }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
+    entry(Group::Episode, Command::CopyTable { form: Form::NumPy }, "Copy as NumPy", &[control_shift(Key::C)], ""),
+    entry(Group::Episode, Command::CopyTable { form: Form::Json }, "Copy as JSON", &[], "or a right click on a picture: any part of it"),
+    entry(Group::Episode, Command::Undo, "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
+    entry(Group::Episode, Command::Redo, "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
+    entry(Group::Window, Command::ToggleLeft, "Episode panel", &[control_shift(Key::B)], ""),
+    entry(Group::Window, Command::ToggleNumbers, "Numbers panel", &[control_shift(Key::S)], ""),
+    entry(Group::Window, Command::ToggleTimeline, "Timeline panel", &[control_shift(Key::T)], ""),
+    entry(Group::Window, Command::NextTheme, "Theme", &[], "as the system, dark, light"),
+    entry(Group::Window, Command::Larger, "Larger", &[control(Key::Plus), control(Key::Equals)], ""),
+    entry(Group::Window, Command::Smaller, "Smaller", &[control(Key::Minus)], ""),
+    entry(Group::Window, Command::NormalSize, "Normal size", &[control(Key::Num0)], ""),
+    entry(Group::Look, Command::ToggleMotion, "Reduced motion", &[], "nothing glides or plays by itself"),
+    entry(Group::Window, Command::AskSettings, "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
+    entry(Group::Look, Command::AskMessages, "Messages", &[], "what was said so far, to be copied"),
+    entry(Group::Look, Command::StartTour, "Tour", &[], "nine stops, from where it was left"),
+    entry(Group::Look, Command::AskAbout, "About", &[], "version and licences"),
+    entry(Group::Window, Command::AskCommand, "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
+    entry(Group::Window, Command::ToggleShortcuts, "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
+    entry(Group::Window, Command::Escape, "Close", &[key(Key::Escape)], "dialog, what is kept in view, messages"),
+];
+
+/// The entry of a command, if it has one.
+pub fn entry_of(command: &Command) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.command == *command)
+}
+
+/// A key as people write it.
+pub fn key_text(shortcut: KeyboardShortcut) -> String {
+    let mut text = String::new();
+    if shortcut.modifiers.command || shortcut.modifiers.ctrl {
+        text += "Ctrl+";
+    }
+    if shortcut.modifiers.alt {
+        text += "Alt+";
+    }
+    if shortcut.modifiers.shift {
+        text += "Shift+";
+    }
+    text += match shortcut.logical_key {
+        Key::ArrowRight => "→",
+        Key::ArrowLeft => "←",
+        Key::ArrowUp => "↑",
+        Key::ArrowDown => "↓",
+        Key::Escape => "Esc",
+        other => match other.symbol_or_name() {
+            "Questionmark" => "?",
+            "Period" => ".",
+            "Plus" => "+",
+            "Equals" => "=",
+            "Minus" => "−",
+            "Comma" => ",",
+            "OpenBracket" => "[",
+            "CloseBracket" => "]",
+            "Backslash" => "\\",
+            // Signs that would run into the one before.
+            "+" => "Plus",
+            "-" | "−" => "Minus",
+            "PageDown" => "PgDn",
+            "PageUp" => "PgUp",
+            name => name,
+        },
+    };
+    text
+}
+
+/// The key that chooses a head, as people write it.
+pub fn head_key(head: usize) -> Option<String> {
+    HEAD_KEYS.get(head).copied().map(key_text)
+}
+
+/// The tooltip of a button: its name and its first key.
+pub fn tooltip(command: &Command) -> String {
+    entry_of(command).map_or_else(String::new, |entry| match entry.keys.first() {
+        Some(key) => format!("{}  ({})", entry.name, key_text(*key)),
+        None => entry.name.to_owned(),
+    })
+}
+
+/// Who has the keyboard, besides text that is being typed: while that is, only Esc counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Held {
+    /// A dialog: Esc, the list of keys and that of commands count.
+    pub dialog: bool,
+    /// The input, edited by hand: it has keys of its own.
+    pub editing: bool,
+    /// A track: ← and → are its own.
+    pub track: bool,
+}
+
+/// Takes the keys of the frame before any widget sees them.
+pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
+    let typing = ctx.text_edit_focused();
+    // An open menu has Esc to itself.
+    let menu_open = egui::Popup::is_any_open(ctx);
+    let counts = |command: &Command| match command {
+        Command::Escape | Command::AskCommand => !menu_open,
+        Command::ToggleShortcuts => !typing,
+        _ => !typing && !held.dialog,
+    };
+    let mut commands = Vec::new();
+    ctx.input_mut(|input| {
+        if !typing && !held.dialog {
+            // The window system makes an event of its own of Ctrl+C.
+            let form = if input.modifiers.shift {
+                Form::NumPy
+            } else {
+                Form::Tsv
+            };
+            let copies = input.events.iter();
+            let copies = copies.filter(|event| **event == egui::Event::Copy);
+            commands.extend(copies.map(|_| Command::CopyTable { form }));
+        }
+        for (key, command) in bound(held) {
+            if counts(&command) {
+                let count = input.count_and_consume_key(key.modifiers, key.logical_key);
+                commands.extend(std::iter::repeat_n(command, count));
+            }
+        }
+    });
+    commands
+}
+
+/// Every key with its command, the most modifiers first: Shift+R is not R.
+fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
+    let table = TABLE.iter().filter(|entry| !(held.editing && waits(entry)));
+    let keys = table.flat_map(|entry| entry.keys.iter().map(|key| (*key, entry.command.clone())));
+    let heads = HEAD_KEYS.iter().enumerate();
+    let heads = heads.map(|(head, key)| (*key, Command::Focus(head)));
+    let editing = edit_keys().into_iter().filter(|_| held.editing);
+    let mut bound: Vec<_> = keys.chain(heads).chain(editing).collect();
+    if held.track {
+        let sideways = [key(Key::ArrowLeft), key(Key::ArrowRight)];
+        bound.retain(|(key, _)| !sideways.contains(key));
+    }
+    bound.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
+    bound
+}
+
+/// True for what gives way while the input is edited: whatever moves the play-head, and what has a key then.
+fn waits(entry: &Entry) -> bool {
+    let own = edit_keys();
+    matches!(entry.group, Group::Play | Group::Time)
+        || entry.keys.iter().any(|key| {
+            own.iter()
+                .any(|(other, _)| other.logical_key == key.logical_key)
+        })
+}
+
+/// The keys while the input is edited.
+fn edit_keys() -> [(KeyboardShortcut, Command); 6] {
+    [
+        (key(Key::ArrowRight), Command::MoveMark(1, 0)),
+        (key(Key::ArrowLeft), Command::MoveMark(-1, 0)),
+        (key(Key::ArrowDown), Command::MoveMark(0, 1)),
+        (key(Key::ArrowUp), Command::MoveMark(0, -1)),
+        (key(Key::Space), Command::FlipMarked),
+        (key(Key::Escape), Command::ToggleEdit),
+    ]
+}
+
+fn modifier_count(modifiers: Modifiers) -> usize {
+    [
+        modifiers.alt,
+        modifiers.ctrl || modifiers.command,
+        modifiers.shift,
+    ]
+    .into_iter()
+    .filter(|&on| on)
+    .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_commands_share_a_key() {
+        let mut keys: Vec<_> = TABLE
+            .iter()
+            .flat_map(|entry| entry.keys.iter().copied())
+            .chain(HEAD_KEYS)
+            .map(key_text)
+            .collect();
+        let all = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), all);
+    }
+
+    #[test]
+    fn no_key_belongs_to_the_browser() {
+        for entry in &TABLE {
+            for key in entry.keys {
+                let text = key_text(*key);
+                let reserved = [
+                    "Ctrl+T", "Ctrl+W", "Ctrl+N", "Ctrl+L", "Ctrl+R", "Ctrl+Q", "F5", "F11",
+                ];
+                let tab = text
+                    .strip_prefix("Ctrl+")
+                    .is_some_and(|key| ("1"..="9").contains(&key) && key.len() == 1);
+                assert!(!tab && !reserved.contains(&text.as_str()), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_keys_are_written_as_people_write_them() {
+        let mut names: Vec<_> = TABLE.iter().map(|entry| entry.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert_eq!(
+            tooltip(&Command::JumpForward),
+            "Ten steps forward  (Shift+→)"
+        );
+        assert_eq!(tooltip(&Command::AskOpen), "Open  (Ctrl+O)");
+        assert_eq!(tooltip(&Command::NextStage), "Next stage  (.)");
+    }
+}

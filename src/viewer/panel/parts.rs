@@ -1,0 +1,187 @@
+//! What pictures have in common: where they stand from top to bottom, their edges, what lies over them.
+
+use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2};
+
+use super::View;
+use crate::train::is_absent;
+use crate::viewer::command::Command;
+use crate::viewer::rows::Axis;
+use crate::viewer::theme;
+
+/// Where the pictures stand from top to bottom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bands {
+    /// Phases and step numbers; the names of the stages.
+    pub ruler: Rangef,
+    /// Input strip.
+    pub input: Rangef,
+    /// Target strip.
+    pub target: Rangef,
+    /// Output strip.
+    pub output: Rangef,
+    /// The rows: weighting of the head looked at, stages, memory.
+    pub rows: Rangef,
+    /// The weightings of the other heads, together.
+    pub others: Rangef,
+    /// Add vectors.
+    pub adds: Rangef,
+    /// Read vectors.
+    pub reads: Rangef,
+}
+
+const RULER: f32 = 34.0;
+const GAP: f32 = 5.0;
+const SECTION: f32 = 14.0;
+
+impl Bands {
+    /// Between these heights, for so many channels and further heads.
+    pub fn new(y: Rangef, inputs: usize, outputs: usize, other_heads: usize) -> Self {
+        let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
+        let channel = (free * 0.20 / (inputs + 2 * outputs).max(1) as f32).min(8.0);
+        let vector = (free * 0.07).min(84.0);
+        let strips = channel * (inputs + 2 * outputs) as f32;
+        let rest = (free - strips - 2.0 * vector).max(0.0);
+        let others = match other_heads {
+            0 => 0.0,
+            1 => rest * 0.20,
+            2 => rest * 0.34,
+            _ => rest * 0.42,
+        };
+        let mut top = y.min;
+        let mut band = |height: f32, after: f32| {
+            let band = Rangef::new(top, top + height);
+            top = band.max + after;
+            band
+        };
+        Self {
+            ruler: band(RULER, 2.0),
+            input: band(channel * inputs as f32, GAP),
+            target: band(channel * outputs as f32, GAP),
+            output: band(channel * outputs as f32, SECTION),
+            rows: band(rest - others, SECTION),
+            others: band(others, if other_heads > 0 { SECTION } else { 0.0 }),
+            adds: band(vector, GAP),
+            reads: band(vector, 0.0),
+        }
+    }
+}
+
+/// The pointer, when it is over this picture and nothing is in between.
+pub fn pointer(response: &egui::Response) -> Option<egui::Pos2> {
+    if response.contains_pointer() || response.dragged() {
+        response.ctx.pointer_latest_pos()
+    } else {
+        None
+    }
+}
+
+/// A hairline about a picture.
+pub fn frame(ui: &Ui, rect: Rect, view: &View<'_>) {
+    let (stroke, kind) = (view.palette.hairline(), egui::StrokeKind::Outside);
+    ui.painter().rect_stroke(rect, 0.0, stroke, kind);
+}
+
+/// Room between the hatches over what was not recorded, in points.
+const APART: f32 = 7.0;
+
+/// Covers a picture whose first value was not recorded: nothing is known of what it would show.
+pub fn veil(ui: &Ui, rect: Rect, first: f32, view: &View<'_>) {
+    if !is_absent(first) {
+        return;
+    }
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    painter.rect_filled(rect, 0.0, view.palette.panel);
+    let lines = ((rect.width() + rect.height()) / APART) as usize;
+    for line in 0..=lines {
+        let x = rect.left() + line as f32 * APART;
+        let ends = [pos2(x, rect.top()), pos2(x - rect.height(), rect.bottom())];
+        painter.line_segment(ends, view.palette.hairline());
+    }
+    plate(ui, rect, rect.center(), "not recorded", 10.5, view);
+}
+
+/// Says of a picture that what it shows was not recorded, but follows from what was.
+pub fn computed(ui: &Ui, rect: Rect, view: &View<'_>) {
+    let at = rect.center_bottom() - egui::vec2(0.0, 8.0);
+    plate(ui, rect, at, "computed", 8.5, view);
+}
+
+/// A word over a picture, where it has room.
+fn plate(ui: &Ui, rect: Rect, at: Pos2, word: &str, size: f32, view: &View<'_>) {
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    let (font, ink) = (theme::text(size), view.palette.subdued);
+    let galley = painter.layout_no_wrap(word.to_owned(), font, ink);
+    let plate = Rect::from_center_size(at, galley.size()).expand2(egui::vec2(5.0, 0.0));
+    if rect.width() > galley.size().x && rect.height() >= 11.0 {
+        painter.rect_filled(plate, 2.0, view.palette.panel);
+        painter.galley(at - galley.size() / 2.0, galley, ink);
+    }
+}
+
+/// Marks for the rows left out.
+pub fn gaps(ui: &Ui, x: Rangef, axis: &Axis, words: bool, view: &View<'_>) {
+    for (rows, place) in &axis.gaps {
+        if place.span() < 4.0 {
+            continue;
+        }
+        let rect = Rect::from_x_y_ranges(x, *place);
+        let painter = ui.painter();
+        painter.rect_filled(rect, 0.0, view.palette.raised);
+        if words && rect.width() > 120.0 {
+            let text = match rows {
+                1 => "1 untouched row".to_owned(),
+                n => format!("{n} untouched rows"),
+            };
+            let (font, ink) = (theme::text(10.0), view.palette.subdued);
+            painter.text(rect.center(), Align2::CENTER_CENTER, text, font, ink);
+        }
+    }
+}
+
+/// Words beside the pictures, for the eye and for everyone who has them read aloud.
+pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
+    let rect = ui
+        .painter()
+        .text(at, align, text, font, view.palette.subdued);
+    let response = ui.interact(rect, ui.scope_id().with(text), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
+}
+
+/// From the first row or mark to the last.
+pub fn rows_range(axis: &Axis) -> Rangef {
+    let first = axis.runs.first().map_or(0.0, |(_, place)| place.min);
+    let gap = axis.gaps.first().map_or(first, |(_, place)| place.min);
+    Rangef::new(first.min(gap), axis.bottom().max(first))
+}
+
+/// A click looks at a head, with Shift it is pinned.
+pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'_>) {
+    if response.clicked() {
+        let pin = ui.input(|input| input.modifiers.shift);
+        view.commands.push(if pin {
+            Command::Pin(head)
+        } else {
+            Command::Focus(head)
+        });
+    }
+}
+
+/// Of many heads some share a hue: a short line tells them apart by its dashes.
+pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
+    if view.trace().heads.len() > theme::HUES {
+        let stroke = Stroke::new(1.5, view.palette.head(head));
+        let line = [pos2(x.min, y), pos2(x.max, y)];
+        ui.painter().extend(dashed(&line, stroke, head));
+    }
+}
+
+/// A line in the pattern of a head: whole for the first of a hue, then dashed, dotted, dash and dot.
+pub fn dashed(points: &[Pos2], stroke: Stroke, head: usize) -> Vec<Shape> {
+    let pattern: (&[f32], &[f32]) = match head / theme::HUES % 4 {
+        0 => return vec![Shape::line(points.to_vec(), stroke)],
+        1 => (&[4.0], &[2.0]),
+        2 => (&[1.5], &[2.0]),
+        _ => (&[4.0, 1.5], &[2.0, 2.0]),
+    };
+    Shape::dashed_line_with_offset(points, stroke, pattern.0, pattern.1, 0.0)
+}

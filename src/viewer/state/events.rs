@@ -1,0 +1,152 @@
+//! How the heads move through an episode, and where something changes.
+
+use crate::figure::{head_label, peak};
+use crate::model::HeadTrace;
+use crate::train::{Recording, is_absent};
+
+/// Below this weight of its heaviest row a weighting is not on any one row.
+pub const SPREAD: f32 = 0.5;
+/// A step in which something changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The step.
+    pub step: usize,
+    /// What happens there.
+    pub words: String,
+}
+
+/// Where phases begin, where a head goes another way than in the step before, where bits are wrong.
+pub fn events(recording: &Recording) -> Vec<Event> {
+    let (trace, episode) = (&recording.trace, &recording.episode);
+    let mut events = Vec::new();
+    for step in 0..trace.steps() {
+        let mut words = Vec::new();
+        if let Some(phase) = episode.phases.iter().find(|phase| phase.start == step) {
+            words.push(format!("{} begins", phase.name));
+        }
+        let heads = trace.heads.iter().enumerate();
+        words.extend(heads.filter_map(|(index, head)| {
+            let (before, now) = (move_in(head, step.checked_sub(1)?)?, move_in(head, step)?);
+            let label = head_label(trace, index);
+            (now != before).then(|| match now {
+                0 => format!("{label} stays"),
+                now => format!("{label} moves by {}", signed(now)),
+            })
+        }));
+        let wrong = recording.wrong_bits(step);
+        if wrong > 0 {
+            words.push(format!("wrong bits: {wrong}"));
+        }
+        if !words.is_empty() {
+            let words = words.join(", ");
+            events.push(Event { step, words });
+        }
+    }
+    events
+}
+
+/// A stretch of steps in which a head moves alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its first step.
+    pub start: usize,
+    /// The step after its last.
+    pub end: usize,
+    /// By how many rows the peak moves in every step; nothing while the weight is on many rows.
+    pub by: Option<isize>,
+}
+
+impl Stretch {
+    /// In words: `+1 ×20`, `stays ×3`, `jumps +27`, `many rows ×2`.
+    pub fn words(&self, range: usize) -> String {
+        let count = self.end - self.start;
+        let what = match self.by {
+            None => "many rows".to_owned(),
+            Some(0) => "stays".to_owned(),
+            Some(by) if by.unsigned_abs() > range => format!("jumps {}", signed(by)),
+            Some(by) => signed(by),
+        };
+        match count {
+            1 => what,
+            n => format!("{what} ×{n}"),
+        }
+    }
+}
+
+/// How a head moves through the episode.
+pub fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for step in 0..steps {
+        let by = move_in(head, step);
+        match stretches.last_mut() {
+            Some(last) if last.by == by => last.end = step + 1,
+            _ => stretches.push(Stretch {
+                start: step,
+                end: step + 1,
+                by,
+            }),
+        }
+    }
+    stretches
+}
+
+/// By how many rows the peak of a head moves in a step, the shorter way round.
+fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
+    let (from, held) = peak(head.previous_weighting(step))?;
+    let (to, weight) = peak(head.weighting.row(step))?;
+    if held < SPREAD || weight < SPREAD {
+        return None;
+    }
+    let rows = head.initial.width();
+    let ahead = (to + rows - from) % rows;
+    Some(if 2 * ahead <= rows {
+        ahead.cast_signed()
+    } else {
+        ahead.cast_signed() - rows.cast_signed()
+    })
+}
+
+/// By how many rows a shift can move the focus; without limit where no shift was recorded.
+pub fn reach(head: &HeadTrace<f32>) -> usize {
+    match head.shift.as_slice().first() {
+        Some(&first) if is_absent(first) => usize::MAX,
+        _ => head.shift.width() / 2,
+    }
+}
+
+/// A shift with its sign: −1, 0, +1.
+pub fn signed(shift: isize) -> String {
+    match shift {
+        0 => "0".to_owned(),
+        1.. => format!("+{shift}"),
+        _ => format!("−{}", shift.unsigned_abs()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, NtmConfig};
+    use crate::task::Task;
+    use crate::train::{ABSENT, Recording};
+
+    /// Without a shift nobody knows how far a move could reach: none is called a jump.
+    #[test]
+    fn moves_are_jumps_only_where_the_reach_of_a_shift_is_known() {
+        let task = Task::Copy(crate::task::Copy {
+            bits: 2,
+            length: 3..=3,
+        });
+        let config = NtmConfig::new(task.inputs(), task.outputs());
+        let mut recording = Recording::new(&Model::new(config, 1), &task, 1, 0);
+        let far = Stretch {
+            start: 0,
+            end: 2,
+            by: Some(5),
+        };
+        let head = &mut recording.trace.heads[0];
+        assert_eq!(far.words(reach(head)), "jumps +5 ×2");
+        head.shift.as_mut_slice().fill(ABSENT);
+        assert_eq!(far.words(reach(head)), "+5 ×2");
+    }
+}

@@ -1,0 +1,132 @@
+//! Messages: what was done fades after a while, what went wrong stays until it is dismissed.
+
+/// How long good news stays, in seconds.
+const SECONDS: f32 = 4.0;
+/// How long a notice stays, in seconds.
+const NOTICE_SECONDS: f32 = 12.0;
+/// Older messages give way beyond this number.
+const MOST: usize = 2;
+/// Messages remembered.
+const MOST_SAID: usize = 100;
+/// How a message is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Something was done.
+    Done,
+    /// Something was done, and there is something to know about it.
+    Notice,
+    /// Something could not be done.
+    Problem,
+}
+
+/// A message.
+#[derive(Clone, Debug)]
+pub struct Toast {
+    /// Tells it from others.
+    pub id: u64,
+    /// How it is meant.
+    pub kind: Kind,
+    /// The words.
+    pub text: String,
+    /// How long it stays, in seconds.
+    left: f32,
+}
+
+/// All messages on screen.
+#[derive(Clone, Debug, Default)]
+pub struct Toasts {
+    shown: Vec<Toast>,
+    /// All that was said, oldest first.
+    said: Vec<(Kind, String)>,
+    /// Problems that nobody has looked up.
+    problems: usize,
+    next: u64,
+}
+
+impl Toasts {
+    /// Adds a message.
+    pub fn add(&mut self, kind: Kind, text: impl Into<String>) {
+        let text = text.into();
+        self.next += 1;
+        self.said.push((kind, text.clone()));
+        self.problems += usize::from(kind == Kind::Problem);
+        if self.said.len() > MOST_SAID {
+            self.said.remove(0);
+        }
+        self.shown.push(Toast {
+            id: self.next,
+            kind,
+            text,
+            left: match kind {
+                Kind::Done => SECONDS,
+                Kind::Notice => NOTICE_SECONDS,
+                Kind::Problem => f32::INFINITY,
+            },
+        });
+        while self.shown.len() > MOST {
+            // What went wrong outlives what was done, but the newest is always seen.
+            let older = &self.shown[..self.shown.len() - 1];
+            let done = older.iter().position(|toast| toast.kind == Kind::Done);
+            self.shown.remove(done.unwrap_or(0));
+        }
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, seconds: f32) {
+        for toast in &mut self.shown {
+            toast.left -= seconds;
+        }
+        self.shown.retain(|toast| toast.left > 0.0);
+    }
+
+    /// Removes a message.
+    pub fn dismiss(&mut self, id: u64) {
+        self.shown.retain(|toast| toast.id != id);
+    }
+
+    /// Removes all messages.
+    pub fn clear(&mut self) {
+        self.shown.clear();
+    }
+
+    /// All that was said, the newest first.
+    pub fn said(&self) -> impl Iterator<Item = &(Kind, String)> {
+        self.said.iter().rev()
+    }
+
+    /// How many things went wrong since the messages were last looked up.
+    pub fn problems(&self) -> usize {
+        self.problems
+    }
+
+    /// The messages are looked up.
+    pub fn look_up(&mut self) {
+        self.problems = 0;
+    }
+
+    /// Those on screen, oldest first.
+    pub fn shown(&self) -> &[Toast] {
+        &self.shown
+    }
+
+    /// True when there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    /// True while a message will leave by itself.
+    pub fn waiting(&self) -> bool {
+        self.shown.iter().any(|toast| toast.left.is_finite())
+    }
+}
+
+impl Kind {
+    /// In a word or two.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Done => "Done",
+            Self::Notice => "Note",
+            Self::Problem => "Not done",
+        }
+    }
+}

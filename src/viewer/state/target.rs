@@ -1,0 +1,76 @@
+//! What a person has pointed out.
+
+use std::ops::RangeInclusive;
+
+/// Something that can be pointed out, and stays pointed out while time moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A row of the memory, as the head looked at sees it.
+    Row(usize),
+    /// Several rows.
+    Rows {
+        /// Where the selection began.
+        from: usize,
+        /// Where it was extended to, before or behind.
+        to: usize,
+    },
+    /// A number in the memory.
+    Cell {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// A unit of the controller.
+    Unit {
+        /// Its layer, 0 at the bottom.
+        layer: usize,
+        /// Its place in the layer.
+        unit: usize,
+    },
+    /// A head.
+    Head(usize),
+    /// A number of what a head emits or reads, or of what the machine is given or answers.
+    Value {
+        /// The head, where it is one of a head.
+        head: usize,
+        /// Which vector.
+        vector: Vector,
+        /// Its place in the vector.
+        column: usize,
+    },
+    /// What the whole machine is given and answers in a step.
+    Step,
+}
+
+/// A vector that the machine has one of in every step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Vector {
+    /// k of a head.
+    Key,
+    /// s of a head, by its index.
+    Shift,
+    /// e of a write head.
+    Erase,
+    /// a of a write head.
+    Add,
+    /// r of a read head.
+    Read,
+    /// What the machine is given.
+    Input,
+    /// What it answers.
+    Output,
+    /// What it should answer.
+    Target,
+}
+
+impl Target {
+    /// The rows of the memory that it is about.
+    pub fn rows(self) -> Option<RangeInclusive<usize>> {
+        match self {
+            Self::Row(row) | Self::Cell { row, .. } => Some(row..=row),
+            Self::Rows { from, to } => Some(from.min(to)..=from.max(to)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The start page.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::episode::Open;
+
+/// What is known of the start page.
+#[derive(Debug, Default)]
+pub struct Welcome {
+    /// True while it is on screen.
+    pub shown: bool,
+    /// An episode of every machine, by its name, once it is recorded.
+    pub pictures: HashMap<String, Option<Open>>,
+    /// Files opened in earlier runs, and whether they are still there.
+    pub recent: Vec<(PathBuf, bool)>,
+}

@@ -1,111 +1,8 @@
 //! Playback: where in an episode the play-head stands, and how it moves.
 //!
 //! A plain state machine. It has no window, no clock of its own and no idea what is being played: the
-//! owner says how long an episode is and how much time has passed. An episode of T steps has steps
-//! 0 to T − 1; every step is walked through in the stages of its machine, [`Stage::ALL`] as a rule.
-
-/// The parts of one step, in the order in which the machine works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// The controller has seen the input and the last reads, and emits the parameters of the heads.
-    Controller,
-    /// Cosine with every row, sharpened by the key strength, as a distribution.
-    Content,
-    /// Content against the weighting of the step before.
-    Gate,
-    /// The weighting moves along the rows.
-    Shift,
-    /// The weighting is made sharper.
-    Sharpen,
-    /// The read heads read.
-    Read,
-    /// The write heads erase.
-    Erase,
-    /// The write heads add.
-    Add,
-    /// [`Stage::Content`] of read heads that address what was written in this step.
-    ReadContent,
-    /// [`Stage::Gate`] of such read heads.
-    ReadGate,
-    /// [`Stage::Shift`] of such read heads.
-    ReadShift,
-    /// [`Stage::Sharpen`] of such read heads.
-    ReadSharpen,
-    /// The answer of the step.
-    Output,
-}
-
-impl Stage {
-    /// Those of a machine that reads, then writes, in order.
-    pub const ALL: [Self; 9] = [
-        Self::Controller,
-        Self::Content,
-        Self::Gate,
-        Self::Shift,
-        Self::Sharpen,
-        Self::Read,
-        Self::Erase,
-        Self::Add,
-        Self::Output,
-    ];
-
-    /// Those of a machine that writes, then addresses what it has written, and reads.
-    pub const WRITE_FIRST: [Self; 13] = [
-        Self::Controller,
-        Self::Content,
-        Self::Gate,
-        Self::Shift,
-        Self::Sharpen,
-        Self::Erase,
-        Self::Add,
-        Self::ReadContent,
-        Self::ReadGate,
-        Self::ReadShift,
-        Self::ReadSharpen,
-        Self::Read,
-        Self::Output,
-    ];
-
-    /// Those of a machine without heads: there is no memory to address.
-    pub const WITHOUT_HEADS: [Self; 2] = [Self::Controller, Self::Output];
-
-    /// One word, as on screen.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Controller => "controller",
-            Self::Content => "content",
-            Self::Gate => "gate",
-            Self::Shift => "shift",
-            Self::Sharpen => "sharpen",
-            Self::Read => "read",
-            Self::Erase => "erase",
-            Self::Add => "add",
-            Self::ReadContent => "read content",
-            Self::ReadGate => "read gate",
-            Self::ReadShift => "read shift",
-            Self::ReadSharpen => "read sharpen",
-            Self::Output => "output",
-        }
-    }
-
-    /// The stage in which a read head does the same, where it looks at what was written in this step.
-    pub fn after_writing(self) -> Self {
-        match self {
-            Self::Content => Self::ReadContent,
-            Self::Gate => Self::ReadGate,
-            Self::Shift => Self::ReadShift,
-            Self::Sharpen => Self::ReadSharpen,
-            other => other,
-        }
-    }
-
-    /// The same stage, whichever heads are in it.
-    pub fn of_any_head(self) -> Self {
-        let twins = Self::ALL.into_iter();
-        let mut twins = twins.filter(|stage| stage.after_writing() == self);
-        twins.next().unwrap_or(self)
-    }
-}
+//! owner says how long an episode is, how many stages a step of it has, and how much time has passed. An
+//! episode of T steps has steps 0 to T − 1; a step of S stages has stages 0 to S − 1.
 
 /// What happens at the end of the episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,9 +30,9 @@ pub const JUMP: usize = 10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Player {
     steps: usize,
-    stages: &'static [Stage],
+    stages: usize,
     step: usize,
-    stage: Stage,
+    stage: usize,
     /// True while the stages are walked through, false while whole steps are looked at.
     inside: bool,
     playing: bool,
@@ -148,13 +45,13 @@ pub struct Player {
 }
 
 impl Player {
-    /// A player for an episode of `steps` steps, at its first step, paused, whole steps in view.
-    pub fn new(steps: usize) -> Self {
+    /// A player for an episode of `steps` steps of so many stages, at its first step, paused, whole steps in view.
+    pub fn new(steps: usize, stages: usize) -> Self {
         Self {
             steps,
-            stages: &Stage::ALL,
+            stages: stages.max(1),
             step: 0,
-            stage: Stage::Output,
+            stage: stages.saturating_sub(1),
             inside: false,
             playing: false,
             speed: NORMAL,
@@ -164,10 +61,10 @@ impl Player {
         }
     }
 
-    /// Puts another episode in, whose steps have these stages, the last of them [`Stage::Output`]: first
-    /// step, same speed, same loop, playing if it was playing.
-    pub fn load(&mut self, steps: usize, stages: &'static [Stage]) {
-        (self.steps, self.stages) = (steps, stages);
+    /// Puts another episode in, whose steps have so many stages: first step, same speed, same loop, playing if it
+    /// was playing.
+    pub fn load(&mut self, steps: usize, stages: usize) {
+        (self.steps, self.stages) = (steps, stages.max(1));
         // The steps of another episode mean something else.
         self.set_range(None);
         self.seek(0);
@@ -184,14 +81,14 @@ impl Player {
             self.looping = before.looping;
         }
         self.seek(before.step);
-        if before.inside && self.stages.contains(&before.stage) {
+        if before.inside {
             self.seek_stage(before.stage);
         }
     }
 
     /// Whole steps are looked at from now on.
     pub fn whole(&mut self) {
-        self.stage = Stage::Output;
+        self.stage = self.stages - 1;
         self.inside = false;
     }
 
@@ -206,27 +103,17 @@ impl Player {
     }
 
     /// The current stage of the step: everything up to and including it has happened.
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> usize {
         self.stage
     }
 
-    /// The stages of every step, in order.
-    pub fn stages(&self) -> &'static [Stage] {
+    /// How many stages every step has.
+    pub fn stages(&self) -> usize {
         self.stages
     }
 
-    /// How many stages of a step have been reached, the current one included.
-    pub fn stage_number(&self) -> usize {
-        self.place(self.stage).map_or(0, |place| place + 1)
-    }
-
-    fn place(&self, stage: Stage) -> Option<usize> {
-        self.stages.iter().position(|&other| other == stage)
-    }
-
-    /// True when this stage of the step has happened.
-    pub fn reached(&self, stage: Stage) -> bool {
-        self.place(stage) <= self.place(self.stage)
+    fn at_last_stage(&self) -> bool {
+        self.stage + 1 == self.stages
     }
 
     /// True while whole steps are looked at, false from the moment a stage is asked for until steps
@@ -310,7 +197,7 @@ impl Player {
         }
         self.elapsed += seconds.max(0.0) * self.moves_per_second();
         // A long pause between two calls (a window behind others) is worth one episode at most.
-        let mut moves = (self.elapsed.floor() as usize).min(self.steps * self.stages.len());
+        let mut moves = (self.elapsed.floor() as usize).min(self.steps * self.stages);
         self.elapsed = self.elapsed.fract();
         while moves > 0 && self.playing {
             self.move_on();
@@ -320,7 +207,7 @@ impl Player {
 
     fn moves_per_second(&self) -> f64 {
         if self.stage_by_stage() {
-            self.speed * self.stages.len() as f64
+            self.speed * self.stages as f64
         } else {
             self.speed
         }
@@ -331,7 +218,7 @@ impl Player {
             if self.at_end() {
                 self.end_reached();
                 if self.playing {
-                    self.seek_stage(Stage::Controller);
+                    self.seek_stage(0);
                 }
             } else {
                 self.next_stage();
@@ -356,7 +243,7 @@ impl Player {
 
     /// True when nothing of the episode is left to play.
     pub fn at_end(&self) -> bool {
-        self.step >= self.end() && (self.stage == Stage::Output || !self.stage_by_stage())
+        self.step >= self.end() && (self.at_last_stage() || !self.stage_by_stage())
     }
 
     /// Plays, or pauses. Play at the end starts from the beginning.
@@ -379,7 +266,7 @@ impl Player {
                 _ => 0,
             });
             if self.stage_by_stage() {
-                self.seek_stage(Stage::Controller);
+                self.seek_stage(0);
             } else {
                 self.whole();
             }
@@ -400,52 +287,44 @@ impl Player {
         self.elapsed = 0.0;
     }
 
-    /// Goes to a stage of the current step, if the machine has it.
-    pub fn seek_stage(&mut self, stage: Stage) {
-        if self.place(stage).is_none() {
-            return;
+    /// Goes to a stage of the current step, if there is such a one.
+    pub fn seek_stage(&mut self, stage: usize) {
+        if stage < self.stages {
+            self.stage = stage;
+            self.inside = true;
+            self.elapsed = 0.0;
         }
-        self.stage = stage;
-        self.inside = true;
-        self.elapsed = 0.0;
     }
 
     /// `count` steps forward, at most to the last. The stage stays.
     pub fn forward(&mut self, count: usize) {
-        self.inside &= self.stage != Stage::Output;
+        self.inside &= !self.at_last_stage();
         self.seek(self.step.saturating_add(count));
     }
 
     /// `count` steps back, at most to the first. The stage stays.
     pub fn back(&mut self, count: usize) {
-        self.inside &= self.stage != Stage::Output;
+        self.inside &= !self.at_last_stage();
         self.seek(self.step.saturating_sub(count));
     }
 
     /// The next stage; after the last, the first stage of the next step.
     pub fn next_stage(&mut self) {
-        match self.stages.get(self.stage_number()) {
-            Some(&stage) => self.seek_stage(stage),
-            None if self.step + 1 < self.steps => {
-                self.seek(self.step + 1);
-                self.seek_stage(Stage::Controller);
-            }
-            None => {}
+        if !self.at_last_stage() {
+            self.seek_stage(self.stage + 1);
+        } else if self.step + 1 < self.steps {
+            self.seek(self.step + 1);
+            self.seek_stage(0);
         }
     }
 
     /// The stage before; before the first, the last stage of the step before.
     pub fn previous_stage(&mut self) {
-        match self
-            .place(self.stage)
-            .and_then(|place| place.checked_sub(1))
-        {
-            Some(index) => self.seek_stage(self.stages[index]),
-            None if self.step > 0 => {
-                self.seek(self.step - 1);
-                self.seek_stage(Stage::Output);
-            }
-            None => {}
+        if self.stage > 0 {
+            self.seek_stage(self.stage - 1);
+        } else if self.step > 0 {
+            self.seek(self.step - 1);
+            self.seek_stage(self.stages - 1);
         }
     }
 
@@ -493,9 +372,9 @@ mod tests {
 
     #[test]
     fn step_back_step_is_the_identity_in_every_stage() {
-        for stage in Stage::ALL {
+        for stage in 0..9 {
             for step in 0..4 {
-                let mut player = Player::new(5);
+                let mut player = Player::new(5, 9);
                 player.seek(step);
                 player.seek_stage(stage);
                 let before = (player.step(), player.stage());
@@ -511,15 +390,15 @@ mod tests {
 
     #[test]
     fn the_ends_hold() {
-        let mut player = Player::new(5);
+        let mut player = Player::new(5, 9);
         player.back(JUMP);
-        player.seek_stage(Stage::Controller);
+        player.seek_stage(0);
         player.previous_stage();
-        assert_eq!((player.step(), player.stage()), (0, Stage::Controller));
+        assert_eq!((player.step(), player.stage()), (0, 0));
         player.forward(JUMP);
-        player.seek_stage(Stage::Output);
+        player.seek_stage(8);
         player.next_stage();
-        assert_eq!((player.step(), player.stage()), (4, Stage::Output));
+        assert_eq!((player.step(), player.stage()), (4, 8));
         player.first();
         assert_eq!(player.step(), 0);
         player.last();
@@ -528,64 +407,42 @@ mod tests {
 
     #[test]
     fn the_stages_of_all_steps_are_walked_in_order() {
-        let mut player = Player::new(2);
-        player.seek_stage(Stage::Controller);
-        for _ in 0..Stage::ALL.len() {
+        let mut player = Player::new(2, 9);
+        player.seek_stage(0);
+        for _ in 0..9 {
             player.next_stage();
         }
-        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
+        assert_eq!((player.step(), player.stage()), (1, 0));
         player.previous_stage();
-        assert_eq!((player.step(), player.stage()), (0, Stage::Output));
+        assert_eq!((player.step(), player.stage()), (0, 8));
     }
 
     #[test]
-    fn a_machine_without_heads_has_two_stages() {
-        let mut player = Player::new(0);
-        player.load(2, &Stage::WITHOUT_HEADS);
-        let mut seen = vec![player.stage_number()];
+    fn a_machine_may_have_two_stages() {
+        let mut player = Player::new(0, 9);
+        player.load(2, 2);
+        let mut seen = vec![player.stage()];
         for _ in 0..3 {
             player.next_stage();
-            seen.push(player.stage_number());
+            seen.push(player.stage());
         }
-        assert_eq!(seen, [2, 1, 2, 2]);
-        assert_eq!((player.step(), player.stage()), (1, Stage::Output));
+        assert_eq!(seen, [1, 0, 1, 1]);
+        player.seek_stage(2);
+        assert_eq!((player.step(), player.stage()), (1, 1));
         player.previous_stage();
-        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
-    }
-
-    #[test]
-    fn a_machine_that_writes_first_addresses_twice() {
-        let mut player = Player::new(0);
-        player.load(2, &Stage::WRITE_FIRST);
-        player.seek_stage(Stage::Add);
-        assert!(player.reached(Stage::Erase) && player.reached(Stage::Sharpen));
-        assert!(!player.reached(Stage::ReadContent) && !player.reached(Stage::Read));
-        player.next_stage();
-        assert_eq!(player.stage(), Stage::ReadContent);
-        assert_eq!(player.stage_number(), 8);
-        player.seek_stage(Stage::Read);
-        player.next_stage();
-        player.next_stage();
-        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
-        for stage in Stage::ALL {
-            assert_eq!(stage.after_writing().of_any_head(), stage);
-            assert!(Stage::WRITE_FIRST.contains(&stage.after_writing()));
-        }
-        player.load(2, &Stage::ALL);
-        player.seek_stage(Stage::ReadContent);
-        assert_eq!(player.stage(), Stage::Output);
+        assert_eq!((player.step(), player.stage()), (1, 0));
     }
 
     #[test]
     fn a_stage_asked_for_is_looked_at_until_whole_steps_go_on() {
-        let mut player = Player::new(5);
+        let mut player = Player::new(5, 9);
         assert!(player.whole_steps());
         player.next_stage();
         player.previous_stage();
         assert!(!player.whole_steps());
         player.forward(1);
         assert!(player.whole_steps());
-        player.seek_stage(Stage::Gate);
+        player.seek_stage(2);
         player.forward(1);
         assert!(!player.whole_steps());
         player.play();
@@ -595,7 +452,7 @@ mod tests {
 
     #[test]
     fn time_moves_the_play_head_at_the_speed_set() {
-        let mut player = Player::new(41);
+        let mut player = Player::new(41, 9);
         player.play();
         player.advance(0.2);
         assert_eq!(player.step(), 0);
@@ -613,7 +470,7 @@ mod tests {
 
     #[test]
     fn many_small_ticks_equal_one_large_one() {
-        let (mut small, mut large) = (Player::new(1000), Player::new(1000));
+        let (mut small, mut large) = (Player::new(1000, 9), Player::new(1000, 9));
         small.play();
         large.play();
         for _ in 0..256 {
@@ -625,7 +482,7 @@ mod tests {
 
     #[test]
     fn playback_stops_at_the_end_and_play_starts_over() {
-        let mut player = Player::new(3);
+        let mut player = Player::new(3, 9);
         player.play();
         player.advance(10.0);
         assert_eq!((player.step(), player.playing()), (2, false));
@@ -635,7 +492,7 @@ mod tests {
 
     #[test]
     fn a_loop_goes_round() {
-        let mut player = Player::new(3);
+        let mut player = Player::new(3, 9);
         player.toggle_loop();
         player.play();
         player.advance(1.0);
@@ -644,7 +501,7 @@ mod tests {
 
     #[test]
     fn a_part_is_looped() {
-        let mut player = Player::new(10);
+        let mut player = Player::new(10, 9);
         player.seek(3);
         player.loop_in();
         assert_eq!(player.range(), Some((3, 9)));
@@ -678,40 +535,40 @@ mod tests {
         player.play();
         player.advance(0.75);
         assert_eq!((player.step(), player.playing()), (0, true));
-        player.load(4, &Stage::ALL);
+        player.load(4, 9);
         assert_eq!((player.range(), player.looping()), (None, Loop::Off));
     }
 
     #[test]
     fn a_part_is_looped_stage_by_stage() {
-        let mut player = Player::new(4);
+        let mut player = Player::new(4, 9);
         player.set_speed(0.5);
         player.set_range(Some((1, 1)));
         player.seek(1);
-        player.seek_stage(Stage::Controller);
+        player.seek_stage(0);
         player.play();
         player.advance(2.0 + 1e-6);
-        assert_eq!((player.step(), player.stage()), (1, Stage::Controller));
+        assert_eq!((player.step(), player.stage()), (1, 0));
     }
 
     #[test]
     fn slow_playback_walks_through_the_stages() {
-        let mut player = Player::new(2);
+        let mut player = Player::new(2, 9);
         player.set_speed(0.5);
-        player.seek_stage(Stage::Controller);
+        player.seek_stage(0);
         player.play();
         player.advance(2.0 / 9.0 + 1e-9);
-        assert_eq!((player.step(), player.stage()), (0, Stage::Content));
+        assert_eq!((player.step(), player.stage()), (0, 1));
         player.advance(10.0);
-        assert_eq!((player.step(), player.stage()), (1, Stage::Output));
+        assert_eq!((player.step(), player.stage()), (1, 8));
         assert!(!player.playing());
         player.play();
-        assert_eq!((player.step(), player.stage()), (0, Stage::Controller));
+        assert_eq!((player.step(), player.stage()), (0, 0));
     }
 
     #[test]
     fn speed_stays_in_its_range() {
-        let mut player = Player::new(3);
+        let mut player = Player::new(3, 9);
         for _ in 0..20 {
             player.faster();
         }
@@ -726,16 +583,16 @@ mod tests {
 
     #[test]
     fn another_episode_starts_at_its_first_step_and_keeps_playing() {
-        let mut player = Player::new(9);
+        let mut player = Player::new(9, 9);
         player.play();
         player.seek(8);
-        player.load(4, &Stage::ALL);
+        player.load(4, 9);
         assert_eq!((player.step(), player.playing()), (0, true));
     }
 
     #[test]
     fn an_empty_episode_cannot_be_played() {
-        let mut player = Player::new(0);
+        let mut player = Player::new(0, 9);
         player.play();
         player.advance(5.0);
         player.forward(1);
@@ -744,7 +601,7 @@ mod tests {
 
     #[test]
     fn strange_times_do_no_harm() {
-        let mut player = Player::new(3);
+        let mut player = Player::new(3, 9);
         player.play();
         player.advance(f64::NAN);
         player.advance(-4.0);

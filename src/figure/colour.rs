@@ -128,6 +128,20 @@ impl Scale {
         }
     }
 
+    /// From where to where the bar of a value runs in a place so wide: from the middle where values can be
+    /// negative. What is not nothing is at least a hairline.
+    pub fn bar(self, value: f32, width: f32) -> [f32; 2] {
+        let least = if value.abs() >= 0.001 { 1.0 } else { 0.0 };
+        match self {
+            Self::Signed(limit) => {
+                let (zero, share) = (width / 2.0, (value.abs() / limit).min(1.0));
+                let end = zero + (share * zero).max(least).copysign(value);
+                [end.min(zero), end.max(zero)]
+            }
+            _ => [0.0, (self.length(value) * width).max(least)],
+        }
+    }
+
     /// The value at this share of the legend.
     pub fn at(self, share: f32) -> f32 {
         let (low, high) = self.ends();

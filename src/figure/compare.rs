@@ -7,6 +7,7 @@ use super::animation::Frames;
 use super::episode::{BETWEEN, Band, LEFT, MARGIN, draw_bands, least_size};
 use super::panel::{Across, Cells, Content, Decades, Down, Page, Panel};
 use super::rows::touched_by;
+use super::stages::{Column, columns_of, weighting_at};
 use super::{
     Colours, Drawing, Format, Motion, Options, RowsShown, Scale, head_label, head_named, numbers,
 };
@@ -18,47 +19,6 @@ use crate::train::Recording;
 const OVER_TIME: f32 = 0.58;
 /// The three pictures of everything, as their names begin.
 pub const SIDES: [&str; 3] = ["A", "B", "B − A"];
-
-/// A stage of the addressing whose weighting is shown over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Weighting {
-    /// By content.
-    Content,
-    /// Gated.
-    Gated,
-    /// Shifted.
-    Shifted,
-    /// Sharpened: the one the head reads or writes with.
-    #[default]
-    Final,
-}
-
-impl Weighting {
-    /// All of them, in the order of the addressing.
-    pub const ALL: [Self; 4] = [Self::Content, Self::Gated, Self::Shifted, Self::Final];
-
-    fn symbol(self) -> &'static str {
-        ["wᶜ", "wᵍ", "w\u{303}", "w"][self as usize]
-    }
-
-    /// What happens in it, in a word.
-    pub fn word(self) -> &'static str {
-        ["content", "gate", "shift", "sharpen"][self as usize]
-    }
-
-    fn array(self) -> &'static str {
-        ["content", "gated", "shifted", "weighting"][self as usize]
-    }
-
-    fn of(self, head: &HeadTrace) -> &Series<f32> {
-        match self {
-            Self::Content => &head.content,
-            Self::Gated => &head.gated,
-            Self::Shifted => &head.shifted,
-            Self::Final => &head.weighting,
-        }
-    }
-}
 
 /// An episode and what to call it.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +36,8 @@ pub struct Common {
     total: usize,
     memory: Scale,
     memory_difference: Scale,
-    /// By head of the first, and by [`Weighting`].
-    weighting_differences: Vec<[Scale; 4]>,
+    /// By head of the first, and by the array of the weighting.
+    weighting_differences: Vec<Vec<(&'static str, Scale)>>,
     output_difference: Scale,
     /// True when both are shown the same.
     same_input: bool,
@@ -92,10 +52,15 @@ impl Common {
         let [first, second] = memories;
         let weightings = (0..a.trace.heads.len()).map(|head| {
             let pair = the_same_head(a, b, head);
-            Weighting::ALL.map(|stage| match pair {
-                Some((a, b)) => difference(stage.of(a), stage.of(b), total),
-                None => Scale::Signed(1.0),
-            })
+            let of = |(a, b): (&HeadTrace, &HeadTrace)| {
+                let columns = columns_of(a).filter(|column| column.is_weighting());
+                let scales = columns.filter_map(|column| {
+                    let scale = difference(column.series(a)?, column.series(b)?, total);
+                    Some((column.array, scale))
+                });
+                scales.collect()
+            };
+            pair.map_or_else(Vec::new, of)
         });
         let outputs = a.trace.output.width().min(b.trace.output.width());
         Self {
@@ -176,7 +141,8 @@ pub struct Comparison<'a> {
     options: Options,
     /// The head, by its label.
     head: String,
-    stage: Weighting,
+    /// The weighting that is shown over time.
+    weighting: &'static Column,
     /// The steps of the time axis.
     steps: Range<usize>,
     /// The largest difference of every step.
@@ -194,7 +160,7 @@ impl<'a> Comparison<'a> {
         let first = options.heads.first().copied().or_else(write).unwrap_or(0);
         Self {
             head: head_label(trace, first),
-            stage: Weighting::default(),
+            weighting: weighting_at(None),
             steps: options.span(trace.steps()),
             a,
             b,
@@ -206,9 +172,9 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// For the head of this label at this stage, on a time axis of so many steps.
-    pub fn at(mut self, head: String, stage: Weighting, steps: usize) -> Self {
-        (self.head, self.stage, self.steps) = (head, stage, 0..steps);
+    /// With this weighting of the head of this label, on a time axis of so many steps.
+    pub fn at(mut self, head: String, weighting: &'static Column, steps: usize) -> Self {
+        (self.head, self.weighting, self.steps) = (head, weighting, 0..steps);
         self
     }
 
@@ -387,10 +353,13 @@ impl<'a> Comparison<'a> {
         let empty = Series::new(0);
         let series = [0, 1].map(|side| {
             let trace = &[self.a, self.b][side].recording.trace;
-            heads[side].map_or(&empty, |head| self.stage.of(&trace.heads[head]))
+            let series = heads[side].and_then(|head| self.weighting.series(&trace.heads[head]));
+            series.unwrap_or(&empty)
         });
         let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
-        let difference = difference.map_or(Scale::Signed(1.0), |all| all[self.stage as usize]);
+        let is_it = |(array, _): &&(&str, Scale)| *array == self.weighting.array;
+        let difference = difference.and_then(|all| all.iter().find(is_it));
+        let difference = difference.map_or(Scale::Signed(1.0), |(_, scale)| *scale);
         let own = if self.options.log_scale {
             Scale::LogWeighting
         } else {
@@ -404,8 +373,8 @@ impl<'a> Comparison<'a> {
             "read"
         };
         let number = self.head.get(1..).unwrap_or_default();
-        let array = format!("{kind}{number}.{}", self.stage.array());
-        let what = format!("{} of {}", self.stage.symbol(), self.head);
+        let array = format!("{kind}{number}.{}", self.weighting.array);
+        let what = format!("{} of {}", self.weighting.symbol, self.head);
         let lacks = [0, 1].map(|side| match heads[side] {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
             Some(_) => self.lacks(side, &array),

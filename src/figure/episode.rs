@@ -4,16 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::animation::Frames;
-use super::compare::Weighting;
-use super::head_marks::HeadMark;
+use super::facts::{MemoryAt, head_mark};
 use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
 use super::rows::touched_by;
-use super::{
-    Area, Colours, Drawing, Map, Motion, Scale, entropy, expected_shift, head_label, numbers, peak,
-    scalars,
-};
+use super::stages::{Stages, columns_of};
+use super::{Area, Colours, Drawing, Map, Motion, Scale, head_label, scalars};
 use crate::math::Series;
-use crate::model::HeadTrace;
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
@@ -157,9 +153,8 @@ pub struct Options {
     /// The step to be marked, and shown where a picture shows one step. Where not given the last one is shown,
     /// and marked in [`Layout::Debug`] only.
     pub step: Option<usize>,
-    /// The stage of that step that pictures of one step show: no later one, and the memory before the step;
-    /// where not given the whole step, and the memory after it.
-    pub stage: Option<Weighting>,
+    /// The place among [`Stages`] of what that step has come to; where not given it is over.
+    pub stage: Option<usize>,
     /// The steps of the time axis, those of an animation; all where not given.
     pub steps: Option<Range<usize>>,
     /// True for a machine whose read heads address what was written in the same step.
@@ -219,6 +214,7 @@ pub struct Figure<'a> {
     span: Range<usize>,
     rows: Vec<Range<usize>>,
     total: usize,
+    stages: Stages,
     memory_scale: Scale,
     vector_scale: Scale,
     state_scale: Scale,
@@ -284,7 +280,7 @@ impl<'a> Figure<'a> {
     /// A figure of this episode.
     pub fn new(recording: &'a Recording, options: Options) -> Self {
         let trace = &recording.trace;
-        let total = trace.heads.first().map_or(0, |head| head.initial.width());
+        let [total, _] = trace.memory_size();
         let heads = trace.heads.iter();
         let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
         let layers = trace.layers.iter();
@@ -295,6 +291,7 @@ impl<'a> Figure<'a> {
                 RowsShown::All => std::iter::once(0..total).collect(),
             },
             total,
+            stages: Stages::of(trace, options.writes_first),
             memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
             vector_scale: Scale::signed(vectors),
             state_scale: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
@@ -305,14 +302,17 @@ impl<'a> Figure<'a> {
     }
 
     /// The same figure at another moment: with this step marked, and this stage of it shown.
-    fn at(mut self, step: usize, stage: Option<Weighting>) -> Self {
+    fn at(mut self, step: usize, stage: Option<usize>) -> Self {
         (self.options.step, self.options.stage) = (Some(step), stage);
         self
     }
 
     /// What the frames of an animation show: a step, and how far into it.
-    fn moments(&self, stages: bool) -> Vec<(usize, Option<Weighting>)> {
-        let inside: &[Weighting] = if stages { &Weighting::ALL } else { &[] };
+    fn moments(&self, stages: bool) -> Vec<(usize, Option<usize>)> {
+        let focus = self.focus().filter(|_| stages);
+        let inside = focus.map_or_else(Vec::new, |head| {
+            self.stages.addressing(&self.recording.trace.heads[head])
+        });
         let in_step = |step| {
             let stages = inside.iter().copied().map(Some).chain([None]);
             stages.map(move |stage| (step, stage))
@@ -712,20 +712,25 @@ impl<'a> Figure<'a> {
         }
     }
 
+    /// The step that pictures of one step show, and the stage that it has come to.
+    fn moment(&self) -> (usize, usize) {
+        (self.step(), self.options.stage.unwrap_or(usize::MAX))
+    }
+
     fn memory(&self) -> Panel {
-        let step = self.step();
-        let (at, when) = if self.is_written() {
-            (step + 1, "after")
-        } else {
-            (step, "before")
-        };
-        let memory = self.recording.trace.memory(at);
-        let (rows, columns) = memory.dim();
-        let mut cells = Cells::new(columns, rows, self.memory_scale, |c, row| memory[[row, c]]);
-        cells.marks = self.heads().filter_map(|head| self.mark(head)).collect();
+        let (trace, (step, place)) = (&self.recording.trace, self.moment());
+        let memory = MemoryAt::new(trace, &self.stages, step, place);
+        let columns = memory.columns();
+        let mut cells = Cells::new(columns, self.total, self.memory_scale, |column, row| {
+            memory.value(row, column)
+        });
+        let heads = self.heads();
+        let marks = heads.filter_map(|head| head_mark(trace, &self.stages, self.moment(), head));
+        cells.marks = marks.collect();
+        let (which, words) = memory.words();
         Panel {
             name: "Memory".to_owned(),
-            note: format!("{when} step {step}"),
+            note: format!("{which}, {words}"),
             content: Content::Cells(cells),
             across: Across::Columns(columns),
             down: self.down(),
@@ -733,49 +738,29 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// True once the write heads have written, for the head that is looked at.
-    fn is_written(&self) -> bool {
-        let heads = &self.recording.trace.heads;
-        let reads = self.focus().is_some_and(|head| !heads[head].is_write());
-        self.options.stage.is_none() || self.options.writes_first && reads
-    }
-
-    fn mark(&self, head: usize) -> Option<HeadMark> {
-        let (trace, step) = (&self.recording.trace.heads[head], self.step());
-        let has_moved = self
-            .options
-            .stage
-            .is_none_or(|stage| stage == Weighting::Final);
-        let weighting = if has_moved {
-            trace.weighting.row(step)
-        } else {
-            trace.previous_weighting(step)
-        };
-        let (row, weight) = peak(weighting)?;
-        Some(HeadMark {
-            head,
-            label: self.label(head),
-            is_write: trace.is_write(),
-            row,
-            weight,
-        })
-    }
-
+    /// The columns of the addressing of a head, those that have not come yet empty.
     fn stages(&self, head: usize) -> Panel {
-        let step = self.step();
-        let trace = &self.recording.trace.heads[head];
-        let mut bars = bars(trace, step);
-        let stage = self.options.stage;
-        // Before and cosine stand left of the first stage that has a weighting.
-        let here = stage.map_or(bars.len(), |stage| stage as usize + 3);
-        for bars in bars.iter_mut().skip(here) {
-            bars.to_come = true;
-        }
-        let stage = stage.map_or_else(String::new, |stage| format!(": {}", stage.word()));
+        let ((step, place), of) = (self.moment(), &self.recording.trace.heads[head]);
+        let bars = columns_of(of).map(|column| Bars {
+            symbol: column.symbol,
+            words: match column.parameter(of, step) {
+                none if none.is_empty() => column.word.to_owned(),
+                parameter => parameter,
+            },
+            values: column.values(of, step).to_vec(),
+            scale: match (column.is_signed(), self.options.log_scale) {
+                (true, _) => Scale::Signed(1.0),
+                (false, true) => Scale::LogWeighting,
+                (false, false) => Scale::Weighting,
+            },
+            to_come: !self.stages.reached(place, column.stage, Some(of)),
+        });
+        let stage = self.options.stage.map(|place| self.stages.at(place).name());
+        let stage = stage.map_or_else(String::new, |name| format!(": {name}"));
         Panel {
             name: format!("Addressing of {}", self.label(head)),
             note: format!("at step {step}{stage}"),
-            content: Content::Bars(bars, head),
+            content: Content::Bars(bars.collect(), head),
             across: Across::Values,
             down: self.down(),
             natural: 240.0,
@@ -783,19 +768,18 @@ impl<'a> Figure<'a> {
     }
 
     fn lanes(&self, head: usize) -> Panel {
-        let steps = self.recording.trace.steps();
-        let trace = &self.recording.trace.heads[head];
         let shown = self.span.len();
-        let shift = (0..steps).map(|step| expected_shift(trace, step));
-        let spread = (0..steps).map(|step| entropy(trace.weighting.row(step)));
-        let mut lanes = scalars(trace, shift.collect(), spread.collect());
+        let mut lanes = scalars(
+            &self.recording.trace.heads[head],
+            self.recording.trace.steps(),
+        );
         for lane in &mut lanes {
             lane.values = lane.values[self.span.clone()].to_vec();
         }
         Panel {
             name: format!("What {} emits", self.label(head)),
             note: String::new(),
-            content: Content::Lanes(lanes.to_vec(), head),
+            content: Content::Lanes(lanes, head),
             across: Across::Steps(shown),
             down: Down::all("", 0),
             natural: 240.0,
@@ -815,54 +799,6 @@ impl<'a> Figure<'a> {
         });
         panels.collect()
     }
-}
-
-/// The stages of the addressing: w of the step before, cosine, w^c, w^g, w̃, w.
-fn bars(head: &HeadTrace<f32>, step: usize) -> Vec<Bars> {
-    let short = |value: f32| numbers::short(value, 2);
-    let shift = expected_shift(head, step);
-    let bars = |symbol, words: String, values: &[f32], low: f32| Bars {
-        symbol,
-        words,
-        values: values.to_vec(),
-        ends: (low, 1.0),
-        to_come: false,
-    };
-    let (strength, gate) = (head.strength[step], head.gate[step]);
-    let sharpening = head.sharpening[step];
-    vec![
-        bars(
-            "wₜ₋₁",
-            "before".to_owned(),
-            head.previous_weighting(step),
-            0.0,
-        ),
-        bars("cos", "key k".to_owned(), head.similarity.row(step), -1.0),
-        bars(
-            "wᶜ",
-            format!("β {}", short(strength)),
-            head.content.row(step),
-            0.0,
-        ),
-        bars(
-            "wᵍ",
-            format!("g {}", short(gate)),
-            head.gated.row(step),
-            0.0,
-        ),
-        bars(
-            "w\u{303}",
-            format!("s {}", short(shift)),
-            head.shifted.row(step),
-            0.0,
-        ),
-        bars(
-            "w",
-            format!("γ {}", short(sharpening)),
-            head.weighting.row(step),
-            0.0,
-        ),
-    ]
 }
 
 /// One below the other; the columns are numbered where the next picture has others.
@@ -951,7 +887,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::figure::{Image, Mark, Place, Rgb, head_named};
+    use crate::figure::{Image, Mark, Place, Rgb, Stage, head_named};
     use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::train::ABSENT;
@@ -1337,7 +1273,7 @@ mod tests {
         }
         let svg = some.to_svg();
         assert!(some.title.ends_with("; steps 3 to 5"), "{}", some.title);
-        assert!(svg.contains("after step 5") && !svg.contains("after step 8"));
+        assert!(svg.contains("M of step 5") && !svg.contains("M of step 8"));
     }
 
     #[test]
@@ -1354,13 +1290,21 @@ mod tests {
             )
         };
         let [before, after] = [4, 5].map(|t| recording.trace.memory(t)[[3, 2]]);
-        for stage in Weighting::ALL {
-            assert_eq!(
-                memory(&figure, Some(stage)),
-                ("before step 4".to_owned(), before)
-            );
+        let found = ("M of step 3, as the heads find it".to_owned(), before);
+        let stages = figure.stages.addressing(&recording.trace.heads[2]);
+        for &stage in &stages {
+            assert_eq!(memory(&figure, Some(stage)), found);
         }
-        assert_eq!(memory(&figure, None), ("after step 4".to_owned(), after));
+        let written = ("M of step 4, after writing".to_owned(), after);
+        assert_eq!(memory(&figure, None), written);
+        let erase = figure.stages.place(Stage::Erase, None);
+        let writers = recording.trace.heads.iter().filter(|head| head.is_write());
+        let kept = writers.map(|head| 1.0 - head.weighting.row(4)[3] * head.erase.row(4)[2]);
+        let erased = (
+            "M of step 4, after erasing".to_owned(),
+            before * kept.product::<f32>(),
+        );
+        assert_eq!(memory(&figure, erase), erased);
         // Read heads that see what was written address the memory after it.
         let options = Options {
             heads: vec![0],
@@ -1368,7 +1312,8 @@ mod tests {
             ..Options::new(layout)
         };
         let reads = Figure::new(&recording, options);
-        assert_eq!(memory(&reads, Some(Weighting::Content)).1, after);
+        let first = reads.stages.addressing(&recording.trace.heads[0])[0];
+        assert_eq!(memory(&reads, Some(first)).1, after);
         let to_come = |stage| {
             let panel = figure.clone().at(4, stage).stages(2);
             match panel.content {
@@ -1376,7 +1321,7 @@ mod tests {
                 _ => 0,
             }
         };
-        let stages = Weighting::ALL.into_iter().map(Some).chain([None]);
+        let stages = stages.into_iter().map(Some).chain([None]);
         assert_eq!(stages.map(to_come).collect::<Vec<_>>(), [3, 2, 1, 0, 0]);
         assert!(figure.has_stages());
         let strips = Options::new(Layout::Pictures(vec![Picture::Input]));

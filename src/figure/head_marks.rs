@@ -1,6 +1,7 @@
 //! Where the heads are: their signs at the edge of a picture of the memory.
 
 use super::drawing::{Mark, Style};
+use super::facts::HeadMark;
 use super::panel::{Page, Placed};
 use super::{Area, Drawing, mix};
 
@@ -10,18 +11,6 @@ pub(super) const ROOM: f32 = 38.0;
 const PITCH: f32 = 11.0;
 /// Half the side of a sign.
 const HALF: f32 = 4.0;
-
-/// A head at a row.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct HeadMark {
-    pub(super) head: usize,
-    /// `R0`, `W1`.
-    pub(super) label: String,
-    pub(super) is_write: bool,
-    /// Its heaviest row, and the weight there.
-    pub(super) row: usize,
-    pub(super) weight: f32,
-}
 
 /// The signs right of `area`, each with a line to its row; fainter where the weight is on many rows.
 pub(super) fn draw(

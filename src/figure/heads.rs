@@ -1,6 +1,7 @@
 //! Heads as figures and the window call them, and the numbers of a head over time.
 
 use super::numbers;
+use crate::math::Series;
 use crate::model::{HeadTrace, Trace};
 use crate::train::{ABSENT, is_unrecorded};
 
@@ -56,19 +57,6 @@ pub fn offset(index: usize, range: usize) -> isize {
     index.cast_signed() - range.cast_signed()
 }
 
-/// A number per step on a scale that is fixed for the episode.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scalar {
-    /// As in the equations.
-    pub symbol: &'static str,
-    /// In words.
-    pub words: &'static str,
-    /// One number per step.
-    pub values: Vec<f32>,
-    /// The ends of its axis.
-    pub scale: (f32, f32),
-}
-
 /// By how many rows a head moves on average in a step.
 pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
     let range = head.shift.width() / 2;
@@ -80,48 +68,85 @@ pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
     terms.sum()
 }
 
-/// What a head emitted, over time: β, g, expected shift, γ and the entropy of its weighting. Shift and
-/// entropy, with a number per step, take a pass over the weightings: who has them hands them over.
-pub fn scalars(head: &HeadTrace<f32>, shift: Vec<f32>, entropy: Vec<f32>) -> [Scalar; 5] {
-    let most = |values: &[f32]| {
+/// A number that a head emits in every step, or that follows from what it does.
+#[derive(Debug, PartialEq)]
+pub struct Emitted {
+    /// As in the equations.
+    pub symbol: &'static str,
+    /// In words.
+    pub words: &'static str,
+    /// As the arrays of a trace file call it.
+    pub array: &'static str,
+    /// The array that a head must have.
+    needs: &'static str,
+}
+
+/// All of them, in the order of the addressing.
+#[rustfmt::skip] // A line for each.
+pub static EMITTED: [Emitted; 5] = [
+    Emitted { symbol: "β", words: "key strength", array: "strength", needs: "strength" },
+    Emitted { symbol: "g", words: "gate", array: "gate", needs: "gate" },
+    Emitted { symbol: "s", words: "expected shift", array: "expected_shift", needs: "shift" },
+    Emitted { symbol: "γ", words: "sharpening", array: "sharpening", needs: "sharpening" },
+    Emitted { symbol: "H", words: "entropy of w, bits", array: "entropy", needs: "weighting" },
+];
+
+impl Emitted {
+    /// Its numbers, where a head records them as they are.
+    pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
+        series(head, self.array)
+    }
+
+    /// Its numbers on a scale that is fixed for the episode.
+    fn scalar(&'static self, head: &HeadTrace, steps: usize) -> Option<Scalar> {
+        series(head, self.needs)?;
+        let values: Vec<f32> = match self.array {
+            "expected_shift" => (0..steps).map(|t| expected_shift(head, t)).collect(),
+            "entropy" => (0..steps).map(|t| entropy(head.weighting.row(t))).collect(),
+            _ => self.series(head)?.as_slice()[..steps].to_vec(),
+        };
         let finite = values.iter().copied().filter(|value| value.is_finite());
-        numbers::round_up(finite.fold(0.0, f32::max))
-    };
-    let (steps, range) = (shift.len(), head.shift.width() / 2);
-    let rows = head.initial.width().max(2) as f32;
-    let scalar = |symbol, words, values, scale| Scalar {
-        symbol,
-        words,
-        values,
-        scale,
-    };
-    let (strength, sharpening) = (
-        &head.strength.as_slice()[..steps],
-        &head.sharpening.as_slice()[..steps],
-    );
-    let reach = (range as f32).max(1.0);
-    [
-        scalar(
-            "β",
-            "key strength",
-            strength.to_vec(),
-            (0.0, most(strength)),
-        ),
-        scalar(
-            "g",
-            "gate",
-            head.gate.as_slice()[..steps].to_vec(),
-            (0.0, 1.0),
-        ),
-        scalar("s", "expected shift", shift, (-reach, reach)),
-        scalar(
-            "γ",
-            "sharpening",
-            sharpening.to_vec(),
-            (1.0, most(sharpening).max(2.0)),
-        ),
-        scalar("H", "entropy of w, bits", entropy, (0.0, rows.log2())),
-    ]
+        let most = numbers::round_up(finite.fold(0.0, f32::max));
+        let reach = ((head.shift.width() / 2) as f32).max(1.0);
+        let scale = match self.symbol {
+            "g" => (0.0, 1.0),
+            "s" => (-reach, reach),
+            "γ" => (1.0, most.max(2.0)),
+            "H" => (0.0, (head.weighting.width().max(2) as f32).log2()),
+            _ => (0.0, most),
+        };
+        Some(Scalar {
+            of: self,
+            values,
+            scale,
+        })
+    }
+}
+
+/// An array of a head, where it has it.
+pub(super) fn series<'a>(head: &'a HeadTrace, array: &str) -> Option<&'a Series<f32>> {
+    let mut arrays = head.arrays();
+    let (_, series) = arrays.find(|(spec, _)| spec.name == array)?;
+    (series.width() > 0).then_some(series)
+}
+
+/// A number per step on a scale that is fixed for the episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalar {
+    /// What it is.
+    pub of: &'static Emitted,
+    /// One number per step.
+    pub values: Vec<f32>,
+    /// The ends of its axis.
+    pub scale: (f32, f32),
+}
+
+/// What a head emitted in so many steps: β, g, expected shift, γ and the entropy of its weighting, as far as it has
+/// them. A pass over its weightings.
+pub fn scalars(head: &HeadTrace, steps: usize) -> Vec<Scalar> {
+    let all = EMITTED.iter();
+    all.filter_map(|emitted| emitted.scalar(head, steps))
+        .collect()
 }
 
 #[cfg(test)]

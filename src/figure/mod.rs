@@ -11,13 +11,15 @@ pub mod compare;
 pub mod curves;
 mod drawing;
 mod episode;
+pub mod facts;
 mod head_marks;
-mod heads;
+pub mod heads;
 pub mod numbers;
 mod panel;
 mod pool;
 mod raster;
 mod rows;
+pub mod stages;
 mod svg;
 
 pub use crate::model::peak;
@@ -26,7 +28,8 @@ pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use drawing::{Anchor, Area, Drawing, Image, Mark, Place, Text, Weight};
 pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
 pub use heads::{
-    Scalar, entropy, expected_shift, find_head, head_label, head_named, offset, scalars,
+    EMITTED, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset, scalars,
 };
 pub use pool::{further, part};
 pub use rows::{TOUCHED, touched};
+pub use stages::{Stage, Stages};

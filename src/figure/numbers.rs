@@ -27,8 +27,8 @@ pub fn fixed(value: f32) -> String {
     fit(value, 4, 9)
 }
 
-/// `decimals` digits after the point, right-aligned in `width` characters; scientific where a small
-/// value would read as zero or a large one would not fit.
+/// `decimals` digits after the point, or as many as fit, right-aligned in `width` characters; scientific where a
+/// small value would read as zero or a large one would not fit at all.
 pub fn fit(value: f32, decimals: usize, width: usize) -> String {
     if is_absent(value) {
         return format!("{:>width$}", "–");
@@ -40,12 +40,12 @@ pub fn fit(value: f32, decimals: usize, width: usize) -> String {
         return format!("{:>width$}", if value > 0.0 { "∞" } else { "−∞" });
     }
     let smallest = 0.5 * 10_f32.powf(-(decimals as f32));
-    let plain = format!("{value:.decimals$}");
-    let digits = if (value != 0.0 && value.abs() < smallest) || plain.len() > width {
-        format!("{value:.1e}")
-    } else {
-        plain
-    };
+    let tiny = value != 0.0 && value.abs() < smallest;
+    let mut plain = (0..=decimals)
+        .rev()
+        .map(|decimals| format!("{value:.decimals$}"));
+    let plain = plain.find(|digits| digits.len() <= width && !tiny);
+    let digits = plain.unwrap_or_else(|| format!("{value:.1e}"));
     format!("{:>width$}", digits.replace('-', "−"))
 }
 
@@ -144,6 +144,11 @@ mod tests {
         }
         assert_eq!(fixed(14.2), "  14.2000");
         assert_eq!(fixed(0.000_01), "   1.0e−5");
+        // A strength of 11 is no power of ten.
+        assert_eq!(
+            (fit(10.97, 2, 4), fit(123.4, 2, 4)),
+            ("11.0".into(), " 123".into())
+        );
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::drawing::{Style, width_of};
-use super::head_marks::{self, HeadMark};
+use super::facts::HeadMark;
+use super::head_marks;
 use super::pool::{further, part};
 use super::rows::left_out_after;
 use super::{Area, Colours, Drawing, Image, Place, Rgb, Scalar, Scale, numbers};
@@ -260,7 +261,7 @@ pub(super) struct Bars {
     pub(super) words: String,
     /// Of every row of the memory.
     pub(super) values: Vec<f32>,
-    pub(super) ends: (f32, f32),
+    pub(super) scale: Scale,
     /// True for a stage that has not come yet: its place stays empty.
     pub(super) to_come: bool,
 }
@@ -477,7 +478,7 @@ fn draw_all_bars(
         };
         draw_bars(drawing, column, head, &part, placed, page);
         let style = Style::new(SMALL, page.colours.subdued);
-        let (low, high) = column.ends;
+        let (low, high) = column.scale.ends();
         let y = area.bottom + 11.0;
         drawing.text(numbers::exact(low), [part.left, y], style);
         drawing.text(numbers::exact(high), [part.right, y], style.end());
@@ -505,7 +506,6 @@ fn draw_bars(
     page: &Page<'_>,
 ) {
     let colours = page.colours;
-    let (low, high) = bars.ends;
     drawing.rect(*area, colours.well);
     if bars.to_come {
         drawing.frame(*area, colours.line);
@@ -516,19 +516,10 @@ fn draw_bars(
         return;
     }
     if placed.height < BAR_ROW {
-        let scale = if low < 0.0 {
-            Scale::Signed(high)
-        } else {
-            Scale::Weighting
-        };
-        let cells = Cells::new(1, bars.values.len(), scale, |_, row| bars.values[row]);
+        let cells = Cells::new(1, bars.values.len(), bars.scale, |_, row| bars.values[row]);
         draw_cells(drawing, &cells, area, placed, page);
         return;
     }
-    let x = |value: f32| {
-        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
-        area.left + share * area.width()
-    };
     for run in 0..placed.runs.len() {
         for (row, top, bottom) in placed.rows(run) {
             let value = bars.values[row];
@@ -536,8 +527,9 @@ fn draw_bars(
                 continue;
             }
             let (left, right, fill) = if value.is_finite() {
-                let (zero, end) = (x(0.0), x(value));
-                (zero.min(end), zero.max(end), colours.head(head))
+                let bar = bars.scale.bar(value, area.width());
+                let [from, to] = bar.map(|x| area.left + x);
+                (from, to, colours.head(head))
             } else {
                 (area.left, area.right, colours.non_finite)
             };
@@ -552,8 +544,8 @@ fn draw_bars(
             }
         }
     }
-    if low < 0.0 {
-        let zero = x(0.0);
+    if let Scale::Signed(_) = bars.scale {
+        let zero = area.middle();
         drawing.line(&[[zero, area.top], [zero, area.bottom]], colours.line, 1.0);
     }
     drawing.frame(*area, colours.line);
@@ -581,7 +573,7 @@ fn draw_lanes(drawing: &mut Drawing, lanes: &[Scalar], head: usize, area: &Area,
         let x = area.left - 5.0;
         drawing.text(end_text(high), [x, plot.top + 4.0], style);
         drawing.text(end_text(low), [x, plot.bottom - 4.0], style);
-        let name = format!("{}  {}", lane.symbol, lane.words);
+        let name = format!("{}  {}", lane.of.symbol, lane.of.words);
         let style = Style::new(TEXT, colours.text);
         drawing.text(name, [area.left, top + 10.0], style);
     }

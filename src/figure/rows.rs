@@ -11,9 +11,8 @@ pub const TOUCHED: f32 = 0.01;
 /// row, and the longest stretch left out comes last, so that a head that walks round the end is seen to
 /// walk on. Every row if none is touched.
 pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
-    let heads = &recording.trace.heads;
-    let total = heads.first().map_or(0, |head| head.initial.width());
-    touched_by(&[recording], total, 0..recording.trace.steps())
+    let trace = &recording.trace;
+    touched_by(&[recording], trace.memory_size()[0], 0..trace.steps())
 }
 
 /// The same of the first `total` rows in some steps of several episodes.

@@ -138,7 +138,7 @@ impl App {
         let still = options.settings.look.still;
         let mut app = Self {
             session: Session::new(options.machines, options.seed),
-            player: Player::new(0),
+            player: Player::new(0, 1),
             focus: usize::MAX,
             pinned: None,
             coming: None,
@@ -316,7 +316,7 @@ impl App {
             return;
         };
         let trace = &open.shown.recording.trace;
-        let stages = open.stages();
+        let stages = open.stages.len();
         let bits = open.shown.recording.task.bits();
         let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
         let mark = self.mark.filter(|_| !open.is_of_a_file());
@@ -355,8 +355,8 @@ impl App {
         if let Some(head) = head {
             self.look_at(head);
         }
-        if let Some(tour) = self.tour {
-            tour.prepare(&mut self.player);
+        if let (Some(tour), Some(open)) = (self.tour, &self.session.open) {
+            tour.prepare(&mut self.player, &open.stages);
         }
         self.compare_now();
     }

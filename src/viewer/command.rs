@@ -8,7 +8,6 @@ use super::inspect::Form;
 use super::state::settings::Theme;
 use super::state::target::Target;
 use crate::figure::Map;
-use crate::player::Stage;
 
 /// A wish of the person in front of the window.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,7 +170,7 @@ pub enum Command {
     /// Keep nothing in view.
     Deselect,
     /// Go to a stage of the current step.
-    SeekStage(Stage),
+    SeekStage(usize),
     /// Another machine.
     Machine(usize),
     /// Another length, or number of items.

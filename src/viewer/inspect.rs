@@ -14,6 +14,7 @@ use std::ops::RangeInclusive;
 use super::state::episode::Open;
 use super::state::target::Target;
 use super::story;
+use crate::figure::stages::{Column, columns_of};
 use crate::model::{HeadTrace, LayerTrace};
 
 impl Target {
@@ -39,48 +40,36 @@ impl Target {
     }
 }
 
-/// The weightings of a head in a step, from the one of the step before to the final one.
-pub fn stages(head: &HeadTrace<f32>, step: usize) -> [&[f32]; 6] {
-    [
-        head.previous_weighting(step),
-        head.similarity.row(step),
-        head.content.row(step),
-        head.gated.row(step),
-        head.shifted.row(step),
-        head.weighting.row(step),
-    ]
+/// A column for each weighting of a head, as the arrays of a trace file call it.
+fn columns(head: &HeadTrace<f32>) -> (Vec<&'static Column>, Vec<&'static str>) {
+    let columns: Vec<_> = columns_of(head).collect();
+    let names = columns.iter().map(|column| column.array).collect();
+    (columns, names)
 }
-
-/// As the arrays of a trace file call them.
-pub const STAGES: [&str; 6] = [
-    "before",
-    "similarity",
-    "content",
-    "gated",
-    "shifted",
-    "weighting",
-];
 
 /// Every row of the memory with its weight at every stage of a step.
 pub fn rows_table(head: &HeadTrace<f32>, step: usize) -> Table {
-    let stages = stages(head, step);
-    let rows = (0..stages[0].len()).map(|row| {
-        let weights = stages.iter().map(|weighting| weighting[row]);
+    let (columns, arrays) = columns(head);
+    let weightings: Vec<_> = columns.iter().map(|of| of.values(head, step)).collect();
+    let rows = (0..head.weighting.width()).map(|row| {
+        let weights = weightings.iter().map(|weighting| weighting[row]);
         std::iter::once(row as f32).chain(weights).collect()
     });
     Table {
-        columns: names(&["row"], &STAGES),
+        columns: names(&["row"], &arrays),
         rows: rows.collect(),
     }
 }
 
 /// The rows that count most in a step, heaviest first: by the weight they have at any stage.
 pub fn heaviest(head: &HeadTrace<f32>, step: usize, count: usize) -> Vec<usize> {
-    let [before, _, content, gated, shifted, weighting] = stages(head, step);
+    let weighting = head.weighting.row(step);
+    let others = columns_of(head).filter(|column| !column.is_signed());
+    let others: Vec<_> = others.map(|column| column.values(head, step)).collect();
     let most = |row: usize| {
-        let weights = [before, content, gated, shifted].map(|weights| weights[row]);
+        let weights = others.iter().map(|weights| weights[row]);
         // Of equals the one that is read or written comes first.
-        weights.into_iter().fold(weighting[row] * 1.01, f32::max)
+        weights.fold(weighting[row] * 1.01, f32::max)
     };
     let mut rows: Vec<_> = (0..weighting.len()).map(|row| (row, most(row))).collect();
     let heavier = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1);
@@ -92,75 +81,25 @@ pub fn heaviest(head: &HeadTrace<f32>, step: usize, count: usize) -> Vec<usize> 
     rows.into_iter().map(|(row, _)| row).collect()
 }
 
-/// The sum of the shifted weighting at a row, its terms on lines of their own.
-pub fn shift_sum(head: &HeadTrace<f32>, step: usize, row: usize) -> String {
-    let (shift, gated) = (head.shift.row(step), head.gated.row(step));
-    let (range, rows) = (shift.len() / 2, gated.len());
-    let mut terms: Vec<_> = shift
-        .iter()
-        .enumerate()
-        .map(|(index, &s)| {
-            let from = (row + rows * (1 + range / rows) + range - index) % rows;
-            (index, s, from)
-        })
-        .collect();
-    // Of a wide range the terms that count.
-    terms.sort_by(|a, b| (b.1 * gated[b.2]).total_cmp(&(a.1 * gated[a.2])));
-    terms.truncate(5);
-    terms.sort_by_key(|&(index, ..)| index);
-    let terms = terms.into_iter().map(|(index, s, from)| {
-        let by = story::signed(story::offset(index, range));
-        format!("s({by}) {} · wᵍ({from}) {}", n(s), n(gated[from]))
-    });
-    terms.collect::<Vec<_>>().join("\n")
-}
-
+/// A row: how it came to its weight, stage after stage.
 fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> {
     let recording = &open.shown.recording;
     let head = recording.trace.heads.get(focus)?;
-    let [before, similarity, content, gated, shifted, weighting] = stages(head, step);
-    let at = |weighting: &[f32]| weighting.get(row).copied();
-    at(before)?;
-    let (beta, g, gamma) = (head.strength[step], head.gate[step], head.sharpening[step]);
-    let most = similarity.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let total: f32 = similarity.iter().map(|s| (beta * (s - most)).exp()).sum();
-    let power: f32 = shifted.iter().map(|w| w.powf(gamma)).sum();
-    let lines = vec![
-        line("wₜ₋₁", "the step before".to_owned(), before[row]),
-        line(
-            "cos",
-            "key k with this row of M".to_owned(),
-            similarity[row],
-        ),
-        line(
-            "wᶜ",
-            // The largest exponent is taken out: its power would not fit a number.
-            format!(
-                "exp({} · ({} − {})) / {}",
-                n(beta),
-                n(similarity[row]),
-                n(most),
-                n(total)
-            ),
-            content[row],
-        ),
-        line("wᵍ", gate_sum(g, content[row], before[row]), gated[row]),
-        line("w\u{303}", shift_sum(head, step, row), shifted[row]),
-        line(
-            "w",
-            format!("{}^{} / {}", n(shifted[row]), n(gamma), n(power)),
-            weighting[row],
-        ),
-    ];
+    let (columns, arrays) = columns(head);
+    head.weighting.row(step).get(row)?;
+    let lines = columns.iter().map(|column| {
+        let value = column.values(head, step)[row];
+        line(column.symbol, column.sum(head, step, row), value)
+    });
     let over_time = (0..recording.trace.steps()).map(|t| {
-        let weights = stages(head, t).map(|weighting| weighting[row]);
+        let weights = columns.iter().map(|column| column.values(head, t)[row]);
         std::iter::once(t as f32).chain(weights).collect()
     });
     Some(Card {
         title: format!("{} row {row}", story::head_label(recording, focus)),
-        lines,
+        lines: lines.collect(),
         table: Table {
-            columns: names(&["step"], &STAGES),
+            columns: names(&["step"], &arrays),
             rows: over_time.collect(),
         },
     })
@@ -170,20 +109,16 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
 fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize) -> Option<Card> {
     let recording = &open.shown.recording;
     let head = recording.trace.heads.get(focus)?;
-    let stages = stages(head, step);
     let (first, last) = (*rows.start(), *rows.end());
-    let symbols = ["wₜ₋₁", "cos", "wᶜ", "wᵍ", "w\u{303}", "w"];
-    let lines = symbols.iter().zip(stages).map(|(symbol, weights)| {
-        let weights = weights.get(rows.clone())?;
-        Some(if *symbol == "cos" {
+    let lines = columns_of(head).map(|column| {
+        let weights = column.values(head, step).get(rows.clone())?;
+        Some(if column.is_signed() {
             let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            line(symbol, "the best match of these rows".to_owned(), most)
+            let words = "the best match of these rows".to_owned();
+            line(column.symbol, words, most)
         } else {
-            line(
-                symbol,
-                format!("rows {first} to {last} together"),
-                weights.iter().sum(),
-            )
+            let words = format!("rows {first} to {last} together");
+            line(column.symbol, words, weights.iter().sum())
         })
     });
     let table = rows_table(head, step);
@@ -198,17 +133,6 @@ fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize
             ..table
         },
     })
-}
-
-/// The gated weighting at a row.
-pub fn gate_sum(gate: f32, content: f32, before: f32) -> String {
-    format!(
-        "{} · {} + {} · {}",
-        n(gate),
-        n(content),
-        n(1.0 - gate),
-        n(before)
-    )
 }
 
 fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card> {

@@ -41,9 +41,7 @@ impl Rows {
     /// The rows that some head touches in some step, in the order of a walk round the end; every row if that
     /// would be none.
     pub fn touched(recording: &Recording) -> Self {
-        let heads = &recording.trace.heads;
-        let total = heads.first().map_or(0, |head| head.initial.width());
-        Self::of(figure::touched(recording), total)
+        Self::of(figure::touched(recording), recording.trace.memory_size()[0])
     }
 
     /// `count` of these rows from the `first` one down.

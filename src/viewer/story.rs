@@ -4,11 +4,13 @@ pub mod two;
 
 use super::state::episode::Open;
 use super::state::events::SPREAD;
-pub use super::state::events::{reach, signed};
+pub use super::state::events::reach;
+use crate::figure::stages::{Moment, Stage};
+pub use crate::figure::stages::{main_shift, signed};
 use crate::figure::{self, numbers};
 pub use crate::figure::{entropy, offset, peak};
 use crate::model::HeadTrace;
-use crate::player::{Player, Stage};
+use crate::player::Player;
 use crate::train::{Recording, is_absent, is_unrecorded};
 
 /// `R0`, `R1`, …, `W0`, …: the label of a head on screen.
@@ -24,13 +26,6 @@ pub fn phase_at(recording: &Recording, step: usize) -> &str {
         .iter()
         .find(|phase| (phase.start..phase.end).contains(&step))
         .map_or("", |phase| &phase.name)
-}
-
-/// Where the shift of a step mostly moves the focus, and with how much weight.
-pub fn main_shift(head: &HeadTrace<f32>, step: usize) -> Option<(isize, f32)> {
-    let shift = head.shift.row(step);
-    let range = shift.len() / 2;
-    peak(shift).map(|(index, mass)| (offset(index, range), mass))
 }
 
 /// One line: where the episode stands and what the heads do there.
@@ -51,13 +46,9 @@ pub fn status(open: &Open, player: &Player, focus: usize) -> String {
     if !phase.is_empty() {
         place.push(format!("{phase} phase"));
     }
-    if stage != Stage::Output {
-        place.push(format!(
-            "stage {} of {}: {}",
-            player.stage_number(),
-            player.stages().len(),
-            stage.name()
-        ));
+    if stage + 1 < player.stages() {
+        let (count, name) = (player.stages(), open.stages.at(stage).name());
+        place.push(format!("stage {} of {count}: {name}", stage + 1));
     }
     let heads = recording.trace.heads.len();
     let told = in_order(open).into_iter();
@@ -268,9 +259,9 @@ fn percent(share: f32) -> String {
 }
 
 /// What happens in a stage, in one or two sentences, for the head looked at.
-pub fn caption(open: &Open, step: usize, stage: Stage, focus: usize) -> String {
+pub fn caption(open: &Open, step: usize, moment: Moment, focus: usize) -> String {
     let recording = &open.shown.recording;
-    match stage {
+    match moment.stage {
         Stage::Controller if recording.trace.heads.is_empty() => {
             "The network sees the input and its own last state.".to_owned()
         }
@@ -281,10 +272,11 @@ pub fn caption(open: &Open, step: usize, stage: Stage, focus: usize) -> String {
         stage => {
             let heads = 0..recording.trace.heads.len();
             let mut heads = std::iter::once(focus).chain(heads);
-            let acts = |&head: &usize| open.stage_of(head, stage.of_any_head()) == stage;
+            let of_all = &recording.trace.heads;
+            let acts = |&head: &usize| of_all.get(head).is_some_and(|head| moment.has(head));
             // What the other heads do comes at another time.
             let told = heads.find(acts).and_then(|head| {
-                let words = of_head(recording, step, stage.of_any_head(), head)?;
+                let words = of_head(recording, step, stage, head)?;
                 let apart = open.writes_first() && stage != Stage::Controller;
                 let label = head_label(recording, head);
                 Some(if apart {
@@ -352,7 +344,7 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
 
 /// A value that a head makes in this stage; any number where it makes none.
 fn made_in(head: &HeadTrace<f32>, step: usize, stage: Stage) -> f32 {
-    match stage.of_any_head() {
+    match stage {
         Stage::Controller => head.strength[step],
         Stage::Content => head.content.row(step)[0],
         Stage::Gate => head.gated.row(step)[0],

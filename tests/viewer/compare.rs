@@ -147,11 +147,11 @@ fn the_first_difference_is_one_key_away() {
     ));
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;
-    assert_eq!((player.step(), player.stage()), (4, Stage::Shift));
+    assert_eq!((player.step(), stage(&harness).as_str()), (4, "shift"));
     assert_eq!(harness.state().focus, 1);
     // The weighting of that stage is shown, and at the end of the step the final one.
     assert!(says(&harness, "B − A: w\u{303} of W0"));
-    act(&mut harness, Command::SeekStage(Stage::Output));
+    to_stage(&mut harness, "output");
     assert!(says(&harness, "B − A: w of W0"));
     // With another tolerance nothing counts.
     act(&mut harness, Command::Seek(0));
@@ -175,7 +175,7 @@ fn what_differs_before_the_first_step_is_looked_at_when_that_begins() {
     act(&mut harness, Command::Seek(6));
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;
-    assert_eq!((player.step(), player.stage()), (0, Stage::Controller));
+    assert_eq!((player.step(), stage(&harness).as_str()), (0, "controller"));
 }
 
 #[test]

@@ -18,15 +18,17 @@ fn told(harness: &Harness<'_, App>, words: &str) {
 fn a_machine_that_writes_first_is_walked_through_as_it_works() {
     let mut harness = write_first();
     let mut seen = Vec::new();
-    act(&mut harness, Command::SeekStage(Stage::Controller));
+    to_stage(&mut harness, "controller");
     for _ in 0..13 {
-        seen.push(harness.state().player.stage());
+        seen.push(stage(&harness));
         press(&mut harness, Key::Period);
     }
-    assert_eq!(seen, Stage::WRITE_FIRST);
+    let order = "controller, content, gate, shift, sharpen, erase, add, read content, read gate, \
+                 read shift, read sharpen, read, output";
+    assert_eq!(seen.join(", "), order);
     assert_eq!(step(&harness), 4);
     click(&mut harness, "Go to stage read shift");
-    assert_eq!(harness.state().player.stage(), Stage::ReadShift);
+    assert_eq!(stage(&harness), "read shift");
     assert!(
         harness
             .state()
@@ -43,9 +45,9 @@ fn the_words_follow_the_order_of_the_machine() {
     // Whichever head is looked at: the one that acts is told of.
     for head in [0, 1] {
         act(&mut harness, Command::Focus(head));
-        act(&mut harness, Command::SeekStage(Stage::Content));
+        to_stage(&mut harness, "content");
         told(&harness, "W0: The key is compared with every row.");
-        act(&mut harness, Command::SeekStage(Stage::ReadContent));
+        to_stage(&mut harness, "read content");
         told(&harness, "R0: The key is compared with every row.");
     }
     let mut usual = paused();
@@ -57,13 +59,13 @@ fn the_words_follow_the_order_of_the_machine() {
 #[test]
 fn a_column_leads_to_the_stage_of_its_head() {
     let mut harness = write_first();
-    for (head, stage) in [(0, Stage::ReadGate), (1, Stage::Gate)] {
+    for (head, name) in [(0, "read gate"), (1, "gate")] {
         act(&mut harness, Command::Focus(head));
         click(&mut harness, "Stage gate wᵍ");
-        assert_eq!(harness.state().player.stage(), stage);
+        assert_eq!(stage(&harness), name);
     }
     // What the read heads see is written.
-    act(&mut harness, Command::SeekStage(Stage::Gate));
+    to_stage(&mut harness, "gate");
     harness.hover_at(
         harness
             .get_by_label("memory: rows down, columns across")
@@ -79,7 +81,7 @@ fn a_column_leads_to_the_stage_of_its_head() {
             .place
             .starts_with("M of step 2")
     );
-    act(&mut harness, Command::SeekStage(Stage::ReadGate));
+    to_stage(&mut harness, "read gate");
     assert!(
         harness
             .state()

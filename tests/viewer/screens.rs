@@ -32,16 +32,16 @@ const LAYOUTS: usize = 5;
 
 const SCENES: &[Scene] = &[
     ("all stages", "copy", |screen| {
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
     }),
     ("paper", "copy", |screen| {
         act(screen, Command::NextLayout);
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
     }),
     ("paper, row 0 on top", "copy", |screen| {
         act(screen, Command::NextLayout);
         act(screen, Command::NextLayout);
-        go_to(screen, 30, Stage::Output);
+        go_to(screen, 30, "output");
     }),
     ("start page", "copy", |screen| press(screen, Key::W)),
     ("compare, an input bit", "copy", |screen| {
@@ -49,12 +49,12 @@ const SCENES: &[Scene] = &[
         press(screen, Key::E);
         act(screen, Command::Flip(3, 2));
         press(screen, Key::Escape);
-        go_to(screen, 25, Stage::Output);
+        go_to(screen, 25, "output");
     }),
     ("compare, another machine", "copy", |screen| {
         act(screen, Command::KeepAsA);
         act(screen, Command::Machine(1));
-        go_to(screen, 25, Stage::Output);
+        go_to(screen, 25, "output");
     }),
     ("compare, other sizes", "copy", |screen| {
         act(
@@ -63,23 +63,23 @@ const SCENES: &[Scene] = &[
         );
     }),
     ("stage", "copy", |screen| {
-        go_to(screen, 25, Stage::Shift);
+        go_to(screen, 25, "shift");
     }),
     ("card", "copy", |screen| {
-        go_to(screen, 25, Stage::Output);
+        go_to(screen, 25, "output");
         act(screen, Command::Focus(0));
         act(screen, Command::Select(Target::Row(13)));
     }),
     ("several heads", "associative_recall", |screen| {
-        go_to(screen, 20, Stage::Output);
+        go_to(screen, 20, "output");
         act(screen, Command::Pin(1));
     }),
     ("all heads", "associative_recall", |screen| {
-        go_to(screen, 20, Stage::Output);
+        go_to(screen, 20, "output");
         act(screen, Command::AllHeads);
     }),
     ("no heads", "copy_lstm", |screen| {
-        go_to(screen, 20, Stage::Output);
+        go_to(screen, 20, "output");
     }),
     ("find a command", "copy", |screen| {
         press_with(screen, Modifiers::COMMAND, Key::K);
@@ -96,7 +96,7 @@ const SCENES: &[Scene] = &[
     ("edit", "copy", |screen| {
         press(screen, Key::E);
         act(screen, Command::Flip(3, 2));
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
     }),
     ("problem", "copy", |screen| {
         act(
@@ -111,7 +111,7 @@ const SCENES: &[Scene] = &[
     ("tour, stop 8", "copy", |screen| tour_to(screen, 8)),
     ("tour, stop 9", "copy", |screen| tour_to(screen, 9)),
     ("not trained", "untrained", |screen| {
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
     }),
     ("messages", "copy", |screen| {
         act(
@@ -124,18 +124,18 @@ const SCENES: &[Scene] = &[
         screen.state_mut().settings.greeted = false;
     }),
     ("drawer", "copy", |screen| {
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
         act(screen, Command::ToggleNumbers);
     }),
     ("pointer on a value", "copy", |screen| {
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
         let picture = screen
             .get_by_label("memory: rows down, columns across")
             .rect();
         screen.hover_at(picture.left_top() + egui::vec2(33.0, 51.0));
     }),
     ("copy menu", "copy", |screen| {
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
         let picture = screen
             .get_by_label("memory: rows down, columns across")
             .rect();
@@ -162,12 +162,12 @@ const SCENES: &[Scene] = &[
     ("logarithm, part in a loop", "repeat_copy", |screen| {
         act(screen, Command::NextScale);
         act(screen, Command::LoopRange(Some((10, 20))));
-        go_to(screen, 17, Stage::Output);
+        go_to(screen, 17, "output");
     }),
     ("4096 rows", "copy", |screen| {
         act(screen, Command::MemoryRows(4096));
         act(screen, Command::ToggleTouched);
-        go_to(screen, 30, Stage::Output);
+        go_to(screen, 30, "output");
     }),
     ("4096 rows, part", "copy", |screen| {
         act(screen, Command::MemoryRows(4096));
@@ -176,29 +176,29 @@ const SCENES: &[Scene] = &[
             act(screen, Command::RowsTaller);
         }
         act(screen, Command::ToggleFollow);
-        go_to(screen, 30, Stage::Output);
+        go_to(screen, 30, "output");
     }),
     ("ten heads", "copy", |screen| {
         act(screen, Command::Open(PathBuf::from("7 reads 3 writes")));
-        go_to(screen, 5, Stage::Output);
+        go_to(screen, 5, "output");
     }),
     ("ten heads side by side", "copy", |screen| {
         act(screen, Command::Open(PathBuf::from("7 reads 3 writes")));
         act(screen, Command::AllHeads);
-        go_to(screen, 5, Stage::Output);
+        go_to(screen, 5, "output");
     }),
     ("not finite", "copy", |screen| {
         act(screen, Command::Open(PathBuf::from("broken.json")));
-        go_to(screen, 3, Stage::Output);
+        go_to(screen, 3, "output");
     }),
     ("absent arrays", "copy", |screen| {
         act(screen, Command::Open(PathBuf::from("weightings.json")));
-        go_to(screen, 3, Stage::Output);
+        go_to(screen, 3, "output");
     }),
     ("two episodes", "copy", |screen| {
         act(screen, Command::KeepAsA);
         act(screen, Command::Flip(3, 2));
-        go_to(screen, 12, Stage::Output);
+        go_to(screen, 12, "output");
     }),
     ("two episodes, another task", "copy", |screen| {
         act(screen, Command::KeepAsA);
@@ -208,9 +208,9 @@ const SCENES: &[Scene] = &[
     }),
 ];
 
-fn go_to(screen: &mut Screen, step: usize, stage: Stage) {
+fn go_to(screen: &mut Screen, step: usize, stage: &str) {
     act(screen, Command::Seek(step));
-    act(screen, Command::SeekStage(stage));
+    to_stage(screen, stage);
 }
 
 fn tour_to(screen: &mut Screen, stop: usize) {

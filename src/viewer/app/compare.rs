@@ -6,7 +6,6 @@ use super::App;
 use super::file_name;
 use crate::figure;
 use crate::io::trace;
-use crate::player::Stage;
 use crate::viewer::command::Command;
 use crate::viewer::files::Machine;
 use crate::viewer::panel::top::Names;
@@ -224,9 +223,7 @@ impl App {
             let first = pair.differences()?.values.first.as_ref()?;
             let (stage, head) = compare::moment_of(&pair, &first.array);
             // What differs before the first step is there when that begins.
-            let (step, stage) = first
-                .step
-                .map_or((0, Stage::Controller), |step| (step, stage));
+            let (step, stage) = first.step.map_or((0, 0), |step| (step, stage));
             Some((step, stage, head))
         });
         let Some((step, stage, head)) = found else {
@@ -262,7 +259,11 @@ impl App {
             step: Some(self.player.step()),
             ..options.clone()
         };
-        let stage = compare::shown_at(&self.player);
-        self.pair_on_screen()?.picture(options, self.focus, stage)
+        let pair = self.pair_on_screen()?;
+        pair.picture(
+            options,
+            self.focus,
+            compare::shown_at(pair.screen, &self.player),
+        )
     }
 }

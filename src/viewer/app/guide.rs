@@ -3,7 +3,8 @@
 use egui::Context;
 
 use super::App;
-use crate::player::{Player, Stage};
+use crate::figure::{Stage, Stages};
+use crate::player::Player;
 use crate::viewer::command::Command;
 use crate::viewer::panel::guide::{self, invitation_ui};
 use crate::viewer::state::arrangement::Arrangement;
@@ -52,20 +53,24 @@ impl App {
         };
         self.tour = Some(tour);
         self.play_when_ready = false;
-        tour.prepare(&mut self.player);
+        if let Some(open) = &self.session.open {
+            tour.prepare(&mut self.player, &open.stages);
+        }
     }
 
     /// A command was applied: it may be what the tour waits for.
     pub(super) fn tell_tour(&mut self, command: &Command) {
-        let Some(tour) = &mut self.tour else { return };
-        if tour.met || !is_met(*tour, command, &self.player) {
+        let (Some(tour), Some(open)) = (&mut self.tour, &self.session.open) else {
+            return;
+        };
+        if tour.met || !is_met(*tour, command, &self.player, &open.stages) {
             return;
         }
         tour.met = true;
         if tour.stop + 1 == STOPS.len() {
             // The memory as the first step finds it.
             self.player.seek(0);
-            self.player.seek_stage(Stage::Controller);
+            self.player.seek_stage(0);
         }
     }
 
@@ -91,7 +96,7 @@ impl App {
             8 => "The initial memory: every episode starts from it, and nothing written before is left. \
                   Only training changes what lasts, the weights."
                 .to_owned(),
-            _ => story::caption(open, step, self.player.stage(), focus),
+            _ => story::caption(open, step, open.stages.at(self.player.stage()), focus),
         }
     }
 
@@ -118,8 +123,9 @@ impl App {
 }
 
 /// True when this command, now applied, was what the stop asks for.
-fn is_met(tour: Tour, command: &Command, player: &Player) -> bool {
-    let stage = |wanted: Stage| !player.whole_steps() && player.reached(wanted);
+fn is_met(tour: Tour, command: &Command, player: &Player, stages: &Stages) -> bool {
+    let reached = |wanted| stages.reached(player.stage(), wanted, None);
+    let stage = |wanted: Stage| !player.whole_steps() && reached(wanted);
     match tour.stop {
         0 => player.playing(),
         1 => matches!(

@@ -3,6 +3,7 @@
 use super::card::{Card, Line, line, n, names};
 use super::table::Table;
 use crate::figure::expected_shift;
+use crate::figure::stages::columns_of;
 use crate::model::HeadTrace;
 use crate::train::Recording;
 use crate::viewer::state::episode::Open;
@@ -184,39 +185,28 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     let mut shares: Vec<_> = shares.collect();
     shares.sort_by(|a, b| b.1.total_cmp(a.1));
     let shares = shares.iter().take(3).map(|(offset, s)| {
-        format!(
-            "s({}) {}",
-            story::signed(story::offset(*offset, range)),
-            n(**s)
-        )
+        let by = story::signed(story::offset(*offset, range));
+        format!("s({by}) {}", n(**s))
     });
-    let gate = head.gate[step];
-    let mut lines = vec![
-        line(
-            "β",
-            "strength: wᶜ = softmax(β · cos)".to_owned(),
-            head.strength[step],
-        ),
-        line(
-            "g",
-            format!(
+    let shares: Vec<_> = shares.collect();
+    let columns = columns_of(head).filter_map(|column| {
+        let emitted = column.emits?;
+        let value = match emitted.series(head) {
+            Some(series) => series[step],
+            None => expected_shift(head, step),
+        };
+        let sum = match emitted.symbol {
+            "g" => format!(
                 "{} by content, {} of the step before",
-                n(gate),
-                n(1.0 - gate)
+                n(value),
+                n(1.0 - value)
             ),
-            gate,
-        ),
-        line(
-            "s",
-            shares.collect::<Vec<_>>().join("\n"),
-            expected_shift(head, step),
-        ),
-        line(
-            "γ",
-            "sharpening: w = w\u{303}^γ / Σ w\u{303}^γ".to_owned(),
-            head.sharpening[step],
-        ),
-    ];
+            "s" => shares.join("\n"),
+            _ => format!("{}: {}", emitted.words, column.equation),
+        };
+        Some(line(emitted.symbol, sum, value))
+    });
+    let mut lines: Vec<_> = columns.collect();
     if let Some((row, weight)) = story::peak(weighting) {
         lines.push(line("w", format!("most, at row {row}"), weight));
     }
@@ -231,13 +221,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
         let values = scalars.iter().map(|scalar| scalar.values[t]);
         std::iter::once(t as f32).chain(values).collect()
     });
-    let columns = [
-        "strength",
-        "gate",
-        "expected_shift",
-        "sharpening",
-        "entropy",
-    ];
+    let columns: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
     let label = story::head_label(recording, index);
     let verb = if head.is_write() { "write" } else { "read" };
     Some(Card {

@@ -8,8 +8,8 @@ use super::parts::{Bands, dashed, frame, gaps, pointer, quiet_text, rows_range, 
 use super::pipeline::as_bars;
 use super::sheet::Sheet;
 use super::{Columns, View, interact};
+use crate::figure::facts::{MemoryAt, head_mark};
 use crate::figure::numbers;
-use crate::player::Stage;
 use crate::viewer::command::Command;
 use crate::viewer::inspect;
 use crate::viewer::rows::Axis;
@@ -21,23 +21,17 @@ use crate::viewer::widget::icon::head_sign;
 use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
 
-/// Which memory is on screen at this stage, as a symbol and in words.
-fn memory_shown(view: &View<'_>) -> (String, &'static str) {
-    let t = view.step();
-    let reached = |stage| view.player.reached(stage);
-    match t.checked_sub(1) {
-        _ if reached(Stage::Add) => (format!("M of step {t}"), "after writing"),
-        _ if reached(Stage::Erase) => (format!("M of step {t}"), "after erasing"),
-        Some(before) => (format!("M of step {before}"), "as the heads find it"),
-        None => ("initial M".to_owned(), "as the heads find it"),
-    }
+/// The memory at the stage of the step that is on screen.
+fn memory_now<'a>(view: &View<'a>) -> MemoryAt<'a> {
+    let (trace, stages) = (view.trace(), &view.open.stages);
+    MemoryAt::new(trace, stages, view.step(), view.player.stage())
 }
 
 /// Which memory is on screen, and how large it is.
 fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     let (painter, top) = (ui.painter(), bands.ruler.min + 8.0);
     let font = theme::heading(11.0);
-    let (memory, words) = memory_shown(view);
+    let (memory, words) = memory_now(view).words();
     let left = columns.memory.min;
     let used = painter.text(
         pos2(left, top),
@@ -64,8 +58,7 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
         theme::text(11.0),
         view.palette.subdued,
     );
-    let n = view.rows.total();
-    let m = view.trace().memory_columns.width() / n.max(1);
+    let [n, m] = view.trace().memory_size();
     let shown = view.rows.numbers();
     let size = match (shown.first(), shown.last()) {
         (Some(first), Some(last)) if columns.minimap.is_some() => {
@@ -84,34 +77,13 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     );
 }
 
-/// The memory at the stage of the step that is on screen: its value in a row and a column.
-fn memory_now<'a>(view: &View<'a>) -> impl Fn(usize, usize) -> f32 + use<'a> {
-    let (trace, t, total) = (view.trace(), view.step(), view.rows.total());
-    // Asked once: a picture of a large memory reads a quarter of a million values.
-    let (added, erased) = (
-        view.player.reached(Stage::Add),
-        view.player.reached(Stage::Erase),
-    );
-    let memory = trace.memory_columns.row(t + usize::from(added));
-    move |row, column| {
-        let value = memory[column * total + row];
-        if added || !erased {
-            return value;
-        }
-        let writers = trace.heads.iter().filter(|head| head.is_write());
-        let keep = writers.map(|head| 1.0 - head.weighting.row(t)[row] * head.erase.row(t)[column]);
-        value * keep.product::<f32>()
-    }
-}
-
 /// The memory matrix, with the signs of the heads beside it.
 pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     memory_heading(ui, columns, bands, view);
-    let memory = memory_now(view);
-    let rows = view.rows.numbers();
-    let width = view.trace().memory_columns.width() / view.rows.total().max(1);
-    let after = [Stage::Erase, Stage::Add].map(|stage| view.player.reached(stage));
-    let version = (view.open.serial, view.step(), after, view.rows.id());
+    let now = memory_now(view);
+    let memory = |row: usize, column: usize| now.value(row, column);
+    let (rows, width) = (view.rows.numbers(), now.columns());
+    let version = (view.open.serial, now.id(), view.rows.id());
     let scale = view.open.memory_scale;
     let size = [columns.memory.span(), rows_range(axis).span()];
     let mut textures = std::mem::take(view.textures);
@@ -135,7 +107,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         let column = ((share * width as f32).max(0.0) as usize).min(width.checked_sub(1)?);
         Some((axis.row_at(at.y)?, column))
     });
-    let (name, total) = (memory_shown(view).0, view.rows.total());
+    let ((name, words), total) = (now.words(), view.rows.total());
     let mut commands = std::mem::take(view.commands);
     let sheet = Sheet {
         name: &name,
@@ -147,14 +119,13 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
     sheet.menu(&response, cell, &mut commands);
     *view.commands = commands;
     if let Some((row, column)) = cell {
-        let (which, words) = memory_shown(view);
         *view.row = Some(row);
         if response.clicked() {
             view.commands
                 .push(Command::Select(Target::Cell { row, column }));
         }
         *view.readout = Some(Readout {
-            place: format!("{which}  row {row}  column {column}"),
+            place: format!("{name}  row {row}  column {column}"),
             value: numbers::exact(memory(row, column)),
             meaning: words.to_owned(),
         });
@@ -174,7 +145,7 @@ fn memory_numbers(ui: &Ui, columns: &Columns, axis: &Axis, width: usize, view: &
             continue;
         };
         for column in 0..width {
-            let value = memory(row, column);
+            let value = memory.value(row, column);
             let ink = Palette::text_on(view.palette.color(view.open.memory_scale, value));
             let at = pos2(
                 columns.memory.min + (column + 1) as f32 * each - 4.0,
@@ -188,35 +159,32 @@ fn memory_numbers(ui: &Ui, columns: &Columns, axis: &Axis, width: usize, view: &
 
 /// Where each head has its peak: a sign and a label beside the memory.
 fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
-    let heads = view.trace().heads.iter().enumerate();
-    let mut peaks: Vec<_> = heads
-        .filter_map(|(index, head)| {
-            let (row, weight) = story::peak(head.weighting.row(view.step()))?;
-            Some((axis.place_of(row)?.center(), index, weight))
-        })
-        .collect();
+    let now = (view.step(), view.player.stage());
+    let heads = 0..view.trace().heads.len();
+    let marks = heads.filter_map(|head| head_mark(view.trace(), &view.open.stages, now, head));
+    let peaks = marks.filter_map(|mark| Some((axis.place_of(mark.row)?.center(), mark)));
+    let mut peaks: Vec<_> = peaks.collect();
     peaks.sort_by(|a, b| a.0.total_cmp(&b.0));
     // Labels of neighbouring rows make room for each other, within the height of the picture; a line
     // leads to the row.
     let rows = rows_range(axis);
     let pitch = (rows.span() / peaks.len().max(1) as f32).clamp(6.0, 13.0);
     let mut free = f32::NEG_INFINITY;
-    for (place, (height, index, weight)) in peaks.iter().enumerate() {
+    for (place, (height, mark)) in peaks.iter().enumerate() {
         let below = (peaks.len() - 1 - place) as f32 * pitch;
         let middle = height.min(rows.max - below).max(free);
         free = middle + pitch;
         let left = columns.marks.min + 8.0;
-        let strength = 0.35 + 0.65 * weight.clamp(0.0, 1.0);
-        let color = view.palette.head(*index).gamma_multiply(strength);
+        let strength = 0.35 + 0.65 * mark.weight.clamp(0.0, 1.0);
+        let color = view.palette.head(mark.head).gamma_multiply(strength);
         let painter = ui.painter();
         let line = [pos2(columns.memory.max + 1.0, *height), pos2(left, middle)];
-        painter.extend(dashed(&line, Stroke::new(1.0, color), *index));
-        let write = view.trace().heads[*index].is_write();
-        head_sign(painter, pos2(left + 7.0, middle), 11.0, write, color);
-        let label = story::head_label(view.recording(), *index);
+        painter.extend(dashed(&line, Stroke::new(1.0, color), mark.head));
+        let sign = pos2(left + 7.0, middle);
+        head_sign(painter, sign, 11.0, mark.is_write, color);
         let (font, ink) = (theme::heading(10.5), view.palette.text);
         let at = pos2(left + 15.0, middle);
-        painter.text(at, Align2::LEFT_CENTER, label, font, ink);
+        painter.text(at, Align2::LEFT_CENTER, &mark.label, font, ink);
     }
 }
 

@@ -6,7 +6,7 @@ use super::parts::{pointer, veil};
 use super::sheet::Sheet;
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
 use crate::figure::numbers;
-use crate::player::{Loop, Stage};
+use crate::player::Loop;
 use crate::train::is_absent;
 use crate::viewer::command::Command;
 use crate::viewer::keys;
@@ -233,12 +233,11 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let speed = 118.0;
     let width = (x.span() - speed - 20.0).max(60.0);
     let stages = view.player.stages();
-    let each = width / stages.len() as f32;
-    let (current, whole) = (view.player.stage(), view.player.whole_steps());
+    let each = width / stages as f32;
     let top = y.center() - 4.0;
-    for (index, &stage) in stages.iter().enumerate() {
-        let left = x.min + index as f32 * each;
-        stage_ui(ui, Rangef::new(left, left + each), y, stage, view);
+    for place in 0..stages {
+        let left = x.min + place as f32 * each;
+        stage_ui(ui, Rangef::new(left, left + each), y, place, view);
     }
     let painter = ui.painter();
     let (font, ink) = (theme::text(11.0), view.palette.subdued);
@@ -250,7 +249,11 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         ink,
     );
     let at = pos2(used.right() + 6.0, top - 5.0);
-    let name = if whole { "whole step" } else { current.name() };
+    let name = if view.player.whole_steps() {
+        "whole step".to_owned()
+    } else {
+        view.moment().name()
+    };
     let used = painter.text(
         at,
         Align2::LEFT_BOTTOM,
@@ -268,18 +271,19 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 }
 
 /// A place to click for one stage.
-fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, stage: Stage, view: &mut View<'_>) {
+fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     let (current, whole) = (view.player.stage(), view.player.whole_steps());
     let rect = Rect::from_x_y_ranges(x, y.expand(-8.0));
-    let response = ui.interact(rect, ui.scope_id().with(("stage", stage)), Sense::click());
-    let name = format!("Go to stage {}", stage.name());
-    let selected = stage == current && !whole;
+    let response = ui.interact(rect, ui.scope_id().with(("stage", place)), Sense::click());
+    let stage = view.open.stages.at(place).name();
+    let name = format!("Go to stage {stage}");
+    let selected = place == current && !whole;
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name));
     let corner = pos2(x.min + 1.0, y.center() - 4.0);
     let bar = Rect::from_min_size(corner, vec2(x.span() - 2.0, 8.0));
     let fill = if selected {
         view.palette.accent
-    } else if view.player.reached(stage) || whole {
+    } else if place <= current || whole {
         view.palette.accent.gamma_multiply(0.45)
     } else if response.hovered() {
         view.palette.subdued
@@ -289,12 +293,10 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, stage: Stage, view: &mut View<'_>) {
     ui.painter().rect_filled(bar, 2.0, fill);
     focus_ring(ui, &response);
     if response.clicked() {
-        view.commands.push(Command::SeekStage(stage));
+        view.commands.push(Command::SeekStage(place));
     }
-    let (name, stages) = (stage.name(), view.player.stages());
-    let number = stages.iter().take_while(|other| **other != stage).count() + 1;
-    let count = stages.len();
-    response.on_hover_text(format!("{name}: stage {number} of {count}  (. and ,)"));
+    let (number, count) = (place + 1, view.player.stages());
+    response.on_hover_text(format!("{stage}: stage {number} of {count}  (. and ,)"));
 }
 
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.

@@ -92,17 +92,17 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
         },
         ..Options::new(Pictures::Debug)
     };
-    let stage = shown_at(view.player);
+    let weighting = shown_at(pair.screen, view.player);
     let version = (
         pair.version(),
-        (pair.screen.serial, view.focus, stage),
+        (pair.screen.serial, view.focus, weighting.array),
         (dark, view.map as usize, view.touched_only, log_scale),
         [size.x, size.y, density].map(f32::to_bits),
     );
     let parts = [(Part::OverTime, None), (Part::OfTheStep, Some(view.step()))];
     for (page, (part, step)) in pages.iter_mut().zip(parts) {
         page.draw(ui.ctx(), (version, step), || {
-            let picture = pair.picture(options(step), view.focus, stage);
+            let picture = pair.picture(options(step), view.focus, weighting);
             picture.map_or_else(
                 || crate::figure::Drawing::new(0.0, 0.0, [0; 3], String::new()),
                 |picture| picture.figure().draw(part),

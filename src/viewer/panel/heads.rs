@@ -4,14 +4,15 @@
 use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
 use super::parts::{choose, dash_ui, frame, gaps, pointer, rows_range, veil};
-use super::pipeline::{Column, Places, as_bars, bars, stages_menu, strip};
+use super::pipeline::{Places, as_bars, bars, columns_of, stages_menu, strip};
 use super::sheet::Sheet;
 use super::{View, interact};
-use crate::figure::numbers;
+use crate::figure::heads::Emitted;
+use crate::figure::{EMITTED, numbers};
 use crate::model::HeadTrace;
-use crate::player::Stage;
-use crate::train::is_absent;
+use crate::train::{ABSENT, is_absent};
 use crate::viewer::rows::Axis;
+use crate::viewer::state::episode::HeadLines;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;
@@ -48,16 +49,8 @@ pub fn final_weightings_ui(ui: &mut Ui, places: &Places, axis: &Axis, view: &mut
 /// The final weighting of a head; a click looks at it, with Shift it is pinned beside the other.
 fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View<'_>) {
     let label = story::head_label(view.recording(), head);
-    let column = Column {
-        head,
-        symbol: "w",
-        words: "final",
-        parameter: String::new(),
-        stage: view.open.stage_of(head, Stage::Sharpen),
-        values: view.trace().heads[head].weighting.row(view.step()),
-        signed: false,
-        equation: "the final weighting of this head",
-        computed: false,
+    let Some(column) = columns_of(head, view).pop() else {
+        return;
     };
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);
@@ -70,10 +63,15 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
     veil(ui, rect, column.values[0], view);
-    let response = interact(ui, rect, &format!("{label} now"), column.equation);
+    let response = interact(
+        ui,
+        rect,
+        &format!("{label} now"),
+        "the final weighting of this head",
+    );
     choose(ui, &response, head, view);
     let row = pointer(&response).and_then(|at| axis.row_at(at.y));
-    stages_menu(&response, head, column.symbol, row, view);
+    stages_menu(&response, &column, row, view);
     if let Some(row) = row {
         *view.row = Some(row);
         *view.readout = Some(Readout {
@@ -121,10 +119,13 @@ pub fn table_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let count = view.trace().heads.len();
     let line = (y.span() / (count + 1) as f32).clamp(LEAST_LINE, LINE);
     let fits = ((y.span() / line) as usize).saturating_sub(1).min(count);
-    let titles = ["β", "g", "s", "γ", "H bits"].map(str::to_owned);
     let (font, ink) = (theme::text(10.5), view.palette.subdued);
-    for (cell, title) in cells(x).into_iter().zip(&titles) {
+    for (cell, emitted) in cells(x).into_iter().zip(&EMITTED) {
         let at = pos2(cell.max, y.min + line / 2.0);
+        let title = match emitted.symbol {
+            "H" => "H bits",
+            symbol => symbol,
+        };
         ui.painter()
             .text(at, Align2::RIGHT_CENTER, title, font.clone(), ink);
     }
@@ -152,14 +153,15 @@ fn cells(x: Rangef) -> [Rangef; 5] {
 fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     let (trace, t) = (&view.trace().heads[head], view.step());
     let label = story::head_label(view.recording(), head);
-    let entropy = story::entropy(trace.weighting.row(t));
-    let values = [
-        numbers::fit(trace.strength[t], 2, 5),
-        numbers::cell(trace.gate[t]),
-        String::new(),
-        numbers::fit(trace.sharpening[t], 2, 5),
-        numbers::plain(entropy, 2, 5),
-    ];
+    let values = EMITTED.each_ref().map(|emitted| {
+        let value = number_of(&view.open.heads[head], emitted, t);
+        match emitted.symbol {
+            "g" => numbers::cell(value),
+            "s" => String::new(),
+            "H" => numbers::plain(value, 2, 5),
+            _ => numbers::fit(value, 2, 5),
+        }
+    });
     let response = ui.interact(rect, ui.scope_id().with(("chip", head)), Sense::click());
     let shift = story::main_shift(trace, t).map_or(String::new(), |(by, _)| story::signed(by));
     let name = format!(
@@ -210,35 +212,28 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     response.on_hover_text("A click looks at this head; with Shift it is pinned beside the other");
 }
 
-/// What the columns of the table hold, as the arrays of a trace file call it.
-pub const EMITTED: [&str; 5] = [
-    "strength",
-    "gate",
-    "expected_shift",
-    "sharpening",
-    "entropy",
-];
+/// What a head emits at a step; nothing where it has no such number.
+fn number_of(lines: &HeadLines, emitted: &Emitted, step: usize) -> f32 {
+    let mut scalars = lines.scalars.iter();
+    let scalar = scalars.find(|scalar| scalar.of == emitted);
+    scalar.map_or(ABSENT, |scalar| scalar.values[step])
+}
 
 /// The menu of a line of the table: what all heads emit at this step.
 fn emitted_menu(response: &egui::Response, rect: Rect, head: usize, view: &mut View<'_>) {
-    let (heads, step) = (&view.trace().heads, view.step());
-    let value = |head: usize, column: usize| match column {
-        0 => heads[head].strength[step],
-        1 => heads[head].gate[step],
-        2 => view.open.heads[head].scalars[2].values[step],
-        3 => heads[head].sharpening[step],
-        _ => view.open.heads[head].scalars[4].values[step],
-    };
+    let (heads, step) = (&view.open.heads, view.step());
+    let value = |head: usize, column: usize| number_of(&heads[head], &EMITTED[column], step);
     let cell = pointer(response).map(|at| {
         let cells = cells(rect.x_range());
         let column = cells.iter().position(|cell| at.x <= cell.max);
         (head, column.unwrap_or(0))
     });
+    let names = EMITTED.each_ref().map(|emitted| emitted.array);
     let sheet = Sheet {
         name: &format!("all heads at step {step}"),
         lines: ("head", heads.len()),
-        columns: ("quantity", EMITTED.len()),
-        names: &EMITTED,
+        columns: ("quantity", names.len()),
+        names: &names,
         value: &value,
     };
     sheet.menu(response, cell, view.commands);

@@ -4,7 +4,7 @@
 use egui::{Rangef, Rect, Stroke, StrokeKind, Ui};
 
 use super::parts::{frame, pointer};
-use super::pipeline::stages_menu;
+use super::pipeline::{columns_of, stages_menu};
 use super::{Columns, View, interact};
 use crate::viewer::command::Command;
 use crate::viewer::story;
@@ -49,7 +49,9 @@ pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>
     let response = interact(ui, rect, "all rows", "drag to move the rows on screen");
     let at = pointer(&response).map(|at| (at.y - y.min) / y.span().max(1.0));
     let row = at.and_then(|share| rows.get((share * rows.len() as f32) as usize));
-    stages_menu(&response, view.focus, "w", row.copied(), view);
+    if let Some(shown) = columns_of(view.focus, view).pop() {
+        stages_menu(&response, &shown, row.copied(), view);
+    }
     let down = response.dragged() || response.clicked();
     if let (true, Some(at)) = (down, response.interact_pointer_pos()) {
         let share = ((at.y - y.min) / y.span().max(1.0)).clamp(0.0, 1.0);

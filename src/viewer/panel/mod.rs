@@ -43,6 +43,7 @@ use super::widget::picture::Textures;
 use super::widget::place;
 use super::widget::readout::Readout;
 use crate::figure::compare::page_columns;
+use crate::figure::stages::Moment;
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
@@ -167,6 +168,11 @@ impl<'a> View<'a> {
     /// False for a plain recurrent network: it has no memory to address.
     pub fn has_heads(&self) -> bool {
         !self.trace().heads.is_empty()
+    }
+
+    /// The stage that the step has come to.
+    pub fn moment(&self) -> Moment {
+        self.open.stages.at(self.player.stage())
     }
 
     /// What is said about the thing kept in view.

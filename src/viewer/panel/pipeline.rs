@@ -8,11 +8,9 @@ use super::parts::{Bands, computed, frame, gaps, pointer, quiet_text, rows_range
 use super::sheet::Sheet;
 use super::{Columns, View, interact};
 use crate::figure::numbers;
-use crate::model::HeadTrace;
-use crate::player::Stage;
+use crate::figure::stages::{self, Column, Stage};
 use crate::train::is_absent;
 use crate::viewer::command::Command;
-use crate::viewer::inspect;
 use crate::viewer::links::{self, Link};
 use crate::viewer::rows::Axis;
 use crate::viewer::state::target::Target;
@@ -44,115 +42,55 @@ const LEGIBLE: f32 = 26.0;
 /// Room between two expanded heads, in points.
 const APART: f32 = 18.0;
 
-/// One column of the addressing.
-pub struct Column<'a> {
+/// A column of the addressing of a head, at the step.
+pub struct Shown<'a> {
     /// The head it belongs to.
     pub head: usize,
-    /// As in the equations.
-    pub symbol: &'static str,
-    /// In a word.
-    pub words: &'static str,
-    /// What the head emitted for it.
-    pub parameter: String,
+    /// What it is.
+    pub column: &'static Column,
     /// When it has been worked out.
-    pub stage: Stage,
+    pub place: usize,
     /// A value for every row.
     pub values: &'a [f32],
-    /// True when values can be negative.
-    pub signed: bool,
-    /// How it is worked out.
-    pub equation: &'static str,
     /// True when it was not recorded, but computed from what was.
     pub computed: bool,
 }
 
-/// Symbol, words, stage and equation of each column.
-const COLUMNS: [(&str, &str, Stage, &str); 6] = [
-    (
-        "wₜ₋₁",
-        "before",
-        Stage::Controller,
-        "the weighting of the step before",
-    ),
-    (
-        "cos",
-        "match",
-        Stage::Content,
-        "cosine of the key k with each row of M, −1 to 1  (6)",
-    ),
-    (
-        "wᶜ",
-        "content",
-        Stage::Content,
-        "wᶜ = softmax(β · cosine)  (5)",
-    ),
-    (
-        "wᵍ",
-        "gate",
-        Stage::Gate,
-        "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁  (7)",
-    ),
-    (
-        "w\u{303}",
-        "shift",
-        Stage::Shift,
-        "w\u{303}(i) = Σ wᵍ(j) · s(i − j), round the end  (8)",
-    ),
-    (
-        "w",
-        "sharpen",
-        Stage::Sharpen,
-        "w = w\u{303}^γ, made to sum to 1  (9)",
-    ),
-];
-
-fn columns_of<'a>(index: usize, view: &View<'a>) -> Option<[Column<'a>; 6]> {
-    let (head, step): (&HeadTrace<f32>, _) = (view.trace().heads.get(index)?, view.step());
-    let (strength, gate, sharpening) = (
-        numbers::fit(head.strength[step], 2, 4),
-        numbers::cell(head.gate[step]),
-        numbers::fit(head.sharpening[step], 2, 4),
-    );
-    let shift = story::main_shift(head, step).map_or(String::new(), |(by, mass)| {
-        format!("{} {}", story::signed(by), numbers::cell(mass))
-    });
-    let mut parameters = [
-        String::new(),
-        "key k".to_owned(),
-        format!("β {}", strength.trim_start()),
-        format!("g {}", gate.trim_start()),
-        shift,
-        format!("γ {}", sharpening.trim_start()),
-    ];
-    let values = inspect::stages(head, step);
-    let (recording, name) = (view.recording(), view.trace().head_name(index));
-    Some(std::array::from_fn(|column| {
-        let (symbol, words, stage, equation) = COLUMNS[column];
-        let stage = view.open.stage_of(index, stage);
-        Column {
-            head: index,
-            symbol,
-            words,
-            parameter: std::mem::take(&mut parameters[column]),
-            stage,
-            values: values[column],
-            signed: symbol == "cos",
-            equation,
-            computed: recording.computed.iter().any(|array| {
-                let part = array
-                    .strip_prefix(&*name)
-                    .and_then(|rest| rest.strip_prefix('.'));
-                part == Some(inspect::STAGES[column])
-            }),
+impl Shown<'_> {
+    fn scale(&self, view: &View<'_>) -> Scale {
+        if self.column.is_signed() {
+            Scale::Signed(1.0)
+        } else {
+            view.weighting_scale
         }
-    }))
+    }
+}
+
+/// The columns that a head has, at the step.
+pub fn columns_of<'a>(index: usize, view: &View<'a>) -> Vec<Shown<'a>> {
+    let Some(head) = view.trace().heads.get(index) else {
+        return Vec::new();
+    };
+    let (computed, name) = (&view.recording().computed, view.trace().head_name(index));
+    let columns = stages::columns_of(head).map(|column| {
+        let place = view.open.stages.place(column.stage, Some(head));
+        let array = format!("{name}.{}", column.array);
+        Shown {
+            head: index,
+            column,
+            place: place.unwrap_or(0),
+            values: column.values(head, view.step()),
+            computed: computed.contains(&array),
+        }
+    });
+    columns.collect()
 }
 
 /// Where the columns of the heads stand: those of one or two expanded heads, then the final weighting of
 /// every other head.
 pub struct Places {
     /// Heads with all their stages.
-    pub expanded: Vec<(usize, [Rangef; 6])>,
+    pub expanded: Vec<(usize, Vec<Rangef>)>,
     /// Heads with their final weighting only.
     pub thin: Vec<(usize, Rangef)>,
 }
@@ -171,17 +109,18 @@ impl Places {
             let (expanded, thin) = (Vec::new(), (0..count).map(place).collect());
             return Self { expanded, thin };
         }
-        let both = Self::around(x, count, &[Some(view.focus), view.pinned]);
+        let both = Self::around(x, view, &[Some(view.focus), view.pinned]);
         if both.fit() {
             return both;
         }
-        Self::around(x, count, &[Some(view.focus)])
+        Self::around(x, view, &[Some(view.focus)])
     }
 
     /// These heads expanded, and the others as thin columns right of them.
-    fn around(x: Rangef, count: usize, expanded: &[Option<usize>]) -> Self {
+    fn around(x: Rangef, view: &View<'_>, expanded: &[Option<usize>]) -> Self {
         let shown: Vec<usize> = expanded.iter().copied().flatten().collect();
-        let others = (0..count).filter(|head| !shown.contains(head));
+        let heads = &view.trace().heads;
+        let others = (0..heads.len()).filter(|head| !shown.contains(head));
         let others: Vec<_> = others.collect();
         let pitch = (x.span() * 0.36 / others.len().max(1) as f32).min(20.0);
         // Their labels reach a little beyond them.
@@ -194,7 +133,8 @@ impl Places {
         let each = (room - (shown.len() - 1) as f32 * APART) / shown.len() as f32;
         let expanded = shown.iter().enumerate().map(|(index, &head)| {
             let left = x.min + index as f32 * (each + APART);
-            (head, split(Rangef::new(left, left + each)))
+            let count = stages::columns_of(&heads[head]).count();
+            (head, split(Rangef::new(left, left + each), count))
         });
         let thin = others.iter().enumerate().map(|(index, &head)| {
             let left = x.min + room + beyond + index as f32 * pitch + pitch * 0.25;
@@ -208,22 +148,24 @@ impl Places {
 
     /// True while a second head can be read beside the first.
     fn fit(&self) -> bool {
-        let thinnest = |columns: &[Rangef; 6]| columns[0].span();
-        self.expanded.iter().all(|(_, x)| thinnest(x) >= THINNEST)
+        let mut columns = self.expanded.iter().flat_map(|(_, x)| x);
+        columns.all(|x| x.span() >= THINNEST)
     }
 }
 
-/// Six columns with room for the lines between them.
-fn split(x: Rangef) -> [Rangef; 6] {
+/// So many columns with room for the lines between them.
+fn split(x: Rangef, count: usize) -> Vec<Rangef> {
     let squeeze = (x.span() / 240.0).clamp(0.4, 1.0);
-    let gaps = GAPS.map(|gap| gap * squeeze);
-    let each = ((x.span() - gaps.iter().sum::<f32>()) / 6.0).max(1.0);
+    let gap = |index: usize| GAPS.get(index).unwrap_or(&8.0) * squeeze;
+    let gaps: f32 = (1..count).map(|index| gap(index - 1)).sum();
+    let each = ((x.span() - gaps) / count.max(1) as f32).max(1.0);
     let mut left = x.min;
-    std::array::from_fn(|index| {
+    let columns = (0..count).map(|index| {
         let column = Rangef::new(left, left + each);
-        left = column.max + gaps.get(index).unwrap_or(&0.0);
+        left = column.max + gap(index);
         column
-    })
+    });
+    columns.collect()
 }
 
 /// The stages of the head looked at and of the one pinned beside it; where the others are to stand.
@@ -254,25 +196,28 @@ pub fn stages_ui(
 /// All stages of one head, with the lines between them.
 fn expanded_ui(
     ui: &mut Ui,
-    x: &[Rangef; 6],
+    x: &[Rangef],
     bands: &Bands,
     axis: &Axis,
     head: usize,
     view: &mut View<'_>,
 ) {
-    let Some(columns) = columns_of(head, view) else {
-        return;
-    };
+    let columns = columns_of(head, view);
     for (column, &x) in columns.iter().zip(x) {
         column_head(ui, x, bands, column, view);
         column_ui(ui, x, axis, column, view);
     }
-    links_ui(ui, x, axis, head, view);
+    if columns
+        .iter()
+        .any(|shown| shown.column.stage == Stage::Shift)
+    {
+        links_ui(ui, x, axis, head, view);
+    }
 }
 
 /// Lines from column to column: the mass that content brings, what is kept of the step before, where the
 /// shift moves it, what sharpening makes of it.
-fn links_ui(ui: &Ui, x: &[Rangef; 6], axis: &Axis, head: usize, view: &mut View<'_>) {
+fn links_ui(ui: &Ui, x: &[Rangef], axis: &Axis, head: usize, view: &mut View<'_>) {
     let Some(trace) = view.trace().heads.get(head) else {
         return;
     };
@@ -294,9 +239,10 @@ fn links_ui(ui: &Ui, x: &[Rangef; 6], axis: &Axis, head: usize, view: &mut View<
         ),
     ];
     for (gap, stage, links) in &drawn {
-        let stage = view.open.stage_of(head, *stage);
+        let stages = &view.open.stages;
+        let done = stages.reached(view.player.stage(), *stage, Some(trace));
         for link in links {
-            link_ui(ui, between(*gap), axis, (head, stage), link, view);
+            link_ui(ui, between(*gap), axis, (head, done), link, view);
         }
     }
     let rect = Rect::from_x_y_ranges(between(3), rows_range(axis));
@@ -322,7 +268,7 @@ fn link_ui(
     ui: &Ui,
     x: Rangef,
     axis: &Axis,
-    (head, stage): (usize, Stage),
+    (head, done): (usize, bool),
     link: &Link,
     view: &View<'_>,
 ) {
@@ -330,11 +276,7 @@ fn link_ui(
         return;
     };
     let (from, to) = (pos2(x.min, from.center()), pos2(x.max, to.center()));
-    let fade = if view.player.reached(stage) {
-        1.0
-    } else {
-        TO_COME
-    };
+    let fade = if done { 1.0 } else { TO_COME };
     let weight = link.weight.min(1.0);
     let ink = view
         .palette
@@ -408,7 +350,7 @@ fn head_title(ui: &Ui, at: Pos2, head: usize, text: &str, view: &mut View<'_>) {
 
 /// The step or its current stage in words, in as many lines as there is room for; at least one.
 pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
-    let (step, stage, painter) = (view.step(), view.player.stage(), ui.painter());
+    let (step, moment, painter) = (view.step(), view.moment(), ui.painter());
     let (title, text) = if view.player.whole_steps() {
         (
             format!("step {step}  {}", story::phase_at(view.recording(), step)),
@@ -418,11 +360,11 @@ pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
         (
             format!(
                 "{} of {}  {}",
-                view.player.stage_number(),
-                view.player.stages().len(),
-                stage.name()
+                view.player.stage() + 1,
+                view.player.stages(),
+                moment.name()
             ),
-            story::caption(view.open, step, stage, view.focus),
+            story::caption(view.open, step, moment, view.focus),
         )
     };
     let (left, mut top) = (x.min, y.min);
@@ -449,10 +391,10 @@ pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
 }
 
 /// Name, symbol and parameter over a column.
-fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view: &mut View<'_>) {
+fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, shown: &Shown<'_>, view: &mut View<'_>) {
+    let (column, now) = (shown.column, view.player.stage());
     let bottom = bands.rows.min - 8.0;
-    let done = view.player.reached(column.stage);
-    let current = column.stage == view.player.stage();
+    let (done, current) = (shown.place <= now, shown.place == now);
     let fade = if done { 1.0 } else { 0.45 };
     let painter = ui.painter().clone();
     let middle = x.center();
@@ -474,10 +416,12 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
     let narrow = x.span() < 37.0;
     let number = theme::mono(if x.span() < 46.0 { 10.0 } else { 11.0 });
     // Where there is little room the number matters, its symbol is in the equation.
-    let parameter = match column.parameter.split_once(' ') {
-        Some((by, _)) if narrow && column.words == "shift" => by,
+    let head = &view.trace().heads[shown.head];
+    let parameter = column.parameter(head, view.step());
+    let parameter = match parameter.split_once(' ') {
+        Some((by, _)) if narrow && column.stage == Stage::Shift => by,
         Some((_, number)) if narrow => number,
-        _ => &column.parameter,
+        _ => &parameter,
     };
     line(0.0, parameter, number, view.palette.strong);
     // Beside a pinned head there is no room for words: the symbol says it.
@@ -486,21 +430,21 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, column: &Column<'_>, view:
     line(16.0, column.symbol, symbol, view.palette.text);
     if legible {
         let font = theme::text((x.span() * 0.3).clamp(8.0, 11.0));
-        line(35.0, column.words, font, words);
+        line(35.0, column.word, font, words);
     }
     let rect = Rect::from_x_y_ranges(x, Rangef::new(bottom - COLUMN_HEAD, bottom));
     let response = ui.interact(
         rect,
-        ui.scope_id().with(("stage", column.head, column.symbol)),
+        ui.scope_id().with(("stage", shown.head, column.symbol)),
         Sense::click(),
     );
-    let name = format!("Stage {} {}", column.words, column.symbol);
+    let name = format!("Stage {} {}", column.word, column.symbol);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.clicked() {
-        view.commands.push(Command::SeekStage(column.stage));
+        view.commands.push(Command::SeekStage(shown.place));
     }
     focus_ring(ui, &response);
-    response.on_hover_text(column.equation);
+    response.on_hover_text(column.told());
 }
 
 /// True while rows are tall enough to be bars.
@@ -509,12 +453,10 @@ pub fn as_bars(axis: &Axis, view: &View<'_>) -> bool {
 }
 
 /// The largest value of a column, under it: on a scale of 0 to 1 small ones are hard to see.
-fn foot(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &View<'_>) {
-    let finite = column
-        .values
-        .iter()
-        .copied()
-        .filter(|value| value.is_finite());
+fn foot(ui: &Ui, x: Rangef, axis: &Axis, shown: &Shown<'_>, view: &View<'_>) {
+    let word = shown.column.word;
+    let finite = shown.values.iter().copied();
+    let finite = finite.filter(|value| value.is_finite());
     let Some(most) = finite.reduce(f32::max) else {
         return;
     };
@@ -531,64 +473,66 @@ fn foot(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &View<'_>) {
         .text(at, Align2::CENTER_TOP, &number, font, ink);
     let response = ui.interact(
         rect,
-        ui.scope_id().with(("foot", column.head, column.words)),
+        ui.scope_id().with(("foot", shown.head, word)),
         Sense::hover(),
     );
-    let label = story::head_label(view.recording(), column.head);
-    let words = format!("{label}, largest value of {}: {number}", column.words);
+    let label = story::head_label(view.recording(), shown.head);
+    let words = format!("{label}, largest value of {word}: {number}");
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
     response.on_hover_text(words);
 }
 
-fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mut View<'_>) {
-    let opacity = if view.player.reached(column.stage) {
+fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, shown: &Shown<'_>, view: &mut View<'_>) {
+    let (column, head, values) = (shown.column, shown.head, shown.values);
+    let opacity = if shown.place <= view.player.stage() {
         1.0
     } else {
         TO_COME
     };
-    let color = view.palette.head(column.head);
+    let color = view.palette.head(head);
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);
     if as_bars(axis, view) {
-        bars(ui, x, axis, column, color.gamma_multiply(opacity), view);
+        bars(ui, x, axis, shown, color.gamma_multiply(opacity), view);
     } else {
-        let slot = format!("{} of {}", column.symbol, column.head);
-        strip(ui, x, axis, column, opacity, &slot, view);
+        let slot = format!("{} of {head}", column.symbol);
+        strip(ui, x, axis, shown, opacity, &slot, view);
     }
     gaps(ui, x, axis, false, view);
     frame(ui, rect, view);
-    veil(ui, rect, column.values[0], view);
-    foot(ui, x, axis, column, view);
-    let label = story::head_label(view.recording(), column.head);
-    let name = format!("{label} {}", column.words);
-    let source = if column.computed && !is_absent(column.values[0]) {
+    veil(ui, rect, values[0], view);
+    foot(ui, x, axis, shown, view);
+    let label = story::head_label(view.recording(), head);
+    let name = format!("{label} {}", column.word);
+    let source = if shown.computed && !is_absent(values[0]) {
         computed(ui, rect, view);
         "\ncomputed from what was recorded"
     } else {
         ""
     };
-    let response = interact(ui, rect, &name, &format!("{}{source}", column.equation));
+    let response = interact(ui, rect, &name, &format!("{}{source}", column.told()));
     let row = pointer(&response).and_then(|at| axis.row_at(at.y));
-    stages_menu(&response, column.head, column.symbol, row, view);
+    stages_menu(&response, shown, row, view);
     if let Some(position) = pointer(&response)
         && let Some(row) = axis.row_at(position.y)
     {
         if response.clicked() {
             // The equations are those of the head looked at.
-            if column.head != view.focus {
-                view.commands.push(Command::Focus(column.head));
+            if head != view.focus {
+                view.commands.push(Command::Focus(head));
             }
             view.commands.push(Command::Select(Target::Row(row)));
         }
         *view.row = Some(row);
+        let sum = column.sum(&view.trace().heads[head], view.step(), row);
         *view.readout = Some(Readout {
             place: format!(
                 "{label}  step {}  row {row}  {}",
                 view.step(),
                 column.symbol
             ),
-            value: numbers::exact(column.values[row]),
-            meaning: format!("{}\n{}{source}", column.equation, sum(view, column, row)),
+            value: numbers::exact(values[row]),
+            meaning: format!("{}\n{sum}{source}", column.told()),
         });
     }
 }
@@ -596,67 +540,38 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, column: &Column<'_>, view: &mu
 /// The menu of a column: the weightings of its head at this step, stage beside stage.
 pub fn stages_menu(
     response: &egui::Response,
-    head: usize,
-    symbol: &str,
+    shown: &Shown<'_>,
     row: Option<usize>,
     view: &mut View<'_>,
 ) {
-    let Some(trace) = view.trace().heads.get(head) else {
-        return;
-    };
-    let stages = inspect::stages(trace, view.step());
-    let label = story::head_label(view.recording(), head);
-    let place = COLUMNS.iter().position(|(other, ..)| *other == symbol);
+    let all = columns_of(shown.head, view);
+    let label = story::head_label(view.recording(), shown.head);
+    let is_it = |other: &Shown<'_>| other.column.array == shown.column.array;
+    let place = all.iter().position(is_it);
+    let names: Vec<_> = all.iter().map(|other| other.column.array).collect();
     let sheet = Sheet {
         name: &format!("{label} at step {}", view.step()),
         lines: ("row", view.rows.total()),
-        columns: ("stage", stages.len()),
-        names: &inspect::STAGES,
-        value: &|row, stage| stages[stage][row],
+        columns: ("stage", names.len()),
+        names: &names,
+        value: &|row, stage| all[stage].values[row],
     };
     sheet.menu(response, row.zip(place), view.commands);
 }
 
-/// The equation of a stage with the numbers of this row.
-fn sum(view: &View<'_>, column: &Column<'_>, row: usize) -> String {
-    let (Some(head), t) = (view.trace().heads.get(column.head), view.step()) else {
-        return String::new();
-    };
-    let n = |value: f32| numbers::short(value, 4);
-    match column.symbol {
-        "wᵍ" => inspect::gate_sum(
-            head.gate[t],
-            head.content.row(t)[row],
-            head.previous_weighting(t)[row],
-        ),
-        "w\u{303}" => inspect::shift_sum(head, t, row),
-        "w" => format!(
-            "{}^{} over the sum of all rows",
-            n(head.shifted.row(t)[row]),
-            n(head.sharpening[t])
-        ),
-        _ => String::new(),
-    }
-}
-
 /// A bar per row: its length is the value.
-pub fn bars(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, color: Color32, view: &View<'_>) {
+pub fn bars(ui: &Ui, x: Rangef, axis: &Axis, shown: &Shown<'_>, color: Color32, view: &View<'_>) {
     let painter = ui.painter();
-    let zero = if column.signed { x.center() } else { x.min };
-    let full = if column.signed {
-        x.span() / 2.0
-    } else {
-        x.span()
-    };
-    if column.signed {
-        painter.vline(zero, rows_range(axis), view.palette.hairline());
+    let (signed, scale) = (shown.column.is_signed(), shown.scale(view));
+    if signed {
+        painter.vline(x.center(), rows_range(axis), view.palette.hairline());
     }
     let print = axis.height >= 13.0 && x.span() >= 38.0;
     for &row in view.rows.numbers() {
         let Some(place) = axis.place_of(row) else {
             continue;
         };
-        let value = column.values[row];
+        let value = shown.values[row];
         if is_absent(value) {
             continue;
         }
@@ -667,19 +582,11 @@ pub fn bars(ui: &Ui, x: Rangef, axis: &Axis, column: &Column<'_>, color: Color32
             painter.rect_filled(rect, 0.0, view.palette.non_finite);
             continue;
         }
-        // What is not nothing is at least a hairline.
-        let least = if value.abs() >= 0.001 { 1.0 } else { 0.0 };
-        let share = if column.signed {
-            value.abs().min(1.0)
-        } else {
-            view.weighting_scale.length(value)
-        };
-        let length = (share * full).max(least);
-        let end = zero + length.copysign(value);
-        let bar = Rect::from_x_y_ranges(Rangef::new(zero.min(end), zero.max(end)), y);
+        let [from, to] = scale.bar(value, x.span());
+        let bar = Rect::from_x_y_ranges(Rangef::new(x.min + from, x.min + to), y);
         painter.rect_filled(bar, 0.0, color);
         if print && value.abs() >= 0.005 {
-            cell_number(ui, x, place, value, column.signed, bar, color, view);
+            cell_number(ui, x, place, value, signed, bar, color, view);
         }
     }
 }
@@ -719,22 +626,18 @@ pub fn strip(
     ui: &Ui,
     x: Rangef,
     axis: &Axis,
-    column: &Column<'_>,
+    shown: &Shown<'_>,
     opacity: f32,
     slot: &str,
     view: &mut View<'_>,
 ) {
     let rows = view.rows.numbers();
-    let scale = if column.signed {
-        Scale::Signed(1.0)
-    } else {
-        view.weighting_scale
-    };
+    let scale = shown.scale(view);
     let grid = Grid {
         columns: 1,
         rows: rows.len(),
         scale,
-        value: &|_, index| column.values[rows[index]],
+        value: &|_, index| shown.values[rows[index]],
     };
     let version = (
         view.open.serial,

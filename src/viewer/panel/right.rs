@@ -4,6 +4,7 @@ use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec
 
 use super::View;
 use crate::figure::numbers;
+use crate::figure::stages::columns_of;
 use crate::model::HeadTrace;
 use crate::train::is_absent;
 use crate::viewer::command::Command;
@@ -23,23 +24,17 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     title(ui, head, view);
     let t = view.step();
     ui.spacing_mut().item_spacing.y = 2.0;
-    section(ui, "Content");
-    number(ui, "β", "key strength", &numbers::fixed(head.strength[t]));
-    equation(ui, view, "wᶜ = softmax(β · cos(k, M))", "(5, 6)");
-    section(ui, "Gate");
-    number(
-        ui,
-        "g",
-        "content against before",
-        &numbers::fixed(head.gate[t]),
-    );
-    equation(ui, view, "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁", "(7)");
-    section(ui, "Shift");
-    shift_ui(ui, view, head.shift.row(t));
-    equation(ui, view, "w\u{303}(i) = Σ wᵍ(j) · s(i − j)", "(8)");
-    section(ui, "Sharpen");
-    number(ui, "γ", "sharpening", &numbers::fixed(head.sharpening[t]));
-    equation(ui, view, "w = w\u{303}^γ / Σ w\u{303}^γ", "(9)");
+    for column in columns_of(head) {
+        let Some(scalar) = column.emits else { continue };
+        let mut title = column.word.to_owned();
+        title[..1].make_ascii_uppercase();
+        section(ui, &title);
+        match scalar.series(head) {
+            Some(series) => number(ui, scalar.symbol, scalar.words, &numbers::fixed(series[t])),
+            None => shift_ui(ui, view, head.shift.row(t)),
+        }
+        equation(ui, view, column.equation, column.number);
+    }
     section(ui, "Weighting");
     weighting_ui(ui, view, head);
 }
@@ -258,11 +253,16 @@ fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
 /// Where the weighting stands, and how sharp it is.
 fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let weighting = head.weighting.row(view.step());
-    let titles = ["row", "wₜ₋₁", "cos", "wᶜ", "wᵍ", "w\u{303}", "w"];
-    table_line(ui, &titles.map(str::to_owned), false, view);
-    let stages = inspect::stages(head, view.step());
+    let columns: Vec<_> = columns_of(head).collect();
+    let titles = std::iter::once("row").chain(columns.iter().map(|column| column.symbol));
+    let titles: Vec<_> = titles.map(str::to_owned).collect();
+    table_line(ui, &titles, false, view);
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|column| column.values(head, view.step()))
+        .collect();
     for row in inspect::heaviest(head, view.step(), ROWS) {
-        let weights = stages.map(|weights| numbers::cell(weights[row]));
+        let weights = columns.iter().map(|weights| numbers::cell(weights[row]));
         let cells: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
         let kept = view
             .selected

@@ -4,7 +4,7 @@ use egui::{Align2, Painter, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 
 use super::parts::{dashed, pointer, veil};
 use super::sheet::Sheet;
-use super::{Columns, LANE, RIBBON, View, heads, interact, scrub};
+use super::{Columns, LANE, RIBBON, View, interact, scrub};
 use crate::figure::Scalar;
 use crate::figure::numbers;
 use crate::train::is_absent;
@@ -192,7 +192,7 @@ fn scalar_ui(
     let now = scalar.values[view.step()];
     let (middle, ink) = (y.center(), palette.subdued);
     let at = pos2(columns.time.min - 8.0, middle);
-    let name = format!("{} {}", label, scalar.symbol);
+    let name = format!("{} {}", label, scalar.of.symbol);
     painter.text(at, Align2::RIGHT_CENTER, name, theme::text(11.0), ink);
     let at = pos2(columns.time.max + 8.0, middle);
     let used = painter.text(
@@ -204,7 +204,7 @@ fn scalar_ui(
     );
     let scale = format!(
         "{}, {} to {}",
-        scalar.words,
+        scalar.of.words,
         numbers::short(low, 0),
         numbers::short(high, 1)
     );
@@ -213,18 +213,19 @@ fn scalar_ui(
     let response = interact(ui, rect, &format!("{label} {scale}"), "over time");
     scrub(&response, columns, view);
     let cell = pointer(&response).map(|at| (columns.step_at(at.x, view.steps()), index));
+    let names: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
     let sheet = Sheet {
         name: &format!("{label} over time"),
         lines: ("step", view.steps()),
         columns: ("quantity", scalars.len()),
-        names: &heads::EMITTED,
+        names: &names,
         value: &|t, index| scalars[index].values[t],
     };
     sheet.menu(&response, cell, view.commands);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, view.steps());
         *view.readout = Some(Readout {
-            place: format!("{label}  step {step}  {}", scalar.symbol),
+            place: format!("{label}  step {step}  {}", scalar.of.symbol),
             value: numbers::exact(scalar.values[step]),
             meaning: scale,
         });

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::arrangement::Arrangement;
 use super::episode::{Open, Shown};
-use crate::figure::compare::{Common, Comparison as Figure, Named, Weighting};
-use crate::figure::{Options, head_label, head_named};
+use crate::figure::compare::{Common, Comparison as Figure, Named};
+use crate::figure::stages::{Column, weighting_at};
+use crate::figure::{Options, Stage, head_label, head_named};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::Trace;
-use crate::player::{Player, Stage};
+use crate::player::Player;
 use crate::viewer::files::Opened;
 
 /// Differences that may count as none, with what they are called; the usual one is the second.
@@ -199,8 +200,13 @@ impl Pair<'_> {
         self.found?.as_ref().ok()
     }
 
-    /// The pictures of both, for the head looked at on screen and its weighting at this stage.
-    pub fn picture(&self, options: Options, focus: usize, stage: Weighting) -> Option<Picture> {
+    /// The pictures of both, for the head looked at on screen, with this weighting of it.
+    pub fn picture(
+        &self,
+        options: Options,
+        focus: usize,
+        weighting: &'static Column,
+    ) -> Option<Picture> {
         let trace = &self.screen.shown.recording.trace;
         Some(Picture {
             sides: self.sides(),
@@ -208,7 +214,7 @@ impl Pair<'_> {
             differences: self.differences()?.clone(),
             options,
             head: head_label(trace, focus),
-            stage,
+            weighting,
             steps: trace.steps(),
             tolerance: self.tolerance,
             with_difference: self.difference,
@@ -224,7 +230,7 @@ pub struct Picture {
     differences: Arc<Differences>,
     options: Options,
     head: String,
-    stage: Weighting,
+    weighting: &'static Column,
     steps: usize,
     tolerance: f64,
     with_difference: bool,
@@ -247,43 +253,25 @@ impl Picture {
             &differences.common,
             self.options.clone(),
         )
-        .at(self.head.clone(), self.stage, self.steps)
+        .at(self.head.clone(), self.weighting, self.steps)
         .with_steps(&differences.steps, limit, first)
         .with_difference(self.with_difference)
     }
 }
 
 /// The weighting that is shown at a moment: while stages are walked through, that of the stage.
-pub fn shown_at(player: &Player) -> Weighting {
-    match player.stage().of_any_head() {
-        _ if player.whole_steps() => Weighting::Final,
-        Stage::Content => Weighting::Content,
-        Stage::Gate => Weighting::Gated,
-        Stage::Shift => Weighting::Shifted,
-        _ => Weighting::Final,
-    }
+pub fn shown_at(open: &Open, player: &Player) -> &'static Column {
+    let moment = open.stages.at(player.stage());
+    weighting_at((!player.whole_steps()).then_some(moment.stage))
 }
 
-/// The stage of the machine on screen in which an array is computed, and the head that it is of.
-pub fn moment_of(pair: &Pair<'_>, array: &str) -> (Stage, Option<usize>) {
-    let head = head_of(array, &pair.screen.shown.recording.trace);
-    let stage = stage_of(array);
-    let of_head = head.map(|head| pair.screen.stage_of(head, stage));
-    (of_head.unwrap_or(stage), head)
-}
-
-/// The stage in which an array is computed.
-fn stage_of(array: &str) -> Stage {
-    match array.rsplit('.').next().unwrap_or_default() {
-        "similarity" | "content" => Stage::Content,
-        "gated" => Stage::Gate,
-        "shifted" => Stage::Shift,
-        "weighting" => Stage::Sharpen,
-        "read" => Stage::Read,
-        "memory" => Stage::Add,
-        "output" | "loss" => Stage::Output,
-        _ => Stage::Controller,
-    }
+/// The stage of the machine on screen in which an array is computed, by its place, and the head that it is of.
+pub fn moment_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
+    let trace = &pair.screen.shown.recording.trace;
+    let head = head_of(array, trace);
+    let of = head.and_then(|head| trace.heads.get(head));
+    let place = pair.screen.stages.place(Stage::of_array(array), of);
+    (place.unwrap_or(0), head)
 }
 
 /// The head that an array is of.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
-use crate::figure::{Scalar, Scale, entropy, expected_shift, scalars};
+use crate::figure::{Scalar, Scale, Stages, scalars};
 use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::{Draw, HeadTrace, ModelConfig, Overrun};
-use crate::player::Stage;
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
 use crate::viewer::files::{Machine, OpenedTrace};
@@ -138,6 +137,14 @@ impl Wish {
     }
 }
 
+impl Shown {
+    /// True when the read heads see what was written in the same step.
+    fn writes_first(&self) -> bool {
+        let config = self.config.as_ref();
+        config.is_some_and(|config| config.order() == Order::WriteFirst)
+    }
+}
+
 /// An episode on screen with what the pictures need to know about it, worked out once.
 #[derive(Clone, Debug)]
 pub struct Open {
@@ -165,6 +172,8 @@ pub struct Open {
     pub overrun: Option<Overrun>,
     /// What was asked for; `None` for a trace that was opened.
     pub wish: Option<Wish>,
+    /// What a step consists of.
+    pub stages: Stages,
 }
 
 impl Open {
@@ -172,14 +181,13 @@ impl Open {
     pub fn new(shown: Shown, wish: Option<Wish>) -> Self {
         let trace = &shown.recording.trace;
         let heads = &trace.heads;
-        let total = heads.first().map_or(0, |head| head.initial.width());
         let vectors = heads
             .iter()
             .flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
         Self {
             serial: 0,
             touched: Arc::new(Rows::touched(&shown.recording)),
-            all: Arc::new(Rows::all(total)),
+            all: Arc::new(Rows::all(trace.memory_size()[0])),
             memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
             vector_scale: Scale::signed(vectors),
             state_scale: Scale::signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
@@ -192,6 +200,7 @@ impl Open {
             ),
             non_finite: not_finite(&shown.recording),
             overrun: trace.overrun(),
+            stages: Stages::of(trace, shown.writes_first()),
             wish,
             shown: Arc::new(shown),
         }
@@ -211,37 +220,7 @@ impl Open {
 
     /// True when the read heads see what was written in the same step.
     pub fn writes_first(&self) -> bool {
-        let config = self.shown.config.as_ref();
-        config.is_some_and(|config| config.order() == Order::WriteFirst)
-    }
-
-    /// What a step consists of, in the order in which this machine works.
-    pub fn stages(&self) -> &'static [Stage] {
-        if self.shown.recording.trace.heads.is_empty() {
-            &Stage::WITHOUT_HEADS
-        } else if self.writes_first() {
-            &Stage::WRITE_FIRST
-        } else {
-            &Stage::ALL
-        }
-    }
-
-    /// When this machine does for this head what others do in `stage`.
-    pub fn stage_of(&self, head: usize, stage: Stage) -> Stage {
-        let reads = |head: &HeadTrace<f32>| !head.is_write();
-        if self.writes_first()
-            && self
-                .shown
-                .recording
-                .trace
-                .heads
-                .get(head)
-                .is_some_and(reads)
-        {
-            stage.after_writing()
-        } else {
-            stage
-        }
+        self.shown.writes_first()
     }
 
     /// What it is called: its file, or its machine, length and seed.
@@ -287,17 +266,15 @@ impl Open {
 #[derive(Clone, Debug)]
 pub struct HeadLines {
     /// β, g, the rows it moves by on average, γ and the entropy of its weighting in bits, in every step.
-    pub scalars: [Scalar; 5],
+    pub scalars: Vec<Scalar>,
     /// How it moves, stretch by stretch.
     pub stretches: Vec<Stretch>,
 }
 
 impl HeadLines {
     fn of(head: &HeadTrace<f32>, steps: usize) -> Self {
-        let entropy = (0..steps).map(|t| entropy(head.weighting.row(t)));
-        let shift = (0..steps).map(|t| expected_shift(head, t));
         Self {
-            scalars: scalars(head, shift.collect(), entropy.collect()),
+            scalars: scalars(head, steps),
             stretches: events::stretches(head, steps),
         }
     }

@@ -1,5 +1,6 @@
 //! How the heads move through an episode, and where something changes.
 
+use crate::figure::stages::signed;
 use crate::figure::{head_label, peak};
 use crate::model::HeadTrace;
 use crate::train::{Recording, is_absent};
@@ -111,15 +112,6 @@ pub fn reach(head: &HeadTrace<f32>) -> usize {
     match head.shift.as_slice().first() {
         Some(&first) if is_absent(first) => usize::MAX,
         _ => head.shift.width() / 2,
-    }
-}
-
-/// A shift with its sign: −1, 0, +1.
-pub fn signed(shift: isize) -> String {
-    match shift {
-        0 => "0".to_owned(),
-        1.. => format!("+{shift}"),
-        _ => format!("−{}", shift.unsigned_abs()),
     }
 }
 

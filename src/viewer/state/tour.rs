@@ -1,6 +1,7 @@
 //! The guided tour: nine stops, each waits until the person has done something.
 
-use crate::player::{Player, Stage};
+use crate::figure::{Stage, Stages};
+use crate::player::Player;
 
 /// How far the tour is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,9 +108,12 @@ impl Tour {
     }
 
     /// Sets the scene.
-    pub fn prepare(self, player: &mut Player) {
+    pub fn prepare(self, player: &mut Player, stages: &Stages) {
         player.pause();
-        match (self.stop, self.before()) {
+        match (
+            self.stop,
+            self.before().and_then(|stage| stages.place(stage, None)),
+        ) {
             (0, _) => {
                 player.whole();
                 player.first();

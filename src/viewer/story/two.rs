@@ -136,7 +136,10 @@ pub fn first(pair: &Pair<'_>, found: &Comparison) -> String {
         ..
     } = first;
     let when = match first.step {
-        Some(step) => format!("at step {step}, stage {}", moment_of(pair, array).0.name()),
+        Some(step) => {
+            let at = pair.screen.stages.at(moment_of(pair, array).0);
+            format!("at step {step}, stage {}", at.name())
+        }
         None => "before the first step".to_owned(),
     };
     let [a, b] = [*a, *b].map(numbers::exact);

@@ -1,0 +1,107 @@
+//! Facts of a recording that window and figures show alike: what the memory holds inside a step, and where the heads
+//! stand.
+
+use super::stages::{Stages, columns_of};
+use super::{head_label, peak};
+use crate::model::Trace;
+
+/// The memory at a moment of a step: as the heads find it, after all erases, or after all adds.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryAt<'a> {
+    trace: &'a Trace,
+    step: usize,
+    rows: usize,
+    /// What was recorded, before or after the step.
+    values: &'a [f32],
+    erased: bool,
+    added: bool,
+}
+
+impl<'a> MemoryAt<'a> {
+    /// When the stage at `place` of a step has been.
+    pub fn new(trace: &'a Trace, stages: &Stages, step: usize, place: usize) -> Self {
+        use super::Stage::{Add, Erase};
+        let added = stages.reached(place, Add, None);
+        Self {
+            trace,
+            step,
+            rows: trace.memory_size()[0],
+            values: trace.memory_columns.row(step + usize::from(added)),
+            erased: stages.reached(place, Erase, None),
+            added,
+        }
+    }
+
+    /// The value in a row and a column.
+    pub fn value(&self, row: usize, column: usize) -> f32 {
+        let value = self.values[column * self.rows + row];
+        if self.added || !self.erased {
+            return value;
+        }
+        let writers = self.trace.heads.iter().filter(|head| head.is_write());
+        let kept = writers.map(|head| {
+            1.0 - head.weighting.row(self.step)[row] * head.erase.row(self.step)[column]
+        });
+        value * kept.product::<f32>()
+    }
+
+    /// Numbers in a row.
+    pub fn columns(&self) -> usize {
+        self.trace.memory_size()[1]
+    }
+
+    /// Distinguishes it from the other memories of the same episode.
+    pub fn id(&self) -> (usize, bool, bool) {
+        (self.step, self.erased, self.added)
+    }
+
+    /// Which memory it is, as a symbol and in words.
+    pub fn words(&self) -> (String, &'static str) {
+        let step = self.step;
+        match step.checked_sub(1) {
+            _ if self.added => (format!("M of step {step}"), "after writing"),
+            _ if self.erased => (format!("M of step {step}"), "after erasing"),
+            Some(before) => (format!("M of step {before}"), "as the heads find it"),
+            None => ("initial M".to_owned(), "as the heads find it"),
+        }
+    }
+}
+
+/// A head at a row of the memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadMark {
+    /// Which.
+    pub head: usize,
+    /// `R0`, `W1`.
+    pub label: String,
+    /// True for a write head.
+    pub is_write: bool,
+    /// Its heaviest row.
+    pub row: usize,
+    /// The weight there.
+    pub weight: f32,
+}
+
+/// Where a head is at a moment of a step: until it has addressed the memory, where it was in the step before.
+pub fn head_mark(
+    trace: &Trace,
+    stages: &Stages,
+    (step, place): (usize, usize),
+    head: usize,
+) -> Option<HeadMark> {
+    let of = trace.heads.get(head)?;
+    let last = columns_of(of).last()?;
+    let weighting = if stages.reached(place, last.stage, Some(of)) {
+        of.weighting.row(step)
+    } else {
+        of.previous_weighting(step)
+    };
+    let (row, weight) = peak(weighting)?;
+    Some(HeadMark {
+        head,
+        label: head_label(trace, head),
+        is_write: of.is_write(),
+        row,
+        weight,
+    })
+}

@@ -255,6 +255,25 @@ impl<R: Real> Trace<R> {
             .chain(heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index)))))
     }
 
+    /// Those that stand in files and have values for every step, in the order of the computation: the controller, what
+    /// the heads emit, their stages, which have a value for every row, the reads, the memory, the answer.
+    pub fn of_steps(&self) -> Vec<(Place, &'static ArraySpec, &Series<R>)> {
+        let turn = |place, spec: &ArraySpec| match (place, spec.name) {
+            (Place::Layer(_), _) => 0,
+            (Place::Head(_), "read") => 3,
+            (Place::Head(_), _) if spec.dims.contains(&"n") => 2,
+            (Place::Head(_), _) => 1,
+            (Place::Machine, "memory") => 4,
+            (Place::Machine, _) => 5,
+        };
+        let all = self.everything().filter(|(_, spec, series)| {
+            spec.is_in_files() && spec.dims[0].starts_with('t') && series.width() > 0
+        });
+        let mut all: Vec<_> = all.collect();
+        all.sort_by_key(|(place, spec, _)| turn(*place, spec));
+        all
+    }
+
     /// The series of this name, as it stands; `None` where the machine does not have it.
     pub fn series(&self, place: Place, array: &str) -> Option<&Series<R>> {
         let found = self
@@ -335,25 +354,14 @@ impl<R: Real> Trace<R> {
     /// The first array with a value that is not finite, by its name in files, and the step; in the order of the
     /// computation.
     pub fn first_not_finite(&self) -> Option<(String, usize)> {
-        let order = |place| match place {
-            Place::Layer(_) => 0,
-            Place::Head(_) => 1,
-            Place::Machine => 2,
-        };
-        let mut all: Vec<_> = self
-            .everything()
-            .filter(|(_, spec, _)| spec.is_in_files())
-            .collect();
-        all.sort_by_key(|(place, ..)| order(*place));
+        let all = self.of_steps();
         (0..self.steps()).find_map(|t| {
             let broken = all.iter().find(|(_, spec, series)| {
+                let is_memory = spec.name == "memory";
                 // The memory of a step is the one after it.
-                let row = if spec.name == "memory" { t + 1 } else { t };
-                let is_kept = spec.name == "memory" && self.memory_every == 1;
-                let is_there = spec.dims[0] == "t" || is_kept;
-                is_there
-                    && series.width() > 0
-                    && series.row(row).iter().any(|value| !value.is_finite())
+                let row = t + usize::from(is_memory);
+                let is_there = !is_memory || self.memory_every == 1;
+                is_there && series.row(row).iter().any(|value| !value.is_finite())
             });
             broken.map(|(place, spec, _)| (self.array_name(*place, spec), t))
         })

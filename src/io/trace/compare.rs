@@ -397,19 +397,6 @@ pub(super) fn asked(episode: &Episode, t: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// When an array is computed in a step: the controller, what the heads emit, their stages, which have a value for
-/// every row, the reads, the memory, the answer.
-fn turn(place: Place, spec: &ArraySpec) -> usize {
-    match (place, spec.name) {
-        (Place::Layer(_), _) => 0,
-        (Place::Head(_), "read") => 3,
-        (Place::Head(_), _) if spec.dims.contains(&"n") => 2,
-        (Place::Head(_), _) => 1,
-        (Place::Machine, "memory") => 4,
-        (Place::Machine, _) => 5,
-    }
-}
-
 /// What was asked in a step, what the machine computed, in the order of the computation, and what it cost.
 fn of_a_step(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
     let Recording {
@@ -418,15 +405,10 @@ fn of_a_step(side: Side<'_>, t: usize) -> Vec<Piece<'_>> {
         loss,
         ..
     } = side.recording;
-    let all = trace.everything().filter(|(_, spec, series)| {
-        let is_of_steps = spec.is_in_files() && spec.dims[0].starts_with('t');
-        is_of_steps && series.width() > 0 && spec.name != "input"
-    });
-    let mut all: Vec<_> = all.collect();
-    all.sort_by_key(|(place, spec, _)| turn(*place, spec));
     let mut pieces = asked(episode, t);
-    for array in all {
+    for array in trace.of_steps() {
         match array.1.name {
+            "input" => {}
             "memory" => pieces.extend(memory(side, trace, t + 1, Some(t))),
             _ => pieces.push(of_step(trace, array, t)),
         }

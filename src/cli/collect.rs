@@ -12,7 +12,7 @@ use crate::figure::curves::{Curve, learning_curves};
 use crate::io::measurement::Number;
 use crate::io::sweep::{Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json};
 use crate::io::{RunFolder, label, picture, weights};
-use crate::train::{Spread, UNSEEN_SEED, thin};
+use crate::train::{Redundancy, Spread, UNSEEN_SEED, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
 const MOST_POINTS: usize = 12;
@@ -122,6 +122,15 @@ impl Collect {
             Column::numbers("last", 8, |row| bits(median(row.1.last))),
             Column::numbers("after", 8, |row| bits(row.1.worst_after)),
         ];
+        let penalty = |run: &Run| run.experiment.training.redundancy != Redundancy::Off;
+        if settings
+            .iter()
+            .flat_map(|setting| &setting.runs)
+            .any(penalty)
+        {
+            let penalty = |row: &(_, Summary)| decimals(median(row.1.redundancy), 4);
+            columns.push(Column::numbers("redundancy", 0, penalty));
+        }
         if self.fresh.is_some() {
             let fresh_worst = |row: &(_, Summary)| bits(worst(row.1.fresh));
             columns.push(Column::numbers("fresh", 8, |row| bits(median(row.1.fresh))));

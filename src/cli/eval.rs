@@ -259,6 +259,11 @@ fn line(
     writeln!(out)
 }
 
+/// The redundancy of heads in a table.
+pub(super) fn redundancy(mean: Option<f64>) -> String {
+    mean.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.4}"))
+}
+
 /// Half the interval about the mean of the bits, in a table.
 pub(super) fn half_width(measured: &Measurement) -> String {
     let width = measured.half_width;

@@ -127,7 +127,7 @@ pub(super) fn check_size(
             format!("measuring {threads} episodes at a time, each of {size},")
         }
         Work::Training { batch: 1, .. } => format!("training on {size}"),
-        Work::Training { batch, threads } => {
+        Work::Training { batch, threads, .. } => {
             let s = if threads == 1 { "" } else { "s" };
             format!("training on {size}, in batches of {batch} on {threads} thread{s},")
         }

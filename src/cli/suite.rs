@@ -4,13 +4,13 @@
 
 use std::io::Write;
 
-use super::eval::{half_width, size};
+use super::eval::{half_width, redundancy, size};
 use super::machine;
 use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
 use crate::io::{Trained, paper, weights};
 use crate::task::Task;
-use crate::train::{Measurement, Part, Work, chance, optimum};
+use crate::train::{Measurement, Part, Redundancy, Work, chance, optimum};
 
 /// The most rows that a machine is measured on because those of its training were too few.
 const MOST_ROWS: usize = 1 << 14;
@@ -108,7 +108,7 @@ impl Suite<'_> {
         let names = cases.iter().map(|case| case.name.as_str());
         let sizes: Vec<String> = cases.iter().map(|case| size(&case.task)).collect();
         let sizes = sizes.iter().map(String::as_str);
-        let columns: Vec<Column<Line>> = vec![
+        let mut columns: Vec<Column<Line>> = vec![
             Column::words("machine", names, |line| line.name.clone()),
             Column::words("at", sizes, |line| line.size.clone()),
             Column::numbers("rows", 5, |line| match line.rows {
@@ -135,6 +135,12 @@ impl Suite<'_> {
             }),
             Column::words("paper", [], |line| line.paper.unwrap_or("-").to_owned()),
         ];
+        let penalty = |case: &Case| case.trained.experiment.training.redundancy != Redundancy::Off;
+        if cases.iter().any(penalty) {
+            columns.push(Column::numbers("redundancy", 0, |line| {
+                redundancy(line.measured.mean.redundancy)
+            }));
+        }
         let format = self.format;
         Table { columns, format }
     }

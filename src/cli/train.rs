@@ -16,7 +16,8 @@ use super::{
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
 use crate::model::Model;
 use crate::train::{
-    Diverged, Evaluation, HistoryPoint, Part, State, Trainer, TrainingConfig, Update, Work,
+    Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer, TrainingConfig, Update,
+    Work,
 };
 
 const EXAMPLES: &str = "\
@@ -24,6 +25,7 @@ Examples:
   tapescope train copy
   tapescope train copy --seed 7 --sequences 20000
   tapescope train copy --set model.memory.rows=64 --set training.optimizer.rate=3e-4
+  tapescope train associative_recall --set model.heads.read=2 --set training.redundancy.kind=read
   tapescope train mine.json --out runs/mine
   tapescope train --resume runs/mine                  go on with a run that was stopped
   tapescope train copy --from runs/mine --seed 8      begin with the weights of another run
@@ -33,7 +35,9 @@ The folder receives, as soon as they are known: weights.safetensors (the best by
 history.ntmlog.jsonl (the learning curve) and preset.json (the experiment with every default); and until \
 the run is finished checkpoint.safetensors, at most every ten seconds. A run that was stopped, with Ctrl-C or \
 in any other way, goes on with --resume, and ends in the same bits as one that never was. The same seed gives the \
-same weights, on any number of threads and every processor with fused multiply-add.";
+same weights, on any number of threads and every processor with fused multiply-add. With training.redundancy, heads \
+that attend to the same rows, or to many, cost: the redundancy that is told then is the mean of \
+‖A·Aᵀ − I‖² over the steps, 0 where each head is on one row of its own; a weight of 0 only measures it.";
 
 /// Train a machine; the best weights are on disk as soon as they are known.
 #[derive(Debug, Args)]
@@ -93,7 +97,7 @@ impl Train {
         progress.bar.finish_and_clear();
         if let Err(error) = result {
             return match error.downcast_ref() {
-                Some(why) => Err(diverged(&mut folder, why, &trainer.state)?.into()),
+                Some(why) => Err(diverged(&mut folder, why, &trainer)?.into()),
                 None => Err(error),
             };
         }
@@ -166,7 +170,11 @@ pub(super) fn check_size(
 ) -> anyhow::Result<()> {
     let task = &experiment.task;
     let batch = experiment.training.batch;
-    let work = Work::Training { batch, threads };
+    let work = Work::Training {
+        batch,
+        threads,
+        penalized: experiment.training.redundancy.heads(&experiment.model),
+    };
     let steps = format!("task.{}", task.measure().name());
     let parts = [
         (Part::Rows, "model.memory.rows"),
@@ -235,9 +243,13 @@ fn stopped(folder: &mut RunFolder, state: &State) -> anyhow::Result<Undone> {
 }
 
 /// What is left of a run that went wrong, once that is on the disk.
-fn diverged(folder: &mut RunFolder, diverged: &Diverged, state: &State) -> anyhow::Result<Undone> {
+fn diverged(
+    folder: &mut RunFolder,
+    diverged: &Diverged,
+    trainer: &Trainer,
+) -> anyhow::Result<Undone> {
     if !diverged.weights {
-        folder.save_best_or_last(state)?;
+        folder.save_best_or_last(&trainer.state)?;
     }
     let path = label(&folder.weights_path());
     let left = match folder.saved() {
@@ -247,8 +259,12 @@ fn diverged(folder: &mut RunFolder, diverged: &Diverged, state: &State) -> anyho
         }
         None => format!("the weights before it are in {path}"),
     };
+    let or_weight = match trainer.config.redundancy {
+        Redundancy::Off => "",
+        _ => " or training.redundancy.weight",
+    };
     Ok(Undone::Diverged(format!(
-        "{diverged}; {left}; a smaller training.optimizer.rate may help"
+        "{diverged}; {left}; a smaller training.optimizer.rate{or_weight} may help"
     )))
 }
 

@@ -200,7 +200,7 @@ mod tests {
                 .zip([f32::INFINITY, -0.0])
                 .for_each(|(to, value)| *to = value);
             state.since_validation.bits += 0.1 + 0.2;
-            state.since_validation.redundancy += 0.7;
+            state.since_validation.redundancy = f64::NEG_INFINITY;
             write(&path, &experiment, &state).unwrap();
             let (read_experiment, again) = read(&path).unwrap();
             assert_eq!(read_experiment, experiment);

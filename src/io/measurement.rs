@@ -106,7 +106,11 @@ struct EvaluationKeys {
     scored_bits: f64,
     #[serde(with = "number")]
     perfect: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "number::optional"
+    )]
     redundancy: Option<f64>,
 }
 
@@ -123,7 +127,11 @@ struct PointKeys {
     seconds: f64,
     #[serde(with = "number")]
     training_bits: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "number::optional"
+    )]
     training_redundancy: Option<f64>,
     #[serde(with = "EvaluationKeys")]
     validation: Evaluation,
@@ -140,7 +148,7 @@ struct SinceKeys {
     sequences: u64,
     #[serde(with = "number")]
     bits: f64,
-    #[serde(default)]
+    #[serde(default, with = "number")]
     redundancy: f64,
 }
 
@@ -166,6 +174,27 @@ mod number {
             })
         } else {
             to.serialize_f64(*value)
+        }
+    }
+
+    /// A number that may be missing.
+    pub(super) mod optional {
+        use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+        use super::super::Number;
+
+        #[expect(clippy::ref_option, reason = "serde asks for it")]
+        pub(in super::super) fn serialize<S: Serializer>(
+            value: &Option<f64>,
+            to: S,
+        ) -> Result<S::Ok, S::Error> {
+            value.map(Number).serialize(to)
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            from: D,
+        ) -> Result<Option<f64>, D::Error> {
+            Ok(Option::<Number>::deserialize(from)?.map(|number| number.0))
         }
     }
 
@@ -213,7 +242,7 @@ mod tests {
                 wrong_bits: 1.5,
                 scored_bits: 8.0,
                 perfect: 0.0,
-                redundancy: None,
+                redundancy: Some(f64::INFINITY),
             },
         };
         let line = file::json(&PointForm(point));

@@ -11,7 +11,7 @@ use super::state::compare::{Found, Picture, Sides};
 use super::state::episode::{Open, Request, Shown, Wish};
 use crate::figure::{self, Figure, Format, Motion};
 use crate::io::room;
-use crate::model::{Model, ModelConfig};
+use crate::model::{Draw, Model, ModelConfig};
 use crate::task::Task;
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
@@ -380,7 +380,12 @@ fn play(machine: &Model<f32>, task: &Task, wish: &Wish) -> Recording {
     if wish.flipped.is_empty() && wish.given.is_none() {
         return Recording::new(machine, task, wish.seed, 0);
     }
-    Recording::of(machine, task, wish.episode(task), None)
+    // The noise is still that of the seed.
+    let drawn = Some(Draw::of(wish.seed, 0));
+    Recording {
+        origin: None,
+        ..Recording::of(machine, task, wish.episode(task), drawn)
+    }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Kind for AppendedConfig {
         vec![
             Rule::new(reads, "weighting", &[(reads, "key"), (reads, "noise"), (all, "memory")], Size::Largest),
             Rule::new(reads, "read", &[(reads, "weighting"), (all, "memory")], Size::Memory),
-            Rule::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::One),
+            Rule::new(all, "memory", &[(Place::Head(1), "add"), (all, "memory.initial")], Size::Row),
         ]
     }
 }

@@ -45,11 +45,14 @@ impl<R> From<Draw> for Noise<'_, R> {
 }
 
 impl<R: Real> Trace<R> {
-    /// The noise that is drawn for an episode of this size, series after series.
+    /// The noise that is drawn for an episode of this size, series after series: each has a stream of its own, of
+    /// which a longer episode has more.
     pub fn drawn(&self, draw: Draw) -> impl Iterator<Item = Series<R>> {
-        // The episode itself is drawn from (seed, episode).
-        let mut stream = random(!draw.seed ^ draw.sample.rotate_left(32), draw.episode);
-        self.noise().map(move |(.., series)| {
+        // One after the other spread over all bits; the episode itself is drawn from (seed, episode).
+        let of_sample = random(!draw.seed, draw.sample).random();
+        let of_episode = random(of_sample, draw.episode).random();
+        self.noise().enumerate().map(move |(index, (.., series))| {
+            let mut stream = random(of_episode, index as u64);
             let mut drawn = series.clone();
             let next = || R::from_f64(uniform(stream.random()));
             drawn.as_mut_slice().fill_with(next);

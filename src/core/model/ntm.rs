@@ -95,7 +95,7 @@ impl NtmConfig {
     }
 
     /// True for one head of each kind that act at once: one pass over the memory serves both.
-    fn is_pair(&self) -> bool {
+    pub(super) fn is_pair(&self) -> bool {
         (self.read_heads, self.write_heads) == (1, 1) && !self.is_written_first()
     }
 
@@ -451,7 +451,9 @@ impl<R: Real> Ntm<'_, R> {
 /// Adds the gradients by the weightings of step `t` that do not come through what was done with them.
 fn add_upstream<R: Real>(weightings: &[Series<R>], t: usize, gradients: &mut [HeadGradient<R>]) {
     for (from, by) in weightings.iter().zip(gradients) {
-        add(&mut by.weighting[..], from.row(t));
+        if from.width() > 0 {
+            add(&mut by.weighting[..], from.row(t));
+        }
     }
 }
 

@@ -204,7 +204,7 @@ pub(super) fn follow<R: Real>(
         }
         (_, Order::WriteFirst) if head < config.read_heads => see(&mut heads[head..=head], after),
         // One head of each kind is one pass over the memory, with sums in its own order.
-        (Turns::Together, _) if rule.array == "read" && heads.len() == 2 => {
+        (Turns::Together, _) if rule.array == "read" && config.is_pair() => {
             memory::read_and_write(heads, t, before, &mut after.to_vec());
         }
         _ => see(&mut heads[head..=head], before),
@@ -321,6 +321,31 @@ mod tests {
         for (order, reads, writes) in heads {
             let (config, trace) = recorded(order, reads, writes);
             assert_eq!(again(&config, &trace), trace);
+        }
+    }
+
+    #[test]
+    fn nothing_but_what_follows_is_made_again() {
+        for (reads, writes) in [(2, 0), (0, 2), (1, 1), (2, 3)] {
+            for order in [Order::ReadFirst, Order::WriteFirst] {
+                let (config, honest) = recorded(order, reads, writes);
+                let conventions = Conventions::default();
+                for rule in config.rules(&conventions) {
+                    let mut trace = honest.clone();
+                    for array in trace
+                        .heads
+                        .iter_mut()
+                        .flat_map(|head| [&mut head.read, &mut head.content])
+                    {
+                        array.as_mut_slice().fill(0.5);
+                    }
+                    let mut kept = trace.clone();
+                    follow(&config, &conventions, &mut trace, &rule, 2);
+                    let made = trace.series(rule.place, rule.array).unwrap().clone();
+                    *kept.series_mut(rule.place, rule.array).unwrap() = made;
+                    assert_eq!(trace, kept, "{rule:?}");
+                }
+            }
         }
     }
 

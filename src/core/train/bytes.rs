@@ -38,6 +38,8 @@ pub enum Work {
         batch: usize,
         /// Threads for them.
         threads: usize,
+        /// Heads with a penalty on their weightings.
+        penalized: usize,
     },
 }
 
@@ -67,7 +69,17 @@ impl Demand {
         match self.work {
             Work::Recording => recording_bytes(config, steps),
             Work::Measuring { threads } => evaluation_bytes(config, steps, threads),
-            Work::Training { batch, threads } => training_bytes(config, steps, batch, threads),
+            Work::Training {
+                batch,
+                threads,
+                penalized,
+            } => {
+                let by_rows = (penalized * config.rows()) as u64;
+                let penalty = of_f32(by_rows.saturating_mul(steps as u64));
+                let tapes = threads.min(batch) * group_size(batch);
+                training_bytes(config, steps, batch, threads)
+                    .saturating_add(penalty.saturating_mul(tapes as u64))
+            }
         }
     }
 
@@ -76,7 +88,7 @@ impl Demand {
         match self.work {
             Work::Recording => 0,
             Work::Measuring { threads } => threads,
-            Work::Training { batch, threads } => threads.min(batch),
+            Work::Training { batch, threads, .. } => threads.min(batch),
         }
     }
 
@@ -119,7 +131,7 @@ pub fn recording_bytes(config: &ModelConfig, steps: usize) -> u64 {
     Trace::<f32>::bytes(config, steps, usize::MAX).saturating_add(episode_bytes(config, steps))
 }
 
-/// Bytes that [`super::evaluate`] takes for episodes of `steps` steps, as many at a time.
+/// Bytes that [`super::Exam::measure`] takes for episodes of `steps` steps, as many at a time.
 fn evaluation_bytes(config: &ModelConfig, steps: usize, at_a_time: usize) -> u64 {
     tape_bytes(config, steps)
         .saturating_mul(at_a_time as u64)
@@ -199,12 +211,17 @@ mod tests {
             Part::Batch,
             Part::Threads,
         ];
+        let training = |batch, threads| Work::Training {
+            batch,
+            threads,
+            penalized: 0,
+        };
         let blamed = |change: &dyn Fn(&mut Demand)| {
             let (batch, threads) = (1, 1);
             let mut demand = Demand {
                 config: NtmConfig::new(9, 8).into(),
                 steps: 41,
-                work: Work::Training { batch, threads },
+                work: training(batch, threads),
             };
             change(&mut demand);
             demand
@@ -241,7 +258,7 @@ mod tests {
         assert_eq!(found, Some(Part::Layers));
         let many = |demand: &mut Demand| {
             let (batch, threads) = (4096, 2);
-            demand.work = Work::Training { batch, threads };
+            demand.work = training(batch, threads);
         };
         assert_eq!(blamed(&many), Some(Part::Batch));
         let at_once = |demand: &mut Demand| demand.work = Work::Measuring { threads: 1000 };
@@ -255,6 +272,24 @@ mod tests {
         assert!(bytes(1, 1) > evaluation_bytes(&config, 2001, 1));
         assert_eq!(bytes(1, 1), bytes(1, 8));
         assert!(bytes(16, 4) > 10 * bytes(1, 1));
+        let with = |penalized| {
+            let (batch, threads) = (16, 4);
+            let work = Work::Training {
+                batch,
+                threads,
+                penalized,
+            };
+            let (config, steps) = (config.clone(), 2001);
+            let demand = Demand {
+                config,
+                steps,
+                work,
+            };
+            demand.bytes()
+        };
+        // A series [T, N] for each of sixteen episodes at a time.
+        assert_eq!(with(0), bytes(16, 4));
+        assert_eq!(with(2) - with(0), 16 * 2 * 2001 * 128 * 4);
         let gradients = bytes(4096, 4) - bytes(16, 4);
         assert_eq!(gradients, 1020 * 4 * config.shape().count());
     }

@@ -215,12 +215,12 @@ impl Keys for Redundancy {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("kind", Word(self), "the heads whose attending to the same rows, or to many, costs (Lin et al. 2017, equation 8)");
         if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
-            to.key("weight", Number(weight, &NOT_NEGATIVE), "of the mean of the penalty over the steps, beside the loss in nats; 0 only measures it");
+            to.key("weight", Number(weight, &WEIGHT), "of the mean of the penalty over the steps, beside the loss in nats; 0 only measures it");
         }
     }
 }
 
-const NOT_NEGATIVE: Rule = Rule {
-    allowed: "a number of 0 or more that 32 bits can hold",
-    holds: |value| value >= 0.0 && (value as f32).is_finite(),
+const WEIGHT: Rule = Rule {
+    allowed: "0 to 1000000",
+    holds: |value| (0.0..=1e6).contains(&value),
 };

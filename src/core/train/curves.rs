@@ -11,6 +11,8 @@ pub struct Outcome {
     pub worst_after: Option<f64>,
     /// The smallest validation.
     pub best: Option<f64>,
+    /// The redundancy of the heads there, where there is a penalty on it.
+    pub redundancy: Option<f64>,
     /// The last validation.
     pub last: Option<f64>,
 }
@@ -20,10 +22,12 @@ impl Outcome {
     pub fn of(points: &[HistoryPoint], threshold: f64) -> Self {
         let below = points.iter().position(|point| cost(point) < threshold);
         let after = below.map_or(&[][..], |first| &points[first + 1..]);
+        let best = points.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
         Self {
             first_below: below.map(|first| points[first]),
             worst_after: after.iter().map(cost).reduce(f64::max),
-            best: points.iter().map(cost).reduce(f64::min),
+            best: best.map(cost),
+            redundancy: best.and_then(|point| point.validation.redundancy),
             last: points.last().map(cost),
         }
     }

@@ -50,21 +50,17 @@ impl Recording {
         Self::of(machine, task, episode, Some(Draw::of(seed, index)))
     }
 
-    /// Runs another machine on the same episode, with the same noise where that was recorded.
-    pub fn again(&self, machine: &Model<f32>) -> Self {
+    /// Runs a machine of the same size on the same episode, with the noise that was recorded, or with that of its
+    /// origin. `None` where the noise is not known.
+    pub fn again(&self, machine: &Model<f32>) -> Option<Self> {
         let mut noise = self.trace.noise();
-        let noise = if noise.any(|(.., series)| is_unrecorded(series.as_slice())) {
-            self.origin.unwrap_or_default().into()
-        } else {
+        let noise = if noise.all(|(.., series)| !is_unrecorded(series.as_slice())) {
             Noise::Recorded(&self.trace)
+        } else {
+            self.origin?.into()
         };
-        Self::with_noise(
-            machine,
-            &self.task,
-            self.episode.clone(),
-            self.origin,
-            noise,
-        )
+        let (task, episode, origin) = (&self.task, self.episode.clone(), self.origin);
+        Some(Self::with_noise(machine, task, episode, origin, noise))
     }
 
     /// True when the values of an array of the trace format were recorded, or computed from what was.

@@ -4,8 +4,10 @@
 //! 4·(A·Aᵀ − I)·A. It is 0 only where every head is on one row of its own.
 
 use super::config::Redundancy;
-use crate::keys::{Choice, ConfigError};
-use crate::math::Real;
+use crate::keys::ConfigError;
+use crate::math::simd::kernel;
+use crate::math::softmax::dot;
+use crate::math::{Real, Series};
 use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};
 
 impl Redundancy {
@@ -14,6 +16,16 @@ impl Redundancy {
         match self {
             Self::Off => None,
             Self::Read(weight) | Self::Write(weight) | Self::Both(weight) => Some(weight),
+        }
+    }
+
+    /// How many heads of a machine share in it.
+    pub fn heads(self, config: &ModelConfig) -> usize {
+        match self {
+            Self::Off => 0,
+            Self::Read(_) => config.read_heads(),
+            Self::Write(_) => config.write_heads(),
+            Self::Both(_) => config.heads(),
         }
     }
 
@@ -32,72 +44,91 @@ impl Redundancy {
     /// # Errors
     /// There are none of this kind.
     pub fn fits(self, config: &ModelConfig) -> Result<(), ConfigError> {
-        let heads = match self {
-            Self::Off => return Ok(()),
-            Self::Read(_) => config.read_heads(),
-            Self::Write(_) => config.write_heads(),
-            Self::Both(_) => config.heads(),
+        let (found, missing, others) = match self {
+            Self::Read(_) => ("read", "read heads", config.write_heads()),
+            Self::Write(_) => ("write", "write heads", config.read_heads()),
+            Self::Off | Self::Both(_) => ("both", "heads", 0),
         };
-        ConfigError::unless(heads > 0, "redundancy.kind", self.word(), || {
-            "none, because the machine has no such heads".to_owned()
+        let is_right = self == Self::Off || self.heads(config) > 0;
+        ConfigError::unless(is_right, "redundancy.kind", found, || {
+            let others = if others > 0 {
+                " and the other kind"
+            } else {
+                ""
+            };
+            format!("`none`{others}, because the machine has no {missing}")
         })
     }
 
     /// The mean of P over the steps of an episode; `None` where it is off.
     pub fn mean<R: Real>(self, trace: &Trace<R>) -> Option<f64> {
         self.weight()?;
-        let all: Vec<_> = trace
-            .heads
-            .iter()
-            .filter(|head| self.counts(head))
-            .collect();
-        let pairs = || all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
-        let square = |value: R| (value * value).to_f64();
-        let of_step = |t| pairs().map(|(a, b)| square(product(a, b, t))).sum::<f64>();
-        let sum: f64 = (0..trace.steps()).map(of_step).sum();
-        Some(sum / trace.steps().max(1) as f64)
+        Some(self.sum(trace, R::ZERO, &mut []) / trace.steps().max(1) as f64)
     }
 
-    /// Sets the gradient of `scale` × its share of the loss by the weightings.
-    pub fn gradient<R: Real>(self, trace: &Trace<R>, scale: f64, upstream: &mut Upstream<R>) {
-        let Some(weight) = self.weight() else {
-            return;
-        };
-        let scale = R::from_f64(4.0 * scale * weight / trace.steps().max(1) as f64);
-        let pairs = trace.heads.iter().zip(&mut upstream.weightings);
-        let (all, mut by): (Vec<_>, Vec<_>) = pairs.filter(|(head, _)| self.counts(head)).unzip();
-        for (head, by) in all.iter().zip(&mut by) {
-            by.reshape(trace.steps(), head.weighting.width());
-        }
-        for t in 0..trace.steps() {
-            for (head, by) in all.iter().zip(&mut by) {
-                let by = by.row_mut(t);
-                by.fill(R::ZERO);
-                for other in &all {
-                    let product = scale * product(head, other, t);
-                    let pairs = by.iter_mut().zip(other.weighting.row(t));
-                    pairs.for_each(|(by, &w)| *by += product * w);
-                }
+    /// [`Redundancy::mean`]; and sets the gradient of `scale` × its share of the loss by the weightings.
+    pub fn gradient<R: Real>(
+        self,
+        trace: &Trace<R>,
+        scale: f64,
+        upstream: &mut Upstream<R>,
+    ) -> Option<f64> {
+        let (weight, steps) = (self.weight()?, trace.steps());
+        for (head, by) in trace.heads.iter().zip(&mut upstream.weightings) {
+            if self.counts(head) {
+                by.reshape(steps, head.weighting.width());
+                by.as_mut_slice().fill(R::ZERO);
             }
         }
+        let share = 4.0 * scale * weight / steps.max(1) as f64;
+        let sum = self.sum(trace, R::from_f64(share), &mut upstream.weightings);
+        Some(sum / steps.max(1) as f64)
+    }
+
+    /// Σ_t P_t; adds `scale`·(A·Aᵀ − I)·A to the gradients by the weightings, where there are any.
+    fn sum<R: Real>(self, trace: &Trace<R>, scale: R, by: &mut [Series<R>]) -> f64 {
+        let mut sum = 0.0;
+        for (j, other) in trace.heads.iter().enumerate() {
+            for (i, head) in trace.heads[..=j].iter().enumerate() {
+                if !self.counts(head) || !self.counts(other) {
+                    continue;
+                }
+                let (below, from) = by.split_at_mut(j.min(by.len()));
+                let by = match (below.get_mut(i), from.first_mut()) {
+                    (None, by) => [by, None],
+                    (first, second) => [first, second],
+                };
+                sum += pair(&head.weighting, &other.weighting, i == j, scale, by);
+            }
+        }
+        sum
     }
 }
 
-/// The element of A·Aᵀ − I in step `t` for two of the heads.
-fn product<R: Real>(head: &HeadTrace<R>, other: &HeadTrace<R>, t: usize) -> R {
-    let of_identity = if std::ptr::eq(head, other) {
-        R::ONE
-    } else {
-        R::ZERO
-    };
-    let pairs = head.weighting.row(t).iter().zip(other.weighting.row(t));
-    pairs.fold(R::ZERO, |sum, (&a, &b)| sum + a * b) - of_identity
+kernel! {
+    /// What a pair of heads adds to Σ P over the steps; adds to the gradients by the weightings of both. A head with
+    /// itself counts once and has one gradient.
+    fn pair<'a, R>(
+        simd; head: &'a Series<R>, other: &'a Series<R>, is_same: bool, scale: R, by: [Option<&'a mut Series<R>>; 2],
+    ) -> f64 {
+        let (mut sum, mut by) = (0.0, by);
+        for t in 0..head.steps() {
+            let (a, b) = (head.row(t), other.row(t));
+            let product = dot(simd, a, b) - if is_same { R::ONE } else { R::ZERO };
+            sum += (product * product).to_f64() * if is_same { 1.0 } else { 2.0 };
+            // The gradient by the one is made of the other.
+            for (by, from) in by.iter_mut().zip([b, a]) {
+                let to = by.iter_mut().flat_map(|by| by.row_mut(t));
+                to.zip(from).for_each(|(to, &w)| *to += scale * product * w);
+            }
+        }
+        sum
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::Series;
     use crate::math::check::{assert_gradient, random_vector};
     use crate::model::{Model, NtmConfig, Workspace};
 
@@ -127,7 +158,8 @@ mod tests {
             Redundancy::Both(0.7),
         ] {
             workspace.by.weightings.fill(Series::new(0));
-            penalty.gradient(&trace, 0.5, &mut workspace.by);
+            let mean = penalty.gradient(&trace, 0.5, &mut workspace.by);
+            assert_eq!(mean, penalty.mean(&trace));
             let found = trace.heads.iter().zip(&workspace.by.weightings);
             let found = found.flat_map(|(head, by)| match by.width() {
                 0 => vec![0.0; head.weighting.as_slice().len()],

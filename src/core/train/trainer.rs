@@ -127,9 +127,8 @@ impl Tape {
         for ((episode, _), ((trace, workspace), result)) in episodes.iter().zip(scored) {
             self.loss.resize(episode.steps(), 0.0);
             *result = score(episode, trace, &mut self.loss);
-            result.redundancy = redundancy.mean(trace);
             logit_gradient(episode, trace, scale, &mut workspace.by.logit);
-            redundancy.gradient(trace, f64::from(scale), &mut workspace.by);
+            result.redundancy = redundancy.gradient(trace, f64::from(scale), &mut workspace.by);
         }
         group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
             None
@@ -193,7 +192,8 @@ impl Trainer {
 
     /// Trains on the next batch, and validates when it is time.
     ///
-    /// The gradient is the mean over the batch of the derivative of the summed cross-entropy in nats. It
+    /// The gradient is the mean over the batch of the derivative of the summed cross-entropy in nats, and of the
+    /// penalty. It
     /// is summed in the order of the episodes: the result does not depend on the number of threads.
     ///
     /// # Errors

@@ -127,6 +127,9 @@ pub struct Summary {
     pub worst_after: Option<Number>,
     /// Best validations.
     pub best: Option<Pair>,
+    /// The redundancy of the heads at the best validation, where there is a penalty on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redundancy: Option<Pair>,
     /// The best weights on fresh episodes.
     pub fresh: Option<Pair>,
 }
@@ -161,6 +164,7 @@ impl Setting {
             last: of(|_, outcome| outcome.last),
             worst_after: of(|_, outcome| outcome.worst_after).map(|pair| pair.worst),
             best: of(|_, outcome| outcome.best),
+            redundancy: of(|_, outcome| outcome.redundancy),
             fresh: of(|run, _| run.fresh),
         }
     }

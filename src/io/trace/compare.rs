@@ -266,6 +266,7 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
         Some(layer) if layer.cell.width() > 0 => "lstm",
         _ => "feedforward",
     };
+    let drawn: usize = trace.noise().map(|(.., series)| series.width()).sum();
     let none = if heads.is_empty() { "none" } else { "" };
     vec![
         ("input channels", width("x")),
@@ -277,6 +278,7 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
         ("controller", kind.to_owned()),
         ("controller layers", trace.layers.len().to_string()),
         ("controller units", width("c")),
+        ("noise", drawn.to_string()),
     ]
 }
 

@@ -60,7 +60,7 @@ pub(super) struct AskedForm {
     params: Map<String, Value>,
     pub(super) seed: Option<String>,
     pub(super) episode: Option<String>,
-    sample: Option<String>,
+    pub(super) sample: Option<String>,
     /// Of this episode, as what follows.
     length: Option<usize>,
     items: Option<usize>,
@@ -117,7 +117,10 @@ impl AskedForm {
         Some(Draw {
             seed: number(&self.seed)?,
             episode: number(&self.episode)?,
-            sample: number(&self.sample).unwrap_or_default(),
+            sample: self
+                .sample
+                .as_ref()
+                .map_or(Some(0), |text| text.parse().ok())?,
         })
     }
 }

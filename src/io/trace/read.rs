@@ -349,6 +349,7 @@ fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
         ("task", form.task.name.clone()),
         ("seed", said(&form.task.seed)),
         ("episode", said(&form.task.episode)),
+        ("sample", said(&form.task.sample)),
         ("phases", phases.join(", ")),
         ("weights", said(&form.model.sha256)),
     ];

@@ -82,9 +82,13 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     let rules = trace.config.rules(&recording.conventions);
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
     let episode = episode.unwrap_or_else(|why| {
-        let asked = ["input", "target", "mask"].into_iter();
-        let asked = asked.filter(|array| is_recorded(recording, array));
-        unchecked.extend(asked.map(|array| (array.to_owned(), why.clone())));
+        let noise = recording.trace.noise();
+        let noise = noise.map(|(place, spec, _)| recording.trace.array_name(place, spec));
+        let asked = ["input", "target", "mask"].map(str::to_owned).into_iter();
+        let asked = asked
+            .chain(noise)
+            .filter(|array| is_recorded(recording, array));
+        unchecked.extend(asked.map(|array| (array, why.clone())));
         None
     });
     let mut check = Check {
@@ -133,6 +137,8 @@ pub fn replay(
         return Err(lines);
     }
     let again = recording.again(machine);
+    let again = again.ok_or("noise: neither recorded nor that of a seed".to_owned());
+    let again = again.map_err(|why| vec![why])?;
     let again = Side::of(&again, Some(&machine.config));
     compare(Side::from(trace), again, tolerance)
 }
@@ -267,7 +273,7 @@ impl Check<'_> {
             };
             let machine = self.trace.config.machine();
             machine.follow(&self.recording.conventions, again, rule, t);
-            if array == "memory" {
+            if rule.size == Size::Row {
                 self.memory(again, t);
             } else {
                 let of = |trace| part(trace, place, array, t);

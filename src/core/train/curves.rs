@@ -118,6 +118,16 @@ mod tests {
     }
 
     #[test]
+    fn the_redundancy_is_that_of_the_best_validation() {
+        let mut points = curve(&[(10, 5.0), (20, 0.5), (30, f64::NAN), (40, 2.0)]);
+        for (point, redundancy) in points.iter_mut().zip([0.1, 0.2, 0.3, 0.4]) {
+            point.validation.redundancy = Some(redundancy);
+        }
+        assert_eq!(Outcome::of(&points, 1.0).redundancy, Some(0.2));
+        assert_eq!(Outcome::of(&curve(&[(10, 5.0)]), 1.0).redundancy, None);
+    }
+
+    #[test]
     fn a_run_converges_relapses_and_ends() {
         let points = curve(&[(10, 5.0), (20, 0.05), (30, 2.0), (40, 0.01), (50, 0.02)]);
         let outcome = Outcome::of(&points, 0.1);

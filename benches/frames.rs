@@ -8,6 +8,7 @@ use std::time::Instant;
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2};
 use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
+use tapescope::viewer::command::{Play, Rows};
 use tapescope::viewer::{App, Command, Machine, NoFiles, Options};
 
 /// Frames measured of each kind.
@@ -72,11 +73,11 @@ fn measure(rows: usize, columns: usize, length: usize) {
     tapescope::viewer::dress(&ctx);
     let mut app = app(rows, columns, length);
     let steps = app.player.steps();
-    app.player.pause();
+    app.apply(&ctx, vec![Command::Play(Play::Toggle)]);
     let nowhere = pos2(5.0, 5.0);
     for (kind, command) in [
-        ("all rows", Some(Command::Fit)),
-        ("a window of them", Some(Command::ToggleFollow)),
+        ("all rows", Some(Command::Rows(Rows::Fit))),
+        ("a window of them", Some(Command::Rows(Rows::ToggleFollow))),
     ] {
         app.apply(&ctx, command.into_iter().collect());
         for _ in 0..5 {
@@ -86,7 +87,8 @@ fn measure(rows: usize, columns: usize, length: usize) {
         let still = (0..FRAMES).map(|_| frame(&ctx, &mut app, nowhere));
         report(&name("still"), &still.collect::<Vec<_>>());
         let moving = (0..FRAMES).map(|index| {
-            app.player.seek(index * steps / FRAMES);
+            let step = index * steps / FRAMES;
+            app.apply(&ctx, vec![Command::Play(Play::Seek(step))]);
             frame(&ctx, &mut app, nowhere)
         });
         report(&name("moving"), &moving.collect::<Vec<_>>());

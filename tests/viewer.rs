@@ -40,6 +40,9 @@ use tapescope::model::config::Order;
 use tapescope::model::{Model, NtmConfig, PlainConfig};
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
+use tapescope::viewer::command::{
+    Ask, Compare, Edit, Episode, File, Look, Play, Rows, Tour, Window,
+};
 use tapescope::viewer::{
     App, Arrangement, Asked, Beginning, Command, Disk, Export, Files, Machine, Opened, OpenedTrace,
     Options, Settings,
@@ -311,13 +314,33 @@ fn paused() -> Harness<'static, App> {
     paused_with(Arc::<Shelf>::default())
 }
 
+/// On the first episode of this machine.
+fn paused_on(machine: Machine) -> Harness<'static, App> {
+    paused_in(Options {
+        machines: vec![machine],
+        ..options(Arc::<Shelf>::default())
+    })
+}
+
 fn paused_with(files: Arc<dyn Files>) -> Harness<'static, App> {
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options(files));
+    paused_in(options(files))
+}
+
+fn paused_in(options: Options) -> Harness<'static, App> {
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
     harness.get_by_label("Pause").click();
     harness.run_steps(2);
-    harness.state_mut().player.first();
-    harness.run_steps(1);
+    act(&mut harness, Command::Play(Play::First));
     harness
+}
+
+/// A machine with many rows.
+fn big() -> Machine {
+    let big = machine("big", 5);
+    Machine {
+        ntm: small(&big.task, 4096, 5),
+        ..big
+    }
 }
 
 fn click(harness: &mut Harness<'_, App>, label: &str) {
@@ -367,7 +390,7 @@ fn stage(harness: &Harness<'_, App>) -> String {
 fn to_stage(harness: &mut Harness<'_, App>, name: &str) {
     let stages = &harness.state().session.open.as_ref().unwrap().stages;
     let place = stages.iter().position(|at| at.name() == name).unwrap();
-    act(harness, Command::SeekStage(place));
+    act(harness, Command::Play(Play::SeekStage(place)));
 }
 
 fn step(harness: &Harness<'_, App>) -> usize {
@@ -454,11 +477,11 @@ fn every_transport_key_does_what_the_list_says() {
         tapescope::player::Loop::All
     );
     press(&mut harness, Key::Num1);
-    assert_eq!(harness.state().focus, 0);
+    assert_eq!(harness.state().sight.focus, 0);
     press(&mut harness, Key::Num2);
-    assert_eq!(harness.state().focus, 1);
+    assert_eq!(harness.state().sight.focus, 1);
     press(&mut harness, Key::Num9);
-    assert_eq!(harness.state().focus, 1);
+    assert_eq!(harness.state().sight.focus, 1);
     press(&mut harness, Key::Space);
     assert!(harness.state().player.playing());
 }
@@ -498,7 +521,7 @@ fn a_wish_records_another_episode() {
     assert_eq!(harness.state().player.steps(), 3 + 1 + 9 + 1);
     click(&mut harness, "More: Repeats");
     assert_eq!(harness.state().player.steps(), 3 + 1 + 12 + 1);
-    act(&mut harness, Command::MemoryRows(64));
+    act(&mut harness, Command::Episode(Episode::Rows(64)));
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.heads[0].initial.width(), 64);
 }
@@ -657,16 +680,16 @@ fn values_that_are_not_finite_are_counted_and_drawn() {
 #[test]
 fn a_length_is_taken_as_typed_or_its_limit_is_said() {
     let mut harness = paused();
-    act(&mut harness, Command::Size(1500));
+    act(&mut harness, Command::Episode(Episode::Size(1500)));
     assert_eq!(harness.state().player.steps(), 3001);
     assert!(harness.query_by_label("Note").is_none());
     let shapes = harness.output().shapes.len();
     assert!(shapes < 6000, "{shapes} shapes");
-    act(&mut harness, Command::Size(5000));
+    act(&mut harness, Command::Episode(Episode::Size(5000)));
     assert_eq!(harness.state().session.wish.size, 2000);
     harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
-    act(&mut harness, Command::Machine(1));
-    act(&mut harness, Command::Repeats(0));
+    act(&mut harness, Command::Episode(Episode::Machine(1)));
+    act(&mut harness, Command::Episode(Episode::Repeats(0)));
     harness.get_by_label("Repeats 0 became 1: here it can be 1 to 200.");
 }
 
@@ -722,7 +745,7 @@ fn messages_leave_the_vectors_of_the_step_alone() {
     for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
         let mut harness = window_of(size, Arc::default());
         for path in ["nowhere.json", "nowhere.json", "other.safetensors"] {
-            act(&mut harness, Command::Open(path.into()));
+            act(&mut harness, Command::File(File::Open(path.into())));
         }
         harness.run_steps(3);
         assert_eq!(harness.get_all_by_label("Dismiss").count(), 2);
@@ -746,15 +769,15 @@ fn small_weights_are_printed_and_strips_are_named() {
     harness.get_by_label("± scales: largest value, fixed for this episode");
     let words = "colour strips: too many rows for bars";
     assert!(harness.query_by_label(words).is_none());
-    act(&mut harness, Command::MemoryRows(512));
-    act(&mut harness, Command::Fit);
+    act(&mut harness, Command::Episode(Episode::Rows(512)));
+    act(&mut harness, Command::Rows(Rows::Fit));
     harness.get_by_label(words);
 }
 
 #[test]
 fn an_opened_trace_is_described_by_itself() {
     let mut harness = paused();
-    act(&mut harness, Command::Size(40));
+    act(&mut harness, Command::Episode(Episode::Size(40)));
     open(&mut harness, "theirs.ntmtrace.json");
     let length = {
         let open = harness.state().session.open.as_ref().unwrap();
@@ -890,18 +913,18 @@ fn two_heads_are_expanded_and_all_shown_alike() {
     harness.get_by_label_contains("W0 sharpen: ");
     harness.get_by_label_contains("W0 moves: row ");
     assert!(harness.query_by_label_contains("R0 sharpen: ").is_none());
-    act(&mut harness, Command::Pin(0));
+    act(&mut harness, Command::Look(Look::Pin(0)));
     harness.get_by_label_contains("R0 sharpen: ");
     harness.get_by_label_contains("W0 sharpen: ");
     harness.get_by_label_contains("W1 now: ");
     // Looking at the pinned head exchanges the two.
     press(&mut harness, Key::Num1);
     assert_eq!(
-        (harness.state().focus, harness.state().pinned),
+        (harness.state().sight.focus, harness.state().sight.pinned),
         (0, Some(2))
     );
-    act(&mut harness, Command::Pin(2));
-    assert_eq!(harness.state().pinned, None);
+    act(&mut harness, Command::Look(Look::Pin(2)));
+    assert_eq!(harness.state().sight.pinned, None);
     press(&mut harness, Key::Num0);
     harness.get_by_label("FINAL WEIGHTING OF ALL 4 HEADS");
     assert!(harness.query_by_label_contains("R0 sharpen: ").is_none());
@@ -911,7 +934,7 @@ fn two_heads_are_expanded_and_all_shown_alike() {
     }
     click(&mut harness, "Sign of W1");
     assert_eq!(
-        (harness.state().focus, harness.state().all_heads),
+        (harness.state().sight.focus, harness.state().sight.all_heads),
         (3, false)
     );
 }
@@ -922,9 +945,9 @@ fn many_heads_are_thumbnails_to_choose_from() {
     let thumbnails = harness.get_all_by_label_contains("thumbnail of ");
     assert_eq!(thumbnails.count(), 15);
     click(&mut harness, "thumbnail of R3: memory rows over time");
-    assert_eq!(harness.state().focus, 3);
+    assert_eq!(harness.state().sight.focus, 3);
     // A second head is not expanded where it could not be read.
-    act(&mut harness, Command::Pin(9));
+    act(&mut harness, Command::Look(Look::Pin(9)));
     harness.set_size(Vec2::new(700.0, 600.0));
     harness.run_steps(2);
     harness.get_by_label("R3  NO ROOM FOR W1 BESIDE IT");
@@ -933,7 +956,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
 #[test]
 fn whatever_is_clicked_has_a_card() {
     let mut harness = paused();
-    act(&mut harness, Command::Seek(8));
+    act(&mut harness, Command::Play(Play::Seek(8)));
     for (picture, title) in [
         ("W0 key k: at this step", "W0 key k column "),
         ("W0 erase e: at this step", "W0 erase e column "),
@@ -1032,7 +1055,7 @@ fn the_input_is_edited_by_keys_and_clicks() {
     assert_eq!(after, (1.0 - before.0, 1.0 - before.1));
     harness.get_by_label("1 bit differs from what the seed draws");
     // The same weights see the same bits on other rows.
-    act(&mut harness, Command::MemoryRows(64));
+    act(&mut harness, Command::Episode(Episode::Rows(64)));
     assert_eq!(input(&harness, 2, 1), after);
     click(
         &mut harness,
@@ -1041,8 +1064,8 @@ fn the_input_is_edited_by_keys_and_clicks() {
     harness.get_by_label("Only the bits that the task shows can be changed.");
     press(&mut harness, Key::Escape);
     press(&mut harness, Key::ArrowRight);
-    assert!(harness.state().mark.is_none());
-    act(&mut harness, Command::NextSeed);
+    assert!(harness.state().editing.mark.is_none());
+    act(&mut harness, Command::Episode(Episode::NextSeed));
     assert!(harness.state().session.wish.flipped.is_empty());
 }
 
@@ -1090,11 +1113,7 @@ fn a_window_without_machines_says_what_to_do() {
 
 #[test]
 fn a_large_memory_costs_little_per_frame() {
-    let mut harness = paused();
-    let task = harness.state().session.machines[0].task.clone();
-    let mut big = machine("big", 5);
-    big.ntm = small(&task, 4096, 5);
-    harness.state_mut().session.add(big);
+    let mut harness = paused_on(big());
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     press(&mut harness, Key::Z);
     harness.run_steps(2);
@@ -1115,37 +1134,33 @@ fn a_large_memory_costs_little_per_frame() {
 
 #[test]
 fn some_of_many_rows_scroll_follow_and_are_selected() {
-    let mut harness = paused();
-    let task = harness.state().session.machines[0].task.clone();
-    let mut big = machine("big", 5);
-    big.ntm = small(&task, 4096, 5);
-    harness.state_mut().session.add(big);
+    let mut harness = paused_on(big());
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     press(&mut harness, Key::Z);
     let map = "all rows: drag to move the rows on screen";
     assert!(harness.query_by_label(map).is_none());
     press(&mut harness, Key::F);
     harness.get_by_label(map);
-    assert!(harness.state().zoom.follow);
-    act(&mut harness, Command::ScrollRows(1000.0));
-    assert!(!harness.state().zoom.follow);
-    assert!(harness.state().zoom.first >= 1000);
-    act(&mut harness, Command::CentreRow(2000));
-    let first = harness.state().zoom.first;
+    assert!(harness.state().sight.zoom.follow);
+    act(&mut harness, Command::Rows(Rows::Scroll(1000.0)));
+    assert!(!harness.state().sight.zoom.follow);
+    assert!(harness.state().sight.zoom.first >= 1000);
+    act(&mut harness, Command::Rows(Rows::Centre(2000)));
+    let first = harness.state().sight.zoom.first;
     assert!((1900..2000).contains(&first), "{first}");
     // The selection walks round the end and is brought on screen.
     act(
         &mut harness,
-        Command::Select(tapescope::viewer::Target::Row(4095)),
+        Command::Look(Look::Select(tapescope::viewer::Target::Row(4095))),
     );
     press(&mut harness, Key::ArrowDown);
     assert_eq!(harness.state().card().unwrap().title, "W0 row 0");
-    assert_eq!(harness.state().zoom.first, 0);
+    assert_eq!(harness.state().sight.zoom.first, 0);
     press(&mut harness, Key::ArrowUp);
     assert_eq!(harness.state().card().unwrap().title, "W0 row 4095");
-    let height = harness.state().zoom.height.unwrap();
+    let height = harness.state().sight.zoom.height.unwrap();
     press(&mut harness, Key::Plus);
-    assert!(harness.state().zoom.height.unwrap() > height);
+    assert!(harness.state().sight.zoom.height.unwrap() > height);
     press(&mut harness, Key::N);
     harness.get_by_label("log scale, 1e−6 to 1");
     for _ in 0..6 {
@@ -1161,22 +1176,22 @@ fn a_saved_trace_opens_as_it_was_recorded() {
     let mut harness = paused_with(Arc::new(Disk));
     let status = harness.state().status();
     let shown = harness.state().session.open.as_ref().unwrap().shown.clone();
-    act(&mut harness, Command::Save(path.clone()));
+    act(&mut harness, Command::File(File::Save(path.clone())));
     harness.get_by_label(&format!("The trace is in {}.", path.display()));
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    act(&mut harness, Command::Open(path.clone()));
+    act(&mut harness, Command::File(File::Open(path.clone())));
     let opened = harness.state().session.open.as_ref().unwrap().shown.clone();
     assert!(opened.machine.is_none() && opened.file.is_some());
     assert_eq!(opened.recording.trace.heads, shown.recording.trace.heads);
     assert_eq!(harness.state().status(), status);
     // What came from a file can be saved again, byte for byte.
     let again = folder.path().join("again.ntmtrace.json");
-    act(&mut harness, Command::Save(again.clone()));
+    act(&mut harness, Command::File(File::Save(again.clone())));
     assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap());
     // A file that is no trace leaves everything as it is.
     let broken = folder.path().join("broken.ntmtrace.json");
     std::fs::write(&broken, "{\"format\": 3}").unwrap();
-    act(&mut harness, Command::Open(broken));
+    act(&mut harness, Command::File(File::Open(broken)));
     harness.get_by_label("Not done");
     assert_eq!(harness.state().status(), status);
 }
@@ -1207,15 +1222,15 @@ fn a_machine_asked_for_by_name_is_shown_first() {
 #[test]
 fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
     let mut harness = paused();
-    act(&mut harness, Command::Size(200));
+    act(&mut harness, Command::Episode(Episode::Size(200)));
     let before = harness.state().status();
-    act(&mut harness, Command::MemoryRows(1 << 20));
+    act(&mut harness, Command::Episode(Episode::Rows(1 << 20)));
     harness.get_by_label("Not done");
     assert_eq!(harness.state().status(), before);
     // What is asked for is again what is on screen.
     let wish = &harness.state().session.wish;
     assert_eq!((wish.rows, wish.size), (16, 200));
-    act(&mut harness, Command::NextSeed);
+    act(&mut harness, Command::Episode(Episode::NextSeed));
     assert_ne!(harness.state().status(), before);
     let wish = &harness.state().session.wish;
     assert_eq!((wish.rows, wish.size, wish.seed), (16, 200, 2));
@@ -1234,7 +1249,7 @@ fn a_first_machine_too_large_to_record_is_refused_once() {
     assert!(harness.state().session.open.is_none());
     harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
     // With fewer rows it can be shown.
-    act(&mut harness, Command::MemoryRows(64));
+    act(&mut harness, Command::Episode(Episode::Rows(64)));
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.heads[0].initial.width(), 64);
 }
@@ -1289,7 +1304,7 @@ fn a_task_with_items_says_items() {
     click(&mut harness, "More: Items");
     harness.get_by_label("beyond training: trained on 2 to 4 items");
     assert_eq!(harness.state().session.wish.size, 5);
-    act(&mut harness, Command::Size(1));
+    act(&mut harness, Command::Episode(Episode::Size(1)));
     harness.get_by_label("Items 1 became 2: here it can be 2 to 2000.");
     assert_eq!(
         harness.state().session.title(),
@@ -1299,7 +1314,7 @@ fn a_task_with_items_says_items() {
         harness.state().session.file_name(),
         "associative_recall-items2-seed1.ntmtrace.json"
     );
-    act(&mut harness, Command::Machine(1));
+    act(&mut harness, Command::Episode(Episode::Machine(1)));
     harness.get_by_label("trained on length 20");
     assert_eq!(harness.state().player.steps(), 20);
     harness.get_by_label("More: Length");
@@ -1416,7 +1431,7 @@ fn a_row_is_told_by_its_equations() {
     press(&mut harness, Key::Num2);
     act(
         &mut harness,
-        Command::Select(tapescope::viewer::Target::Row(3)),
+        Command::Look(Look::Select(tapescope::viewer::Target::Row(3))),
     );
     harness.get_by_label("W0 row 3");
     let (open, step) = (
@@ -1463,7 +1478,7 @@ fn the_table_is_copied() {
     harness.get_by_label("16 rows, 7 columns are copied as TSV.");
     act(
         &mut harness,
-        Command::Select(tapescope::viewer::Target::Step),
+        Command::Look(Look::Select(tapescope::viewer::Target::Step)),
     );
     harness.get_by_label("Copy NumPy").click();
     harness.run_steps(1);
@@ -1479,9 +1494,9 @@ fn the_table_is_copied() {
 #[test]
 fn a_part_of_the_episode_can_be_looped() {
     let mut harness = paused();
-    act(&mut harness, Command::Seek(3));
+    act(&mut harness, Command::Play(Play::Seek(3)));
     press(&mut harness, Key::I);
-    act(&mut harness, Command::Seek(4));
+    act(&mut harness, Command::Play(Play::Seek(4)));
     press(&mut harness, Key::O);
     harness.get_by_label("loop from step 3 to step 4");
     press(&mut harness, Key::Space);
@@ -1573,7 +1588,7 @@ fn the_figure_is_saved_as_its_name_says() {
     let mut harness = paused_with(Arc::new(Disk));
     let path = |name: &str| folder.path().join(name);
     for name in ["figure.svg", "figure.png", "figure.gif"] {
-        act(&mut harness, Command::Save(path(name)));
+        act(&mut harness, Command::File(File::Save(path(name))));
     }
     let read = |name: &str| std::fs::read(path(name)).unwrap();
     assert!(read("figure.svg").starts_with(b"<svg "));
@@ -1581,7 +1596,7 @@ fn the_figure_is_saved_as_its_name_says() {
     assert!(read("figure.gif").starts_with(b"GIF89a"));
     let debug = read("figure.svg");
     press(&mut harness, Key::V);
-    act(&mut harness, Command::Save(path("figure.svg")));
+    act(&mut harness, Command::File(File::Save(path("figure.svg"))));
     assert_ne!(read("figure.svg"), debug, "what is on screen is saved");
     let said = harness.query_all_by_label_contains("The figure is in");
     assert!(said.count() > 0);
@@ -1611,7 +1626,7 @@ fn the_keys_for_figures_suggest_a_name() {
 fn what_was_not_recorded_is_said_and_not_guessed() {
     let mut harness = paused();
     open(&mut harness, "weightings.json");
-    act(&mut harness, Command::LastStep);
+    act(&mut harness, Command::Play(Play::Last));
     harness.run_steps(3);
     let state = harness.state();
     assert_eq!(state.session.open.as_ref().unwrap().non_finite, 0);
@@ -1670,7 +1685,7 @@ fn the_list_of_events_goes_to_their_steps() {
 #[test]
 fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
     let mut harness = paused();
-    act(&mut harness, Command::NextLayout);
+    act(&mut harness, Command::Look(Look::NextLayout));
     let mut click_in = |picture: &str| {
         let picture = harness.get_by_label_contains(picture).rect();
         let place = picture.left_top() + Vec2::new(picture.width() * 0.5, picture.height() * 0.3);
@@ -1703,6 +1718,6 @@ fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
 fn a_new_episode_beside_a_trace_says_whose_it_is() {
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::NextSeed);
+    act(&mut harness, Command::Episode(Episode::NextSeed));
     harness.get_by_label_contains("A new episode of the machine Copy first");
 }

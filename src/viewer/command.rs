@@ -1,5 +1,5 @@
-//! Everything that can be asked of the window. Keys, buttons and tests speak the same commands; one
-//! place applies them ([`super::App::apply`]).
+//! Everything that can be asked of the window, by what it concerns. Keys, buttons, dialogs, the worker and
+//! tests speak the same commands; one place applies them ([`super::State::apply`]).
 
 use std::path::PathBuf;
 
@@ -7,13 +7,41 @@ use super::files::Aim;
 use super::inspect::Form;
 use super::state::settings::Theme;
 use super::state::target::Target;
+use super::state::work::Outcome;
 use crate::figure::Map;
 
-/// A wish of the person in front of the window.
+/// A wish of the person in front of the window, or news for it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
+    /// About time.
+    Play(Play),
+    /// About what is looked at, and how.
+    Look(Look),
+    /// About the rows on screen.
+    Rows(Rows),
+    /// About which episode is on screen.
+    Episode(Episode),
+    /// About changes by hand.
+    Edit(Edit),
+    /// About two episodes.
+    Compare(Compare),
+    /// About files, and what is taken along.
+    File(File),
+    /// About dialogs.
+    Ask(Ask),
+    /// About the window itself.
+    Window(Window),
+    /// About the tour.
+    Tour(Tour),
+    /// What the worker has done.
+    Done(Outcome),
+}
+
+/// Time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Play {
     /// Play or pause; play at the end starts over.
-    TogglePlay,
+    Toggle,
     /// One step forward.
     NextStep,
     /// One step back.
@@ -27,9 +55,9 @@ pub enum Command {
     /// The stage before.
     PreviousStage,
     /// The first step.
-    FirstStep,
+    First,
     /// The last step.
-    LastStep,
+    Last,
     /// Twice the speed.
     Faster,
     /// Half the speed.
@@ -48,63 +76,109 @@ pub enum Command {
     NextEvent,
     /// Go to where something changed before.
     PreviousEvent,
+    /// Go to a step.
+    Seek(usize),
+    /// Go to a stage of the current step.
+    SeekStage(usize),
+    /// So many seconds have passed.
+    Pass(f32),
+}
+
+/// What is looked at, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
     /// Look at this head.
     Focus(usize),
     /// Expand this head beside the one looked at, or let go of it.
     Pin(usize),
     /// The final weightings of all heads, or one head with its stages.
     AllHeads,
+    /// Weightings by their value, or by its logarithm.
+    NextScale,
+    /// Another arrangement of the pictures.
+    NextLayout,
+    /// Keep this in view, in numbers.
+    Select(Target),
+    /// Keep nothing in view.
+    Deselect,
+}
+
+/// The rows on screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rows {
     /// The touched rows only, or all.
     ToggleTouched,
     /// All rows, fitted to the window.
     Fit,
     /// Taller rows.
-    RowsTaller,
+    Taller,
     /// Lower rows.
-    RowsLower,
+    Lower,
     /// The rows on screen keep to the head looked at.
     ToggleFollow,
     /// Select the next row.
-    NextRow,
+    Next,
     /// Select the row before.
-    PreviousRow,
+    Previous,
     /// Select the next row as well.
     ExtendDown,
     /// Select the row before as well.
     ExtendUp,
     /// Move the rows on screen by so many.
-    ScrollRows(f32),
+    Scroll(f32),
     /// Bring this row, by its place among those shown, to the middle.
-    CentreRow(usize),
-    /// Weightings by their value, or by its logarithm.
-    NextScale,
+    Centre(usize),
+}
+
+/// Which episode is on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Episode {
     /// The same episode again, from its first step.
     Restart,
     /// The episode of the next seed.
     NextSeed,
-    /// Ask which command, by its name.
-    AskCommand,
-    /// Ask for a step to go to.
-    AskStep,
-    /// Ask for a file to open.
-    AskOpen,
-    /// Ask for a place to save the trace.
-    AskSave,
-    /// Ask for a place to save the figure on screen.
-    AskFigure {
-        /// As SVG instead of PNG.
-        svg: bool,
-    },
-    /// Another arrangement of the pictures.
-    NextLayout,
-    /// Ask for a file to compare the episode on screen with.
-    AskCompare,
+    /// Another machine.
+    Machine(usize),
+    /// Another length, or number of items.
+    Size(usize),
+    /// Another number of repeats.
+    Repeats(usize),
+    /// Another seed.
+    Seed(u64),
+    /// Another number of memory rows.
+    Rows(usize),
+}
+
+/// Changes by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Change the bits of the input by hand, or stop it.
+    Toggle,
+    /// Move the mark in the input by steps and channels.
+    MoveMark(isize, isize),
+    /// The bit under the mark the other way round.
+    FlipMarked,
+    /// A bit of the input, by step and channel, the other way round.
+    Flip(usize, usize),
+    /// Paint from the bit before to this one, by step and channel: all as the first one, which is flipped.
+    Paint(usize, usize),
+    /// The stroke has ended.
+    EndStroke,
+    /// Take back the last change.
+    Undo,
+    /// Make it again.
+    Redo,
+}
+
+/// Two episodes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Compare {
     /// Compare the episode on screen with this file.
-    Compare(PathBuf),
+    With(PathBuf),
     /// Keep the episode on screen as A: what is recorded next is B.
     KeepAsA,
     /// A becomes B, and B becomes A.
-    SwapSides,
+    Swap,
     /// Show or hide what B has more than A.
     ToggleDifference,
     /// Go to where A and B differ first: step, stage and head.
@@ -112,25 +186,80 @@ pub enum Command {
     /// The difference that counts as none.
     Tolerance(f64),
     /// Let go of the other episode.
-    EndComparison,
+    End,
+}
+
+/// Files, and what is taken along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum File {
+    /// Open this file.
+    Open(PathBuf),
+    /// Save the trace here; or the figure on screen, when the name ends as that of a picture.
+    Save(PathBuf),
+    /// Show the desktop's own dialog.
+    Browse(Aim),
+    /// This file was chosen, or its path typed.
+    Chosen(Aim, PathBuf),
+    /// Copy these words.
+    Copy {
+        /// The words.
+        text: String,
+        /// What is said about them, if anything.
+        said: Option<String>,
+    },
+    /// Copy what is kept in view, or the rows of the head looked at.
+    CopyTable(Form),
+}
+
+/// Dialogs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Which command, by its name.
+    Command,
+    /// Which step to go to.
+    Step,
+    /// Which file to open.
+    Open,
+    /// Where to save the trace.
+    Save,
+    /// Where to save the figure on screen.
+    Figure {
+        /// As SVG instead of PNG.
+        svg: bool,
+    },
+    /// Which file to compare the episode on screen with.
+    Compare,
     /// Show or hide the list of keys.
-    ToggleShortcuts,
+    Keys,
+    /// Show the settings.
+    Settings,
+    /// Say what this is and whose.
+    About,
+    /// List what was said so far.
+    Messages,
+    /// This is what stands in the dialog's line now.
+    Typed(String),
+    /// This line of the list of commands is chosen.
+    Chosen(usize),
+    /// Go to the step that these words mean.
+    GoTo(String),
+    /// Leave the dialog.
+    Leave,
+    /// Leave the dialog, or what is kept in view, or dismiss the messages.
+    Escape,
+}
+
+/// The window itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Window {
     /// Show or hide the numbers.
     ToggleNumbers,
-    /// Show or leave the start page.
-    ToggleWelcome,
-    /// Take the tour, from where it was left.
-    StartTour,
-    /// Go to its next stop.
-    NextStop,
-    /// Leave it.
-    LeaveTour,
-    /// The window has introduced itself.
-    Greet,
     /// Show or hide the episode.
     ToggleLeft,
     /// Show or hide transport and timeline.
     ToggleTimeline,
+    /// Show or leave the start page.
+    ToggleWelcome,
     /// Dark, light or as the system has it.
     NextTheme,
     /// One of them.
@@ -149,71 +278,33 @@ pub enum Command {
     ToggleMotion,
     /// Forget the files that were opened.
     ForgetFiles,
-    /// Show the settings.
-    AskSettings,
-    /// Say what this is and whose.
-    AskAbout,
-    /// List what was said so far.
-    AskMessages,
-    /// Copy these words.
-    CopyText(String),
-    /// Take back the last change.
-    Undo,
-    /// Make it again.
-    Redo,
-    /// Leave the dialog, or what is kept in view, or dismiss the messages.
-    Escape,
-    /// Go to a step.
-    Seek(usize),
-    /// Keep this in view, in numbers.
-    Select(Target),
-    /// Keep nothing in view.
-    Deselect,
-    /// Go to a stage of the current step.
-    SeekStage(usize),
-    /// Another machine.
-    Machine(usize),
-    /// Another length, or number of items.
-    Size(usize),
-    /// Another number of repeats.
-    Repeats(usize),
-    /// Another seed.
-    Seed(u64),
-    /// Change the bits of the input by hand, or stop it.
-    ToggleEdit,
-    /// Move the mark in the input by steps and channels.
-    MoveMark(isize, isize),
-    /// The bit under the mark the other way round.
-    FlipMarked,
-    /// A bit of the input, by step and channel, the other way round.
-    Flip(usize, usize),
-    /// These bits of the input, by step and channel, all 1 or all 0.
-    Paint {
-        /// Which.
-        cells: Vec<(usize, usize)>,
-        /// As 1.
-        on: bool,
-    },
-    /// Another number of memory rows.
-    MemoryRows(usize),
-    /// Open this file.
-    Open(PathBuf),
-    /// Save the trace here; or the figure on screen, when the name ends as that of a picture.
-    Save(PathBuf),
-    /// Show the desktop's own dialog.
-    Browse(Aim),
     /// Dismiss this message.
     Dismiss(u64),
-    /// Copy these values.
-    CopyCells {
-        /// The text.
-        text: String,
-        /// What is said about it.
-        said: String,
+    /// The window is this wide, with so much room for rows, in points.
+    Sized {
+        /// Width of all of it.
+        width: f32,
+        /// Height of the rows.
+        room: f32,
     },
-    /// Copy what is kept in view, or the rows of the head looked at.
-    CopyTable {
-        /// As what.
-        form: Form,
+    /// The colours that are on, and those of the system where they are known.
+    Lit {
+        /// Light on dark.
+        dark: bool,
+        /// The same of the system.
+        system: Option<bool>,
     },
+}
+
+/// The tour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tour {
+    /// Take it, from where it was left.
+    Start,
+    /// Go to its next stop.
+    Next,
+    /// Leave it.
+    Leave,
+    /// The window has introduced itself.
+    Greet,
 }

@@ -7,7 +7,7 @@ use crate::task::Task;
 use crate::train::Recording;
 
 /// A trained machine and the task it was trained on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// Short and unique, as a preset or file is called.
     pub name: String,

@@ -2,7 +2,7 @@
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
-use super::command::Command;
+use super::command::{Ask, Command, Compare, Edit, Episode, File, Look, Play, Rows, Tour, Window};
 use super::inspect::Form;
 
 /// A command with its name, its keys and what it does, in one line.
@@ -99,70 +99,70 @@ const fn entry(
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
 pub static TABLE: [Entry; 64] = [
-    entry(Group::Play, Command::TogglePlay, "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
-    entry(Group::Time, Command::NextStep, "Next step", &[key(Key::ArrowRight)], "one step forward"),
-    entry(Group::Time, Command::PreviousStep, "Previous step", &[key(Key::ArrowLeft)], "one step back"),
-    entry(Group::Time, Command::JumpForward, "Ten steps forward", &[shift(Key::ArrowRight)], ""),
-    entry(Group::Time, Command::JumpBack, "Ten steps back", &[shift(Key::ArrowLeft)], ""),
-    entry(Group::Time, Command::NextStage, "Next stage", &[key(Key::Period)], "controller, content, gate and so on"),
-    entry(Group::Time, Command::PreviousStage, "Previous stage", &[key(Key::Comma)], ""),
-    entry(Group::Time, Command::FirstStep, "First step", &[key(Key::Home)], ""),
-    entry(Group::Time, Command::LastStep, "Last step", &[key(Key::End)], ""),
-    entry(Group::Time, Command::AskStep, "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
-    entry(Group::Play, Command::Slower, "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
-    entry(Group::Play, Command::Faster, "Faster", &[key(Key::CloseBracket)], "twice the speed"),
-    entry(Group::Play, Command::NormalSpeed, "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
-    entry(Group::Play, Command::ToggleLoop, "Loop", &[key(Key::L)], "off, all, the marked part"),
-    entry(Group::Play, Command::LoopIn, "Loop from here", &[key(Key::I)], "or drag over the phases above the pictures"),
-    entry(Group::Play, Command::LoopOut, "Loop to here", &[key(Key::O)], ""),
-    entry(Group::Time, Command::NextEvent, "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
-    entry(Group::Time, Command::PreviousEvent, "Previous event", &[key(Key::PageUp)], ""),
-    entry(Group::Look, Command::NextLayout, "Layout", &[key(Key::V)], "all stages, figure of the paper, row 0 on top"),
-    entry(Group::Look, Command::AllHeads, "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
-    entry(Group::Look, Command::ToggleTouched, "Touched rows only", &[key(Key::U)], "hide what no head touches"),
-    entry(Group::Look, Command::Fit, "Fit all rows", &[key(Key::Z)], ""),
-    entry(Group::Look, Command::RowsTaller, "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
-    entry(Group::Look, Command::RowsLower, "Lower rows", &[key(Key::Minus)], ""),
-    entry(Group::Look, Command::ToggleFollow, "Follow the head", &[key(Key::F)], "it stays on screen"),
-    entry(Group::Look, Command::NextRow, "Next row", &[key(Key::ArrowDown)], "selects it"),
-    entry(Group::Look, Command::PreviousRow, "Previous row", &[key(Key::ArrowUp)], ""),
-    entry(Group::Look, Command::ExtendDown, "Extend to the next row", &[shift(Key::ArrowDown)], "several rows together"),
-    entry(Group::Look, Command::ExtendUp, "Extend to the row before", &[shift(Key::ArrowUp)], ""),
-    entry(Group::Look, Command::NextScale, "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
-    entry(Group::Episode, Command::Restart, "Restart, same seed", &[key(Key::R)], "from its first step"),
-    entry(Group::Episode, Command::NextSeed, "New episode, next seed", &[shift(Key::R)], ""),
-    entry(Group::Episode, Command::ToggleEdit, "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
-    entry(Group::Episode, Command::ToggleWelcome, "Start page", &[key(Key::W)], "all machines, recent files"),
-    entry(Group::Episode, Command::AskOpen, "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
-    entry(Group::Episode, Command::AskSave, "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
-    entry(Group::Episode, Command::AskFigure { svg: false }, "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or .gif: every step"),
-    entry(Group::Episode, Command::AskFigure { svg: true }, "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
-    entry(Group::Compare, Command::AskCompare, "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
-    entry(Group::Compare, Command::KeepAsA, "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
-    entry(Group::Compare, Command::SwapSides, "Swap A and B", &[key(Key::X)], "all layouts show the other one"),
-    entry(Group::Compare, Command::ToggleDifference, "Difference", &[key(Key::D)], "what B has more than A, or not"),
-    entry(Group::Compare, Command::FirstDifference, "First difference", &[shift(Key::D)], "its step, stage and head"),
-    entry(Group::Compare, Command::EndComparison, "End the comparison", &[control_shift(Key::D)], "or Esc in its layout"),
-    entry(Group::Episode, Command::CopyTable { form: Form::Tsv }, "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
-    entry(Group::Episode, Command::CopyTable { form: Form::NumPy }, "Copy as NumPy", &[control_shift(Key::C)], ""),
-    entry(Group::Episode, Command::CopyTable { form: Form::Json }, "Copy as JSON", &[], "or a right click on a picture: any part of it"),
-    entry(Group::Episode, Command::Undo, "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
-    entry(Group::Episode, Command::Redo, "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
-    entry(Group::Window, Command::ToggleLeft, "Episode panel", &[control_shift(Key::B)], ""),
-    entry(Group::Window, Command::ToggleNumbers, "Numbers panel", &[control_shift(Key::S)], ""),
-    entry(Group::Window, Command::ToggleTimeline, "Timeline panel", &[control_shift(Key::T)], ""),
-    entry(Group::Window, Command::NextTheme, "Theme", &[], "as the system, dark, light"),
-    entry(Group::Window, Command::Larger, "Larger", &[control(Key::Plus), control(Key::Equals)], ""),
-    entry(Group::Window, Command::Smaller, "Smaller", &[control(Key::Minus)], ""),
-    entry(Group::Window, Command::NormalSize, "Normal size", &[control(Key::Num0)], ""),
-    entry(Group::Look, Command::ToggleMotion, "Reduced motion", &[], "nothing glides or plays by itself"),
-    entry(Group::Window, Command::AskSettings, "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
-    entry(Group::Look, Command::AskMessages, "Messages", &[], "what was said so far, to be copied"),
-    entry(Group::Look, Command::StartTour, "Tour", &[], "nine stops, from where it was left"),
-    entry(Group::Look, Command::AskAbout, "About", &[], "version and licences"),
-    entry(Group::Window, Command::AskCommand, "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
-    entry(Group::Window, Command::ToggleShortcuts, "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
-    entry(Group::Window, Command::Escape, "Close", &[key(Key::Escape)], "dialog, what is kept in view, messages"),
+    entry(Group::Play, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
+    entry(Group::Time, Command::Play(Play::NextStep), "Next step", &[key(Key::ArrowRight)], "one step forward"),
+    entry(Group::Time, Command::Play(Play::PreviousStep), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
+    entry(Group::Time, Command::Play(Play::JumpForward), "Ten steps forward", &[shift(Key::ArrowRight)], ""),
+    entry(Group::Time, Command::Play(Play::JumpBack), "Ten steps back", &[shift(Key::ArrowLeft)], ""),
+    entry(Group::Time, Command::Play(Play::NextStage), "Next stage", &[key(Key::Period)], "controller, content, gate and so on"),
+    entry(Group::Time, Command::Play(Play::PreviousStage), "Previous stage", &[key(Key::Comma)], ""),
+    entry(Group::Time, Command::Play(Play::First), "First step", &[key(Key::Home)], ""),
+    entry(Group::Time, Command::Play(Play::Last), "Last step", &[key(Key::End)], ""),
+    entry(Group::Time, Command::Ask(Ask::Step), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
+    entry(Group::Play, Command::Play(Play::Slower), "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
+    entry(Group::Play, Command::Play(Play::Faster), "Faster", &[key(Key::CloseBracket)], "twice the speed"),
+    entry(Group::Play, Command::Play(Play::NormalSpeed), "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
+    entry(Group::Play, Command::Play(Play::ToggleLoop), "Loop", &[key(Key::L)], "off, all, the marked part"),
+    entry(Group::Play, Command::Play(Play::LoopIn), "Loop from here", &[key(Key::I)], "or drag over the phases above the pictures"),
+    entry(Group::Play, Command::Play(Play::LoopOut), "Loop to here", &[key(Key::O)], ""),
+    entry(Group::Time, Command::Play(Play::NextEvent), "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
+    entry(Group::Time, Command::Play(Play::PreviousEvent), "Previous event", &[key(Key::PageUp)], ""),
+    entry(Group::Look, Command::Look(Look::NextLayout), "Layout", &[key(Key::V)], "all stages, figure of the paper, row 0 on top"),
+    entry(Group::Look, Command::Look(Look::AllHeads), "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
+    entry(Group::Look, Command::Rows(Rows::ToggleTouched), "Touched rows only", &[key(Key::U)], "hide what no head touches"),
+    entry(Group::Look, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], ""),
+    entry(Group::Look, Command::Rows(Rows::Taller), "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
+    entry(Group::Look, Command::Rows(Rows::Lower), "Lower rows", &[key(Key::Minus)], ""),
+    entry(Group::Look, Command::Rows(Rows::ToggleFollow), "Follow the head", &[key(Key::F)], "it stays on screen"),
+    entry(Group::Look, Command::Rows(Rows::Next), "Next row", &[key(Key::ArrowDown)], "selects it"),
+    entry(Group::Look, Command::Rows(Rows::Previous), "Previous row", &[key(Key::ArrowUp)], ""),
+    entry(Group::Look, Command::Rows(Rows::ExtendDown), "Extend to the next row", &[shift(Key::ArrowDown)], "several rows together"),
+    entry(Group::Look, Command::Rows(Rows::ExtendUp), "Extend to the row before", &[shift(Key::ArrowUp)], ""),
+    entry(Group::Look, Command::Look(Look::NextScale), "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
+    entry(Group::Episode, Command::Episode(Episode::Restart), "Restart, same seed", &[key(Key::R)], "from its first step"),
+    entry(Group::Episode, Command::Episode(Episode::NextSeed), "New episode, next seed", &[shift(Key::R)], ""),
+    entry(Group::Episode, Command::Edit(Edit::Toggle), "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
+    entry(Group::Episode, Command::Window(Window::ToggleWelcome), "Start page", &[key(Key::W)], "all machines, recent files"),
+    entry(Group::Episode, Command::Ask(Ask::Open), "Open", &[control(Key::O)], "a trace or weights, or drop a file"),
+    entry(Group::Episode, Command::Ask(Ask::Save), "Save trace", &[control(Key::S)], "the episode on screen, as a file"),
+    entry(Group::Episode, Command::Ask(Ask::Figure { svg: false }), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or .gif: every step"),
+    entry(Group::Episode, Command::Ask(Ask::Figure { svg: true }), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
+    entry(Group::Compare, Command::Ask(Ask::Compare), "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
+    entry(Group::Compare, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
+    entry(Group::Compare, Command::Compare(Compare::Swap), "Swap A and B", &[key(Key::X)], "all layouts show the other one"),
+    entry(Group::Compare, Command::Compare(Compare::ToggleDifference), "Difference", &[key(Key::D)], "what B has more than A, or not"),
+    entry(Group::Compare, Command::Compare(Compare::FirstDifference), "First difference", &[shift(Key::D)], "its step, stage and head"),
+    entry(Group::Compare, Command::Compare(Compare::End), "End the comparison", &[control_shift(Key::D)], "or Esc in its layout"),
+    entry(Group::Episode, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
+    entry(Group::Episode, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),
+    entry(Group::Episode, Command::File(File::CopyTable(Form::Json)), "Copy as JSON", &[], "or a right click on a picture: any part of it"),
+    entry(Group::Episode, Command::Edit(Edit::Undo), "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
+    entry(Group::Episode, Command::Edit(Edit::Redo), "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
+    entry(Group::Window, Command::Window(Window::ToggleLeft), "Episode panel", &[control_shift(Key::B)], ""),
+    entry(Group::Window, Command::Window(Window::ToggleNumbers), "Numbers panel", &[control_shift(Key::S)], ""),
+    entry(Group::Window, Command::Window(Window::ToggleTimeline), "Timeline panel", &[control_shift(Key::T)], ""),
+    entry(Group::Window, Command::Window(Window::NextTheme), "Theme", &[], "as the system, dark, light"),
+    entry(Group::Window, Command::Window(Window::Larger), "Larger", &[control(Key::Plus), control(Key::Equals)], ""),
+    entry(Group::Window, Command::Window(Window::Smaller), "Smaller", &[control(Key::Minus)], ""),
+    entry(Group::Window, Command::Window(Window::NormalSize), "Normal size", &[control(Key::Num0)], ""),
+    entry(Group::Look, Command::Window(Window::ToggleMotion), "Reduced motion", &[], "nothing glides or plays by itself"),
+    entry(Group::Window, Command::Ask(Ask::Settings), "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
+    entry(Group::Look, Command::Ask(Ask::Messages), "Messages", &[], "what was said so far, to be copied"),
+    entry(Group::Look, Command::Tour(Tour::Start), "Tour", &[], "nine stops, from where it was left"),
+    entry(Group::Look, Command::Ask(Ask::About), "About", &[], "version and licences"),
+    entry(Group::Window, Command::Ask(Ask::Command), "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
+    entry(Group::Window, Command::Ask(Ask::Keys), "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
+    entry(Group::Window, Command::Ask(Ask::Escape), "Close", &[key(Key::Escape)], "dialog, what is kept in view, messages"),
 ];
 
 /// The entry of a command, if it has one.
@@ -238,14 +238,25 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
     let typing = ctx.text_edit_focused();
     // An open menu has Esc to itself.
     let menu_open = egui::Popup::is_any_open(ctx);
+    let free = !typing && !held.dialog;
     let counts = |command: &Command| match command {
-        Command::Escape | Command::AskCommand => !menu_open,
-        Command::ToggleShortcuts => !typing,
-        _ => !typing && !held.dialog,
+        Command::Ask(Ask::Escape | Ask::Command) => !menu_open,
+        Command::Ask(Ask::Keys) => !typing,
+        Command::Play(_)
+        | Command::Look(_)
+        | Command::Rows(_)
+        | Command::Episode(_)
+        | Command::Edit(_)
+        | Command::Compare(_)
+        | Command::File(_)
+        | Command::Ask(_)
+        | Command::Window(_)
+        | Command::Tour(_)
+        | Command::Done(_) => free,
     };
     let mut commands = Vec::new();
     ctx.input_mut(|input| {
-        if !typing && !held.dialog {
+        if free {
             // The window system makes an event of its own of Ctrl+C.
             let form = if input.modifiers.shift {
                 Form::NumPy
@@ -254,7 +265,7 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
             };
             let copies = input.events.iter();
             let copies = copies.filter(|event| **event == egui::Event::Copy);
-            commands.extend(copies.map(|_| Command::CopyTable { form }));
+            commands.extend(copies.map(|_| Command::File(File::CopyTable(form))));
         }
         for (key, command) in bound(held) {
             if counts(&command) {
@@ -271,7 +282,7 @@ fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     let table = TABLE.iter().filter(|entry| !(held.editing && waits(entry)));
     let keys = table.flat_map(|entry| entry.keys.iter().map(|key| (*key, entry.command.clone())));
     let heads = HEAD_KEYS.iter().enumerate();
-    let heads = heads.map(|(head, key)| (*key, Command::Focus(head)));
+    let heads = heads.map(|(head, key)| (*key, Command::Look(Look::Focus(head))));
     let editing = edit_keys().into_iter().filter(|_| held.editing);
     let mut bound: Vec<_> = keys.chain(heads).chain(editing).collect();
     if held.track {
@@ -295,12 +306,12 @@ fn waits(entry: &Entry) -> bool {
 /// The keys while the input is edited.
 fn edit_keys() -> [(KeyboardShortcut, Command); 6] {
     [
-        (key(Key::ArrowRight), Command::MoveMark(1, 0)),
-        (key(Key::ArrowLeft), Command::MoveMark(-1, 0)),
-        (key(Key::ArrowDown), Command::MoveMark(0, 1)),
-        (key(Key::ArrowUp), Command::MoveMark(0, -1)),
-        (key(Key::Space), Command::FlipMarked),
-        (key(Key::Escape), Command::ToggleEdit),
+        (key(Key::ArrowRight), Command::Edit(Edit::MoveMark(1, 0))),
+        (key(Key::ArrowLeft), Command::Edit(Edit::MoveMark(-1, 0))),
+        (key(Key::ArrowDown), Command::Edit(Edit::MoveMark(0, 1))),
+        (key(Key::ArrowUp), Command::Edit(Edit::MoveMark(0, -1))),
+        (key(Key::Space), Command::Edit(Edit::FlipMarked)),
+        (key(Key::Escape), Command::Edit(Edit::Toggle)),
     ]
 }
 
@@ -357,10 +368,10 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         assert_eq!(
-            tooltip(&Command::JumpForward),
+            tooltip(&Command::Play(Play::JumpForward)),
             "Ten steps forward  (Shift+→)"
         );
-        assert_eq!(tooltip(&Command::AskOpen), "Open  (Ctrl+O)");
-        assert_eq!(tooltip(&Command::NextStage), "Next stage  (.)");
+        assert_eq!(tooltip(&Command::Ask(Ask::Open)), "Open  (Ctrl+O)");
+        assert_eq!(tooltip(&Command::Play(Play::NextStage)), "Next stage  (.)");
     }
 }

@@ -4,6 +4,8 @@
 //! applies them, in order. Panels and session know no file format: they ask [`Files`].
 
 mod app;
+mod apply;
+mod choices;
 pub mod command;
 mod disk;
 mod files;
@@ -17,16 +19,19 @@ mod state;
 mod story;
 mod theme;
 mod widget;
+mod words;
 mod worker;
 
 pub use app::App;
+pub use choices::Choice;
 pub use command::Command;
 pub use disk::{Disk, shipped};
 pub use files::{Aim, Export, Files, Machine, NoFiles, Opened, OpenedTrace};
 pub use inspect::{Card, Form, Line, Table};
-pub use options::{Beginning, First, Options};
-pub use panel::finder::Choice;
+pub use options::{First, Options};
+pub use state::State;
 pub use state::arrangement::Arrangement;
+pub use state::beginning::Beginning;
 pub use state::episode::{Asked, Wish};
 pub use state::session::Session;
 pub use state::settings::{Look, Panels, Settings, Theme};

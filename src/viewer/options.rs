@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use super::disk::{Disk, shipped};
 use super::files::{Files, Machine, NoFiles, Opened};
-use super::state::episode::Asked;
+use super::state::beginning::Beginning;
 use super::state::session::Session;
 use super::state::settings::Settings;
 use super::worker;
-use crate::figure::find_head;
 use crate::model::Trace;
-use crate::task::Task;
 use crate::train::UNSEEN_SEED;
 
 /// What the window starts with.
@@ -31,21 +29,6 @@ pub struct Options {
     pub begin: Beginning,
     /// What is remembered of earlier runs.
     pub settings: Settings,
-}
-
-/// Where the window begins, if not as it would by itself.
-#[derive(Clone, Debug, Default)]
-pub struct Beginning {
-    /// The task of the machine, if not that of its weights.
-    pub task: Option<Task>,
-    /// On so many memory rows.
-    pub rows: Option<usize>,
-    /// On this episode.
-    pub asked: Option<Asked>,
-    /// At this step, without playing.
-    pub step: Option<usize>,
-    /// With the head of this label looked at.
-    pub head: Option<String>,
 }
 
 impl std::fmt::Debug for Options {
@@ -118,25 +101,6 @@ pub enum First {
     Machine(String),
     /// A trace, a weights file or the folder of a run.
     File(PathBuf),
-}
-
-impl Beginning {
-    /// That an episode of so many steps has the step, and that a machine with the heads of `heads` has the head.
-    fn check(&self, steps: usize, heads: &Trace<f32>) -> Result<(), String> {
-        if let Some(step) = self.step.filter(|&step| step >= steps) {
-            let last = steps.saturating_sub(1);
-            return Err(format!(
-                "--step {step}: the episode has the steps 0 to {last}"
-            ));
-        }
-        match &self.head {
-            None => Ok(()),
-            Some(label) => match find_head(heads, label) {
-                Ok(_) => Ok(()),
-                Err(known) => Err(format!("--head {label}: {known}")),
-            },
-        }
-    }
 }
 
 impl Default for Options {

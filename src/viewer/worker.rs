@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::files::{Aim, Export, Files, Machine, Opened};
-use super::state::compare::{Found, Picture, Sides};
+use super::files::{Aim, Export, Files};
 use super::state::episode::{Open, Request, Shown, Wish};
-use crate::figure::{self, Figure, Format, Motion};
+use super::state::work::{Job, Outcome};
+use crate::figure::{Figure, Format, Motion};
 use crate::io::room;
 use crate::model::{Draw, Model, ModelConfig};
 use crate::task::Task;
@@ -17,71 +17,6 @@ use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
 /// How long an animation shows each step, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
-
-/// Something to do that may take a while.
-#[derive(Clone, Debug)]
-pub enum Job {
-    /// Record an episode.
-    Record(Request),
-    /// Record an episode to show what a machine does.
-    Picture(Request),
-    /// Read a file.
-    Open(PathBuf),
-    /// Read a file to compare with what is on screen.
-    OpenOther(PathBuf),
-    /// Compare two episodes.
-    Compare(Sides),
-    /// Write a figure of two episodes.
-    FigureOfTwo(PathBuf, Format, Box<Picture>),
-    /// Write the episode.
-    Save(PathBuf, Arc<Shown>),
-    /// Write a figure of the episode.
-    Figure(PathBuf, Format, Arc<Shown>, Box<figure::Options>),
-}
-
-/// What came of a job.
-#[derive(Debug)]
-pub enum Outcome {
-    /// An episode was recorded.
-    Recorded(Box<Open>),
-    /// An episode was not recorded, and why.
-    Refused(Wish, String),
-    /// An episode was not recorded, because another one was asked for since.
-    Outdated,
-    /// An episode of the machine of this name, if it could be recorded.
-    Picture(String, Option<Box<Open>>),
-    /// A file with weights was read.
-    Weights(PathBuf, Box<Machine>),
-    /// A file with a trace was read.
-    Trace(PathBuf, Box<Open>),
-    /// A file to compare with was read: weights or a trace.
-    Other(Box<Outcome>),
-    /// Two episodes were compared.
-    Compared(Found),
-    /// A file was written; the sentence says what.
-    Saved(String),
-    /// A sentence that says what went wrong with a file.
-    Failed(String),
-    /// The person chose a file in the desktop's dialog.
-    Chosen {
-        /// What for.
-        aim: Aim,
-        /// The file.
-        path: PathBuf,
-    },
-    /// The dialog was left without choosing, or the desktop has none.
-    NotChosen,
-}
-
-impl Outcome {
-    /// What a file turned out to hold.
-    pub fn opened(path: PathBuf, opened: Opened) -> Self {
-        match opened {
-            Opened::Machine(machine) => Self::Weights(path, machine),
-            Opened::Trace(trace) => Self::Trace(path, Box::new(Open::of_file(*trace))),
-        }
-    }
-}
 
 /// Does jobs in order, and asks for files beside them.
 pub struct Worker {
@@ -237,16 +172,6 @@ impl Worker {
         outcomes
     }
 
-    /// The path from wherever the window is started next.
-    pub fn absolute(&self, path: PathBuf) -> PathBuf {
-        self.files.absolute(path)
-    }
-
-    /// True if there is such a file.
-    pub fn exists(&self, path: &Path) -> bool {
-        self.files.exists(path)
-    }
-
     /// True while a job is under way.
     pub fn busy(&self) -> bool {
         self.waiting > 0
@@ -282,13 +207,20 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
             )
         }
         Job::Open(path) => match files.open(&path) {
-            Ok(opened) => Outcome::opened(path, opened),
+            Ok(opened) => Outcome::opened(files.absolute(path), opened),
             Err(sentence) => Outcome::Failed(sentence),
         },
         Job::OpenOther(path) => match attempt(Job::Open(path), files) {
             failed @ Outcome::Failed(_) => failed,
             other => Outcome::Other(Box::new(other)),
         },
+        Job::Recent(paths) => {
+            let there = |path: PathBuf| {
+                let is = files.exists(&path);
+                (path, is)
+            };
+            Outcome::Recent(paths.into_iter().map(there).collect())
+        }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Figure(path, format, shown, options) => {
             let figure = Figure::new(&shown.recording, *options);
@@ -395,8 +327,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::figure;
     use crate::model::NtmConfig;
     use crate::task::Copy;
+    use crate::viewer::files::{Aim, Machine, Opened};
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]

@@ -11,11 +11,11 @@ fn prepared() -> Harness<'static, App> {
     // The pointer is out of the way.
     harness.hover_at(egui::pos2(3.0, 3.0));
     for command in [
-        Command::Size(4),
-        Command::Faster,
-        Command::Seek(4),
-        Command::Select(Target::Row(3)),
-        Command::Focus(1),
+        Command::Episode(Episode::Size(4)),
+        Command::Play(Play::Faster),
+        Command::Play(Play::Seek(4)),
+        Command::Look(Look::Select(Target::Row(3))),
+        Command::Look(Look::Focus(1)),
     ] {
         act(&mut harness, command);
     }
@@ -89,7 +89,7 @@ fn every_command_can_be_done_by_its_name() {
         if choice.blocked.is_some() {
             let line = harness.query_by_role_and_label(Role::ListBoxOption, name);
             assert!(line.is_some(), "{name} is not done");
-        } else if choice.command == Command::TogglePlay {
+        } else if choice.command == Command::Play(Play::Toggle) {
             assert!(harness.state().player.playing());
         } else {
             let differences_to = |other| differences(&harness, other);
@@ -154,7 +154,7 @@ fn the_list_of_keys_is_whole_and_fits_the_smallest_window() {
     harness.run_steps(3);
     let labels: Vec<_> = harness.root().children_recursive().collect();
     for choice in harness.state().choices() {
-        if choice.key.is_empty() || matches!(choice.command, Command::Focus(_)) {
+        if choice.key.is_empty() || matches!(choice.command, Command::Look(Look::Focus(_))) {
             continue;
         }
         let line = labels.iter().find(|node| {

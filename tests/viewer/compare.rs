@@ -13,7 +13,7 @@ fn two() -> Harness<'static, App> {
 }
 
 fn open_other(harness: &mut Harness<'_, App>, path: &str) {
-    act(harness, Command::Compare(path.into()));
+    act(harness, Command::Compare(Compare::With(path.into())));
     harness.run_steps(3);
 }
 
@@ -84,8 +84,8 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
 fn the_pointer_reads_both_values_and_their_difference() {
     let mut harness = two();
     let [a, b] = recordings(&harness);
-    act(&mut harness, Command::Seek(3));
-    let head = harness.state().focus;
+    act(&mut harness, Command::Play(Play::Seek(3)));
+    let head = harness.state().sight.focus;
     let place = |harness: &Harness<'_, App>, label: &str| {
         let found = harness.query_all_by_label_contains(label).next();
         found.unwrap().rect()
@@ -137,7 +137,7 @@ fn the_pointer_reads_both_values_and_their_difference() {
 #[test]
 fn the_first_difference_is_one_key_away() {
     let mut harness = paused();
-    act(&mut harness, Command::Focus(0));
+    act(&mut harness, Command::Look(Look::Focus(0)));
     open_other(&mut harness, "changed.json");
     let sentence = "The first above 1e−6 is at step 4, stage shift: write0.shifted[4, 7], A ";
     assert!(says(&harness, sentence));
@@ -148,13 +148,13 @@ fn the_first_difference_is_one_key_away() {
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;
     assert_eq!((player.step(), stage(&harness).as_str()), (4, "shift"));
-    assert_eq!(harness.state().focus, 1);
+    assert_eq!(harness.state().sight.focus, 1);
     // The weighting of that stage is shown, and at the end of the step the final one.
     assert!(says(&harness, "B − A: w\u{303} of W0"));
     to_stage(&mut harness, "output");
     assert!(says(&harness, "B − A: w of W0"));
     // With another tolerance nothing counts.
-    act(&mut harness, Command::Seek(0));
+    act(&mut harness, Command::Play(Play::Seek(0)));
     for (button, words) in [
         ("1e−2", "is at step 4"),
         ("0", "The first above 0 is at step 4"),
@@ -172,7 +172,7 @@ fn what_differs_before_the_first_step_is_looked_at_when_that_begins() {
     let mut harness = paused();
     open_other(&mut harness, "before.json");
     assert!(says(&harness, "is before the first step: memory[0, 3, 0]"));
-    act(&mut harness, Command::Seek(6));
+    act(&mut harness, Command::Play(Play::Seek(6)));
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;
     assert_eq!((player.step(), stage(&harness).as_str()), (0, "controller"));
@@ -183,10 +183,10 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
     let mut harness = two();
     let [a, b] = recordings(&harness);
     let number = |text: &str| text.replace('−', "-").parse::<f32>().unwrap();
-    act(&mut harness, Command::Select(Target::Step));
+    act(&mut harness, Command::Look(Look::Select(Target::Step)));
     // Also at a step for which there is no channel.
     for step in [2, 9] {
-        act(&mut harness, Command::Seek(step));
+        act(&mut harness, Command::Play(Play::Seek(step)));
         let card = harness.state().card().unwrap();
         let [ours, theirs] = [&a, &b].map(|r| r.trace.output.row(step).to_vec());
         assert_eq!(card.lines.len(), ours.len());
@@ -197,10 +197,10 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
     }
     act(
         &mut harness,
-        Command::Select(Target::Rows { from: 4, to: 2 }),
+        Command::Look(Look::Select(Target::Rows { from: 4, to: 2 })),
     );
     let card = harness.state().card().unwrap();
-    let head = harness.state().focus;
+    let head = harness.state().sight.focus;
     let [ours, theirs] = [&a, &b].map(|r| r.trace.heads[head].weighting.row(9).to_vec());
     assert_eq!(card.lines.len(), 3);
     assert_eq!(card.lines[1].symbol, "w row 3, B − A");
@@ -214,7 +214,7 @@ fn undo_to_the_moment_of_keeping_compares_nothing_with_itself() {
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     harness.run_steps(3);
     assert_eq!(arrangement(&harness), Arrangement::Compare);
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
     harness.run_steps(3);
     assert!(says(&harness, "B  the next episode"));
     assert!(!says(&harness, "A: outputs") && !says(&harness, "The same: "));
@@ -222,10 +222,10 @@ fn undo_to_the_moment_of_keeping_compares_nothing_with_itself() {
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");
     press(&mut harness, Key::K);
-    act(&mut harness, Command::Machine(0));
+    act(&mut harness, Command::Episode(Episode::Machine(0)));
     harness.run_steps(3);
     assert!(says(&harness, "B − A: outputs"));
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
     assert!(says(&harness, "B  the next episode"));
 }
 
@@ -236,21 +236,21 @@ fn a_swap_and_a_changed_bit_keep_the_moment_and_the_loop() {
         let player = &harness.state().player;
         (player.step(), player.range(), player.looping())
     };
-    act(&mut harness, Command::LoopRange(Some((2, 6))));
-    act(&mut harness, Command::Seek(3));
+    act(&mut harness, Command::Play(Play::LoopRange(Some((2, 6)))));
+    act(&mut harness, Command::Play(Play::Seek(3)));
     let before = (3, Some((2, 6)), Loop::Range);
     assert_eq!(marked(&harness), before);
     press(&mut harness, Key::X);
     assert_eq!(marked(&harness), before);
     press(&mut harness, Key::X);
-    act(&mut harness, Command::ToggleEdit);
-    act(&mut harness, Command::Flip(1, 2));
+    act(&mut harness, Command::Edit(Edit::Toggle));
+    act(&mut harness, Command::Edit(Edit::Flip(1, 2)));
     assert_eq!(marked(&harness), before);
     // A loop that the other one does not reach is forgotten, one that it reaches ends with it.
     for (range, kept) in [((8, 9), None), ((5, 9), Some((5, 6)))] {
         let mut harness = paused();
         open_other(&mut harness, "short.json");
-        act(&mut harness, Command::LoopRange(Some(range)));
+        act(&mut harness, Command::Play(Play::LoopRange(Some(range))));
         press(&mut harness, Key::X);
         assert_eq!(harness.state().player.range(), kept);
         assert_eq!(
@@ -274,7 +274,7 @@ fn the_same_trace_twice_is_the_same() {
 #[test]
 fn a_and_b_are_swapped_and_the_difference_is_hidden() {
     let mut harness = two();
-    act(&mut harness, Command::Seek(6));
+    act(&mut harness, Command::Play(Play::Seek(6)));
     let [a, b] = recordings(&harness);
     press(&mut harness, Key::X);
     harness.run_steps(2);
@@ -309,9 +309,9 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
     assert!(says(&harness, "A: outputs: Copy first, length 5, seed 1"));
     assert!(says(&harness, "B: outputs: Copy first, length 5, seed 2"));
     // An edited bit: what differs first is the input.
-    act(&mut harness, Command::Seed(1));
+    act(&mut harness, Command::Episode(Episode::Seed(1)));
     let bit = a.trace.input.row(1)[2];
-    act(&mut harness, Command::Flip(1, 2));
+    act(&mut harness, Command::Edit(Edit::Flip(1, 2)));
     harness.run_steps(3);
     let words = format!(
         "at step 1, stage controller: input[1, 2], A {bit}, B {}.",
@@ -320,8 +320,8 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
     assert!(says(&harness, "B − A: inputs"));
     assert!(says(&harness, &words));
     // Another machine of the task is shown the same episode.
-    act(&mut harness, Command::Seed(1));
-    act(&mut harness, Command::Size(3));
+    act(&mut harness, Command::Episode(Episode::Seed(1)));
+    act(&mut harness, Command::Episode(Episode::Size(3)));
     press_with(&mut harness, Modifiers::SHIFT, Key::K);
     open_other(&mut harness, "other.safetensors");
     let [b, _] = recordings(&harness);
@@ -352,18 +352,18 @@ fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
     assert!(!says(&harness, "B − A: inputs"));
     assert_eq!(input(&harness), third.input);
     // Another machine, other bits, and back.
-    act(&mut harness, Command::Machine(0));
+    act(&mut harness, Command::Episode(Episode::Machine(0)));
     harness.run_steps(3);
     assert_eq!(input(&harness), third.input);
-    act(&mut harness, Command::Flip(1, 2));
+    act(&mut harness, Command::Edit(Edit::Flip(1, 2)));
     harness.run_steps(3);
     assert_eq!(input(&harness)[[1, 2]], 1.0 - third.input[[1, 2]]);
     assert!(says(&harness, "B − A: inputs"));
-    act(&mut harness, Command::NextSeed);
+    act(&mut harness, Command::Episode(Episode::NextSeed));
     harness.run_steps(3);
     assert!(says(&harness, "B: outputs: Copy first, length 4, seed 2"));
     for _ in 0..2 {
-        act(&mut harness, Command::Undo);
+        act(&mut harness, Command::Edit(Edit::Undo));
         harness.run_steps(3);
     }
     assert_eq!(input(&harness), third.input);
@@ -373,16 +373,16 @@ fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
 #[test]
 fn how_two_are_compared_is_undone() {
     let mut harness = two();
-    act(&mut harness, Command::Tolerance(1e-2));
+    act(&mut harness, Command::Compare(Compare::Tolerance(1e-2)));
     assert!(says(&harness, "The first above 1e−2"));
-    act(&mut harness, Command::ToggleDifference);
+    act(&mut harness, Command::Compare(Compare::ToggleDifference));
     assert!(!says(&harness, "B − A: outputs"));
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
     assert!(says(&harness, "B − A: outputs") && says(&harness, "The first above 1e−2"));
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
     harness.run_steps(2);
     assert!(says(&harness, "The first above 1e−6"));
-    act(&mut harness, Command::Redo);
+    act(&mut harness, Command::Edit(Edit::Redo));
     harness.run_steps(2);
     assert!(says(&harness, "The first above 1e−2"));
 }
@@ -406,11 +406,11 @@ fn what_cannot_be_compared_leaves_everything_as_it_was() {
     }
     // A machine of another task, while one is kept: no pictures, but words.
     let mut harness = two();
-    act(&mut harness, Command::Machine(1));
+    act(&mut harness, Command::Episode(Episode::Machine(1)));
     harness.run_steps(3);
     assert!(says(&harness, "These two cannot be compared."));
     assert!(says(&harness, "input channels: 6 and 5"));
-    act(&mut harness, Command::Machine(0));
+    act(&mut harness, Command::Episode(Episode::Machine(0)));
     harness.run_steps(3);
     assert!(says(&harness, "B − A: outputs"));
 }
@@ -418,7 +418,7 @@ fn what_cannot_be_compared_leaves_everything_as_it_was() {
 #[test]
 fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
     let mut harness = two();
-    act(&mut harness, Command::Select(Target::Row(3)));
+    act(&mut harness, Command::Look(Look::Select(Target::Row(3))));
     press(&mut harness, Key::Escape);
     assert_eq!(arrangement(&harness), Arrangement::Compare);
     press(&mut harness, Key::Escape);
@@ -462,17 +462,17 @@ fn unlike_heads_lengths_and_absent_arrays_are_said() {
     assert!(says(&harness, "Not compared: memory, read0.key."));
     open_other(&mut harness, "short.json");
     assert!(says(&harness, "Unlike: steps: 11 and 7."));
-    act(&mut harness, Command::LastStep);
+    act(&mut harness, Command::Play(Play::Last));
     assert!(says(&harness, "B: memory: B has ended"));
     open_other(&mut harness, "3 reads 1 writes, read first");
     press(&mut harness, Key::X);
     harness.run_steps(2);
     // W0 stands in another place there.
-    assert_eq!(harness.state().focus, 3);
+    assert_eq!(harness.state().sight.focus, 3);
     assert!(
         says(&harness, "B − A: w of W0") && says(&harness, "read1 (12 arrays), read2 (12 arrays)")
     );
-    act(&mut harness, Command::Focus(2));
+    act(&mut harness, Command::Look(Look::Focus(2)));
     assert!(says(&harness, "B: w of R2: B has no R2"));
     press(&mut harness, Key::X);
     harness.run_steps(2);
@@ -504,9 +504,9 @@ fn the_figure_of_two_is_saved() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = window_of(Vec2::new(1440.0, 900.0), shelf.clone());
     open_other(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::Save("two.svg".into()));
-    act(&mut harness, Command::NextScale);
-    act(&mut harness, Command::Save("log.svg".into()));
+    act(&mut harness, Command::File(File::Save("two.svg".into())));
+    act(&mut harness, Command::Look(Look::NextScale));
+    act(&mut harness, Command::File(File::Save("log.svg".into())));
     let saved = ["two.svg", "log.svg"].map(PathBuf::from);
     assert_eq!(*shelf.saved.lock().unwrap(), saved);
     let figures = shelf.figures.lock().unwrap();

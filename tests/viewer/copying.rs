@@ -65,24 +65,24 @@ fn so_do_those_of_many_heads_of_none_and_of_many_rows() {
         all_are_copied(&mut harness, least);
     }
     let mut harness = paused();
-    act(&mut harness, Command::ToggleTouched);
-    act(&mut harness, Command::RowsTaller);
+    act(&mut harness, Command::Rows(Rows::ToggleTouched));
+    act(&mut harness, Command::Rows(Rows::Taller));
     every_form_is_offered(&mut harness, "all rows: drag to move the rows on screen");
-    act(&mut harness, Command::AllHeads);
+    act(&mut harness, Command::Look(Look::AllHeads));
     all_are_copied(&mut harness, 12);
 }
 
 #[test]
 fn so_does_the_figure_of_the_paper() {
     let mut harness = paused();
-    act(&mut harness, Command::NextLayout);
+    act(&mut harness, Command::Look(Look::NextLayout));
     all_are_copied(&mut harness, 6);
 }
 
 #[test]
 fn what_is_copied_is_what_is_pointed_at() {
     let mut harness = paused();
-    act(&mut harness, Command::Seek(4));
+    act(&mut harness, Command::Play(Play::Seek(4)));
     harness.get_by_label_contains("W0 gate: ").click_secondary();
     harness.run_steps(3);
     let open = harness.state().session.open.clone().unwrap();

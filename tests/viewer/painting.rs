@@ -48,7 +48,7 @@ fn a_stroke_makes_all_bits_like_the_first_and_is_one_change() {
             assert_eq!(input(&harness, t, (first + 1) % 4), *bit);
         }
         assert!(harness.query_by_label("Note").is_none());
-        assert_eq!(harness.state().mark, Some((8, first)));
+        assert_eq!(harness.state().editing.mark, Some((8, first)));
         press_with(&mut harness, Modifiers::COMMAND, Key::Z);
         let undone: Vec<_> = (0..5).map(|t| input(&harness, t, first)).collect();
         assert_eq!(undone, before);

@@ -42,21 +42,24 @@ fn let_in(harness: &mut Harness<'_, App>) {
 #[test]
 fn undo_to_a_machine_with_more_heads_waits_for_them() {
     let mut harness = with_two_machines();
-    act(&mut harness, Command::Focus(2));
-    act(&mut harness, Command::Pin(1));
-    act(&mut harness, Command::Machine(1));
+    act(&mut harness, Command::Look(Look::Focus(2)));
+    act(&mut harness, Command::Look(Look::Pin(1)));
+    act(&mut harness, Command::Episode(Episode::Machine(1)));
     assert_eq!(heads(&harness), 2);
     harness.state_mut().held = true;
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
     // The old episode is drawn meanwhile, and can be saved as a figure.
     harness.run_steps(5);
-    act(&mut harness, Command::Save("meanwhile.svg".into()));
+    act(
+        &mut harness,
+        Command::File(File::Save("meanwhile.svg".into())),
+    );
     assert_eq!(heads(&harness), 2);
-    assert!(harness.state().focus < 2);
+    assert!(harness.state().sight.focus < 2);
     let_in(&mut harness);
     assert_eq!(heads(&harness), 3);
     assert_eq!(
-        (harness.state().focus, harness.state().pinned),
+        (harness.state().sight.focus, harness.state().sight.pinned),
         (2, Some(1))
     );
 }
@@ -65,50 +68,50 @@ fn undo_to_a_machine_with_more_heads_waits_for_them() {
 fn an_episode_that_comes_too_late_stays_away() {
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::NextSeed);
+    act(&mut harness, Command::Episode(Episode::NextSeed));
     let asked = seed_on_screen(&harness);
     assert!(asked.is_some());
     harness.state_mut().held = true;
-    act(&mut harness, Command::NextSeed);
+    act(&mut harness, Command::Episode(Episode::NextSeed));
     // Back to the trace: nobody asks for that episode any more.
-    act(&mut harness, Command::Undo);
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Command::Edit(Edit::Undo));
     assert_eq!(seed_on_screen(&harness), None, "the trace");
     let_in(&mut harness);
     assert_eq!(seed_on_screen(&harness), None, "still the trace");
-    act(&mut harness, Command::Redo);
+    act(&mut harness, Command::Edit(Edit::Redo));
     assert_eq!(seed_on_screen(&harness), asked);
 }
 
 #[test]
 fn a_file_is_a_change_of_its_own() {
     let mut harness = paused();
-    let touched = harness.state().touched_only;
-    act(&mut harness, Command::ToggleTouched);
+    let touched = harness.state().sight.touched_only;
+    act(&mut harness, Command::Rows(Rows::ToggleTouched));
     open(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
     assert!(seed_on_screen(&harness).is_some(), "the trace is gone");
-    assert_ne!(harness.state().touched_only, touched, "the rows stay");
-    act(&mut harness, Command::Undo);
-    assert_eq!(harness.state().touched_only, touched);
+    assert_ne!(harness.state().sight.touched_only, touched, "the rows stay");
+    act(&mut harness, Command::Edit(Edit::Undo));
+    assert_eq!(harness.state().sight.touched_only, touched);
 }
 
 #[test]
 fn weights_from_a_file_are_a_change_of_their_own() {
     let mut harness = paused();
-    act(&mut harness, Command::ToggleTouched);
+    act(&mut harness, Command::Rows(Rows::ToggleTouched));
     open(&mut harness, "other.safetensors");
     assert_eq!(harness.state().session.wish.machine, 2);
-    act(&mut harness, Command::Undo);
+    act(&mut harness, Command::Edit(Edit::Undo));
     assert_eq!(harness.state().session.wish.machine, 0);
-    assert!(!harness.state().touched_only);
+    assert!(!harness.state().sight.touched_only);
 }
 
 #[test]
 fn a_figure_has_every_head_and_a_name_that_says_its_form() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = paused_with(shelf.clone());
-    act(&mut harness, Command::Save("all.svg".into()));
+    act(&mut harness, Command::File(File::Save("all.svg".into())));
     let drawn = shelf.figures.lock().unwrap().pop().unwrap();
     let drawn = String::from_utf8(drawn).unwrap();
     for words in [
@@ -119,7 +122,7 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
     ] {
         assert!(drawn.contains(words), "{words}");
     }
-    act(&mut harness, Command::AskFigure { svg: true });
+    act(&mut harness, Command::Ask(Ask::Figure { svg: true }));
     harness.get_by_label("Path").focus();
     harness.run_steps(1);
     press_with(&mut harness, Modifiers::COMMAND, Key::A);
@@ -133,14 +136,15 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
 #[test]
 fn the_head_of_the_same_name_is_looked_at_in_another_machine() {
     let mut harness = with_two_machines();
-    let looked_at = |harness: &Harness<'_, App>| (harness.state().focus, harness.state().pinned);
-    act(&mut harness, Command::Machine(1));
-    act(&mut harness, Command::Focus(1));
-    act(&mut harness, Command::Pin(0));
+    let looked_at =
+        |harness: &Harness<'_, App>| (harness.state().sight.focus, harness.state().sight.pinned);
+    act(&mut harness, Command::Episode(Episode::Machine(1)));
+    act(&mut harness, Command::Look(Look::Focus(1)));
+    act(&mut harness, Command::Look(Look::Pin(0)));
     // W0 is the third of the heads there.
-    act(&mut harness, Command::Machine(0));
+    act(&mut harness, Command::Episode(Episode::Machine(0)));
     assert_eq!(looked_at(&harness), (2, Some(0)));
-    act(&mut harness, Command::Machine(1));
+    act(&mut harness, Command::Episode(Episode::Machine(1)));
     assert_eq!(looked_at(&harness), (1, Some(0)));
 }
 
@@ -156,11 +160,11 @@ fn what_a_dialog_asks_for_is_a_command_like_any_other() {
             ..options(Arc::<Shelf>::default())
         },
     );
-    act(&mut harness, Command::StartTour);
+    act(&mut harness, Command::Tour(Tour::Start));
     harness.get_by_label_contains("3 of 9");
     let told = "A weighting is one weight per row";
     assert!(harness.query_by_label_contains(told).is_none());
-    act(&mut harness, Command::AskStep);
+    act(&mut harness, Command::Ask(Ask::Step));
     harness.run_steps(2);
     harness.get_by_label("Step").type_text("4");
     harness.run_steps(2);
@@ -178,15 +182,18 @@ fn recent_files_have_whole_paths_those_compared_too() {
         .strip_prefix(std::env::current_dir().unwrap())
         .unwrap_or(&path);
     let mut harness = paused_with(Arc::new(Disk));
-    act(&mut harness, Command::Save(path.clone()));
-    act(&mut harness, Command::Open(relative.to_owned()));
+    act(&mut harness, Command::File(File::Save(path.clone())));
+    act(&mut harness, Command::File(File::Open(relative.to_owned())));
     harness.run_steps(2);
     let recent = &harness.state().settings.recent;
     assert_eq!(recent.len(), 1);
     assert!(recent[0].is_absolute() && recent[0].ends_with(relative.file_name().unwrap()));
     // Weights, too.
     let mut harness = paused();
-    act(&mut harness, Command::Compare("other.safetensors".into()));
+    act(
+        &mut harness,
+        Command::Compare(Compare::With("other.safetensors".into())),
+    );
     let recent = &harness.state().settings.recent;
     assert_eq!(*recent, [PathBuf::from("other.safetensors")]);
 }

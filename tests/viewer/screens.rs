@@ -35,31 +35,31 @@ const SCENES: &[Scene] = &[
         go_to(screen, 12, "output");
     }),
     ("paper", "copy", |screen| {
-        act(screen, Command::NextLayout);
+        act(screen, Command::Look(Look::NextLayout));
         go_to(screen, 12, "output");
     }),
     ("paper, row 0 on top", "copy", |screen| {
-        act(screen, Command::NextLayout);
-        act(screen, Command::NextLayout);
+        act(screen, Command::Look(Look::NextLayout));
+        act(screen, Command::Look(Look::NextLayout));
         go_to(screen, 30, "output");
     }),
     ("start page", "copy", |screen| press(screen, Key::W)),
     ("compare, an input bit", "copy", |screen| {
-        act(screen, Command::KeepAsA);
+        act(screen, Command::Compare(Compare::KeepAsA));
         press(screen, Key::E);
-        act(screen, Command::Flip(3, 2));
+        act(screen, Command::Edit(Edit::Flip(3, 2)));
         press(screen, Key::Escape);
         go_to(screen, 25, "output");
     }),
     ("compare, another machine", "copy", |screen| {
-        act(screen, Command::KeepAsA);
-        act(screen, Command::Machine(1));
+        act(screen, Command::Compare(Compare::KeepAsA));
+        act(screen, Command::Episode(Episode::Machine(1)));
         go_to(screen, 25, "output");
     }),
     ("compare, other sizes", "copy", |screen| {
         act(
             screen,
-            Command::Compare(PathBuf::from("theirs.ntmtrace.json")),
+            Command::Compare(Compare::With(PathBuf::from("theirs.ntmtrace.json"))),
         );
     }),
     ("stage", "copy", |screen| {
@@ -67,16 +67,16 @@ const SCENES: &[Scene] = &[
     }),
     ("card", "copy", |screen| {
         go_to(screen, 25, "output");
-        act(screen, Command::Focus(0));
-        act(screen, Command::Select(Target::Row(13)));
+        act(screen, Command::Look(Look::Focus(0)));
+        act(screen, Command::Look(Look::Select(Target::Row(13))));
     }),
     ("several heads", "associative_recall", |screen| {
         go_to(screen, 20, "output");
-        act(screen, Command::Pin(1));
+        act(screen, Command::Look(Look::Pin(1)));
     }),
     ("all heads", "associative_recall", |screen| {
         go_to(screen, 20, "output");
-        act(screen, Command::AllHeads);
+        act(screen, Command::Look(Look::AllHeads));
     }),
     ("no heads", "copy_lstm", |screen| {
         go_to(screen, 20, "output");
@@ -88,23 +88,27 @@ const SCENES: &[Scene] = &[
     ("settings", "copy", |screen| {
         press_with(screen, Modifiers::COMMAND, Key::Comma);
     }),
-    ("about", "copy", |screen| act(screen, Command::AskAbout)),
+    ("about", "copy", |screen| {
+        act(screen, Command::Ask(Ask::About))
+    }),
     ("go to step", "copy", |screen| press(screen, Key::G)),
     ("open", "copy", |screen| {
         press_with(screen, Modifiers::COMMAND, Key::O);
     }),
     ("edit", "copy", |screen| {
         press(screen, Key::E);
-        act(screen, Command::Flip(3, 2));
+        act(screen, Command::Edit(Edit::Flip(3, 2)));
         go_to(screen, 12, "output");
     }),
     ("problem", "copy", |screen| {
         act(
             screen,
-            Command::Open(PathBuf::from("missing.ntmtrace.json")),
+            Command::File(File::Open(PathBuf::from("missing.ntmtrace.json"))),
         );
     }),
-    ("tour", "copy", |screen| act(screen, Command::StartTour)),
+    ("tour", "copy", |screen| {
+        act(screen, Command::Tour(Tour::Start))
+    }),
     ("tour, stop 5", "copy", |screen| tour_to(screen, 5)),
     ("tour, stop 6", "copy", |screen| tour_to(screen, 6)),
     ("tour, stop 7", "copy", |screen| tour_to(screen, 7)),
@@ -116,16 +120,14 @@ const SCENES: &[Scene] = &[
     ("messages", "copy", |screen| {
         act(
             screen,
-            Command::Open(PathBuf::from("missing.ntmtrace.json")),
+            Command::File(File::Open(PathBuf::from("missing.ntmtrace.json"))),
         );
-        act(screen, Command::AskMessages);
+        act(screen, Command::Ask(Ask::Messages));
     }),
-    ("first start", "copy", |screen| {
-        screen.state_mut().settings.greeted = false;
-    }),
+    (FIRST, "copy", |_| ()),
     ("drawer", "copy", |screen| {
         go_to(screen, 12, "output");
-        act(screen, Command::ToggleNumbers);
+        act(screen, Command::Window(Window::ToggleNumbers));
     }),
     ("pointer on a value", "copy", |screen| {
         go_to(screen, 12, "output");
@@ -160,71 +162,90 @@ const SCENES: &[Scene] = &[
         screen.input_mut().hovered_files.push(file);
     }),
     ("logarithm, part in a loop", "repeat_copy", |screen| {
-        act(screen, Command::NextScale);
-        act(screen, Command::LoopRange(Some((10, 20))));
+        act(screen, Command::Look(Look::NextScale));
+        act(screen, Command::Play(Play::LoopRange(Some((10, 20)))));
         go_to(screen, 17, "output");
     }),
     ("4096 rows", "copy", |screen| {
-        act(screen, Command::MemoryRows(4096));
-        act(screen, Command::ToggleTouched);
+        act(screen, Command::Episode(Episode::Rows(4096)));
+        act(screen, Command::Rows(Rows::ToggleTouched));
         go_to(screen, 30, "output");
     }),
     ("4096 rows, part", "copy", |screen| {
-        act(screen, Command::MemoryRows(4096));
-        act(screen, Command::ToggleTouched);
+        act(screen, Command::Episode(Episode::Rows(4096)));
+        act(screen, Command::Rows(Rows::ToggleTouched));
         for _ in 0..6 {
-            act(screen, Command::RowsTaller);
+            act(screen, Command::Rows(Rows::Taller));
         }
-        act(screen, Command::ToggleFollow);
+        act(screen, Command::Rows(Rows::ToggleFollow));
         go_to(screen, 30, "output");
     }),
     ("ten heads", "copy", |screen| {
-        act(screen, Command::Open(PathBuf::from("7 reads 3 writes")));
+        act(
+            screen,
+            Command::File(File::Open(PathBuf::from("7 reads 3 writes"))),
+        );
         go_to(screen, 5, "output");
     }),
     ("ten heads side by side", "copy", |screen| {
-        act(screen, Command::Open(PathBuf::from("7 reads 3 writes")));
-        act(screen, Command::AllHeads);
+        act(
+            screen,
+            Command::File(File::Open(PathBuf::from("7 reads 3 writes"))),
+        );
+        act(screen, Command::Look(Look::AllHeads));
         go_to(screen, 5, "output");
     }),
     ("not finite", "copy", |screen| {
-        act(screen, Command::Open(PathBuf::from("broken.json")));
+        act(
+            screen,
+            Command::File(File::Open(PathBuf::from("broken.json"))),
+        );
         go_to(screen, 3, "output");
     }),
     ("absent arrays", "copy", |screen| {
-        act(screen, Command::Open(PathBuf::from("weightings.json")));
+        act(
+            screen,
+            Command::File(File::Open(PathBuf::from("weightings.json"))),
+        );
         go_to(screen, 3, "output");
     }),
     ("two episodes", "copy", |screen| {
-        act(screen, Command::KeepAsA);
-        act(screen, Command::Flip(3, 2));
+        act(screen, Command::Compare(Compare::KeepAsA));
+        act(screen, Command::Edit(Edit::Flip(3, 2)));
         go_to(screen, 12, "output");
     }),
     ("two episodes, another task", "copy", |screen| {
-        act(screen, Command::KeepAsA);
-        act(screen, Command::Flip(3, 2));
+        act(screen, Command::Compare(Compare::KeepAsA));
+        act(screen, Command::Edit(Edit::Flip(3, 2)));
         screen.run_steps(3);
-        act(screen, Command::Open(PathBuf::from("theirs.ntmtrace.json")));
+        act(
+            screen,
+            Command::File(File::Open(PathBuf::from("theirs.ntmtrace.json"))),
+        );
     }),
 ];
 
+/// What a person sees who is here for the first time.
+const FIRST: &str = "first start";
+
 fn go_to(screen: &mut Screen, step: usize, stage: &str) {
-    act(screen, Command::Seek(step));
+    act(screen, Command::Play(Play::Seek(step)));
     to_stage(screen, stage);
 }
 
 fn tour_to(screen: &mut Screen, stop: usize) {
-    act(screen, Command::StartTour);
+    act(screen, Command::Tour(Tour::Start));
     for _ in 1..stop {
-        act(screen, Command::NextStop);
+        act(screen, Command::Tour(Tour::Next));
     }
 }
 
 fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
-    let (_, machine, prepare) = scene;
+    let (name, machine, prepare) = scene;
     let mut options = Options::shipped(None).with_first(machine);
     options.files = Arc::<Shelf>::default();
     options.settings.look.still = true;
+    options.settings.greeted = *name != FIRST;
     let mut screen = Harness::builder()
         .with_size(size + Vec2::splat(2.0 * MARGIN))
         .with_theme(theme)
@@ -343,7 +364,10 @@ fn a_lost_panel_or_head_mark_is_noticed() {
     let before = picture(&mut whole, SMALL);
     let others = |after: &RgbaImage| differing(&before, after, &numbers(&whole))[1].len();
     assert_eq!(others(&before), 0);
-    for lost in [Command::ToggleLeft, Command::ToggleTimeline] {
+    for lost in [
+        Command::Window(Window::ToggleLeft),
+        Command::Window(Window::ToggleTimeline),
+    ] {
         let mut screen = screen(scene, SMALL, Theme::Dark);
         act(&mut screen, lost.clone());
         screen.run_steps(10);

@@ -11,8 +11,8 @@ fn title(harness: &Harness<'_, App>) -> String {
 #[test]
 fn shift_and_the_arrows_select_several_rows() {
     let mut harness = paused();
-    act(&mut harness, Command::ToggleTouched);
-    act(&mut harness, Command::Select(Target::Row(4)));
+    act(&mut harness, Command::Rows(Rows::ToggleTouched));
+    act(&mut harness, Command::Look(Look::Select(Target::Row(4))));
     for _ in 0..2 {
         press_with(&mut harness, Modifiers::SHIFT, Key::ArrowDown);
     }

@@ -53,11 +53,15 @@ fn what_was_set_is_on_in_the_next_run() {
 #[test]
 fn the_theme_of_an_earlier_run_can_be_the_system_again() {
     let mut harness = with_settings(Settings::default());
-    let light = Command::Theme(Colours::Light);
-    let system = Command::Theme(Colours::System);
+    let light = Command::Window(Window::Theme(Colours::Light));
+    let system = Command::Window(Window::Theme(Colours::System));
     for (command, theme, preference) in [
         (light, Colours::Light, ThemePreference::Light),
-        (Command::NextTheme, Colours::Dark, ThemePreference::Dark),
+        (
+            Command::Window(Window::NextTheme),
+            Colours::Dark,
+            ThemePreference::Dark,
+        ),
         (system, Colours::System, ThemePreference::System),
     ] {
         act(&mut harness, command);
@@ -85,7 +89,7 @@ fn keys_make_everything_larger_and_smaller() {
         (Vec2::new(960.0, 600.0), 1.0),
     ] {
         let mut harness = window_of(size, Arc::default());
-        act(&mut harness, Command::Scale(200));
+        act(&mut harness, Command::Window(Window::Scale(200)));
         harness.run_steps(3);
         assert!((harness.ctx.zoom_factor() - zoom).abs() < 1e-3, "{size}");
     }
@@ -132,23 +136,23 @@ fn changes_are_undone_and_done_again() {
         let steps = state.player.steps();
         (
             state.session.wish.clone(),
-            state.focus,
-            state.touched_only,
+            state.sight.focus,
+            state.sight.touched_only,
             card,
             steps,
         )
     };
     let mut states = vec![state(&harness)];
     for command in [
-        Command::Size(3),
-        Command::Machine(1),
-        Command::Repeats(1),
-        Command::NextSeed,
-        Command::MemoryRows(64),
-        Command::Focus(0),
-        Command::ToggleTouched,
-        Command::Select(Target::Row(2)),
-        Command::Deselect,
+        Command::Episode(Episode::Size(3)),
+        Command::Episode(Episode::Machine(1)),
+        Command::Episode(Episode::Repeats(1)),
+        Command::Episode(Episode::NextSeed),
+        Command::Episode(Episode::Rows(64)),
+        Command::Look(Look::Focus(0)),
+        Command::Rows(Rows::ToggleTouched),
+        Command::Look(Look::Select(Target::Row(2))),
+        Command::Look(Look::Deselect),
     ] {
         act(&mut harness, command.clone());
         states.push(state(&harness));
@@ -178,11 +182,15 @@ fn changes_are_undone_and_done_again() {
 #[test]
 fn every_kind_of_change_is_undone() {
     let mut harness = paused();
-    act(&mut harness, Command::Theme(Colours::Dark));
+    act(&mut harness, Command::Window(Window::Theme(Colours::Dark)));
     let state = |harness: &Harness<'_, App>| {
         let state = harness.state();
-        let heads = (state.focus, state.pinned, state.all_heads);
-        let rows = (state.touched_only, state.zoom.height, state.zoom.follow);
+        let heads = (state.sight.focus, state.sight.pinned, state.sight.all_heads);
+        let rows = (
+            state.sight.touched_only,
+            state.sight.zoom.height,
+            state.sight.zoom.follow,
+        );
         let settings = (
             state.settings.look,
             state.settings.panels,
@@ -196,32 +204,32 @@ fn every_kind_of_change_is_undone() {
             rows,
             settings,
             card,
-            state.log_scale,
+            state.sight.log_scale,
             theme,
             flipped,
             harness.ctx.zoom_factor().to_bits(),
         )
     };
     for command in [
-        Command::Pin(0),
-        Command::AllHeads,
-        Command::NextScale,
-        Command::RowsTaller,
-        Command::ToggleFollow,
-        Command::NextRow,
-        Command::NextLayout,
-        Command::NextTheme,
-        Command::Colors(Map::Gray),
-        Command::Larger,
-        Command::ToggleMotion,
-        Command::ToggleNumbers,
-        Command::ToggleEdit,
-        Command::Flip(1, 2),
+        Command::Look(Look::Pin(0)),
+        Command::Look(Look::AllHeads),
+        Command::Look(Look::NextScale),
+        Command::Rows(Rows::Taller),
+        Command::Rows(Rows::ToggleFollow),
+        Command::Rows(Rows::Next),
+        Command::Look(Look::NextLayout),
+        Command::Window(Window::NextTheme),
+        Command::Window(Window::Colors(Map::Gray)),
+        Command::Window(Window::Larger),
+        Command::Window(Window::ToggleMotion),
+        Command::Window(Window::ToggleNumbers),
+        Command::Edit(Edit::Toggle),
+        Command::Edit(Edit::Flip(1, 2)),
     ] {
         let before = state(&harness);
         act(&mut harness, command.clone());
         let after = state(&harness);
-        if command == Command::ToggleEdit {
+        if command == Command::Edit(Edit::Toggle) {
             assert_eq!(before, after, "editing alone changes nothing");
             continue;
         }
@@ -232,7 +240,7 @@ fn every_kind_of_change_is_undone() {
         assert_eq!(state(&harness), after, "{command:?} is done again");
     }
     // Time is not undone.
-    act(&mut harness, Command::Seek(5));
+    act(&mut harness, Command::Play(Play::Seek(5)));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert_eq!(step(&harness), 5);
     assert!(harness.state().session.wish.flipped.is_empty());
@@ -253,8 +261,8 @@ fn undo_brings_an_opened_trace_back() {
 #[test]
 fn a_refused_wish_is_nothing_to_undo() {
     let mut harness = paused();
-    act(&mut harness, Command::Size(200));
-    act(&mut harness, Command::MemoryRows(1 << 20));
+    act(&mut harness, Command::Episode(Episode::Size(200)));
+    act(&mut harness, Command::Episode(Episode::Rows(1 << 20)));
     let size = |harness: &Harness<'_, App>| harness.state().session.wish.size;
     assert_eq!(size(&harness), 200);
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
@@ -301,9 +309,9 @@ fn everything_can_be_reached_by_tab_and_shows_it() {
 fn what_went_wrong_is_listed_and_can_be_copied() {
     let mut harness = paused();
     for name in ["one.json", "two.json", "three.json"] {
-        act(&mut harness, Command::Open(name.into()));
+        act(&mut harness, Command::File(File::Open(name.into())));
     }
-    act(&mut harness, Command::Escape);
+    act(&mut harness, Command::Ask(Ask::Escape));
     assert!(harness.query_by_label("Not done").is_none());
     click(&mut harness, "3 problems");
     assert!(harness.query_by_label("3 problems").is_none());
@@ -326,7 +334,7 @@ fn what_went_wrong_is_listed_and_can_be_copied() {
 #[test]
 fn the_licences_are_on_board() {
     let mut harness = paused();
-    act(&mut harness, Command::AskAbout);
+    act(&mut harness, Command::Ask(Ask::About));
     for words in [
         "MIT or Apache-2.0",
         "SIL Open Font License",

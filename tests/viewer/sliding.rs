@@ -32,10 +32,10 @@ fn memory_rows_are_slid_and_it_is_one_change() {
     harness.run_steps(3);
     assert_eq!(rows(&harness), 256, "the middle of 16 and 4096");
     // The moment stays; that of another episode would be another.
-    act(&mut harness, Command::Seek(4));
-    act(&mut harness, Command::MemoryRows(64));
+    act(&mut harness, Command::Play(Play::Seek(4)));
+    act(&mut harness, Command::Episode(Episode::Rows(64)));
     assert_eq!((rows(&harness), step(&harness)), (64, 4));
-    act(&mut harness, Command::NextSeed);
+    act(&mut harness, Command::Episode(Episode::NextSeed));
     assert_eq!(step(&harness), 0);
 }
 
@@ -76,7 +76,7 @@ fn what_was_learned_fixes_the_rows_and_it_is_said() {
     assert!(track.accesskit_node().is_disabled());
     track.click();
     harness.run_steps(2);
-    act(&mut harness, Command::MemoryRows(64));
+    act(&mut harness, Command::Episode(Episode::Rows(64)));
     assert_eq!(rows(&harness), 16);
     harness.get_by_label("rows fixed: what memory starts from is learned");
 }
@@ -89,11 +89,11 @@ fn writes_that_reach_written_rows_are_said_until_the_rows_are_enough() {
         nodes.count()
     };
     assert_eq!(said(&harness, "writes reach rows"), 0);
-    act(&mut harness, Command::Size(70));
+    act(&mut harness, Command::Episode(Episode::Size(70)));
     let words =
         "from step 128 on, writes reach rows that are already written; on 143 rows they would not";
     assert_eq!(said(&harness, words), 1);
-    act(&mut harness, Command::MemoryRows(143));
+    act(&mut harness, Command::Episode(Episode::Rows(143)));
     assert_eq!(
         (rows(&harness), said(&harness, "writes reach rows")),
         (143, 0)

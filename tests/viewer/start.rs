@@ -54,7 +54,7 @@ fn every_machine_has_a_card_that_opens_it() {
 fn the_untrained_machine_does_not_pretend() {
     let mut harness = shipped_with(Settings::default(), Vec2::new(1440.0, 900.0));
     let last = harness.state().session.machines.len() - 1;
-    act(&mut harness, Command::Machine(last));
+    act(&mut harness, Command::Episode(Episode::Machine(last)));
     harness.get_by_label("not trained: random weights");
     let open = harness.state().session.open.as_ref().unwrap();
     let score = open.shown.recording.score;
@@ -67,7 +67,7 @@ fn recent_files_are_opened_again_and_missing_ones_are_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.ntmtrace.json");
     let mut harness = paused_with(Arc::new(Disk));
-    act(&mut harness, Command::Save(path.clone()));
+    act(&mut harness, Command::File(File::Save(path.clone())));
     let gone = folder.path().join("gone.ntmtrace.json");
     let settings = Settings {
         recent: vec![gone.clone(), path.clone()],
@@ -170,7 +170,7 @@ fn the_tour_waits_at_nine_stops() {
 #[test]
 fn the_tour_is_left_and_gone_on_with() {
     let mut harness = paused();
-    act(&mut harness, Command::StartTour);
+    act(&mut harness, Command::Tour(Tour::Start));
     for _ in 0..3 {
         click(&mut harness, "Skip");
     }
@@ -202,7 +202,7 @@ fn the_tour_needs_a_memory_and_finds_one() {
         ..options(Arc::<Shelf>::default())
     };
     let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
-    act(&mut harness, Command::StartTour);
+    act(&mut harness, Command::Tour(Tour::Start));
     assert_eq!(harness.state().session.wish.machine, 1);
     harness.get_by_label("1 of 9");
 }
@@ -238,10 +238,13 @@ fn a_window_begins_on_the_episode_at_the_step_with_the_head_that_are_asked_for()
         assert_eq!(open.shown.config.as_ref().unwrap().rows(), 40);
         // Drawn again where that can be: the next seed is the next one.
         assert_eq!(open.wish.as_ref().unwrap().given.is_none(), index == 0);
-        assert_eq!((app.session.wish.size, app.focus), (size, 0));
+        assert_eq!((app.session.wish.size, app.sight.focus), (size, 0));
         assert_eq!((app.player.step(), app.player.playing()), (last, false));
         // Whatever comes next begins where it always does.
-        app.apply(&egui::Context::default(), vec![Command::NextSeed]);
+        app.apply(
+            &egui::Context::default(),
+            vec![Command::Episode(Episode::NextSeed)],
+        );
         assert_eq!(app.player.step(), 0);
     }
 }

@@ -95,21 +95,27 @@ fn with(commands: &[Command]) -> Harness<'static, App> {
 fn the_pictures_are_whole_for_the_keyboard() {
     is_whole(paused(), "as it opens");
     is_whole(
-        with(&[Command::LoopRange(Some((2, 5)))]),
+        with(&[Command::Play(Play::LoopRange(Some((2, 5))))]),
         "a part is looped",
     );
-    is_whole(with(&[Command::ToggleEdit]), "the input is edited");
+    is_whole(with(&[Command::Edit(Edit::Toggle)]), "the input is edited");
     is_whole(
-        with(&[Command::Pin(0), Command::Select(Target::Row(3))]),
+        with(&[
+            Command::Look(Look::Pin(0)),
+            Command::Look(Look::Select(Target::Row(3))),
+        ]),
         "a head is pinned",
     );
     let tall = [
-        Command::ToggleTouched,
-        Command::RowsTaller,
-        Command::AllHeads,
+        Command::Rows(Rows::ToggleTouched),
+        Command::Rows(Rows::Taller),
+        Command::Look(Look::AllHeads),
     ];
     is_whole(with(&tall), "a window of rows, all heads");
-    is_whole(with(&[Command::NextLayout]), "the figure of the paper");
+    is_whole(
+        with(&[Command::Look(Look::NextLayout)]),
+        "the figure of the paper",
+    );
 }
 
 #[test]
@@ -129,16 +135,19 @@ fn so_are_other_machines_and_small_windows() {
 
 #[test]
 fn so_are_pages_and_dialogs() {
-    is_whole(with(&[Command::ToggleWelcome]), "the start page");
-    is_whole(with(&[Command::StartTour]), "the tour");
+    is_whole(
+        with(&[Command::Window(Window::ToggleWelcome)]),
+        "the start page",
+    );
+    is_whole(with(&[Command::Tour(Tour::Start)]), "the tour");
     let dialogs = [
-        Command::AskSettings,
-        Command::AskAbout,
-        Command::AskCompare,
-        Command::AskStep,
-        Command::AskSave,
-        Command::AskMessages,
-        Command::ToggleShortcuts,
+        Command::Ask(Ask::Settings),
+        Command::Ask(Ask::About),
+        Command::Ask(Ask::Compare),
+        Command::Ask(Ask::Step),
+        Command::Ask(Ask::Save),
+        Command::Ask(Ask::Messages),
+        Command::Ask(Ask::Keys),
     ];
     let of = |command: Command| {
         let faults = faults(&mut with(std::slice::from_ref(&command)), true);

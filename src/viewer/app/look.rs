@@ -33,21 +33,3 @@ pub fn wear(look: Look, ctx: &Context, before: Look) {
         theme::set_motion(ctx, !look.still);
     }
 }
-
-/// As the system has it, dark, light: the one that comes next.
-pub fn next_theme(ctx: &Context, now: Theme) -> Theme {
-    let other = if ctx.theme() == egui::Theme::Dark {
-        Theme::Light
-    } else {
-        Theme::Dark
-    };
-    let system = ctx.system_theme().map(|system| match system {
-        egui::Theme::Dark => Theme::Dark,
-        egui::Theme::Light => Theme::Light,
-    });
-    if now != Theme::System && system == Some(other) {
-        Theme::System
-    } else {
-        other
-    }
-}

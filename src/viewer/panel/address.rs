@@ -10,7 +10,7 @@ use super::sheet::Sheet;
 use super::{Columns, View, interact};
 use crate::figure::facts::{MemoryAt, head_mark};
 use crate::figure::numbers;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Look};
 use crate::viewer::inspect;
 use crate::viewer::rows::Axis;
 use crate::viewer::state::target::{Target, Vector};
@@ -122,7 +122,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         *view.row = Some(row);
         if response.clicked() {
             view.commands
-                .push(Command::Select(Target::Cell { row, column }));
+                .push(Command::Look(Look::Select(Target::Cell { row, column })));
         }
         *view.readout = Some(Readout {
             place: format!("{name}  row {row}  column {column}"),
@@ -333,7 +333,7 @@ fn vector_now(
             column,
         };
         if response.clicked() {
-            view.commands.push(Command::Select(target));
+            view.commands.push(Command::Look(Look::Select(target)));
         }
         let card = target.card(view.open, view.focus, view.step());
         *view.readout = Some(Readout {

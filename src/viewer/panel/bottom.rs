@@ -8,7 +8,7 @@ use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scal
 use crate::figure::numbers;
 use crate::player::Loop;
 use crate::train::is_absent;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Ask, Command, Play};
 use crate::viewer::keys;
 use crate::viewer::story;
 use crate::viewer::theme;
@@ -58,8 +58,20 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let commands = &mut *view.commands;
-        icon_button(ui, Icon::First, &Command::FirstStep, false, commands);
-        icon_button(ui, Icon::Previous, &Command::PreviousStep, false, commands);
+        icon_button(
+            ui,
+            Icon::First,
+            &Command::Play(Play::First),
+            false,
+            commands,
+        );
+        icon_button(
+            ui,
+            Icon::Previous,
+            &Command::Play(Play::PreviousStep),
+            false,
+            commands,
+        );
         let (icon, name) = if view.player.playing() {
             (Icon::Pause, "Pause")
         } else {
@@ -67,14 +79,26 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         };
         let play = named_icon_button(ui, icon, name, false, true);
         if play.clicked() {
-            commands.push(Command::TogglePlay);
+            commands.push(Command::Play(Play::Toggle));
         }
         play.on_hover_text(format!("{name}  (Space)"));
-        icon_button(ui, Icon::Next, &Command::NextStep, false, commands);
-        icon_button(ui, Icon::Last, &Command::LastStep, false, commands);
+        icon_button(
+            ui,
+            Icon::Next,
+            &Command::Play(Play::NextStep),
+            false,
+            commands,
+        );
+        icon_button(ui, Icon::Last, &Command::Play(Play::Last), false, commands);
         ui.add_space(4.0);
         let looping = view.player.looping() != Loop::Off;
-        icon_button(ui, Icon::Loop, &Command::ToggleLoop, looping, commands);
+        icon_button(
+            ui,
+            Icon::Loop,
+            &Command::Play(Play::ToggleLoop),
+            looping,
+            commands,
+        );
     });
 }
 
@@ -293,7 +317,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     ui.painter().rect_filled(bar, 2.0, fill);
     focus_ring(ui, &response);
     if response.clicked() {
-        view.commands.push(Command::SeekStage(place));
+        view.commands.push(Command::Play(Play::SeekStage(place)));
     }
     let (number, count) = (place + 1, view.player.stages());
     response.on_hover_text(format!("{stage}: stage {number} of {count}  (. and ,)"));
@@ -316,9 +340,9 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         ui.spacing_mut().item_spacing.x = 0.0;
         let slower = named_icon_button(ui, Icon::Minus, "Slower", false, false);
         if slower.clicked() {
-            view.commands.push(Command::Slower);
+            view.commands.push(Command::Play(Play::Slower));
         }
-        slower.on_hover_text(keys::tooltip(&Command::Slower));
+        slower.on_hover_text(keys::tooltip(&Command::Play(Play::Slower)));
         let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
         response
             .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Normal speed"));
@@ -332,14 +356,14 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         );
         focus_ring(ui, &response);
         if response.clicked() {
-            view.commands.push(Command::NormalSpeed);
+            view.commands.push(Command::Play(Play::NormalSpeed));
         }
         response.on_hover_text("Steps per second; a click goes back to 4  (\\)");
         let faster = named_icon_button(ui, Icon::Plus, "Faster", false, false);
         if faster.clicked() {
-            view.commands.push(Command::Faster);
+            view.commands.push(Command::Play(Play::Faster));
         }
-        faster.on_hover_text(keys::tooltip(&Command::Faster));
+        faster.on_hover_text(keys::tooltip(&Command::Play(Play::Faster)));
     });
 }
 
@@ -358,7 +382,7 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
             let words = format!("{} problem{plural}", view.problems);
             let words = RichText::new(words).size(11.5).color(view.palette.warning);
             if ui.add(egui::Button::new(words).small()).clicked() {
-                view.commands.push(Command::AskMessages);
+                view.commands.push(Command::Ask(Ask::Messages));
             }
         }
         let layout = egui::Layout::left_to_right(egui::Align::Center);

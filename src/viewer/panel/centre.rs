@@ -5,7 +5,7 @@ use egui::{Rangef, Rect, Ui};
 use super::parts::Bands;
 use super::{Columns, View, address, heads, minimap, pipeline, play_head, step_pill, time, units};
 use crate::train::Recording;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Rows};
 use crate::viewer::rows::Axis;
 
 /// Height of the rows in a window of this height.
@@ -28,7 +28,7 @@ fn wheel(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View
     let moved = ui.input(|input| input.smooth_scroll_delta.y);
     if moved != 0.0 {
         let rows = -moved / axis.height.max(1.0);
-        view.commands.push(Command::ScrollRows(rows));
+        view.commands.push(Command::Rows(Rows::Scroll(rows)));
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Columns, View, interact, play_head, scrub, step_pill};
 use crate::figure::compare::{Part, SIDES};
 use crate::figure::numbers;
 use crate::figure::{Layout as Pictures, Options, Place, RowsShown};
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Compare, Look};
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::compare::{Differences, Pair, TOLERANCES, shown_at};
 use crate::viewer::state::target::{Target, Vector};
@@ -173,7 +173,7 @@ fn place_ui(
             },
             _ => Target::Step,
         };
-        view.commands.push(Command::Select(target));
+        view.commands.push(Command::Look(Look::Select(target)));
     }
 }
 
@@ -262,7 +262,7 @@ fn note_ui(ui: &mut Ui, line: &str, low: bool, view: &View<'_>) {
 fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let command = Command::FirstDifference;
+        let command = Command::Compare(Compare::FirstDifference);
         ui.add_enabled_ui(found.values.first.is_some(), |ui| {
             text_button(ui, "First difference", &command, view.commands)
                 .on_hover_text(tooltip(&command));
@@ -272,7 +272,7 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
         } else {
             "Show B − A"
         };
-        let command = Command::ToggleDifference;
+        let command = Command::Compare(Compare::ToggleDifference);
         text_button(ui, words, &command, view.commands).on_hover_text(tooltip(&command));
     });
     ui.horizontal_wrapped(|ui| {
@@ -281,7 +281,8 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
         for (tolerance, name) in TOLERANCES {
             let button = choice_button(ui, name, tolerance == pair.tolerance);
             if button.clicked() {
-                view.commands.push(Command::Tolerance(tolerance));
+                view.commands
+                    .push(Command::Compare(Compare::Tolerance(tolerance)));
             }
             button.on_hover_text(
                 "The difference that counts as none; of values above 1 a share of them",

@@ -1,180 +1,130 @@
 //! Dialogs: the list of keys, a step to go to, a file to open, a place to save to.
 
+use std::path::PathBuf;
+
 use egui::{Context, RichText, Ui};
 
 use super::about::about_ui;
-use super::finder::{Choice, Search, finder_ui};
+use super::finder::finder_ui;
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Ask, Command, File};
 use crate::viewer::files::Aim;
-use crate::viewer::state::messages::Toasts;
-use crate::viewer::state::settings::Settings;
+use crate::viewer::state::State;
+use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::Palette;
 use crate::viewer::widget::button::{primary_button, text_button};
 use crate::viewer::widget::dialog::{dialog_ui, field_ui};
 use crate::viewer::widget::property::note;
 
-/// The dialog that is open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dialog {
-    /// Every command by its name.
-    Commands(Search),
-    /// The list of keys.
-    Shortcuts,
-    /// How everything looks.
-    Settings,
-    /// What this is, and whose.
-    About,
-    /// What was said so far.
-    Messages,
-    /// Which step to go to.
-    Step {
-        /// What has been typed.
-        text: String,
-        /// True when it could not be understood.
-        unclear: bool,
-    },
-    /// Which file to open.
-    Open {
-        /// The path typed so far.
-        text: String,
-        /// True when it is to be compared with what is on screen.
-        compare: bool,
-    },
-    /// Where to save the trace or the figure.
-    Save {
-        /// The path typed so far.
-        text: String,
-        /// True for the figure on screen.
-        figure: bool,
-    },
-}
-
-/// What dialogs show.
-#[derive(Debug)]
-pub struct Known<'a> {
-    /// All commands.
-    pub choices: &'a [Choice],
-    /// How everything looks.
-    pub settings: &'a Settings,
-    /// What was said.
-    pub toasts: &'a Toasts,
-}
-
-/// What the dialog asks of the window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Nothing yet.
-    None,
-    /// Leave it.
-    Leave,
-    /// Go to the step that was typed.
-    Step(String),
-    /// Open the file that was typed, for this.
-    Open(String, Aim),
-    /// Save to the path that was typed; true for the figure on screen.
-    Save(String, bool),
-}
-
-/// Shows the open dialog.
-pub fn dialog_panel_ui(
-    ctx: &Context,
-    dialog: &mut Dialog,
-    known: &Known<'_>,
-    commands: &mut Vec<Command>,
-) -> Answer {
-    let mut answer = Answer::None;
+/// Shows the open dialog, if there is one.
+pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
+    let Some(dialog) = &state.dialog else { return };
+    let settings = &state.settings;
     let left = match dialog {
-        Dialog::Commands(search) => finder_ui(ctx, search, known.choices, commands),
-        Dialog::Shortcuts => dialog_ui(ctx, "Keys", 860.0, |ui| {
-            keys_ui(ui, known.settings.stop, commands);
+        Dialog::Commands(search) => {
+            return finder_ui(ctx, search, &state.choices(), commands);
+        }
+        Dialog::Keys => dialog_ui(ctx, "Keys", 860.0, |ui| {
+            keys_ui(ui, settings.stop, commands);
         }),
         Dialog::Settings => dialog_ui(ctx, "Settings", 420.0, |ui| {
-            settings_ui(ui, known.settings, commands);
+            settings_ui(ui, settings, commands);
         }),
         Dialog::About => dialog_ui(ctx, "About Tapescope", 560.0, about_ui),
         Dialog::Messages => dialog_ui(ctx, "Messages", 520.0, |ui| {
-            messages_ui(ui, known.toasts, commands);
+            messages_ui(ui, &state.toasts, commands);
         }),
         Dialog::Step { text, unclear } => dialog_ui(ctx, "Go to step", 300.0, |ui| {
-            if field_ui(ui, text, "12, +5, −1 or answer", "Step") {
-                answer = Answer::Step(text.clone());
-            }
-            if *unclear {
-                let palette = Palette::of(ui);
-                let sentence = "There is no such step or phase in this episode.";
-                ui.label(RichText::new(sentence).color(palette.warning));
-            }
-            ui.add_space(8.0);
-            if primary_button(ui, "Go").clicked() {
-                answer = Answer::Step(text.clone());
-            }
+            step_ui(ui, text, *unclear, commands);
         }),
-        Dialog::Open { text, compare } => {
-            let (title, words) = open_words(*compare);
-            let aim = if *compare { Aim::Compare } else { Aim::Open };
+        Dialog::File { aim, text } => {
+            let (title, words, action) = file_words(*aim);
             dialog_ui(ctx, title, 520.0, |ui| {
                 note(ui, words);
                 ui.add_space(4.0);
-                if path_ui(ui, text, "Open file", aim, commands) {
-                    answer = Answer::Open(text.clone(), aim);
-                }
+                path_ui(ui, text, action, *aim, commands);
             })
         }
-        Dialog::Save { text, figure } => dialog_ui(ctx, save_title(*figure), 520.0, |ui| {
-            note(
-                ui,
-                if *figure {
-                    "The pictures in the centre: .svg, .png, or .gif with every step. An existing file is replaced."
-                } else {
-                    "The episode on screen with every stage of every step, as JSON (.ntmtrace.json). An existing file is replaced."
-                },
-            );
-            ui.add_space(4.0);
-            let aim = if *figure { Aim::Figure } else { Aim::Save };
-            if path_ui(ui, text, "Save file", aim, commands) {
-                answer = Answer::Save(text.clone(), *figure);
-            }
-        }),
     };
-    if left && answer == Answer::None {
-        answer = Answer::Leave;
+    // An answer leaves it open where it is unclear.
+    if left && !commands.iter().any(is_answer) {
+        commands.push(Command::Ask(Ask::Leave));
     }
-    answer
 }
 
-fn open_words(compare: bool) -> (&'static str, &'static str) {
-    if compare {
-        (
-            "Compare with",
-            "A trace becomes B, beside the episode on screen, which is A. Weights record the same episode once more.",
-        )
-    } else {
-        (
+fn is_answer(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Ask(Ask::GoTo(_)) | Command::File(File::Chosen(..))
+    )
+}
+
+fn step_ui(ui: &mut Ui, text: &str, unclear: bool, commands: &mut Vec<Command>) {
+    let (text, mut entered) = line_ui(ui, text, ("12, +5, −1 or answer", "Step"), commands);
+    if unclear {
+        let palette = Palette::of(ui);
+        let sentence = "There is no such step or phase in this episode.";
+        ui.label(RichText::new(sentence).color(palette.warning));
+    }
+    ui.add_space(8.0);
+    entered |= primary_button(ui, "Go").clicked();
+    if entered {
+        commands.push(Command::Ask(Ask::GoTo(text)));
+    }
+}
+
+/// A line to type into; what stands in it now, and whether Enter was pressed.
+fn line_ui(
+    ui: &mut Ui,
+    text: &str,
+    (hint, name): (&'static str, &str),
+    commands: &mut Vec<Command>,
+) -> (String, bool) {
+    let mut line = text.to_owned();
+    let entered = field_ui(ui, &mut line, hint, name);
+    if line != text {
+        commands.push(Command::Ask(Ask::Typed(line.clone())));
+    }
+    (line, entered)
+}
+
+/// The title of a dialog, what it asks for, and the button that does it.
+fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
+    match aim {
+        Aim::Open => (
             "Open",
             "A trace (.ntmtrace.json) or weights (.safetensors). Dropping a file on the window does the same.",
-        )
+            "Open file",
+        ),
+        Aim::Compare => (
+            "Compare with",
+            "A trace becomes B, beside the episode on screen, which is A. Weights record the same episode once more.",
+            "Open file",
+        ),
+        Aim::Save => (
+            "Save trace",
+            "The episode on screen with every stage of every step, as JSON (.ntmtrace.json). An existing file is replaced.",
+            "Save file",
+        ),
+        Aim::Figure => (
+            "Save figure",
+            "The pictures in the centre: .svg, .png, or .gif with every step. An existing file is replaced.",
+            "Save file",
+        ),
     }
 }
 
-fn save_title(figure: bool) -> &'static str {
-    if figure { "Save figure" } else { "Save trace" }
-}
-
-fn path_ui(
-    ui: &mut Ui,
-    text: &mut String,
-    action: &str,
-    aim: Aim,
-    commands: &mut Vec<Command>,
-) -> bool {
-    let mut entered = field_ui(ui, text, "path of the file", "Path");
+fn path_ui(ui: &mut Ui, text: &str, action: &str, aim: Aim, commands: &mut Vec<Command>) {
+    let (text, mut entered) = line_ui(ui, text, ("path of the file", "Path"), commands);
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         entered |= primary_button(ui, action).clicked();
-        text_button(ui, "Browse …", &Command::Browse(aim), commands);
+        text_button(ui, "Browse …", &Command::File(File::Browse(aim)), commands);
     });
-    entered && !text.trim().is_empty()
+    if entered && !text.trim().is_empty() {
+        let path = PathBuf::from(text.trim());
+        commands.push(Command::File(File::Chosen(aim, path)));
+    }
 }

@@ -5,7 +5,7 @@ use egui::{Align2, Rangef, Rect, Sense, Ui, WidgetInfo, pos2};
 
 use super::View;
 use super::parts::quiet_text;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Play};
 use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;
 
@@ -91,7 +91,7 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     painter.galley(at, galley, ink);
     focus_ring(ui, &response);
     if response.clicked() {
-        view.commands.push(Command::Seek(event.step));
+        view.commands.push(Command::Play(Play::Seek(event.step)));
     }
     if elided {
         response.on_hover_text(&event.words);

@@ -5,31 +5,11 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use crate::viewer::command::Command;
+use crate::viewer::choices::Choice;
+use crate::viewer::command::{Ask, Command};
+use crate::viewer::state::dialog::Search;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::dialog::{dialog_frame, field_ui};
-
-/// A line of the list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
-    /// What it is called.
-    pub name: String,
-    /// What it does.
-    pub help: String,
-    /// Its key, as people write it, or nothing.
-    pub key: String,
-    /// The command.
-    pub command: Command,
-    /// Why it cannot be done now, if it cannot.
-    pub blocked: Option<&'static str>,
-}
-
-/// What has been typed, and which line of the list is chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Search {
-    text: String,
-    chosen: usize,
-}
 
 const WIDTH: f32 = 600.0;
 const LINE: f32 = 28.0;
@@ -67,13 +47,8 @@ pub fn found<'a>(choices: &'a [Choice], typed: &str) -> Vec<&'a Choice> {
     found.into_iter().map(|(_, choice)| choice).collect()
 }
 
-/// Shows the list; true when it is to be left. What was chosen is pushed to `commands`.
-pub fn finder_ui(
-    ctx: &Context,
-    search: &mut Search,
-    choices: &[Choice],
-    commands: &mut Vec<Command>,
-) -> bool {
+/// Shows the list; what was chosen is done once it is left.
+pub fn finder_ui(ctx: &Context, search: &Search, choices: &[Choice], commands: &mut Vec<Command>) {
     let window = ctx.content_rect();
     let width = WIDTH.min(window.width() - 64.0).max(0.0);
     let (moved, entered) = take_moves(ctx);
@@ -93,22 +68,28 @@ pub fn finder_ui(
         .frame(dialog_frame(ctx).inner_margin(12.0));
     let shown = modal.show(ctx, |ui| {
         ui.set_width(width);
-        let before = search.text.clone();
-        field_ui(ui, &mut search.text, "what do you want to do?", "Command");
-        if before != search.text {
-            search.chosen = 0;
-        }
+        let mut text = search.text.clone();
+        field_ui(ui, &mut text, "what do you want to do?", "Command");
         ui.add_space(6.0);
-        let found = found(choices, &search.text);
+        let found = found(choices, &text);
         let last = found.len().saturating_sub(1);
-        search.chosen = search.chosen.saturating_add_signed(moved).min(last);
+        let same = text == search.text;
+        let chosen = if same { search.chosen } else { 0 };
+        let line = chosen.saturating_add_signed(moved).min(last);
+        if !same {
+            commands.push(Command::Ask(Ask::Typed(text)));
+        }
+        if line != chosen {
+            commands.push(Command::Ask(Ask::Chosen(line)));
+        }
         let most = (window.height() * 0.8 - 120.0).clamp(LINE, 13.0 * LINE);
-        list_ui(ui, most, &found, (search.chosen, moved != 0), entered)
+        list_ui(ui, most, &found, (line, moved != 0), entered)
     });
-    if let Some(command) = &shown.inner {
-        commands.push(command.clone());
+    let left = shown.should_close() || shown.inner.is_some();
+    if left {
+        commands.push(Command::Ask(Ask::Leave));
     }
-    shown.should_close() || shown.inner.is_some()
+    commands.extend(shown.inner);
 }
 
 /// How far the arrow keys moved, and whether Enter was pressed.
@@ -220,7 +201,7 @@ mod tests {
             name: (*name).to_owned(),
             help: "inside the step".to_owned(),
             key: String::new(),
-            command: Command::NextStep,
+            command: Command::Ask(Ask::Keys),
             blocked: None,
         };
         names.iter().map(choice).collect()

@@ -2,7 +2,7 @@
 
 use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, RichText, Ui, Vec2, vec2};
 
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Tour as About};
 use crate::viewer::state::tour::{Place, STOPS, Tour};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{primary_button, text_button};
@@ -127,12 +127,12 @@ fn card_ui(ui: &mut Ui, tour: Tour, told: &str, palette: &Palette, commands: &mu
             let entered = ui.input(|input| input.key_pressed(Key::Enter))
                 && ui.memory(|memory| memory.focused().is_none());
             if primary_button(ui, next).clicked() || entered {
-                commands.push(Command::NextStop);
+                commands.push(Command::Tour(About::Next));
             }
         } else {
-            text_button(ui, "Skip", &Command::NextStop, commands);
+            text_button(ui, "Skip", &Command::Tour(About::Next), commands);
         }
-        text_button(ui, "Leave the tour", &Command::LeaveTour, commands);
+        text_button(ui, "Leave the tour", &Command::Tour(About::Leave), commands);
     });
 }
 
@@ -155,9 +155,9 @@ pub fn invitation_ui(ctx: &Context, corner: Pos2, palette: &Palette, commands: &
                     ui.add_space(4.0);
                     ui.horizontal(|ui| {
                         if primary_button(ui, "Take the tour").clicked() {
-                            commands.push(Command::StartTour);
+                            commands.push(Command::Tour(About::Start));
                         }
-                        text_button(ui, "Not now", &Command::Greet, commands);
+                        text_button(ui, "Not now", &Command::Tour(About::Greet), commands);
                     });
                 });
         });

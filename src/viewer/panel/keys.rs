@@ -3,7 +3,7 @@
 use egui::text::LayoutJob;
 use egui::{RichText, ScrollArea, TextFormat, Ui, vec2};
 
-use crate::viewer::command::Command;
+use crate::viewer::command::{Ask, Command, Tour};
 use crate::viewer::keys::{Group, TABLE, key_text};
 use crate::viewer::state::tour::STOPS;
 use crate::viewer::theme::{self, Palette};
@@ -48,9 +48,9 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
             0 => "Take the tour".to_owned(),
             stop => format!("Go on with the tour: {} of {}", stop + 1, STOPS.len()),
         };
-        text_button(ui, &tour, &Command::StartTour, commands);
-        text_button(ui, "Settings", &Command::AskSettings, commands);
-        text_button(ui, "About", &Command::AskAbout, commands);
+        text_button(ui, &tour, &Command::Tour(Tour::Start), commands);
+        text_button(ui, "Settings", &Command::Ask(Ask::Settings), commands);
+        text_button(ui, "About", &Command::Ask(Ask::About), commands);
     });
 }
 

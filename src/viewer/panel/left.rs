@@ -8,7 +8,7 @@ use super::View;
 use super::parts::{choose, dash_ui};
 use crate::figure::numbers;
 use crate::task::Measure;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::state::episode::{self, Open};
 use crate::viewer::state::session::{self, Session, stops};
 use crate::viewer::story;
@@ -45,7 +45,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         session::sizes(&machine.task),
     );
     whole(ui, label, wish.size, &sizes, |size| {
-        commands.push(Command::Size(size));
+        commands.push(Command::Episode(Episode::Size(size)));
     });
     if machine.task.repeats().is_some() {
         whole(
@@ -54,7 +54,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             wish.repeats,
             &(1..=episode::MOST_REPEATS),
             |repeats| {
-                commands.push(Command::Repeats(repeats));
+                commands.push(Command::Episode(Episode::Repeats(repeats)));
             },
         );
     }
@@ -113,7 +113,7 @@ fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let size = vec2(ui.available_width(), theme::ROW);
     let response = ui.add_sized(size, egui::Button::new("Edit input"));
     if response.clicked() {
-        commands.push(Command::ToggleEdit);
+        commands.push(Command::Edit(Edit::Toggle));
     }
     response.on_hover_text("Change bits of the input by hand  (E)");
     let given = session.wish.given.is_some();
@@ -156,7 +156,7 @@ fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
     let size = vec2(ui.available_width(), theme::ROW + 4.0);
     let response = ui.add_sized(size, egui::Button::new("New episode"));
     if response.clicked() {
-        commands.push(Command::NextSeed);
+        commands.push(Command::Episode(Episode::NextSeed));
     }
     response.on_hover_text(hint);
 }
@@ -204,7 +204,7 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
         ui.spacing_mut().item_spacing.x = 2.0;
         let next = named_icon_button(ui, Icon::Again, "Next seed", false, false);
         if next.clicked() {
-            commands.push(Command::NextSeed);
+            commands.push(Command::Episode(Episode::NextSeed));
         }
         next.on_hover_text("Next seed  (Shift+R)");
         let mut changed = seed;
@@ -214,7 +214,7 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
             .min_size(vec2(72.0, theme::ROW));
         let response = field(ui, true, number).accessible_name("Seed");
         if response.changed() && changed != seed {
-            commands.push(Command::Seed(changed));
+            commands.push(Command::Episode(Episode::Seed(changed)));
         }
     });
 }
@@ -252,7 +252,7 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         note(ui, "rows fixed: what memory starts from is learned");
     }
     if let Some(rows) = slid.or(asked) {
-        commands.push(Command::MemoryRows(rows));
+        commands.push(Command::Episode(Episode::Rows(rows)));
     }
 }
 
@@ -441,7 +441,7 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     painter.text(at, align, count, font, palette.subdued);
     focus_ring(ui, &response);
     if response.clicked() {
-        view.commands.push(Command::ToggleTouched);
+        view.commands.push(Command::Rows(Rows::ToggleTouched));
     }
     response.on_hover_text("Hide the rows that no head touches with a weight of 0.01 or more  (U)");
 }

@@ -2,7 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, File};
 use crate::viewer::state::messages::{Kind, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::text_button;
@@ -40,7 +40,10 @@ pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
     text_button(
         ui,
         "Copy all",
-        &Command::CopyText(lines.join("\n")),
+        &Command::File(File::Copy {
+            text: lines.join("\n"),
+            said: None,
+        }),
         commands,
     );
 }

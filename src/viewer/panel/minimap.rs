@@ -6,7 +6,7 @@ use egui::{Rangef, Rect, Stroke, StrokeKind, Ui};
 use super::parts::{frame, pointer};
 use super::pipeline::{columns_of, stages_menu};
 use super::{Columns, View, interact};
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Rows};
 use crate::viewer::story;
 use crate::viewer::widget::picture::{self, Grid};
 
@@ -56,7 +56,7 @@ pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>
     if let (true, Some(at)) = (down, response.interact_pointer_pos()) {
         let share = ((at.y - y.min) / y.span().max(1.0)).clamp(0.0, 1.0);
         let index = (share * rows.len() as f32) as usize;
-        view.commands.push(Command::CentreRow(index));
+        view.commands.push(Command::Rows(Rows::Centre(index)));
     }
 }
 

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod dialogs;
 mod events;
 pub mod finder;
+pub mod frame;
 pub mod guide;
 pub mod heads;
 pub mod keys;
@@ -29,9 +30,10 @@ pub mod welcome;
 
 use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
-use super::command::Command;
+use super::command::{Command, Play};
 use super::inspect::Card;
 use super::rows::Rows;
+use super::state::NARROW;
 use super::state::compare::Pair;
 use super::state::episode::Open;
 use super::state::session::Session;
@@ -42,6 +44,7 @@ use super::widget::button::focus_ring;
 use super::widget::picture::Textures;
 use super::widget::place;
 use super::widget::readout::Readout;
+use super::words;
 use crate::figure::compare::page_columns;
 use crate::figure::stages::Moment;
 use crate::model::{HeadTrace, Trace};
@@ -55,8 +58,6 @@ pub fn left_width(window: f32) -> f32 {
 
 /// Width of the right panel.
 pub const RIGHT: f32 = 268.0;
-/// Below this width of the window the right panel makes room.
-pub const NARROW: f32 = 1100.0;
 /// Height of the top bar.
 pub const TOP: f32 = 44.0;
 /// Height of transport and loss.
@@ -100,6 +101,8 @@ pub struct View<'a> {
     pub pinned: Option<usize>,
     /// The mark in the input while it is edited: step and channel.
     pub mark: Option<(usize, usize)>,
+    /// The bit that a stroke of the pointer has come to, while one paints.
+    pub stroke: Option<(usize, usize)>,
     /// True while all heads are shown alike, by their final weighting.
     pub all_heads: bool,
     /// The rows on screen.
@@ -177,7 +180,7 @@ impl<'a> View<'a> {
 
     /// What is said about the thing kept in view.
     pub fn card(&self) -> Option<Card> {
-        card(
+        words::card(
             self.selected?,
             self.pair.as_ref(),
             self.open,
@@ -203,18 +206,6 @@ impl<'a> View<'a> {
     pub fn head(&self) -> Option<&'a HeadTrace<f32>> {
         self.trace().heads.get(self.focus)
     }
-}
-
-/// What is said about a target at a step: on both sides, while two episodes are on screen.
-pub fn card(
-    target: Target,
-    pair: Option<&Pair<'_>>,
-    open: &Open,
-    focus: usize,
-    step: usize,
-) -> Option<Card> {
-    let both = pair.and_then(|pair| pair.card(target, focus, step));
-    both.or_else(|| target.card(open, focus, step))
 }
 
 /// Where the pictures stand from left to right: one time axis, then the columns that share the
@@ -356,7 +347,7 @@ pub fn scrub(response: &Response, columns: &Columns, view: &mut View<'_>) {
     if let (true, Some(position)) = (down, response.interact_pointer_pos()) {
         let step = columns.step_at(position.x, view.steps());
         if step != view.step() {
-            view.commands.push(Command::Seek(step));
+            view.commands.push(Command::Play(Play::Seek(step)));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::parts::pointer;
 use super::sheet::place_menu;
 use super::{Columns, View, interact, play_head, scrub};
 use crate::figure::{Figure, Options, Place, head_named, numbers};
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Look};
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::target::{Target, Vector};
 use crate::viewer::theme::Scale;
@@ -98,6 +98,8 @@ fn keep(place: &Place, row: usize, view: &View<'_>) -> Vec<Command> {
         _ => return Vec::new(),
     };
     let focus = head.filter(|&head| head != view.focus && matches!(target, Target::Row(_)));
-    let focus = focus.map(Command::Focus).into_iter();
-    focus.chain([Command::Select(target)]).collect()
+    let focus = focus
+        .map(|head| Command::Look(Look::Focus(head)))
+        .into_iter();
+    focus.chain([Command::Look(Look::Select(target))]).collect()
 }

@@ -4,7 +4,7 @@ use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2};
 
 use super::View;
 use crate::train::is_absent;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Look};
 use crate::viewer::rows::Axis;
 use crate::viewer::theme;
 
@@ -159,9 +159,9 @@ pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'
     if response.clicked() {
         let pin = ui.input(|input| input.modifiers.shift);
         view.commands.push(if pin {
-            Command::Pin(head)
+            Command::Look(Look::Pin(head))
         } else {
-            Command::Focus(head)
+            Command::Look(Look::Focus(head))
         });
     }
 }

@@ -10,7 +10,7 @@ use super::{Columns, View, interact};
 use crate::figure::numbers;
 use crate::figure::stages::{self, Column, Stage};
 use crate::train::is_absent;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Look, Play};
 use crate::viewer::links::{self, Link};
 use crate::viewer::rows::Axis;
 use crate::viewer::state::target::Target;
@@ -342,7 +342,8 @@ fn head_title(ui: &Ui, at: Pos2, head: usize, text: &str, view: &mut View<'_>) {
     let name = format!("Keep {} in view", story::head_label(view.recording(), head));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.clicked() {
-        view.commands.push(Command::Select(Target::Head(head)));
+        view.commands
+            .push(Command::Look(Look::Select(Target::Head(head))));
     }
     focus_ring(ui, &response);
     response.on_hover_text(name);
@@ -441,7 +442,8 @@ fn column_head(ui: &mut Ui, x: Rangef, bands: &Bands, shown: &Shown<'_>, view: &
     let name = format!("Stage {} {}", column.word, column.symbol);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.clicked() {
-        view.commands.push(Command::SeekStage(shown.place));
+        view.commands
+            .push(Command::Play(Play::SeekStage(shown.place)));
     }
     focus_ring(ui, &response);
     response.on_hover_text(column.told());
@@ -519,9 +521,10 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, shown: &Shown<'_>, view: &mut 
         if response.clicked() {
             // The equations are those of the head looked at.
             if head != view.focus {
-                view.commands.push(Command::Focus(head));
+                view.commands.push(Command::Look(Look::Focus(head)));
             }
-            view.commands.push(Command::Select(Target::Row(row)));
+            view.commands
+                .push(Command::Look(Look::Select(Target::Row(row))));
         }
         *view.row = Some(row);
         let sum = column.sum(&view.trace().heads[head], view.step(), row);

@@ -7,7 +7,7 @@ use crate::figure::numbers;
 use crate::figure::stages::columns_of;
 use crate::model::HeadTrace;
 use crate::train::is_absent;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, File, Look};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::keys;
 use crate::viewer::state::target::{Target, Vector};
@@ -119,7 +119,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
                 vector: Vector::Shift,
                 column: index,
             };
-            view.commands.push(Command::Select(target));
+            view.commands.push(Command::Look(Look::Select(target)));
         }
         focus_ring(ui, &response);
         let by = story::signed(story::offset(index, range));
@@ -218,7 +218,7 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let close = named_icon_button(ui, Icon::Close, "Let go", false, false);
             if close.clicked() {
-                view.commands.push(Command::Deselect);
+                view.commands.push(Command::Look(Look::Deselect));
             }
             close.on_hover_text("Keep nothing in view  (Esc)");
             let step = format!("step {:>3}", view.step());
@@ -242,7 +242,7 @@ fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
     ui.horizontal(|ui| {
         note(ui, "copy as");
         for form in Form::ALL {
-            let command = Command::CopyTable { form };
+            let command = Command::File(File::CopyTable(form));
             let response = text_button(ui, form.name(), &command, view.commands);
             let response = response.accessible_name(format!("Copy {}", form.name()));
             response.on_hover_text(format!("{what}: {}", keys::tooltip(&command)));
@@ -272,7 +272,8 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         let name = format!("Row {row}: {}", cells[1..].join(" "));
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, kept, &name));
         if response.clicked() {
-            view.commands.push(Command::Select(Target::Row(row)));
+            view.commands
+                .push(Command::Look(Look::Select(Target::Row(row))));
         }
         response.on_hover_text("A click keeps this row in view, with its equations");
     }

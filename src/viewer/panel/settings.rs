@@ -2,7 +2,7 @@
 
 use egui::{Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Window};
 use crate::viewer::state::settings::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
 use crate::viewer::widget::button::{choice_button, focus_ring, text_button};
@@ -15,7 +15,7 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     ui.horizontal(|ui| {
         for theme in Theme::ALL {
             if choice_button(ui, theme.name(), look.theme == theme).clicked() {
-                commands.push(Command::Theme(theme));
+                commands.push(Command::Window(Window::Theme(theme)));
             }
         }
     });
@@ -23,7 +23,7 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     section(ui, "Colours of weightings, from 0 to 1");
     for map in Map::ALL {
         if map_ui(ui, map, look.map == map).clicked() {
-            commands.push(Command::Colors(map));
+            commands.push(Command::Window(Window::Colors(map)));
         }
     }
     note(
@@ -36,7 +36,7 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         for percent in SCALES {
             let name = format!("{percent} %");
             if choice_button(ui, &name, look.scale == percent).clicked() {
-                commands.push(Command::Scale(percent));
+                commands.push(Command::Window(Window::Scale(percent)));
             }
         }
     });
@@ -49,7 +49,12 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     ui.horizontal(|ui| {
         let files = settings.recent.len();
         ui.add_enabled_ui(files > 0, |ui| {
-            text_button(ui, "Forget recent files", &Command::ForgetFiles, commands);
+            text_button(
+                ui,
+                "Forget recent files",
+                &Command::Window(Window::ForgetFiles),
+                commands,
+            );
         });
         note(ui, &format!("{files} remembered"));
     });
@@ -65,7 +70,7 @@ fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
         let response = ui.checkbox(&mut ticked, text);
         focus_ring(ui, &response);
         if response.changed() {
-            commands.push(Command::ToggleMotion);
+            commands.push(Command::Window(Window::ToggleMotion));
         }
     });
 }

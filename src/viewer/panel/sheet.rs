@@ -5,7 +5,7 @@ use egui::{Button, Response, RichText, Ui};
 
 use crate::figure::Place;
 use crate::train::ABSENT;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, File};
 use crate::viewer::inspect::{Form, Table};
 
 /// Numbers in lines and columns, as an array of a trace file has them.
@@ -105,7 +105,10 @@ impl Sheet<'_> {
         let place = format!("{} {line}, {}", self.lines.0, self.column_name(column));
         if ui.button(format!("Copy the value, {place}")).clicked() {
             let said = format!("{} copied: {value}, {place}.", self.name);
-            commands.push(Command::CopyCells { text: value, said });
+            commands.push(Command::File(File::Copy {
+                text: value,
+                said: Some(said),
+            }));
         }
         ui.separator();
         egui::Grid::new("parts").num_columns(4).show(ui, |ui| {
@@ -118,7 +121,10 @@ impl Sheet<'_> {
                     if button.accessible_name(name).clicked() {
                         let text = self.table(part).text(form);
                         let said = format!("{} copied: {words} as {}.", self.name, form.name());
-                        commands.push(Command::CopyCells { text, said });
+                        commands.push(Command::File(File::Copy {
+                            text,
+                            said: Some(said),
+                        }));
                     }
                 }
                 ui.end_row();

@@ -8,7 +8,7 @@ use super::{Columns, View, interact, scrub};
 use crate::figure::numbers;
 use crate::math::Series;
 use crate::model::HeadTrace;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Edit, Look, Play};
 use crate::viewer::rows::{Axis, Rows};
 use crate::viewer::state::target::{Target, Vector};
 use crate::viewer::story;
@@ -52,7 +52,8 @@ pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) 
         let step = columns.step_at(position.x, steps);
         let phase = story::phase_at(view.recording(), step);
         if response.clicked() {
-            view.commands.push(Command::Select(Target::Step));
+            view.commands
+                .push(Command::Look(Look::Select(Target::Step)));
         }
         *view.readout = Some(Readout {
             place: format!("step {step}"),
@@ -68,7 +69,7 @@ fn mark_part(response: &egui::Response, columns: &Columns, view: &mut View<'_>) 
     if let (Some(from), Some(to)) = (down, response.interact_pointer_pos()) {
         let at = |x: f32| columns.step_at(x, view.steps());
         let range = Some((at(from.x), at(to.x)));
-        view.commands.push(Command::LoopRange(range));
+        view.commands.push(Command::Play(Play::LoopRange(range)));
     }
 }
 
@@ -99,7 +100,8 @@ fn loop_handles(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
                 "Loop start" => (step.min(last), last),
                 _ => (first, step.max(first)),
             };
-            view.commands.push(Command::LoopRange(Some(range)));
+            view.commands
+                .push(Command::Play(Play::LoopRange(Some(range))));
         }
         focus_ring(ui, &response);
         response.on_hover_cursor(egui::CursorIcon::ResizeHorizontal);
@@ -197,7 +199,7 @@ impl TimePicture<'_> {
         if let Some((step, row)) = cell {
             *view.readout = Some((self.readout)(step, row));
             if response.clicked() {
-                view.commands.push(Command::Select(target(row)));
+                view.commands.push(Command::Look(Look::Select(target(row))));
             }
             return Some(row);
         }
@@ -286,41 +288,16 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, channels: usize, view: &mut Vi
 
 /// The bit under the pointer changes as the button goes down; what the pointer is drawn over becomes like it.
 fn paint_ui(response: &egui::Response, here: Option<(usize, usize)>, view: &mut View<'_>) {
-    let (ctx, id) = (&response.ctx, response.id.with("stroke"));
-    let stroke = ctx.data(|data| data.get_temp::<(bool, (usize, usize))>(id));
-    let down = ctx.input(|input| input.pointer.primary_down());
+    let down = response.ctx.input(|input| input.pointer.primary_down());
     let down = down && response.is_pointer_button_down_on();
-    match (stroke, here) {
-        (None, Some((step, channel))) if down || response.clicked() => {
-            view.commands.push(Command::Flip(step, channel));
-            if down {
-                let on = view.trace().input.row(step)[channel] <= 0.5;
-                ctx.data_mut(|data| data.insert_temp(id, (on, (step, channel))));
-            }
-        }
-        (Some((on, from)), Some(to)) if down => {
-            if from != to {
-                let cells = between(from, to);
-                view.commands.push(Command::Paint { cells, on });
-                ctx.data_mut(|data| data.insert_temp(id, (on, to)));
-            }
-        }
-        (Some(_), _) => {
-            ctx.data_mut(|data| data.remove_temp::<(bool, (usize, usize))>(id));
-        }
-        (None, _) => {}
-    }
-}
-
-/// The cells on the way from one to another, without the first: a fast pointer leaves no gaps.
-fn between(from: (usize, usize), to: (usize, usize)) -> Vec<(usize, usize)> {
-    let count = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
-    let at = |from: usize, to: usize, index: usize| {
-        let share = index as f32 / count as f32;
-        (from as f32 + (to as f32 - from as f32) * share).round() as usize
+    let edit = match (view.stroke, here) {
+        (None, Some((step, channel))) if down => Edit::Paint(step, channel),
+        (None, Some((step, channel))) if response.clicked() => Edit::Flip(step, channel),
+        (Some(from), Some(to)) if down && from != to => Edit::Paint(to.0, to.1),
+        (Some(_), _) if !down => Edit::EndStroke,
+        _ => return,
     };
-    let cells = (1..=count).map(|index| (at(from.0, to.0, index), at(from.1, to.1, index)));
-    cells.collect()
+    view.commands.push(Command::Edit(edit));
 }
 
 /// A veil over the steps in which nothing is asked.
@@ -544,8 +521,9 @@ fn lane_ui(
         && let Some(row) = axis.row_at(position.y)
     {
         if response.clicked() {
-            view.commands.push(Command::Focus(head));
-            view.commands.push(Command::Select(Target::Row(row)));
+            view.commands.push(Command::Look(Look::Focus(head)));
+            view.commands
+                .push(Command::Look(Look::Select(Target::Row(row))));
         }
         let t = columns.step_at(position.x, view.steps());
         *view.row = Some(row);
@@ -650,7 +628,7 @@ fn lane_name(
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
     focus_ring(ui, &response);
     if response.clicked() {
-        view.commands.push(Command::Focus(head));
+        view.commands.push(Command::Look(Look::Focus(head)));
     }
 }
 

@@ -2,10 +2,11 @@
 
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
-use crate::viewer::command::Command;
+use crate::viewer::command::{Ask, Command, Compare, Episode, Window};
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::session::Session;
+use crate::viewer::story::two::Names;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
 use crate::viewer::widget::icon::Icon;
@@ -21,15 +22,6 @@ pub struct Bar {
     pub busy: bool,
 }
 
-/// Two episodes as the top bar calls them.
-#[derive(Clone, Debug)]
-pub struct Names {
-    /// A and B.
-    pub names: [String; 2],
-    /// Which of them is on screen in all arrangements.
-    pub screen: usize,
-}
-
 /// The top bar.
 pub fn top_ui(
     ui: &mut Ui,
@@ -43,7 +35,7 @@ pub fn top_ui(
         icon_button(
             ui,
             Icon::Cards,
-            &Command::ToggleWelcome,
+            &Command::Window(Window::ToggleWelcome),
             bar.start,
             commands,
         );
@@ -59,17 +51,23 @@ pub fn top_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            icon_button(ui, Icon::Help, &Command::ToggleShortcuts, false, commands);
+            icon_button(ui, Icon::Help, &Command::Ask(Ask::Keys), false, commands);
             icon_button(
                 ui,
                 Icon::Panel,
-                &Command::ToggleNumbers,
+                &Command::Window(Window::ToggleNumbers),
                 bar.numbers,
                 commands,
             );
-            icon_button(ui, Icon::Theme, &Command::NextTheme, false, commands);
-            icon_button(ui, Icon::Save, &Command::AskSave, false, commands);
-            icon_button(ui, Icon::Open, &Command::AskOpen, false, commands);
+            icon_button(
+                ui,
+                Icon::Theme,
+                &Command::Window(Window::NextTheme),
+                false,
+                commands,
+            );
+            icon_button(ui, Icon::Save, &Command::Ask(Ask::Save), false, commands);
+            icon_button(ui, Icon::Open, &Command::Ask(Ask::Open), false, commands);
             ui.add_space(8.0);
             match two {
                 Some(two) => two_ui(ui, two, commands),
@@ -96,7 +94,7 @@ fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             for (index, machine) in session.machines.iter().enumerate() {
                 let selected = index == session.wish.machine && !recorded;
                 if ui.selectable_label(selected, &machine.title).clicked() {
-                    commands.push(Command::Machine(index));
+                    commands.push(Command::Episode(Episode::Machine(index)));
                 }
             }
         })
@@ -125,7 +123,13 @@ fn unlike(names: &[String; 2]) -> [String; 2] {
 
 /// A and B; a click on either swaps them.
 fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
-    icon_button(ui, Icon::Close, &Command::EndComparison, false, commands);
+    icon_button(
+        ui,
+        Icon::Close,
+        &Command::Compare(Compare::End),
+        false,
+        commands,
+    );
     let width = ((ui.available_width() - 16.0) / 2.0).clamp(40.0, 240.0);
     let shown = if width < ROOMY {
         unlike(&two.names)
@@ -137,14 +141,14 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
         let button = egui::Button::selectable(two.screen == side, format!("{letter}  {shown}"));
         let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
         if response.clicked() {
-            commands.push(Command::SwapSides);
+            commands.push(Command::Compare(Compare::Swap));
         }
         let place = if two.screen == side {
             "on screen in all layouts"
         } else {
             "what it is compared with"
         };
-        let keys = tooltip(&Command::SwapSides);
+        let keys = tooltip(&Command::Compare(Compare::Swap));
         response.on_hover_text(format!("{letter}: {name}\n{place}\n{keys}"));
     }
 }

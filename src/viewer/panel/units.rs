@@ -8,7 +8,7 @@ use super::sheet::Sheet;
 use super::time::TimePicture;
 use super::{Columns, View, address, interact, pipeline};
 use crate::figure::numbers;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Command, Look};
 use crate::viewer::inspect::Units;
 use crate::viewer::state::target::Target;
 use crate::viewer::theme::{self, Palette, Scale};
@@ -314,7 +314,7 @@ fn strip_ui(
         unit,
     };
     if response.clicked() {
-        view.commands.push(Command::Select(target));
+        view.commands.push(Command::Look(Look::Select(target)));
     }
     let card = target.card(view.open, view.focus, view.step());
     let sum = card.and_then(|card| {

@@ -6,7 +6,7 @@ use egui::{Align2, Rect, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2
 
 use crate::math::Series;
 use crate::task::Task;
-use crate::viewer::command::Command;
+use crate::viewer::command::{Ask, Command, Episode, File, Tour, Window};
 use crate::viewer::files::Machine;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::session::Session;
@@ -91,10 +91,10 @@ fn words_ui(ui: &mut Ui, session: &Session, start: &Start<'_>, commands: &mut Ve
     ui.add_space(6.0);
     ui.horizontal(|ui| {
         if session.open.is_some() && primary_button(ui, "Back to the episode").clicked() {
-            commands.push(Command::ToggleWelcome);
+            commands.push(Command::Window(Window::ToggleWelcome));
         }
-        text_button(ui, "Take the tour", &Command::StartTour, commands);
-        text_button(ui, "All keys", &Command::ToggleShortcuts, commands);
+        text_button(ui, "Take the tour", &Command::Tour(Tour::Start), commands);
+        text_button(ui, "All keys", &Command::Ask(Ask::Keys), commands);
     });
 }
 
@@ -138,7 +138,7 @@ fn cards_ui(
                 card_ui(ui, rect.shrink(12.0), machine, start, textures);
                 focus_ring(ui, &response);
                 if response.clicked() {
-                    commands.push(Command::Machine(*index));
+                    commands.push(Command::Episode(Episode::Machine(*index)));
                 }
             }
         });
@@ -278,7 +278,12 @@ fn paint(
 fn files_ui(ui: &mut Ui, start: &Start<'_>, commands: &mut Vec<Command>) {
     section(ui, "Files");
     ui.horizontal(|ui| {
-        text_button(ui, "Open a trace or weights …", &Command::AskOpen, commands);
+        text_button(
+            ui,
+            "Open a trace or weights …",
+            &Command::Ask(Ask::Open),
+            commands,
+        );
         note(ui, "Dropping a file on the window does the same.");
     });
     for (path, there) in start.recent {
@@ -312,6 +317,6 @@ fn file_ui(
         .text(at, Align2::LEFT_CENTER, words, theme::text(12.5), ink);
     focus_ring(ui, &response);
     if response.clicked() && there {
-        commands.push(Command::Open(path.to_owned()));
+        commands.push(Command::File(File::Open(path.to_owned())));
     }
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::arrangement::Arrangement;
 use super::episode::{Open, Shown};
 use crate::figure::compare::{Common, Comparison as Figure, Named};
 use crate::figure::stages::{Column, weighting_at};
@@ -18,7 +17,7 @@ pub const TOLERANCES: [(f64, &str); 4] =
     [(0.0, "0"), (1e-6, "1e−6"), (1e-4, "1e−4"), (1e-2, "1e−2")];
 
 /// The other episode.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// The episode.
     pub open: Open,
@@ -31,18 +30,12 @@ pub struct Kept {
 pub struct Comparing {
     /// The episode that the one on screen is compared with.
     pub kept: Option<Kept>,
-    /// The difference that counts as none; of values above 1 a share of them.
-    pub tolerance: f64,
-    /// True while what B has more than A is shown.
-    pub difference: bool,
     /// What came of it.
     pub found: Option<Found>,
     /// What was asked for last.
     asked: Option<Key>,
     /// What to compare the first episode with, once there is one.
     pub waiting: Option<(PathBuf, Opened)>,
-    /// The arrangement before that of a comparison, until that has been entered.
-    pub before: Option<Arrangement>,
     /// True until the arrangement of a comparison has come on screen by itself.
     pub is_new: bool,
 }
@@ -52,12 +45,9 @@ impl Comparing {
     pub fn new(waiting: Option<(PathBuf, Opened)>) -> Self {
         Self {
             kept: None,
-            tolerance: TOLERANCES[1].0,
-            difference: true,
             found: None,
             asked: None,
             waiting,
-            before: None,
             is_new: false,
         }
     }
@@ -80,17 +70,22 @@ impl Comparing {
     }
 
     /// What is to be compared now, unless that is known or under way.
-    pub fn due(&mut self, screen: &Open) -> Option<Sides> {
+    pub fn due(&mut self, screen: &Open, tolerance: f64) -> Option<Sides> {
         let sides = self
-            .pair(screen)
+            .pair(screen, tolerance, false)
             .filter(|pair| pair.found.is_none())?
             .sides();
         let asked = self.asked.replace(sides.key);
         (asked != Some(sides.key)).then_some(sides)
     }
 
-    /// Both, while there are two.
-    pub fn pair<'a>(&'a self, screen: &'a Open) -> Option<Pair<'a>> {
+    /// Both, while there are two: up to which difference they count as the same, and whether it is shown.
+    pub fn pair<'a>(
+        &'a self,
+        screen: &'a Open,
+        tolerance: f64,
+        difference: bool,
+    ) -> Option<Pair<'a>> {
         let kept = self.kept.as_ref()?;
         if kept.open.is_same(screen) {
             return None;
@@ -100,14 +95,14 @@ impl Comparing {
         } else {
             (screen, &kept.open)
         };
-        let key = (a.serial, b.serial, self.tolerance.to_bits());
+        let key = (a.serial, b.serial, tolerance.to_bits());
         let found = self.found.as_ref().filter(|found| found.key == key);
         Some(Pair {
             a,
             b,
             screen,
-            tolerance: self.tolerance,
-            difference: self.difference,
+            tolerance,
+            difference,
             found: found.map(|found| &found.result),
         })
     }
@@ -125,10 +120,17 @@ pub struct Sides {
 }
 
 /// What came of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Found {
     key: Key,
     result: Result<Arc<Differences>, Vec<String>>,
+}
+
+/// The same two compared in the same way come out the same.
+impl PartialEq for Found {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
 }
 
 /// How two episodes differ.
@@ -306,18 +308,17 @@ mod tests {
     #[test]
     fn two_are_compared_once() {
         let (mut comparing, screen) = (Comparing::new(None), open(1));
-        assert!(comparing.due(&screen).is_none());
+        let limit = TOLERANCES[1].0;
+        assert!(comparing.due(&screen, limit).is_none());
         comparing.keep(open(2), false);
-        let sides = comparing.due(&screen).unwrap();
-        assert!(comparing.due(&screen).is_none(), "it is under way");
-        comparing.tolerance = 0.5;
-        assert!(comparing.due(&screen).is_some());
-        comparing.tolerance = TOLERANCES[1].0;
+        let sides = comparing.due(&screen, limit).unwrap();
+        assert!(comparing.due(&screen, limit).is_none(), "it is under way");
+        assert!(comparing.due(&screen, 0.5).is_some());
         comparing.found = Some(sides.compare());
-        assert!(comparing.due(&screen).is_none(), "it is known");
+        assert!(comparing.due(&screen, limit).is_none(), "it is known");
         let kept = comparing.kept.clone();
         comparing.end();
         comparing.take_back(kept);
-        assert!(comparing.due(&screen).is_some());
+        assert!(comparing.due(&screen, limit).is_some());
     }
 }

@@ -8,8 +8,7 @@ use super::arrangement::Arrangement;
 use super::compare::Kept;
 use super::episode::{Open, Shown, Wish};
 use super::settings::{Look, Panels};
-use super::target::Target;
-use crate::viewer::rows::Zoom;
+use super::sight::Sight;
 
 /// Changes remembered.
 const MOST: usize = 200;
@@ -17,7 +16,7 @@ const MOST: usize = 200;
 const MOST_BYTES: usize = 1 << 30;
 
 /// All that can be undone, at one moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
     /// The episode asked for.
     pub wish: Wish,
@@ -27,41 +26,12 @@ pub struct Moment {
     pub kept: Option<Kept>,
     /// What was looked at, and how.
     pub sight: Sight,
-}
-
-/// What is looked at, and how.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of its own in the window"
-)]
-pub struct Sight {
-    /// The head looked at.
-    pub focus: usize,
-    /// The head pinned beside it.
-    pub pinned: Option<usize>,
-    /// True while all heads are shown alike.
-    pub all_heads: bool,
-    /// True while only touched rows are shown.
-    pub touched_only: bool,
-    /// True while weightings are shown by their logarithm.
-    pub log_scale: bool,
-    /// How tall the rows are and whether they follow the head; the first one is always 0.
-    pub zoom: Zoom,
-    /// What is kept in view.
-    pub selected: Option<Target>,
-    /// The panels.
-    pub panels: Panels,
-    /// How the pictures are arranged.
-    pub arrangement: Arrangement,
     /// Theme, colours, size, motion.
     pub look: Look,
-    /// The difference between two episodes that counts as none.
-    pub tolerance: f64,
-    /// True while what B has more than A is shown.
-    pub difference: bool,
-    /// The arrangement to return to from that of a comparison.
-    pub before: Option<Arrangement>,
+    /// The panels.
+    pub panels: Panels,
+    /// How the pictures were arranged.
+    pub arrangement: Arrangement,
 }
 
 impl Moment {
@@ -76,41 +46,28 @@ impl Moment {
     }
 }
 
-impl PartialEq for Moment {
-    fn eq(&self, other: &Self) -> bool {
-        let same = |a: Option<&Open>, b: Option<&Open>| match (a, b) {
-            (Some(a), Some(b)) => Arc::ptr_eq(&a.shown, &b.shown),
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        let file = same(self.file.as_ref(), other.file.as_ref());
-        let kept = same(self.kept_open(), other.kept_open());
-        file && kept && self.wish == other.wish && self.sight == other.sight
-    }
-}
-
 /// What has been, and what has been undone.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     past: Vec<Moment>,
     future: Vec<Moment>,
-    /// True while the changes of one drag are one change.
-    dragging: bool,
+    /// True once something was changed by the gesture that is under way: what else it changes is the same change.
+    changing: bool,
 }
 
 impl History {
-    /// Something may have changed; `pressed` while the pointer is down.
-    pub fn note(&mut self, before: Moment, after: &Moment, pressed: bool) {
+    /// Something may have changed.
+    pub fn note(&mut self, before: Moment, after: &Moment) {
         if before == *after {
             return;
         }
         self.future.clear();
-        if !(pressed && self.dragging) {
+        if !std::mem::replace(&mut self.changing, true) {
             self.past.push(before);
             let over = self.past.len().saturating_sub(MOST);
             self.past.drain(..over);
             self.let_go(after, MOST_BYTES);
         }
-        self.dragging = pressed;
     }
 
     /// Lets go of the oldest moments while recordings that are not in use now take more than this.
@@ -131,9 +88,9 @@ impl History {
         self.past.drain(..over);
     }
 
-    /// The pointer was let go.
-    pub fn released(&mut self) {
-        self.dragging = false;
+    /// Another gesture begins: a click, a drag, a key.
+    pub fn begin_gesture(&mut self) {
+        self.changing = false;
     }
 
     /// True when there is something to undo, or to redo.
@@ -181,21 +138,10 @@ mod tests {
             },
             file: None,
             kept: None,
-            sight: Sight {
-                focus: 0,
-                pinned: None,
-                all_heads: false,
-                touched_only: true,
-                log_scale: false,
-                zoom: Zoom::default(),
-                selected: None,
-                panels: Panels::default(),
-                arrangement: Arrangement::default(),
-                look: Look::default(),
-                tolerance: 0.0,
-                difference: true,
-                before: None,
-            },
+            sight: Sight::default(),
+            look: Look::default(),
+            panels: Panels::default(),
+            arrangement: Arrangement::default(),
         }
     }
 
@@ -249,18 +195,20 @@ mod tests {
     fn a_drag_is_one_change_and_a_change_ends_the_future() {
         let mut history = History::default();
         for size in 1..5 {
-            history.note(at(size), &at(size + 1), true);
+            history.note(at(size), &at(size + 1));
         }
-        history.released();
-        history.note(at(5), &at(6), false);
-        history.note(at(6), &at(6), false);
+        history.begin_gesture();
+        history.note(at(5), &at(6));
+        history.begin_gesture();
+        history.note(at(6), &at(6));
         let size = |moment: Option<Moment>| moment.map(|moment| moment.wish.size);
         assert_eq!(size(history.travel(at(6), false)), Some(5));
         assert_eq!(size(history.travel(at(5), false)), Some(1));
         assert_eq!(size(history.travel(at(1), false)), None);
         assert_eq!(size(history.travel(at(1), true)), Some(5));
         assert!(history.can(true));
-        history.note(at(5), &at(9), false);
+        history.begin_gesture();
+        history.note(at(5), &at(9));
         assert!(!history.can(true) && history.can(false));
     }
 }

@@ -1,13 +1,248 @@
-//! The state of the window as data: no picture, no file, no key.
+//! The state of the window as data: no picture, no file, no key. It changes in one place,
+//! [`State::apply`].
 
 pub mod arrangement;
+pub mod beginning;
 pub mod compare;
+pub mod dialog;
 pub mod episode;
 pub mod events;
 pub mod history;
 pub mod messages;
 pub mod session;
 pub mod settings;
+pub mod sight;
 pub mod target;
 pub mod tour;
 pub mod welcome;
+pub mod work;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use self::arrangement::Arrangement;
+use self::beginning::Beginning;
+use self::compare::{Comparing, Pair};
+use self::dialog::Dialog;
+use self::history::{History, Moment};
+use self::messages::Toasts;
+use self::session::Session;
+use self::settings::Settings;
+use self::sight::Sight;
+use self::tour::Tour;
+use self::welcome::Welcome;
+use self::work::Effect;
+use super::files::{Machine, Opened};
+use super::rows::Rows;
+use crate::figure::peak;
+use crate::model::Trace;
+use crate::player::Player;
+
+/// All that the window knows.
+#[derive(Debug)]
+pub struct State {
+    /// What is open.
+    pub session: Session,
+    /// Playback.
+    pub player: Player,
+    /// What is looked at, and how.
+    pub sight: Sight,
+    /// What is remembered between runs.
+    pub settings: Settings,
+    /// The other episode.
+    pub comparing: Comparing,
+    /// What can be undone.
+    pub history: History,
+    /// The input, edited by hand.
+    pub editing: Editing,
+    /// The start page.
+    pub welcome: Welcome,
+    /// The tour, while it is taken.
+    pub tour: Option<Tour>,
+    /// What is said.
+    pub toasts: Toasts,
+    /// The dialog that is open.
+    pub dialog: Option<Dialog>,
+    /// What is under way.
+    pub pending: Pending,
+    /// The window as it is drawn.
+    pub frame: Frame,
+    /// True while the right panel lies over the pictures, in a window too narrow for it.
+    pub drawer: bool,
+    /// What is to be done outside, oldest first.
+    pub effects: Vec<Effect>,
+}
+
+/// The input while it is edited by hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Editing {
+    /// The mark: step and channel.
+    pub mark: Option<(usize, usize)>,
+    /// What a stroke of the pointer paints, and the bit that it has come to.
+    pub stroke: Option<(bool, (usize, usize))>,
+}
+
+/// What is under way.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// True while an episode is asked for that is not on screen yet.
+    pub asked: bool,
+    /// The head looked at and the one pinned, for that episode.
+    pub coming: Option<(usize, Option<usize>)>,
+    /// True when it plays as soon as it is there.
+    pub play: bool,
+    /// What the window is to begin with, as far as that has not happened yet.
+    pub begin: Beginning,
+}
+
+/// The window as it is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Its width, in points.
+    pub width: f32,
+    /// The height of the rows, in points.
+    pub room: f32,
+    /// True while it is light on dark.
+    pub dark: bool,
+    /// The same of the system, where that is known.
+    pub system: Option<bool>,
+}
+
+/// Below this width of the window the right panel makes room, in points.
+pub const NARROW: f32 = 1100.0;
+
+impl State {
+    /// Before anything was done. `compare` is what the first episode is compared with.
+    pub fn new(
+        machines: Vec<Machine>,
+        seed: u64,
+        settings: Settings,
+        begin: Beginning,
+        compare: Option<(PathBuf, Opened)>,
+    ) -> Self {
+        Self {
+            session: Session::new(machines, seed),
+            player: Player::new(0, 1),
+            sight: Sight::default(),
+            comparing: Comparing::new(compare),
+            history: History::default(),
+            editing: Editing::default(),
+            welcome: Welcome::default(),
+            tour: None,
+            toasts: Toasts::default(),
+            dialog: None,
+            pending: Pending {
+                asked: false,
+                coming: None,
+                play: !settings.look.still && begin.step.is_none(),
+                begin,
+            },
+            frame: Frame {
+                width: f32::INFINITY,
+                room: 400.0,
+                dark: true,
+                system: None,
+            },
+            settings,
+            drawer: false,
+            effects: Vec::new(),
+        }
+    }
+
+    /// What the machine on screen computed.
+    pub fn trace(&self) -> Option<&Trace<f32>> {
+        let open = self.session.open.as_ref()?;
+        Some(&open.shown.recording.trace)
+    }
+
+    /// Number of heads of the machine on screen.
+    pub fn heads(&self) -> usize {
+        self.trace().map_or(0, |trace| trace.heads.len())
+    }
+
+    /// Both episodes, while there are two.
+    pub fn pair(&self) -> Option<Pair<'_>> {
+        let open = self.session.open.as_ref()?;
+        self.comparing
+            .pair(open, self.sight.tolerance, self.sight.difference)
+    }
+
+    /// The same, while that is what is on screen.
+    pub fn pair_on_screen(&self) -> Option<Pair<'_>> {
+        let here = self.arrangement() == Arrangement::Compare;
+        self.pair().filter(|_| here)
+    }
+
+    /// How the pictures are arranged now.
+    pub fn arrangement(&self) -> Arrangement {
+        match self.settings.arrangement {
+            Arrangement::Compare if self.pair().is_none() => self.sight.before.unwrap_or_default(),
+            arrangement => arrangement,
+        }
+    }
+
+    /// True while the window is too narrow for the right panel.
+    pub fn is_narrow(&self) -> bool {
+        self.frame.width < NARROW
+    }
+
+    /// The step of the next event, or of the one before, if there is one.
+    pub fn event(&self, forward: bool) -> Option<usize> {
+        let (open, step) = (self.session.open.as_ref()?, self.player.step());
+        let mut events = open.events.iter().map(|event| event.step);
+        if forward {
+            events.find(|&event| event > step)
+        } else {
+            events.rfind(|&event| event < step)
+        }
+    }
+
+    /// All rows that can be scrolled to.
+    pub fn whole(&self) -> Option<Arc<Rows>> {
+        let open = self.session.open.as_ref()?;
+        let touched = self.sight.touched_only;
+        Some(if touched { &open.touched } else { &open.all }.clone())
+    }
+
+    /// How many of them are on screen, if not all.
+    pub fn part(&self) -> Option<usize> {
+        self.sight
+            .zoom
+            .count(self.whole()?.as_ref(), self.frame.room)
+    }
+
+    /// All rows that can be scrolled to, and those on screen.
+    pub fn rows(&self) -> Option<(Arc<Rows>, Arc<Rows>)> {
+        let whole = self.whole()?;
+        let count = self.sight.zoom.count(&whole, self.frame.room);
+        let part = count.map(|count| Arc::new(whole.part(self.sight.zoom.first, count)));
+        Some((whole.clone(), part.unwrap_or(whole)))
+    }
+
+    /// True when all rows are on screen and can be read.
+    pub fn fits(&self) -> bool {
+        let whole = self.whole();
+        whole.is_none_or(|whole| self.sight.zoom.fits(&whole, self.frame.room))
+    }
+
+    /// The place among these rows of the one where the head looked at has its peak.
+    pub fn peak(&self, rows: &Rows) -> Option<usize> {
+        let head = self.trace()?.heads.get(self.sight.focus)?;
+        let (row, _) = peak(head.weighting.row(self.player.step()))?;
+        rows.index_of(row)
+    }
+
+    /// All that can be undone, as it is now.
+    pub fn moment(&self) -> Moment {
+        let open = self.session.open.as_ref();
+        Moment {
+            wish: self.session.wish.clone(),
+            file: open.filter(|open| open.is_of_a_file()).cloned(),
+            kept: self.comparing.kept.clone(),
+            sight: self.sight.unscrolled(),
+            look: self.settings.look,
+            panels: self.settings.panels,
+            arrangement: self.settings.arrangement,
+        }
+    }
+}

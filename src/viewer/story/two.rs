@@ -4,7 +4,7 @@ use crate::figure::compare::SIDES;
 use crate::figure::{head_label, head_named, numbers};
 use crate::io::trace::{Comparison, Difference};
 use crate::viewer::inspect::{Card, Line, Table};
-use crate::viewer::state::compare::{Pair, TOLERANCES, moment_of};
+use crate::viewer::state::compare::{Kept, Pair, TOLERANCES, moment_of};
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::target::Target;
 
@@ -169,4 +169,28 @@ pub fn left_out(found: &Comparison) -> Vec<String> {
         lines.push(format!("Not compared: {skipped}."));
     }
     lines
+}
+
+/// Two episodes as the top bar calls them.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// A and B.
+    pub names: [String; 2],
+    /// Which of them is on screen in all arrangements.
+    pub screen: usize,
+}
+
+/// What two episodes are called, once one is kept beside the one on screen.
+pub fn names(kept: &Kept, open: &Open) -> Names {
+    let other = if kept.open.is_same(open) {
+        "the next episode".to_owned()
+    } else {
+        open.name()
+    };
+    let (names, screen) = if kept.is_a {
+        ([kept.open.name(), other], 1)
+    } else {
+        ([open.name(), kept.open.name()], 0)
+    };
+    Names { names, screen }
 }

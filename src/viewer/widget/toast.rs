@@ -2,7 +2,7 @@
 
 use egui::{Align2, Area, Context, Id, Order, Pos2, RichText, vec2};
 
-use super::super::command::Command;
+use super::super::command::{Command, File, Window};
 use super::super::state::messages::{Kind, Toast, Toasts};
 use super::super::theme::{self, Palette};
 use super::button::{named_icon_button, text_button};
@@ -55,12 +55,15 @@ fn toast_ui(ui: &mut egui::Ui, toast: &Toast, dark: bool, commands: &mut Vec<Com
                 );
                 ui.label(RichText::new(&toast.text).color(palette.text));
                 if toast.kind == Kind::Problem {
-                    let copy = Command::CopyText(toast.text.clone());
+                    let copy = Command::File(File::Copy {
+                        text: toast.text.clone(),
+                        said: None,
+                    });
                     text_button(ui, "Copy", &copy, commands);
                 }
             });
             if named_icon_button(ui, Icon::Close, "Dismiss", false, false).clicked() {
-                commands.push(Command::Dismiss(toast.id));
+                commands.push(Command::Window(Window::Dismiss(toast.id)));
             }
         });
     });

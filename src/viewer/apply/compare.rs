@@ -2,88 +2,43 @@
 
 use std::path::Path;
 
-use super::App;
-use super::file_name;
+use super::files::file_name;
 use crate::figure;
 use crate::io::trace;
-use crate::viewer::command::Command;
+use crate::viewer::command::Compare;
 use crate::viewer::files::Machine;
-use crate::viewer::panel::top::Names;
+use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::compare::{self, Found, Pair, Picture};
+use crate::viewer::state::compare::{self, Found, Picture};
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::messages::Kind;
-use crate::viewer::worker::{Job, Outcome};
+use crate::viewer::state::work::{Effect, Job, Outcome};
 
-impl App {
+impl State {
     /// Commands about two episodes.
-    pub(super) fn compare(&mut self, command: &Command) {
-        match command {
-            Command::Compare(path) => self.worker.start(Job::OpenOther(path.clone())),
-            Command::KeepAsA => self.keep_as_a(),
-            Command::SwapSides => self.swap_sides(),
-            Command::ToggleDifference => {
+    pub(super) fn compare(&mut self, about: Compare) {
+        match about {
+            Compare::With(path) => self.effects.push(Effect::Start(Job::OpenOther(path))),
+            Compare::KeepAsA => self.keep_as_a(),
+            Compare::Swap => self.swap_sides(),
+            Compare::ToggleDifference => {
                 // Whoever asks for it in another arrangement wants to see it.
                 let on = self.arrangement() != Arrangement::Compare;
-                self.comparing.difference = on || !self.comparing.difference;
+                self.sight.difference = on || !self.sight.difference;
                 self.show_both();
             }
-            Command::FirstDifference => self.go_to_first_difference(),
-            Command::Tolerance(tolerance) => {
-                self.comparing.tolerance = *tolerance;
+            Compare::FirstDifference => self.go_to_first_difference(),
+            Compare::Tolerance(tolerance) => {
+                self.sight.tolerance = tolerance;
                 self.compare_now();
             }
-            Command::EndComparison => self.end_comparison(),
-            _ => {}
+            Compare::End => self.end_comparison(),
         }
-    }
-
-    /// Both episodes, while there are two.
-    pub(super) fn pair(&self) -> Option<Pair<'_>> {
-        self.comparing.pair(self.session.open.as_ref()?)
-    }
-
-    /// The same, while that is what is on screen.
-    pub(super) fn pair_on_screen(&self) -> Option<Pair<'_>> {
-        let here = self.arrangement() == Arrangement::Compare;
-        self.pair().filter(|_| here)
-    }
-
-    /// How the pictures are arranged now.
-    pub(super) fn arrangement(&self) -> Arrangement {
-        match self.settings.arrangement {
-            Arrangement::Compare if self.pair().is_none() => {
-                self.comparing.before.unwrap_or_default()
-            }
-            arrangement => arrangement,
-        }
-    }
-
-    /// What the top bar calls them.
-    pub(super) fn names(&self) -> Option<Names> {
-        let (kept, open) = (self.comparing.kept.as_ref()?, self.session.open.as_ref()?);
-        let next = || "the next episode".to_owned();
-        let other = if kept.open.is_same(open) {
-            next()
-        } else {
-            open.name()
-        };
-        Some(if kept.is_a {
-            Names {
-                names: [kept.open.name(), other],
-                screen: 1,
-            }
-        } else {
-            Names {
-                names: [open.name(), kept.open.name()],
-                screen: 0,
-            }
-        })
     }
 
     fn show_both(&mut self) {
         if self.pair().is_some() && self.settings.arrangement != Arrangement::Compare {
-            self.comparing.before = Some(self.settings.arrangement);
+            self.sight.before = Some(self.settings.arrangement);
             self.settings.arrangement = Arrangement::Compare;
             self.welcome.shown = false;
         }
@@ -117,7 +72,7 @@ impl App {
         }
         let open = self.session.numbered(open);
         self.comparing.keep(open, false);
-        self.remember(path.to_owned());
+        self.settings.opened(path.to_owned());
         self.compare_now();
     }
 
@@ -137,11 +92,11 @@ impl App {
         if self.refuses(path, &unlike.collect::<Vec<_>>()) {
             return;
         }
-        self.remember(path.to_owned());
+        self.settings.opened(path.to_owned());
         self.comparing.keep(screen, true);
         let index = self.session.add(machine);
         self.session.choose_alike(index);
-        self.session.begin(self.begin.rows, None);
+        self.session.begin(self.pending.begin.rows, None);
         self.record();
     }
 
@@ -165,8 +120,10 @@ impl App {
             return;
         }
         let screen = self.session.open.as_ref();
-        if let Some(sides) = screen.and_then(|screen| self.comparing.due(screen)) {
-            self.worker.start(Job::Compare(sides));
+        if let Some(sides) =
+            screen.and_then(|screen| self.comparing.due(screen, self.sight.tolerance))
+        {
+            self.effects.push(Effect::Start(Job::Compare(sides)));
         }
     }
 
@@ -201,23 +158,6 @@ impl App {
         self.player.go_on_from(&player);
     }
 
-    /// The labels of the head looked at and of the one pinned.
-    pub(super) fn head_labels(&self) -> [Option<String>; 2] {
-        [Some(self.focus), self.pinned].map(|head| {
-            let label = figure::head_label(self.trace()?, head?);
-            (!label.is_empty()).then_some(label)
-        })
-    }
-
-    /// Looks at the heads of these labels, if the episode on screen has them: heads of two machines that do
-    /// the same may stand in other places.
-    pub(super) fn look_at_named(&mut self, labels: [Option<String>; 2]) {
-        let named = |label: Option<String>| figure::head_named(self.trace()?, &label?);
-        let [focus, pinned] = labels.map(named);
-        self.focus = focus.unwrap_or(self.focus);
-        self.pinned = pinned.filter(|head| *head != self.focus);
-    }
-
     fn go_to_first_difference(&mut self) {
         let found = self.pair().and_then(|pair| {
             let first = pair.differences()?.values.first.as_ref()?;
@@ -240,7 +180,7 @@ impl App {
     fn end_comparison(&mut self) {
         self.comparing.end();
         if self.settings.arrangement == Arrangement::Compare {
-            self.settings.arrangement = self.comparing.before.take().unwrap_or_default();
+            self.settings.arrangement = self.sight.before.take().unwrap_or_default();
         }
     }
 
@@ -260,10 +200,7 @@ impl App {
             ..options.clone()
         };
         let pair = self.pair_on_screen()?;
-        pair.picture(
-            options,
-            self.focus,
-            compare::shown_at(pair.screen, &self.player),
-        )
+        let stage = compare::shown_at(pair.screen, &self.player);
+        pair.picture(options, self.sight.focus, stage)
     }
 }

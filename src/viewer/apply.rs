@@ -1,0 +1,166 @@
+//! The one place where commands change the state of the window. What has to be done outside comes back as
+//! effects.
+
+mod compare;
+mod dialog;
+mod edit;
+mod episode;
+mod files;
+mod outcome;
+mod rows;
+mod tour;
+mod undo;
+mod window;
+
+use super::command::{Command, Edit, Look, Play};
+use super::state::State;
+use super::state::work::Effect;
+use crate::player::{JUMP, NORMAL};
+
+impl State {
+    /// Applies what one gesture asks for, in order: all of it is one change to undo. What is to be done
+    /// outside comes back.
+    pub fn apply_all(&mut self, commands: Vec<Command>) -> Vec<Effect> {
+        let mut before = self.moment();
+        for command in commands {
+            let counts = self.can_be_undone(&command);
+            if !counts {
+                self.history.note(before, &self.moment());
+                before = self.moment();
+            }
+            self.act(command);
+            if !counts {
+                before = self.moment();
+            }
+        }
+        self.history.note(before, &self.moment());
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Applies one command that no gesture asks for.
+    pub fn apply(&mut self, command: Command) -> Vec<Effect> {
+        self.act(command);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Whatever a person does is a change; of what comes from outside, only what a file brings.
+    fn can_be_undone(&self, command: &Command) -> bool {
+        match command {
+            Command::Done(outcome) => outcome.is_of_a_file() && self.session.open.is_some(),
+            Command::Edit(edit) => !matches!(edit, Edit::Undo | Edit::Redo),
+            Command::Play(_)
+            | Command::Look(_)
+            | Command::Rows(_)
+            | Command::Episode(_)
+            | Command::Compare(_)
+            | Command::File(_)
+            | Command::Ask(_)
+            | Command::Window(_)
+            | Command::Tour(_) => true,
+        }
+    }
+
+    fn act(&mut self, command: Command) {
+        let heard = self.tour.and_then(|tour| tour::Deed::of(tour, &command));
+        match command {
+            Command::Play(play) => self.play(play),
+            Command::Look(look) => self.look(look),
+            Command::Rows(rows) => self.move_rows(rows),
+            Command::Episode(episode) => self.wish(episode),
+            Command::Edit(edit) => self.edit(edit),
+            Command::Compare(compare) => self.compare(compare),
+            Command::File(file) => self.file(file),
+            Command::Ask(ask) => self.ask(ask),
+            Command::Window(window) => self.window(window),
+            Command::Tour(tour) => self.guide(tour),
+            Command::Done(outcome) => self.take_in(outcome),
+        }
+        if let Some(deed) = heard {
+            self.tell_tour(deed);
+        }
+    }
+
+    /// Commands about time.
+    fn play(&mut self, play: Play) {
+        if let Play::Pass(seconds) = play {
+            self.player.advance(f64::from(seconds));
+            self.toasts.advance(seconds);
+            return;
+        }
+        self.welcome.shown &= self.session.open.is_none();
+        let event = self.event(play == Play::NextEvent);
+        let player = &mut self.player;
+        match play {
+            Play::Toggle => player.toggle_play(),
+            Play::NextStep => player.forward(1),
+            Play::PreviousStep => player.back(1),
+            Play::JumpForward => player.forward(JUMP),
+            Play::JumpBack => player.back(JUMP),
+            Play::NextStage => player.next_stage(),
+            Play::PreviousStage => player.previous_stage(),
+            Play::First => player.first(),
+            Play::Last => player.last(),
+            Play::Faster => player.faster(),
+            Play::Slower => player.slower(),
+            Play::NormalSpeed => player.set_speed(NORMAL),
+            Play::ToggleLoop => player.toggle_loop(),
+            Play::LoopIn => player.loop_in(),
+            Play::LoopOut => player.loop_out(),
+            Play::LoopRange(range) => player.set_range(range),
+            Play::NextEvent | Play::PreviousEvent => player.seek(event.unwrap_or(player.step())),
+            Play::Seek(step) => player.seek(step),
+            Play::SeekStage(stage) => player.seek_stage(stage),
+            Play::Pass(_) => {}
+        }
+        // Whoever steps by hand wants to stay there.
+        let by_hand = matches!(
+            play,
+            Play::NextStep
+                | Play::PreviousStep
+                | Play::NextEvent
+                | Play::PreviousEvent
+                | Play::NextStage
+                | Play::PreviousStage
+                | Play::SeekStage(_)
+        );
+        if by_hand {
+            player.pause();
+        }
+    }
+
+    /// Commands about what is looked at.
+    fn look(&mut self, look: Look) {
+        match look {
+            Look::Focus(head) => self.look_at(head),
+            Look::Pin(head) => self.pin(head),
+            Look::AllHeads => self.sight.all_heads = !self.sight.all_heads,
+            Look::NextScale => self.sight.log_scale = !self.sight.log_scale,
+            Look::NextLayout => {
+                let two = self.pair().is_some();
+                self.settings.arrangement = self.arrangement().next(two);
+            }
+            Look::Select(target) => self.sight.selected = Some(target),
+            Look::Deselect => self.sight.selected = None,
+        }
+    }
+
+    fn look_at(&mut self, head: usize) {
+        if head >= self.heads() {
+            return;
+        }
+        let sight = &mut self.sight;
+        if sight.pinned == Some(head) {
+            sight.pinned = Some(sight.focus);
+        }
+        sight.focus = head;
+        sight.all_heads = false;
+    }
+
+    fn pin(&mut self, head: usize) {
+        let heads = self.heads();
+        let sight = &mut self.sight;
+        let other = head < heads && head != sight.focus && sight.pinned != Some(head);
+        sight.pinned = other.then_some(head);
+        sight.all_heads = false;
+    }
+}

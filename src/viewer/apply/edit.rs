@@ -1,0 +1,107 @@
+//! The input, edited by hand: every change of a bit is another episode of the same machine.
+
+use crate::viewer::command::Edit;
+use crate::viewer::state::State;
+use crate::viewer::state::messages::Kind;
+
+impl State {
+    /// Commands about changes by hand.
+    pub(super) fn edit(&mut self, edit: Edit) {
+        match edit {
+            Edit::Toggle => self.toggle_edit(),
+            Edit::MoveMark(steps, channels) => self.move_mark(steps, channels),
+            Edit::FlipMarked => {
+                if let Some((step, channel)) = self.editing.mark {
+                    self.flip(step, channel);
+                }
+            }
+            Edit::Flip(step, channel) => {
+                self.editing.mark = self.editing.mark.map(|_| (step, channel));
+                self.flip(step, channel);
+            }
+            Edit::Paint(step, channel) => self.paint((step, channel)),
+            Edit::EndStroke => self.editing.stroke = None,
+            Edit::Undo => self.travel(false),
+            Edit::Redo => self.travel(true),
+        }
+    }
+
+    /// A stroke begins at a bit, which is flipped, or comes to another one. Where the task shows no bits there
+    /// is nothing to paint.
+    fn paint(&mut self, to: (usize, usize)) {
+        let Some((on, from)) = self.editing.stroke else {
+            // On what is no bit it makes nothing but what it comes to.
+            let on = self.session.bit(to.0, to.1).is_none_or(|bit| !bit);
+            self.editing.stroke = Some((on, to));
+            self.editing.mark = self.editing.mark.map(|_| to);
+            return self.flip(to.0, to.1);
+        };
+        self.editing.stroke = Some((on, to));
+        let mut changed = false;
+        for (step, channel) in between(from, to) {
+            if self.session.bit(step, channel) == Some(!on) {
+                changed |= self.session.flip(step, channel);
+            }
+            self.editing.mark = self.editing.mark.map(|_| (step, channel));
+        }
+        if changed {
+            self.record();
+        }
+    }
+
+    fn toggle_edit(&mut self) {
+        if self.editing.mark.take().is_some() {
+            return;
+        }
+        let Some(open) = &self.session.open else {
+            return;
+        };
+        if open.is_of_a_file() {
+            let text =
+                "A recorded trace stays as it is. Choose a machine to record another episode.";
+            self.toasts.add(Kind::Notice, text.to_owned());
+            return;
+        }
+        self.player.pause();
+        self.editing.mark = Some((self.player.step(), 0));
+    }
+
+    fn move_mark(&mut self, steps: isize, channels: isize) {
+        let (Some(mark), Some(open)) = (&mut self.editing.mark, &self.session.open) else {
+            return;
+        };
+        let (all, task) = (
+            open.shown.recording.trace.steps(),
+            &open.shown.recording.task,
+        );
+        let moved = |at: usize, by: isize, count: usize| {
+            at.saturating_add_signed(by).min(count.saturating_sub(1))
+        };
+        *mark = (
+            moved(mark.0, steps, all),
+            moved(mark.1, channels, task.bits()),
+        );
+        // The play-head goes with it: what the machine does with this bit is beside it.
+        self.player.seek(mark.0);
+    }
+
+    fn flip(&mut self, step: usize, channel: usize) {
+        if self.session.flip(step, channel) {
+            self.record();
+        } else {
+            let text = "Only the bits that the task shows can be changed.";
+            self.toasts.add(Kind::Notice, text.to_owned());
+        }
+    }
+}
+
+/// The cells on the way from one to another, without the first: a fast pointer leaves no gaps.
+fn between(from: (usize, usize), to: (usize, usize)) -> Vec<(usize, usize)> {
+    let count = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
+    let at = |from: usize, to: usize, index: usize| {
+        let share = index as f32 / count as f32;
+        (from as f32 + (to as f32 - from as f32) * share).round() as usize
+    };
+    let cells = (1..=count).map(|index| (at(from.0, to.0, index), at(from.1, to.1, index)));
+    cells.collect()
+}

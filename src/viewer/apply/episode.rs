@@ -1,0 +1,176 @@
+//! Which episode is on screen: what is asked for, and what happens when it comes.
+
+use crate::figure::{self, head_named};
+use crate::model::HeadTrace;
+use crate::viewer::command::Episode;
+use crate::viewer::files::Opened;
+use crate::viewer::state::State;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::messages::Kind;
+use crate::viewer::state::work::{Effect, Job};
+
+impl State {
+    /// Commands that ask for another episode.
+    pub(super) fn wish(&mut self, episode: Episode) {
+        let before = self.session.wish.clone();
+        let limit = match episode {
+            Episode::Restart => return self.player.first(),
+            Episode::NextSeed => {
+                self.session.wish.seed = before.seed.wrapping_add(1);
+                self.say_who_records();
+                None
+            }
+            Episode::Machine(index) => {
+                if self.comparing.kept.is_some() {
+                    self.session.choose_alike(index);
+                } else {
+                    self.session.choose(index);
+                }
+                return self.record();
+            }
+            Episode::Size(size) => self.session.set_size(size),
+            Episode::Repeats(repeats) => self.session.set_repeats(repeats),
+            Episode::Seed(seed) => {
+                self.session.wish.seed = seed;
+                None
+            }
+            Episode::Rows(rows) => self.session.set_rows(rows),
+        };
+        if !matches!(episode, Episode::Rows(_)) {
+            // The bits of another episode are others.
+            self.session.wish.flipped.clear();
+            self.session.wish.given = None;
+        }
+        if let Some(sentence) = limit {
+            self.toasts.add(Kind::Notice, sentence);
+        }
+        if self.session.wish != before {
+            self.record();
+        }
+    }
+
+    /// A recorded trace has no machine to record another episode: says which one does.
+    fn say_who_records(&mut self) {
+        let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
+        if let (true, Some(machine)) = (of_a_file, self.session.machine()) {
+            let title = &machine.title;
+            let text =
+                format!("A new episode of the machine {title}. Ctrl+Z brings the trace back.");
+            self.toasts.add(Kind::Notice, text);
+        }
+    }
+
+    /// Asks for what there is to begin with, where no file is opened.
+    pub fn begin(&mut self) -> Vec<Effect> {
+        self.record_first();
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Records the first episode of a machine.
+    pub(super) fn record_first(&mut self) {
+        let asked = self.pending.begin.asked.take();
+        self.session.begin(self.pending.begin.rows, asked);
+        self.record();
+    }
+
+    pub(super) fn record(&mut self) {
+        if let Some(request) = self.session.request() {
+            self.pending.asked = true;
+            self.effects.push(Effect::Start(Job::Record(request)));
+        }
+    }
+
+    /// Puts an episode on screen.
+    pub(super) fn show(&mut self, open: Open) {
+        if std::mem::take(&mut self.welcome.shown) {
+            self.pending.play = !self.settings.look.still;
+        }
+        let heads = self.head_labels();
+        let before = self.session.open.as_ref();
+        let before = before.and_then(|open| open.wish.as_ref());
+        let other_rows = before
+            .zip(open.wish.as_ref())
+            .is_some_and(|(before, wish)| wish.is_only_on_other_rows(before));
+        let step = self.player.step();
+        self.session.show(open);
+        self.look_at_named(heads);
+        self.opened();
+        if other_rows && self.tour.is_none() {
+            // The same moment, to see what other rows change there.
+            self.player.seek(step);
+        }
+    }
+
+    /// An episode has come on screen.
+    pub(super) fn opened(&mut self) {
+        self.pending.asked = false;
+        if let Some((focus, pinned)) = self.pending.coming.take() {
+            (self.sight.focus, self.sight.pinned) = (focus, pinned);
+        }
+        let Some(open) = &self.session.open else {
+            return;
+        };
+        let trace = &open.shown.recording.trace;
+        let bits = open.shown.recording.task.bits();
+        let last = (trace.steps().saturating_sub(1), bits.saturating_sub(1));
+        let mark = self.editing.mark.filter(|_| !open.is_of_a_file());
+        self.editing.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
+        let before = self.player.clone();
+        self.player.load(trace.steps(), open.stages.len());
+        if self.editing.mark.is_some() {
+            // Whoever changes a bit wants to see what it changes here.
+            self.player.go_on_from(&before);
+        }
+        let sight = &mut self.sight;
+        sight.pinned = sight.pinned.filter(|head| *head < trace.heads.len());
+        if sight.focus >= trace.heads.len() {
+            // The write head comes first in the story of an episode.
+            let write = trace.heads.iter().position(HeadTrace::is_write);
+            sight.focus = write.unwrap_or(usize::MAX);
+        }
+        if std::mem::take(&mut self.pending.play) {
+            self.player.play();
+        }
+        self.go_to_beginning();
+        if let (Some(tour), Some(open)) = (self.tour, &self.session.open) {
+            tour.prepare(&mut self.player, &open.stages);
+        }
+        self.compare_now();
+    }
+
+    /// Goes where the window is to begin.
+    fn go_to_beginning(&mut self) {
+        // A machine to compare with comes on screen next, and begins there too.
+        let once_more = matches!(self.comparing.waiting, Some((_, Opened::Machine(_))));
+        let begin = &mut self.pending.begin;
+        let begin = if once_more {
+            begin.clone()
+        } else {
+            std::mem::take(begin)
+        };
+        if let Some(step) = begin.step {
+            self.player.seek(step);
+        }
+        let head = |label: String| head_named(self.trace()?, &label);
+        if let Some(head) = begin.head.and_then(head) {
+            self.look_at(head);
+        }
+    }
+
+    /// The labels of the head looked at and of the one pinned.
+    pub(super) fn head_labels(&self) -> [Option<String>; 2] {
+        [Some(self.sight.focus), self.sight.pinned].map(|head| {
+            let label = figure::head_label(self.trace()?, head?);
+            (!label.is_empty()).then_some(label)
+        })
+    }
+
+    /// Looks at the heads of these labels, if the episode on screen has them: heads of two machines that do
+    /// the same may stand in other places.
+    pub(super) fn look_at_named(&mut self, labels: [Option<String>; 2]) {
+        let named = |label: Option<String>| head_named(self.trace()?, &label?);
+        let [focus, pinned] = labels.map(named);
+        self.sight.focus = focus.unwrap_or(self.sight.focus);
+        self.sight.pinned = pinned.filter(|head| *head != self.sight.focus);
+    }
+}

@@ -1,0 +1,125 @@
+//! Files: what opening, choosing and saving them means for the window; what is copied.
+
+use std::path::{Path, PathBuf};
+
+use crate::figure::{self, Format};
+use crate::viewer::command::{Command, Compare, File};
+use crate::viewer::files::Aim;
+use crate::viewer::inspect::{self, Form};
+use crate::viewer::state::State;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::dialog::Dialog;
+use crate::viewer::state::messages::Kind;
+use crate::viewer::state::work::{Effect, Job};
+
+impl State {
+    /// Commands about files.
+    pub(super) fn file(&mut self, file: File) {
+        match file {
+            File::Open(path) => self.effects.push(Effect::Start(Job::Open(path))),
+            File::Save(path) => self.save(path),
+            File::Browse(aim) => self.browse(aim),
+            File::Chosen(aim, path) => self.chosen(aim, path),
+            File::Copy { text, said } => {
+                self.effects.push(Effect::Copy(text));
+                if let Some(said) = said {
+                    self.toasts.add(Kind::Done, said);
+                }
+            }
+            File::CopyTable(form) => self.copy(form),
+        }
+    }
+
+    /// A file was chosen, or its path typed: what that is for is done.
+    pub(super) fn chosen(&mut self, aim: Aim, path: PathBuf) {
+        if aim == Aim::Figure && Format::of(&path).is_none() {
+            let name = file_name(&path);
+            let text = format!("{name}: the name of a figure ends in .svg, .png or .gif.");
+            return self.toasts.add(Kind::Problem, text);
+        }
+        self.dialog = None;
+        self.act(match aim {
+            Aim::Save | Aim::Figure => Command::File(File::Save(path)),
+            Aim::Compare => Command::Compare(Compare::With(path)),
+            Aim::Open => Command::File(File::Open(path)),
+        });
+    }
+
+    fn copy(&mut self, form: Form) {
+        let head = self.trace().and_then(|t| t.heads.get(self.sight.focus));
+        let table = match (self.card(), head) {
+            (Some(card), _) => card.table,
+            (None, Some(head)) => inspect::rows_table(head, self.player.step()),
+            (None, None) => return,
+        };
+        let (rows, columns, name) = (table.rows.len(), table.columns.len(), form.name());
+        let text = format!("{rows} rows, {columns} columns are copied as {name}.");
+        self.effects.push(Effect::Copy(table.text(form)));
+        self.toasts.add(Kind::Done, text);
+    }
+
+    fn save(&mut self, path: PathBuf) {
+        let Some(open) = &self.session.open else {
+            return;
+        };
+        let shown = open.shown.clone();
+        let job = match Format::of(&path) {
+            None => Job::Save(path, shown),
+            Some(format) => {
+                let options = self.figure(shown.recording.trace.heads.len());
+                match self.two(&options) {
+                    Some(two) => Job::FigureOfTwo(path, format, Box::new(two)),
+                    None => Job::Figure(path, format, shown, Box::new(options)),
+                }
+            }
+        };
+        self.effects.push(Effect::Start(job));
+    }
+
+    /// How the figure on screen looks.
+    fn figure(&self, heads: usize) -> figure::Options {
+        let (arrangement, focus) = (self.arrangement(), self.sight.focus);
+        let usual = arrangement.options(self.frame.dark, self.sight.touched_only, focus);
+        figure::Options {
+            heads: match arrangement {
+                // All, the one looked at first.
+                Arrangement::Debug => {
+                    let others = (0..heads).filter(|&head| head != focus);
+                    usual.heads.iter().copied().chain(others).collect()
+                }
+                Arrangement::Paper | Arrangement::PaperDown | Arrangement::Compare => {
+                    usual.heads.clone()
+                }
+            },
+            map: self.settings.look.map,
+            log_scale: self.sight.log_scale,
+            step: (arrangement == Arrangement::Debug).then(|| self.player.step()),
+            ..usual
+        }
+    }
+
+    /// A name for what is to be saved: a trace, or a figure with this end.
+    pub(super) fn suggestion(&self, end: Option<&str>) -> String {
+        let name = self.session.file_name();
+        match end {
+            None => name,
+            Some(end) => name.replace(".ntmtrace.json", end),
+        }
+    }
+
+    fn browse(&mut self, aim: Aim) {
+        let suggestion = match &self.dialog {
+            Some(Dialog::File { aim, text }) if *aim == Aim::Figure => text.clone(),
+            _ => self.suggestion(None),
+        };
+        self.effects.push(Effect::Choose(aim, suggestion));
+    }
+}
+
+/// A file as messages name it.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into(),
+    )
+}

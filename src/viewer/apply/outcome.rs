@@ -1,0 +1,72 @@
+//! What the worker has done.
+
+use std::path::{Path, PathBuf};
+
+use super::files::file_name;
+use crate::viewer::files::Machine;
+use crate::viewer::state::State;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::messages::Kind;
+use crate::viewer::state::work::Outcome;
+use crate::viewer::story;
+
+impl State {
+    pub(super) fn take_in(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Recorded(open) => {
+                // It may have come too late: something else was asked for, or shown, since.
+                if self.pending.asked && open.wish.as_ref() == Some(&self.session.wish) {
+                    self.show(*open);
+                }
+            }
+            Outcome::Refused(wish, sentence) => {
+                if wish == self.session.wish {
+                    (self.pending.asked, self.pending.coming) = (false, None);
+                }
+                self.session.refuse(&wish);
+                self.toasts.add(Kind::Problem, sentence);
+            }
+            Outcome::Weights(path, machine) => self.add(path, *machine),
+            Outcome::Trace(path, open) => self.show_file(path, *open),
+            Outcome::Other(other) => self.take_other(*other),
+            Outcome::Compared(found) => self.compared(found),
+            Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
+            Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
+            Outcome::Picture(name, open) => {
+                let picture = open.map(|open| self.session.numbered(*open));
+                self.welcome.pictures.insert(name, picture);
+            }
+            Outcome::Recent(files) => self.welcome.recent = files,
+            Outcome::Chosen { aim, path } => self.chosen(aim, path),
+            Outcome::Outdated | Outcome::NotChosen => {}
+        }
+    }
+
+    /// A machine from a file.
+    fn add(&mut self, path: PathBuf, machine: Machine) {
+        self.welcome.pictures.remove(&machine.name);
+        self.session.add(machine);
+        self.record_first();
+        self.say_open(&path, "weights", 0);
+        self.settings.opened(path);
+    }
+
+    /// An episode from a file.
+    fn show_file(&mut self, path: PathBuf, open: Open) {
+        let broken = open.non_finite;
+        self.show(open);
+        self.say_open(&path, "a trace", broken);
+        self.settings.opened(path);
+    }
+
+    fn say_open(&mut self, path: &Path, what: &str, broken: usize) {
+        let name = file_name(path);
+        if broken > 0 {
+            let text = format!("{name} is open, but {}.", story::not_finite(broken));
+            self.toasts.add(Kind::Notice, text);
+        } else {
+            let text = format!("{name} is open: {what}.");
+            self.toasts.add(Kind::Done, text);
+        }
+    }
+}

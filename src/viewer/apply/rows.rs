@@ -1,0 +1,142 @@
+//! Which rows are on screen: all, or a window of them that scrolls, follows a head and keeps the selection
+//! in view.
+
+use crate::viewer::command::Rows as About;
+use crate::viewer::rows::{Rows, Zoom};
+use crate::viewer::state::State;
+use crate::viewer::state::target::Target;
+
+/// By how much a key makes rows taller or lower.
+const FACTOR: f32 = 1.5;
+
+impl State {
+    /// Commands about the rows on screen.
+    pub(super) fn move_rows(&mut self, about: About) {
+        match about {
+            About::ToggleTouched => self.sight.touched_only = !self.sight.touched_only,
+            About::Fit => {
+                self.sight.touched_only = false;
+                self.sight.zoom = Zoom::default();
+            }
+            About::Taller
+            | About::Lower
+            | About::ToggleFollow
+            | About::Next
+            | About::Previous
+            | About::ExtendDown
+            | About::ExtendUp
+            | About::Scroll(_)
+            | About::Centre(_) => {
+                if let Some(rows) = self.whole().filter(|rows| rows.shown() > 0) {
+                    self.move_among(&rows, about);
+                }
+            }
+        }
+        self.scroll();
+    }
+
+    fn move_among(&mut self, rows: &Rows, about: About) {
+        let (zoom, room) = (&mut self.sight.zoom, self.frame.room);
+        match about {
+            About::Taller => self.scale_rows(rows, FACTOR),
+            About::Lower => self.scale_rows(rows, 1.0 / FACTOR),
+            About::ToggleFollow => zoom.toggle_follow(rows, room),
+            About::ExtendDown => self.extend(rows, true),
+            About::ExtendUp => self.extend(rows, false),
+            About::Next => self.select_row(rows, 1),
+            About::Previous => self.select_row(rows, rows.shown() - 1),
+            About::Scroll(by) => {
+                zoom.follow = false;
+                let by = by.signum() * by.abs().ceil();
+                zoom.first = (zoom.first as f32 + by).max(0.0) as usize;
+            }
+            About::Centre(index) => {
+                zoom.follow = false;
+                zoom.centre(index, rows, room);
+            }
+            About::ToggleTouched | About::Fit => {}
+        }
+    }
+
+    /// The rows on screen keep to the head, where they follow it, and stay among those there are.
+    pub(super) fn scroll(&mut self) {
+        let Some(whole) = self.whole() else { return };
+        let peak = self.peak(&whole);
+        let (zoom, room) = (&mut self.sight.zoom, self.frame.room);
+        if let (true, Some(index)) = (zoom.follow, peak) {
+            zoom.keep(index, &whole, room);
+        }
+        let count = zoom.count(&whole, room).unwrap_or(whole.shown());
+        zoom.first = zoom.first.min(whole.shown() - count);
+    }
+
+    fn scale_rows(&mut self, rows: &Rows, factor: f32) {
+        let began = self.sight.zoom.height.is_none();
+        self.sight.zoom.scale(factor, rows, self.frame.room);
+        if began {
+            self.open_window();
+        }
+    }
+
+    /// A window of rows opens where the head looked at is.
+    pub(super) fn open_window(&mut self) {
+        let Some(rows) = self.whole() else {
+            return;
+        };
+        if let Some(index) = self.peak(&rows) {
+            self.sight.zoom.centre(index, &rows, self.frame.room);
+        }
+    }
+
+    /// Selects the row so many places on, round the end, and brings it on screen.
+    fn select_row(&mut self, rows: &Rows, by: usize) {
+        let selected = match self.sight.selected {
+            Some(Target::Rows { to, .. }) => rows.index_of(to),
+            selected => selected.and_then(|target| rows.index_of(*target.rows()?.start())),
+        };
+        let index = match selected {
+            Some(index) => (index + by) % rows.shown(),
+            None => self.peak(rows).unwrap_or(0),
+        };
+        let row = rows.numbers()[index];
+        self.sight.selected = Some(match self.sight.selected {
+            Some(Target::Cell { column, .. }) => Target::Cell { row, column },
+            _ => Target::Row(row),
+        });
+        self.bring_on_screen(index, rows);
+    }
+
+    /// Selects the next row, or the one before, as well; back over the first one it becomes fewer again.
+    fn extend(&mut self, rows: &Rows, down: bool) {
+        let (from, to) = match self.sight.selected {
+            Some(Target::Rows { from, to }) => (from, to),
+            Some(Target::Row(row) | Target::Cell { row, .. }) => (row, row),
+            _ => return self.select_row(rows, 0),
+        };
+        let Some(index) = rows.index_of(to) else {
+            return;
+        };
+        let index = if down {
+            (index + 1).min(rows.shown() - 1)
+        } else {
+            index.saturating_sub(1)
+        };
+        let to = rows.numbers()[index];
+        self.sight.selected = Some(if from == to {
+            Target::Row(from)
+        } else {
+            Target::Rows { from, to }
+        });
+        self.bring_on_screen(index, rows);
+    }
+
+    /// The row at this place of those shown comes on screen, unless it is there.
+    fn bring_on_screen(&mut self, index: usize, rows: &Rows) {
+        if let Some(count) = self.part()
+            && !(self.sight.zoom.first..self.sight.zoom.first + count).contains(&index)
+        {
+            self.sight.zoom.follow = false;
+            self.sight.zoom.centre(index, rows, self.frame.room);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The tour: how it goes on.
+
+use crate::figure::Stage;
+use crate::viewer::command::{Command, Look, Play, Tour as About, Window};
+use crate::viewer::state::State;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::tour::{STOPS, Tour};
+
+/// What a person did, as far as the tour asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// A step on or back.
+    Step,
+    /// A click in a picture.
+    Click,
+    /// Anything else.
+    Other,
+}
+
+impl Deed {
+    /// None while the tour waits for nothing.
+    pub(super) fn of(tour: Tour, command: &Command) -> Option<Self> {
+        let deed = match command {
+            Command::Play(
+                Play::NextStep | Play::PreviousStep | Play::JumpForward | Play::JumpBack,
+            ) => Self::Step,
+            Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) => Self::Click,
+            // Nobody did that.
+            Command::Play(Play::Pass(_))
+            | Command::Window(Window::Sized { .. } | Window::Lit { .. })
+            | Command::File(_)
+            | Command::Ask(_)
+            | Command::Done(_) => return None,
+            Command::Play(_)
+            | Command::Look(_)
+            | Command::Rows(_)
+            | Command::Episode(_)
+            | Command::Edit(_)
+            | Command::Compare(_)
+            | Command::Window(_)
+            | Command::Tour(_) => Self::Other,
+        };
+        (!tour.met).then_some(deed)
+    }
+}
+
+impl State {
+    /// Commands of the tour.
+    pub(super) fn guide(&mut self, about: About) {
+        self.settings.greeted = true;
+        match about {
+            About::Start => self.start_tour(),
+            About::Next => {
+                let next = self.tour.map_or(0, |tour| tour.stop + 1);
+                self.settings.stop = next % STOPS.len();
+                self.tour = None;
+                if next < STOPS.len() {
+                    self.go_to_stop();
+                }
+            }
+            About::Leave => self.tour = None,
+            About::Greet => {}
+        }
+    }
+
+    fn start_tour(&mut self) {
+        (self.dialog, self.welcome.shown, self.sight.selected) = (None, false, None);
+        // Its stops point at what this arrangement shows.
+        self.settings.arrangement = Arrangement::Debug;
+        self.settings.panels.left = true;
+        self.settings.panels.timeline = true;
+        let with_heads = self.trace().is_some_and(|trace| !trace.heads.is_empty());
+        if !with_heads && let Some(index) = self.session.first_with_heads() {
+            self.session.choose(index);
+            self.record();
+        }
+        self.go_to_stop();
+    }
+
+    /// The stop that is remembered.
+    fn go_to_stop(&mut self) {
+        let tour = Tour {
+            stop: self.settings.stop.min(STOPS.len() - 1),
+            met: false,
+        };
+        self.tour = Some(tour);
+        self.pending.play = false;
+        if let Some(open) = &self.session.open {
+            tour.prepare(&mut self.player, &open.stages);
+        }
+    }
+
+    /// Something was done: it may be what the tour waits for.
+    pub(super) fn tell_tour(&mut self, deed: Deed) {
+        let (Some(tour), Some(open)) = (&mut self.tour, &self.session.open) else {
+            return;
+        };
+        let player = &mut self.player;
+        let reached = |wanted| open.stages.reached(player.stage(), wanted, None);
+        let stage = |wanted| !player.whole_steps() && reached(wanted);
+        tour.met |= match tour.stop {
+            0 => player.playing(),
+            1 => deed == Deed::Step,
+            2 => deed == Deed::Click,
+            3 => stage(Stage::Content),
+            4 => stage(Stage::Gate),
+            5 => stage(Stage::Shift),
+            6 => stage(Stage::Sharpen),
+            7 => stage(Stage::Add),
+            _ => player.step() == 0,
+        };
+        if tour.met && tour.stop + 1 == STOPS.len() {
+            // The memory as the first step finds it.
+            player.seek(0);
+            player.seek_stage(0);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The panels of the window: which of them there are, where they stand, what lies over them.
+
+use egui::{CentralPanel, Context, Frame, Panel, Rect, RichText, Ui, pos2, vec2};
+
+use super::compare::compare_ui;
+use super::guide::{invitation_ui, tour_ui};
+use super::paper::paper_ui;
+use super::top::{Bar, top_ui};
+use super::welcome::{Start, welcome_ui};
+use super::{Columns, STATUS, TOP, View, bottom, centre, left, right, transport_height};
+use crate::viewer::command::Command;
+use crate::viewer::files::Machine;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::settings::Panels;
+use crate::viewer::state::{NARROW, State};
+use crate::viewer::story::{self, two};
+use crate::viewer::theme::{self, Palette, Scale};
+use crate::viewer::widget::figure::Page;
+use crate::viewer::widget::picture::Textures;
+use crate::viewer::widget::readout::{Readout, readout_ui};
+use crate::viewer::widget::toast::toasts_ui;
+
+/// What was drawn last: pictures that are kept, and what the pointer was on.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// Pictures.
+    pub textures: Textures,
+    page: Page,
+    /// Two episodes: what runs over time, and what is of the step.
+    pages: [Page; 2],
+    /// The value under the pointer.
+    pub readout: Option<Readout>,
+    row: Option<usize>,
+    unit: Option<(usize, usize)>,
+}
+
+/// Height of the rows in a window of this size.
+pub fn room(state: &State, window: egui::Vec2) -> f32 {
+    let transport = transport_height(window.y, state.heads() > 0, state.settings.panels);
+    state
+        .session
+        .open
+        .as_ref()
+        .map_or(state.frame.room, |open| {
+            centre::rows_room(window.y, transport, &open.shown.recording)
+        })
+}
+
+fn shows_numbers(state: &State, width: f32) -> bool {
+    state.settings.panels.numbers && width >= NARROW && state.session.open.is_some()
+}
+
+fn columns_of(state: &State, width: f32) -> Columns {
+    let pinned = state.sight.pinned.is_some() && !state.sight.all_heads;
+    let (numbers, heads) = (shows_numbers(state, width), state.heads());
+    let left = state.settings.panels.left;
+    if state.arrangement() == Arrangement::Compare {
+        Columns::of_two(width, left, numbers)
+    } else if state.part().is_some() {
+        Columns::with_minimap(width, left, numbers, heads, pinned)
+    } else {
+        Columns::new(width, left, numbers, heads, pinned)
+    }
+}
+
+/// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
+/// legends where there is none.
+fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
+    let transport = transport_height(window.height(), state.heads() > 0, state.settings.panels);
+    let transport = if state.welcome.shown { 0.0 } else { transport };
+    let bottom = window.bottom() - transport - STATUS - 12.0;
+    let numbers = shows_numbers(state, window.width());
+    let right = if numbers || state.session.open.is_none() || state.welcome.shown {
+        window.right() - 12.0
+    } else {
+        columns_of(state, window.width()).stages.max - 22.0
+    };
+    pos2(right, bottom)
+}
+
+/// All panels.
+pub fn panels_ui(
+    ui: &mut Ui,
+    state: &State,
+    busy: bool,
+    drawn: &mut Drawn,
+    commands: &mut Vec<Command>,
+) {
+    let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
+    let width = ui.ctx().content_rect().width();
+    let numbers = shows_numbers(state, width);
+    let drawer = state.drawer && width < NARROW;
+    let shown = Panels {
+        numbers,
+        ..state.settings.panels
+    };
+    let bar = Bar {
+        numbers: numbers || drawer,
+        start: state.welcome.shown,
+        busy,
+    };
+    let frames = Frames::of(palette);
+    let names = state
+        .comparing
+        .kept
+        .as_ref()
+        .zip(state.session.open.as_ref());
+    let names = names.map(|(kept, open)| two::names(kept, open));
+    Panel::top("top")
+        .exact_size(TOP)
+        .resizable(false)
+        .frame(frames.slim)
+        .show(ui, |ui| {
+            top_ui(ui, &state.session, bar, names.as_ref(), commands);
+        });
+    let (Some(open), Some((whole, rows)), false) =
+        (&state.session.open, state.rows(), state.welcome.shown)
+    else {
+        drawn.readout = None;
+        return start_ui(ui, state, palette, &mut drawn.textures, commands);
+    };
+    let sight = &state.sight;
+    let (mut row, mut unit, mut readout) = (None, None, None);
+    let mut view = View {
+        session: &state.session,
+        open,
+        player: &state.player,
+        focus: sight.focus,
+        pinned: sight.pinned,
+        mark: state.editing.mark,
+        stroke: state.editing.stroke.map(|(_, at)| at),
+        follow: sight.zoom.follow,
+        all_heads: sight.all_heads,
+        rows: &rows,
+        whole: &whole,
+        weighting_scale: if sight.log_scale {
+            Scale::LogWeighting
+        } else {
+            Scale::Weighting
+        },
+        touched_only: sight.touched_only,
+        palette,
+        textures: &mut drawn.textures,
+        commands,
+        readout: &mut readout,
+        row_before: drawn.row,
+        row: &mut row,
+        unit_before: drawn.unit,
+        unit: &mut unit,
+        selected: sight.selected,
+        pair: state.pair_on_screen(),
+        map: state.settings.look.map,
+        problems: state.toasts.problems(),
+    };
+    let columns = columns_of(state, width);
+    let pages = (state.arrangement(), &mut drawn.page, &mut drawn.pages);
+    episode_panels_ui(ui, &columns, shown, &frames, &mut view, pages);
+    if drawer {
+        drawer_ui(ui.ctx(), frames.padded, shown, &mut view);
+    }
+    (drawn.row, drawn.unit, drawn.readout) = (row, unit, readout);
+}
+
+/// How panels are filled, and what room they leave at their edges.
+struct Frames {
+    plain: Frame,
+    padded: Frame,
+    slim: Frame,
+}
+
+impl Frames {
+    fn of(palette: &Palette) -> Self {
+        let plain = Frame::new().fill(palette.panel);
+        Self {
+            plain,
+            padded: plain.inner_margin(theme::PADDING),
+            slim: plain.inner_margin(egui::Margin::symmetric(12, 0)),
+        }
+    }
+}
+
+/// The start page; or nothing yet.
+fn start_ui(
+    ui: &mut Ui,
+    state: &State,
+    palette: &'static Palette,
+    textures: &mut Textures,
+    commands: &mut Vec<Command>,
+) {
+    let frame = Frame::new().fill(palette.background);
+    CentralPanel::default().frame(frame).show(ui, |ui| {
+        if state.welcome.shown {
+            let pictures = &state.welcome.pictures;
+            let picture = |machine: &Machine| pictures.get(&machine.name)?.as_ref();
+            let start = Start {
+                pictures: &picture,
+                recent: &state.welcome.recent,
+                palette,
+            };
+            return welcome_ui(ui, &state.session, &start, textures, commands);
+        }
+        ui.centered_and_justified(|ui| {
+            let text = RichText::new("Recording an episode …").size(14.0);
+            ui.label(text.color(palette.subdued));
+        });
+    });
+}
+
+/// What lies over the panels: the value under the pointer, messages, the tour.
+pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command>) {
+    let (ctx, dark) = (ui.ctx(), ui.visuals().dark_mode);
+    let covered = state.dialog.is_some() || egui::Popup::is_any_open(ctx);
+    if let (Some(readout), false) = (&drawn.readout, covered) {
+        readout_ui(ctx, readout, dark);
+    }
+    let corner = message_corner(state, ctx.content_rect());
+    toasts_ui(&state.toasts, ctx, corner, dark, commands);
+    let (Some(open), false, None) = (&state.session.open, state.welcome.shown, &state.dialog)
+    else {
+        return;
+    };
+    if let Some(tour) = state.tour {
+        let label = story::head_label(&open.shown.recording, state.sight.focus);
+        let told = state.told(tour);
+        let told = if tour.met { told.as_str() } else { "" };
+        tour_ui(ctx, tour, &label, told, commands);
+    } else if !state.settings.greeted && state.toasts.is_empty() {
+        invitation_ui(ctx, corner, Palette::for_theme(dark), commands);
+    }
+}
+
+/// Bottom, left, right, centre: everything that needs an episode.
+fn episode_panels_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    shown: Panels,
+    frames: &Frames,
+    view: &mut View<'_>,
+    (arrangement, page, pages): (Arrangement, &mut Page, &mut [Page; 2]),
+) {
+    let window = ui.ctx().content_rect().size();
+    Panel::bottom("status")
+        .exact_size(STATUS)
+        .resizable(false)
+        .frame(frames.slim)
+        .show(ui, |ui| bottom::status_ui(ui, view));
+    if shown.timeline {
+        Panel::bottom("transport")
+            .exact_size(transport_height(window.y, view.has_heads(), shown))
+            .resizable(false)
+            .frame(frames.plain)
+            .show(ui, |ui| bottom::transport_ui(ui, columns, view));
+    }
+    if shown.left {
+        Panel::left("left")
+            .exact_size(super::left_width(window.x))
+            .resizable(false)
+            .frame(frames.padded)
+            .show(ui, |ui| left_ui(ui, view));
+    }
+    if shown.numbers {
+        Panel::right("right")
+            .exact_size(super::RIGHT)
+            .resizable(false)
+            .frame(frames.padded)
+            .show(ui, |ui| {
+                egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+            });
+    }
+    let palette = view.palette;
+    CentralPanel::default()
+        .frame(Frame::new().fill(palette.background))
+        .show(ui, |ui| match arrangement {
+            Arrangement::Debug => centre::centre_ui(ui, columns, view),
+            Arrangement::Compare => compare_ui(ui, columns, pages, view),
+            paper => paper_ui(ui, columns, paper, page, view),
+        });
+}
+
+/// The panel of numbers over the pictures: for windows too narrow to have it beside them.
+fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
+    let window = ctx.content_rect();
+    let below = transport_height(window.height(), view.has_heads(), shown) + STATUS;
+    let size = vec2(super::RIGHT, window.height() - TOP - below);
+    let corner = pos2(window.right() - size.x, TOP);
+    egui::Area::new(egui::Id::unique("drawer"))
+        .order(egui::Order::Middle)
+        .fixed_pos(corner)
+        .show(ctx, |ui| {
+            let frame = frame.stroke(view.palette.hairline());
+            frame.show(ui, |ui| {
+                let inside = size - egui::Vec2::splat(2.0 * theme::PADDING + 2.0);
+                ui.set_min_size(inside);
+                ui.set_max_size(inside);
+                egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+            });
+        });
+}
+
+fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
+    egui::ScrollArea::vertical().show(ui, |ui| {
+        let session = view.session;
+        left::episode_ui(ui, session, view.commands);
+        ui.add_space(theme::SECTION);
+        left::heads_ui(ui, view);
+        ui.add_space(theme::SECTION);
+        left::result_ui(ui, view);
+        if view.has_heads() {
+            ui.add_space(theme::SECTION);
+            left::rows_shown_ui(ui, view);
+        }
+    });
+}
+
+/// A veil that says what dropping a file would do.
+pub fn drop_hint(ctx: &Context, dark: bool) {
+    if ctx.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let palette = Palette::for_theme(dark);
+    let layer = egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop"));
+    let painter = ctx.layer_painter(layer);
+    let rect = ctx.content_rect();
+    painter.rect_filled(rect, 0.0, palette.veil);
+    let card = Rect::from_center_size(rect.center(), vec2(320.0, 72.0));
+    painter.rect_filled(card, theme::CARD_RADIUS, palette.panel);
+    painter.text(
+        card.center(),
+        egui::Align2::CENTER_CENTER,
+        "Drop a trace or weights",
+        theme::heading(16.0),
+        palette.strong,
+    );
+}

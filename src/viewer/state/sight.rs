@@ -1,0 +1,66 @@
+//! What is looked at, and how.
+
+use super::arrangement::Arrangement;
+use super::compare::TOLERANCES;
+use super::target::Target;
+use crate::viewer::rows::Zoom;
+
+/// What is looked at, and how.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the window"
+)]
+pub struct Sight {
+    /// The head looked at.
+    pub focus: usize,
+    /// The head pinned beside it.
+    pub pinned: Option<usize>,
+    /// True while all heads are shown alike.
+    pub all_heads: bool,
+    /// True while only touched rows are shown.
+    pub touched_only: bool,
+    /// True while weightings are shown by their logarithm.
+    pub log_scale: bool,
+    /// Which part of the rows is on screen.
+    pub zoom: Zoom,
+    /// What is kept in view.
+    pub selected: Option<Target>,
+    /// The difference between two episodes that counts as none; of values above 1 a share of them.
+    pub tolerance: f64,
+    /// True while what B has more than A is shown.
+    pub difference: bool,
+    /// The arrangement before that of a comparison, until that has been entered.
+    pub before: Option<Arrangement>,
+}
+
+impl Default for Sight {
+    fn default() -> Self {
+        Self {
+            focus: usize::MAX,
+            pinned: None,
+            all_heads: false,
+            touched_only: true,
+            log_scale: false,
+            zoom: Zoom::default(),
+            selected: None,
+            tolerance: TOLERANCES[1].0,
+            difference: true,
+            before: None,
+        }
+    }
+}
+
+impl Sight {
+    /// The same with its rows scrolled to the first: scrolling is no change.
+    pub fn unscrolled(&self) -> Self {
+        let zoom = Zoom {
+            first: 0,
+            ..self.zoom
+        };
+        Self {
+            zoom,
+            ..self.clone()
+        }
+    }
+}

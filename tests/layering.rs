@@ -292,6 +292,10 @@ fn state_words_and_commands_know_no_window() {
     ] {
         absent(&format!("src/viewer/{part}"), &["egui", "eframe"]);
     }
+    // A command that nobody handles does not compile.
+    for part in ["apply.rs", "apply/window.rs", "choices.rs"] {
+        absent(&format!("src/viewer/{part}"), &["_ =>"]);
+    }
 }
 
 #[test]

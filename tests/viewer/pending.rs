@@ -197,3 +197,41 @@ fn recent_files_have_whole_paths_those_compared_too() {
     let recent = &harness.state().settings.recent;
     assert_eq!(*recent, [PathBuf::from("other.safetensors")]);
 }
+
+#[test]
+fn a_click_that_does_two_things_is_one_change() {
+    let mut harness = paused();
+    let looked_at = |harness: &Harness<'_, App>| {
+        let sight = &harness.state().sight;
+        (sight.focus, sight.selected.is_some())
+    };
+    assert_eq!(looked_at(&harness), (1, false));
+    click(&mut harness, "weighting of R0: memory rows over time");
+    assert_eq!(looked_at(&harness), (0, true));
+    act(&mut harness, Command::Edit(Edit::Undo));
+    assert_eq!(looked_at(&harness), (1, false));
+    // Two keys are two changes, even in one frame.
+    harness.key_press(Key::U);
+    harness.key_press(Key::N);
+    harness.run_steps(2);
+    act(&mut harness, Command::Edit(Edit::Undo));
+    let sight = &harness.state().sight;
+    assert!(!sight.log_scale && !sight.touched_only);
+}
+
+#[test]
+fn drawing_changes_nothing() {
+    let mut harness = paused_on(big());
+    press(&mut harness, Key::Z);
+    press(&mut harness, Key::F);
+    for step in [9, 2] {
+        act(&mut harness, Command::Play(Play::Seek(step)));
+        let seen = |harness: &Harness<'_, App>| {
+            let state = harness.state();
+            (state.moment(), state.sight.zoom.first, step)
+        };
+        let before = seen(&harness);
+        harness.run_steps(5);
+        assert_eq!(seen(&harness), before);
+    }
+}

@@ -89,7 +89,7 @@ const SCENES: &[Scene] = &[
         press_with(screen, Modifiers::COMMAND, Key::Comma);
     }),
     ("about", "copy", |screen| {
-        act(screen, Command::Ask(Ask::About))
+        act(screen, Command::Ask(Ask::About));
     }),
     ("go to step", "copy", |screen| press(screen, Key::G)),
     ("open", "copy", |screen| {
@@ -107,7 +107,7 @@ const SCENES: &[Scene] = &[
         );
     }),
     ("tour", "copy", |screen| {
-        act(screen, Command::Tour(Tour::Start))
+        act(screen, Command::Tour(Tour::Start));
     }),
     ("tour, stop 5", "copy", |screen| tour_to(screen, 5)),
     ("tour, stop 6", "copy", |screen| tour_to(screen, 6)),

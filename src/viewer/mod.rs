@@ -12,6 +12,7 @@ mod files;
 mod inspect;
 mod keys;
 mod links;
+mod need;
 mod options;
 mod panel;
 mod rows;

@@ -9,7 +9,6 @@ use crate::figure::numbers;
 use crate::player::Loop;
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, Command, Play};
-use crate::viewer::keys;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button};
@@ -58,47 +57,25 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let commands = &mut *view.commands;
-        icon_button(
-            ui,
-            Icon::First,
-            &Command::Play(Play::First),
-            false,
-            commands,
-        );
-        icon_button(
-            ui,
-            Icon::Previous,
-            &Command::Play(Play::PreviousStep),
-            false,
-            commands,
-        );
+        let mut button = |ui: &mut Ui, icon, play, on| {
+            icon_button(ui, icon, &Command::Play(play), on, commands);
+        };
+        button(ui, Icon::First, Play::First, false);
+        button(ui, Icon::Previous, Play::PreviousStep, false);
         let (icon, name) = if view.player.playing() {
             (Icon::Pause, "Pause")
         } else {
             (Icon::Play, "Play")
         };
         let play = named_icon_button(ui, icon, name, false, true);
-        if play.clicked() {
-            commands.push(Command::Play(Play::Toggle));
-        }
+        let toggled = play.clicked();
         play.on_hover_text(format!("{name}  (Space)"));
-        icon_button(
-            ui,
-            Icon::Next,
-            &Command::Play(Play::NextStep),
-            false,
-            commands,
-        );
-        icon_button(ui, Icon::Last, &Command::Play(Play::Last), false, commands);
+        button(ui, Icon::Next, Play::NextStep, false);
+        button(ui, Icon::Last, Play::Last, false);
         ui.add_space(4.0);
         let looping = view.player.looping() != Loop::Off;
-        icon_button(
-            ui,
-            Icon::Loop,
-            &Command::Play(Play::ToggleLoop),
-            looping,
-            commands,
-        );
+        button(ui, Icon::Loop, Play::ToggleLoop, looping);
+        commands.extend(toggled.then_some(Command::Play(Play::Toggle)));
     });
 }
 
@@ -338,11 +315,8 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
 fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        let slower = named_icon_button(ui, Icon::Minus, "Slower", false, false);
-        if slower.clicked() {
-            view.commands.push(Command::Play(Play::Slower));
-        }
-        slower.on_hover_text(keys::tooltip(&Command::Play(Play::Slower)));
+        let slower = Command::Play(Play::Slower);
+        icon_button(ui, Icon::Minus, &slower, false, view.commands);
         let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
         response
             .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Normal speed"));
@@ -359,11 +333,8 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
             view.commands.push(Command::Play(Play::NormalSpeed));
         }
         response.on_hover_text("Steps per second; a click goes back to 4  (\\)");
-        let faster = named_icon_button(ui, Icon::Plus, "Faster", false, false);
-        if faster.clicked() {
-            view.commands.push(Command::Play(Play::Faster));
-        }
-        faster.on_hover_text(keys::tooltip(&Command::Play(Play::Faster)));
+        let faster = Command::Play(Play::Faster);
+        icon_button(ui, Icon::Plus, &faster, false, view.commands);
     });
 }
 

@@ -32,13 +32,8 @@ pub fn top_ui(
 ) {
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
-        icon_button(
-            ui,
-            Icon::Cards,
-            &Command::Window(Window::ToggleWelcome),
-            bar.start,
-            commands,
-        );
+        let cards = Command::Window(Window::ToggleWelcome);
+        icon_button(ui, Icon::Cards, &cards, bar.start, commands);
         ui.label(
             RichText::new("Tapescope")
                 .font(theme::heading(15.0))
@@ -51,23 +46,19 @@ pub fn top_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            icon_button(ui, Icon::Help, &Command::Ask(Ask::Keys), false, commands);
-            icon_button(
-                ui,
-                Icon::Panel,
-                &Command::Window(Window::ToggleNumbers),
-                bar.numbers,
-                commands,
-            );
-            icon_button(
-                ui,
-                Icon::Theme,
-                &Command::Window(Window::NextTheme),
-                false,
-                commands,
-            );
-            icon_button(ui, Icon::Save, &Command::Ask(Ask::Save), false, commands);
-            icon_button(ui, Icon::Open, &Command::Ask(Ask::Open), false, commands);
+            for (icon, command, on) in [
+                (Icon::Help, Command::Ask(Ask::Keys), false),
+                (
+                    Icon::Panel,
+                    Command::Window(Window::ToggleNumbers),
+                    bar.numbers,
+                ),
+                (Icon::Theme, Command::Window(Window::NextTheme), false),
+                (Icon::Save, Command::Ask(Ask::Save), false),
+                (Icon::Open, Command::Ask(Ask::Open), false),
+            ] {
+                icon_button(ui, icon, &command, on, commands);
+            }
             ui.add_space(8.0);
             match two {
                 Some(two) => two_ui(ui, two, commands),

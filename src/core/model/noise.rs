@@ -70,6 +70,9 @@ impl<R: Real> Trace<R> {
 impl<R: Real> Noise<'_, R> {
     /// Fills every array of a trace that is [`Range::Uniform`].
     pub(super) fn fill(self, trace: &mut Trace<R>) {
+        if trace.noise().next().is_none() {
+            return;
+        }
         let filled: Vec<_> = match self {
             Self::Drawn(draw) => trace.drawn(draw).collect(),
             Self::Recorded(from) => from.noise().map(|(.., series)| series.clone()).collect(),

@@ -7,12 +7,16 @@ mod commands;
 mod compare;
 #[path = "viewer/copying.rs"]
 mod copying;
+#[path = "viewer/kinds.rs"]
+mod kinds;
 #[path = "viewer/order.rs"]
 mod order;
 #[path = "viewer/painting.rs"]
 mod painting;
 #[path = "viewer/pending.rs"]
 mod pending;
+#[path = "viewer/printed.rs"]
+mod printed;
 #[path = "viewer/raster.rs"]
 mod raster;
 #[path = "viewer/screens.rs"]

@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use super::animation::Frames;
 use super::episode::{BETWEEN, Band, LEFT, MARGIN, draw_bands, least_size};
+use super::facts::MemoryAt;
 use super::panel::{Across, Cells, Content, Decades, Down, Page, Panel};
-use super::rows::touched_by;
-use super::stages::{Column, columns_of, weighting_at};
+use super::rows::{Rows, touched_by};
+use super::stages::{Column, Stages, columns_of, weighting_at};
 use super::{
-    Colours, Drawing, Format, Motion, Options, RowsShown, Scale, head_label, head_named, numbers,
+    Colours, Drawing, Format, Motion, Options, PanelId, Picture, RowsShown, Scale, head_label,
+    head_named, numbers,
 };
 use crate::math::Series;
 use crate::model::HeadTrace;
@@ -293,6 +295,7 @@ impl<'a> Comparison<'a> {
         let marked = marked.filter(|step| self.steps.contains(step));
         let marked = marked.map(|step| step - first);
         Some(Panel {
+            id: PanelId::new(Picture::Differences),
             name: "Largest difference".to_owned(),
             note: "in each step, of all arrays; by its logarithm".to_owned(),
             content: Content::Decades(Decades {
@@ -308,6 +311,7 @@ impl<'a> Comparison<'a> {
 
     fn strip(&self, channels: usize) -> Frame {
         Frame {
+            when: String::new(),
             across: Across::Steps(self.steps.len()),
             down: Down::all("channel", channels),
             // Not by the channels: a low one would keep all others from giving way in a small window.
@@ -324,7 +328,7 @@ impl<'a> Comparison<'a> {
             return nothing(frame.across, frame.natural);
         }
         let cells = self.over_time(2, channels, Scale::Signed(1.0), inputs);
-        self.picture(2, "inputs", [None, None], cells, frame)
+        self.picture((2, Picture::Input), "inputs", [None, None], cells, frame)
     }
 
     fn outputs(&self, side: usize, part: Part) -> Panel {
@@ -337,11 +341,12 @@ impl<'a> Comparison<'a> {
         let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
         let cells = self.over_time(side, channels, scale, [a, b]);
         let lacks = [0, 1].map(|side| self.lacks(side, "output"));
-        self.picture(side, "outputs", lacks, cells, frame)
+        self.picture((side, Picture::Output), "outputs", lacks, cells, frame)
     }
 
     fn weighting(&self, side: usize, part: Part) -> Panel {
         let frame = Frame {
+            when: String::new(),
             across: Across::Steps(self.steps.len()),
             down: self.down(),
             natural: 120.0,
@@ -379,7 +384,7 @@ impl<'a> Comparison<'a> {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
             Some(_) => self.lacks(side, &array),
         });
-        self.picture(side, &what, lacks, cells, frame)
+        self.picture((side, Picture::Weightings), &what, lacks, cells, frame)
     }
 
     /// What one of the two has over time, or their difference, as far as it goes.
@@ -412,6 +417,7 @@ impl<'a> Comparison<'a> {
         let widths = sides.map(memory_columns);
         let columns = [widths[0], widths[1], widths[0]][side];
         let frame = Frame {
+            when: String::new(),
             across: Across::Columns(columns),
             down: self.down(),
             natural: 120.0,
@@ -420,11 +426,16 @@ impl<'a> Comparison<'a> {
             return nothing(frame.across, frame.natural);
         }
         let step = self.step();
-        let memories = sides.map(|r| (step < r.trace.steps()).then(|| r.trace.memory(step + 1)));
-        let value = |side: usize, column, row| {
-            let memory = memories[side].as_ref();
-            let value = memory.and_then(|memory| memory.get([row, column]).copied());
-            value.unwrap_or(0.0)
+        let place = self.options.stage.unwrap_or(usize::MAX);
+        let stages = sides.map(|r| Stages::of(&r.trace, self.options.writes_first));
+        let memory = |side: usize| {
+            let trace = &sides[side].trace;
+            (step < trace.steps()).then(|| MemoryAt::new(trace, &stages[side], step, place))
+        };
+        let memories = [0, 1].map(memory);
+        let value = |side: usize, column, row| match &memories[side] {
+            Some(memory) if column < memory.columns() => memory.value(row, column),
+            _ => 0.0,
         };
         let common = self.common;
         let scale = [common.memory, common.memory, common.memory_difference][side];
@@ -440,7 +451,12 @@ impl<'a> Comparison<'a> {
         if side == 2 && widths[0] != widths[1] {
             lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
         }
-        self.picture(side, "memory", lacks, cells, frame)
+        let when = memories.iter().flatten().next().map(MemoryAt::name);
+        let frame = Frame {
+            when: when.unwrap_or_default(),
+            ..frame
+        };
+        self.picture((side, Picture::Memory), "memory", lacks, cells, frame)
     }
 
     /// The step that pictures of one step show.
@@ -452,12 +468,13 @@ impl<'a> Comparison<'a> {
     /// A picture of one side, or of the difference; empty where a side lacks what it shows.
     fn picture(
         &self,
-        side: usize,
+        (side, picture): (usize, Picture),
         what: &str,
         [a, b]: [Option<String>; 2],
         cells: Cells,
         frame: Frame,
     ) -> Panel {
+        let when = frame.when;
         let lacks = match side {
             0 => a,
             1 => b,
@@ -472,13 +489,14 @@ impl<'a> Comparison<'a> {
         };
         let of_a_step = matches!(frame.across, Across::Columns(_));
         let usual = || match side {
-            _ if of_a_step => format!("after step {}", self.step()),
+            _ if of_a_step => when.clone(),
             0 => self.a.name.to_owned(),
             1 => self.b.name.to_owned(),
             _ => String::new(),
         };
         Panel {
-            name: format!("{}: {what}", SIDES[side]),
+            id: PanelId::new(picture).on(side),
+            name: what.to_owned(),
             note: lacks.unwrap_or_else(usual),
             content: Content::Cells(cells),
             across: frame.across,
@@ -494,13 +512,13 @@ impl<'a> Comparison<'a> {
     }
 
     fn down(&self) -> Down {
+        let (runs, total) = (&self.common.rows, self.common.total);
         Down {
             label: "row",
-            runs: match self.options.rows {
-                RowsShown::Touched => self.common.rows.clone(),
-                RowsShown::All => std::iter::once(0..self.common.total).collect(),
+            rows: match self.options.rows {
+                RowsShown::Touched => Rows::of(runs.iter().cloned(), total),
+                RowsShown::All => Rows::all(total),
             },
-            total: self.common.total,
             upwards: false,
         }
     }
@@ -508,6 +526,8 @@ impl<'a> Comparison<'a> {
 
 /// The axes of a picture, and the height it likes to have.
 struct Frame {
+    /// Which moment of a step it shows.
+    when: String,
     across: Across,
     down: Down,
     natural: f32,
@@ -516,6 +536,7 @@ struct Frame {
 /// Room that is kept.
 fn nothing(across: Across, natural: f32) -> Panel {
     Panel {
+        id: PanelId::new(Picture::Differences),
         name: String::new(),
         note: String::new(),
         content: Content::Nothing,
@@ -635,7 +656,7 @@ mod tests {
         let common = places(&a, &b, Part::All);
         assert_eq!(note("A: memory", &common), "not recorded in A");
         assert_eq!(note("B − A: memory", &common), "not recorded in A");
-        assert_eq!(note("B: memory", &common), "after step 1");
+        assert_eq!(note("B: memory", &common), "M of step 1");
         let without = places(&a, &recording(2, 9, 0), Part::All);
         assert_eq!(without.len(), 4);
     }

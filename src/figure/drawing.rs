@@ -1,7 +1,8 @@
 //! What is on a page: a list of marks, in the order in which they are painted.
 
-use super::Rgb;
-use super::panel::{Cells, Placed};
+use super::panel::Cells;
+use super::rows::{Axis, Span};
+use super::{Picture, Rgb};
 
 /// A rectangle of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -139,11 +140,54 @@ pub enum Mark {
     },
 }
 
+/// What a picture is, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PanelId {
+    /// What it shows.
+    pub picture: Picture,
+    /// Of two episodes: A, B, or B − A.
+    pub side: Option<usize>,
+    /// The head or the layer that it is of, where it is of one.
+    pub of: Option<usize>,
+}
+
+impl PanelId {
+    /// A picture of the whole machine.
+    pub fn new(picture: Picture) -> Self {
+        Self {
+            picture,
+            side: None,
+            of: None,
+        }
+    }
+
+    /// A picture of a head, or of a layer.
+    pub fn of(picture: Picture, of: usize) -> Self {
+        let of = Some(of);
+        Self {
+            of,
+            ..Self::new(picture)
+        }
+    }
+
+    /// The same on another side.
+    pub fn on(self, side: usize) -> Self {
+        Self {
+            side: Some(side),
+            ..self
+        }
+    }
+}
+
 /// Where a picture stands on the page, to be pointed at.
 #[derive(Clone, Debug)]
 pub struct Place {
+    /// What it is.
+    pub id: PanelId,
     /// What it is called.
     pub name: String,
+    /// The same without the side of a comparison.
+    pub what: String,
     /// What exactly it shows.
     pub note: String,
     /// Where its data is.
@@ -152,7 +196,7 @@ pub struct Place {
     pub steps: Option<usize>,
     /// What a row of it is called.
     pub row_name: &'static str,
-    pub(super) placed: Placed,
+    pub(super) placed: Axis,
     pub(super) cells: Option<Cells>,
 }
 
@@ -176,9 +220,9 @@ impl Place {
         Some((cells.columns, cells.rows))
     }
 
-    /// Upper and lower edge of a row, if it is shown.
-    pub fn row_span(&self, row: usize) -> Option<[f32; 2]> {
-        self.placed.span_of(row)
+    /// Where a row stands, if it is shown.
+    pub fn row_span(&self, row: usize) -> Option<Span> {
+        self.placed.place_of(row)
     }
 
     /// The value in a column and a row, if there is anything.

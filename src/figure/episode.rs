@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::animation::Frames;
-use super::facts::{MemoryAt, head_mark};
+use super::catalogue::Source;
+use super::facts::{MemoryAt, Scales, head_mark, wrong_bits};
 use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
-use super::rows::touched_by;
+use super::rows::{Rows, touched_by};
 use super::stages::{Stages, columns_of};
-use super::{Area, Colours, Drawing, Map, Motion, Scale, head_label, scalars};
-use crate::math::Series;
+use super::{Area, Colours, Drawing, Map, Motion, PanelId, Scale, head_label, scalars};
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
@@ -31,7 +31,7 @@ const LEAST: f32 = 12.0;
 const LEAST_WIDTH: f32 = 240.0;
 
 /// One picture of an episode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Picture {
     /// What the machine sees.
     Input,
@@ -59,6 +59,12 @@ pub enum Picture {
     Hidden,
     /// The cells of an LSTM.
     Cells,
+    /// The largest difference of two episodes, step by step.
+    Differences,
+    /// What every head looks for.
+    Keys,
+    /// How every head moves.
+    Shifts,
 }
 
 impl Picture {
@@ -80,7 +86,7 @@ impl Picture {
     ];
 
     /// True for what is shown of one step, not over time.
-    fn is_of_a_step(self) -> bool {
+    pub(super) fn is_of_a_step(self) -> bool {
         matches!(self, Self::Memory | Self::Stages)
     }
 }
@@ -212,12 +218,10 @@ pub struct Figure<'a> {
     options: Options,
     /// The steps of the time axis.
     span: Range<usize>,
-    rows: Vec<Range<usize>>,
+    rows: Rows,
     total: usize,
     stages: Stages,
-    memory_scale: Scale,
-    vector_scale: Scale,
-    state_scale: Scale,
+    scales: Scales,
 }
 
 /// Pictures side by side, each one a stack.
@@ -281,20 +285,17 @@ impl<'a> Figure<'a> {
     pub fn new(recording: &'a Recording, options: Options) -> Self {
         let trace = &recording.trace;
         let [total, _] = trace.memory_size();
-        let heads = trace.heads.iter();
-        let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
-        let layers = trace.layers.iter();
         let span = options.span(trace.steps());
         Self {
             rows: match options.rows {
-                RowsShown::Touched => touched_by(&[recording], total, span.clone()),
-                RowsShown::All => std::iter::once(0..total).collect(),
+                RowsShown::Touched => {
+                    Rows::of(touched_by(&[recording], total, span.clone()), total)
+                }
+                RowsShown::All => Rows::all(total),
             },
             total,
             stages: Stages::of(trace, options.writes_first),
-            memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
-            vector_scale: Scale::signed(vectors),
-            state_scale: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
+            scales: Scales::of(trace),
             span,
             recording,
             options,
@@ -471,8 +472,10 @@ impl<'a> Figure<'a> {
     fn paper(&self) -> Vec<Band> {
         let one = |pictures: Vec<Panel>| (0.5, pictures.into_iter().take(1).collect());
         let head = |write: bool| self.head_of_kind(write);
-        let vectors = |write: bool, picture| head(write).map(|head| self.vectors(picture, head));
-        let weighting = |write| head(write).map(|head| self.weighting(head));
+        let of_head = |write: bool, picture| {
+            let id = head(write).map(|head| PanelId::of(picture, head));
+            id.and_then(|id| self.over_time(id))
+        };
         let list = |panel: Option<Panel>| one(panel.into_iter().collect());
         let band = |left, right, axis| Band {
             stacks: vec![left, right],
@@ -486,11 +489,15 @@ impl<'a> Figure<'a> {
                 !has_heads,
             ),
             band(
-                list(vectors(true, Picture::Adds)),
-                list(vectors(false, Picture::Reads)),
+                list(of_head(true, Picture::Adds)),
+                list(of_head(false, Picture::Reads)),
                 false,
             ),
-            band(list(weighting(true)), list(weighting(false)), true),
+            band(
+                list(of_head(true, Picture::Weightings)),
+                list(of_head(false, Picture::Weightings)),
+                true,
+            ),
         ]
     }
 
@@ -513,8 +520,8 @@ impl<'a> Figure<'a> {
         let mut others: Vec<usize> = self.heads().filter(|&head| head != focus).collect();
         let left_out = others.len().saturating_sub(MOST_OTHERS);
         others.truncate(MOST_OTHERS);
-        let others = others.into_iter().map(|head| self.weighting(head));
-        let mut others: Vec<_> = others.collect();
+        let weighting = |head: usize| self.over_time(PanelId::of(Picture::Weightings, head));
+        let mut others: Vec<_> = others.into_iter().filter_map(weighting).collect();
         if let (Some(last), true) = (others.last_mut(), left_out > 0) {
             last.note = format!("{}; {left_out} more heads are left out", last.note);
         }
@@ -525,9 +532,9 @@ impl<'a> Figure<'a> {
             },
             Band {
                 stacks: vec![
-                    (0.42, vec![self.weighting(focus)]),
-                    (0.34, all(&[Picture::Stages])),
-                    (0.24, all(&[Picture::Memory])),
+                    (0.42, weighting(focus).into_iter().collect()),
+                    (0.31, all(&[Picture::Stages])),
+                    (0.27, all(&[Picture::Memory])),
                 ],
                 axis: true,
             },
@@ -553,83 +560,44 @@ impl<'a> Figure<'a> {
         let heads = &self.recording.trace.heads;
         let is_right = |head: &usize| heads[*head].is_write() == write;
         let asked = self.options.heads.iter().copied();
+        let asked = asked.filter(|&head| head < heads.len());
         asked.chain(0..heads.len()).find(is_right)
     }
 
     /// The head whose stages are shown: the first one asked for, or the first one that writes.
     fn focus(&self) -> Option<usize> {
-        let asked = self.options.heads.first().copied();
+        let is_there = |head: &usize| *head < self.recording.trace.heads.len();
+        let asked = self.options.heads.first().copied().filter(is_there);
         asked
             .or_else(|| self.head_of_kind(true))
             .or_else(|| self.heads().next())
     }
 
-    fn heads_of_kind(&self, write: bool) -> impl Iterator<Item = usize> + '_ {
-        let heads = &self.recording.trace.heads;
-        self.heads()
-            .filter(move |&head| heads[head].is_write() == write)
-    }
-
     fn panels(&self, picture: Picture) -> Vec<Panel> {
         let focus = self.focus();
+        let heads = |write: Option<bool>| {
+            let heads = &self.recording.trace.heads;
+            let is_one = move |head: &usize| write.is_none_or(|w| heads[*head].is_write() == w);
+            let ids = self.heads().filter(is_one);
+            ids.filter_map(|head| self.over_time(PanelId::of(picture, head)))
+                .collect()
+        };
         match picture {
             Picture::Input | Picture::Target | Picture::Output | Picture::Error => {
-                vec![self.strip(picture)]
+                self.over_time(PanelId::new(picture)).into_iter().collect()
             }
-            Picture::Adds | Picture::Erases => {
-                let heads = self.heads_of_kind(true);
-                heads.map(|head| self.vectors(picture, head)).collect()
-            }
-            Picture::Reads => {
-                let heads = self.heads_of_kind(false);
-                heads.map(|head| self.vectors(picture, head)).collect()
-            }
-            Picture::Weightings => self.heads().map(|head| self.weighting(head)).collect(),
+            Picture::Adds | Picture::Erases => heads(Some(true)),
+            Picture::Reads => heads(Some(false)),
+            Picture::Weightings => heads(None),
             Picture::Memory => focus.map(|_| self.memory()).into_iter().collect(),
             Picture::Stages => focus.map(|head| self.stages(head)).into_iter().collect(),
             Picture::Scalars => focus.map(|head| self.lanes(head)).into_iter().collect(),
-            Picture::Hidden | Picture::Cells => self.states(picture),
-        }
-    }
-
-    fn strip(&self, picture: Picture) -> Panel {
-        let Recording { trace, episode, .. } = self.recording;
-        let (first, steps) = (self.span.start, self.span.len());
-        let scale = if self.is_paper() {
-            Scale::Gray
-        } else {
-            Scale::Bits
-        };
-        let (inputs, outputs) = (trace.input.width(), trace.output.width());
-        let target = |t: usize, channel: usize| episode.target[[first + t, channel]];
-        let output = |t: usize, channel: usize| trace.output.row(first + t)[channel];
-        let input = |t: usize, channel: usize| trace.input.row(first + t)[channel];
-        let mut skipped = Vec::new();
-        let cells = match picture {
-            Picture::Input => Cells::new(steps, inputs, scale, input),
-            Picture::Target => Cells::new(steps, outputs, scale, target),
-            Picture::Output => Cells::new(steps, outputs, scale, output),
-            _ => {
-                let mask = episode.mask.iter().skip(first).take(steps);
-                skipped = mask.map(|mask| *mask <= 0.0).collect();
-                let error = |t, channel| (target(t, channel) - output(t, channel)).abs();
-                Cells::new(steps, outputs, scale, error)
+            Picture::Hidden | Picture::Cells => {
+                let layers = 0..self.recording.trace.layers.len();
+                let ids = layers.map(|layer| PanelId::of(picture, layer));
+                ids.filter_map(|id| self.over_time(id)).collect()
             }
-        };
-        let (name, note) = match picture {
-            Picture::Input => ("Inputs", "what the machine sees"),
-            Picture::Target => ("Targets", "what it should answer"),
-            Picture::Output => ("Outputs", "probability of a 1"),
-            _ => ("Error", "|target − output|, where an answer is asked for"),
-        };
-        let rows = cells.rows;
-        Panel {
-            name: name.to_owned(),
-            note: note.to_owned(),
-            content: Content::Cells(Cells { skipped, ..cells }),
-            across: Across::Steps(steps),
-            down: Down::all("channel", rows),
-            natural: (rows as f32 * 7.0).clamp(14.0, 110.0),
+            Picture::Differences | Picture::Keys | Picture::Shifts => Vec::new(),
         }
     }
 
@@ -637,78 +605,69 @@ impl<'a> Figure<'a> {
         head_label(&self.recording.trace, head)
     }
 
-    fn vectors(&self, picture: Picture, head: usize) -> Panel {
-        let trace = &self.recording.trace;
-        let of = &trace.heads[head];
-        let (name, symbol, series, scale) = match picture {
-            _ if !of.is_write() => ("Reads", "r", &of.read, self.memory_scale),
-            Picture::Erases => ("Erases", "e", &of.erase, Scale::Bits),
-            _ => ("Adds", "a", &of.add, self.vector_scale),
-        };
-        let note = format!("{symbol} of {}", self.label(head));
-        self.over_time(name.to_owned(), note, series, scale, "column")
+    /// The colours of bits and of weightings.
+    fn shades(&self) -> [Scale; 2] {
+        match (self.options.log_scale, self.is_paper()) {
+            (true, true) => [Scale::Gray, Scale::LogWeighting],
+            (true, false) => [Scale::Bits, Scale::LogWeighting],
+            (false, true) => [Scale::Gray; 2],
+            (false, false) => [Scale::Bits, Scale::Weighting],
+        }
     }
 
-    fn over_time(
-        &self,
-        name: String,
-        note: String,
-        series: &Series<f32>,
-        scale: Scale,
-        label: &'static str,
-    ) -> Panel {
-        let (first, steps) = (self.span.start, self.span.len());
-        let width = series.width();
-        let value = |t: usize, column: usize| series.row(first + t)[column];
-        Panel {
-            name,
-            note,
-            content: Content::Cells(Cells::new(steps, width, scale, value)),
-            across: Across::Steps(steps),
-            down: Down::all(label, width),
-            natural: (width as f32 * 5.0).clamp(30.0, 120.0),
+    /// A quantity over time, if there is such a one.
+    fn over_time(&self, id: PanelId) -> Option<Panel> {
+        let (recording, span) = (self.recording, self.span.clone());
+        let source = Source::new(recording, &self.scales, self.shades(), id)?;
+        let (first, steps, rows) = (span.start, span.len(), source.rows);
+        let value = |t: usize, row: usize| source.value(first + t, row);
+        let mut cells = Cells::new(steps, rows, source.scale, value);
+        if id.picture == Picture::Error {
+            let asked = |t: usize| {
+                recording
+                    .episode
+                    .mask
+                    .get(t)
+                    .is_some_and(|&mask| mask > 0.0)
+            };
+            cells.skipped = span.clone().map(|t| !asked(t)).collect();
         }
+        if id.picture == Picture::Output && !self.is_paper() {
+            let width = self.natural_width() * 0.4 / steps.max(1) as f32;
+            let wrong = wrong_bits(recording, span, width).into_iter();
+            cells.outlined = wrong.map(|(t, channel)| (t - first, channel)).collect();
+        }
+        let (down, natural) = match source.row {
+            "row" => (self.down(), 190.0),
+            "channel" => (
+                Down::all("channel", rows),
+                (rows as f32 * 7.0).clamp(14.0, 110.0),
+            ),
+            row => (Down::all(row, rows), (rows as f32 * 5.0).clamp(30.0, 120.0)),
+        };
+        let note = match source.title {
+            _ if self.is_paper() => source.note,
+            "Write weightings" => format!("{}: where it writes", source.note),
+            "Read weightings" => format!("{}: where it reads", source.note),
+            _ => source.note,
+        };
+        Some(Panel {
+            id,
+            name: source.title.to_owned(),
+            note,
+            content: Content::Cells(cells),
+            across: Across::Steps(steps),
+            down,
+            natural,
+        })
     }
 
     /// The row axis.
     fn down(&self) -> Down {
         Down {
             label: "row",
-            runs: self.rows.clone(),
-            total: self.total,
+            rows: self.rows.clone(),
             upwards: self.options.orientation == Orientation::Paper,
-        }
-    }
-
-    fn weighting(&self, head: usize) -> Panel {
-        let (first, steps) = (self.span.start, self.span.len());
-        let head_trace = &self.recording.trace.heads[head];
-        let scale = match (self.options.log_scale, self.is_paper()) {
-            (true, _) => Scale::LogWeighting,
-            (false, true) => Scale::Gray,
-            (false, false) => Scale::Weighting,
-        };
-        let (name, verb) = if head_trace.is_write() {
-            ("Write weightings", "where it writes")
-        } else {
-            ("Read weightings", "where it reads")
-        };
-        let label = self.label(head);
-        let note = if self.is_paper() {
-            format!("w of {label}")
-        } else {
-            format!("w of {label}: {verb}")
-        };
-        let weighting = &head_trace.weighting;
-        Panel {
-            name: name.to_owned(),
-            note,
-            content: Content::Cells(Cells::new(steps, self.total, scale, |t, row| {
-                weighting.row(first + t)[row]
-            })),
-            across: Across::Steps(steps),
-            down: self.down(),
-            natural: 190.0,
         }
     }
 
@@ -721,16 +680,16 @@ impl<'a> Figure<'a> {
         let (trace, (step, place)) = (&self.recording.trace, self.moment());
         let memory = MemoryAt::new(trace, &self.stages, step, place);
         let columns = memory.columns();
-        let mut cells = Cells::new(columns, self.total, self.memory_scale, |column, row| {
+        let mut cells = Cells::new(columns, self.total, self.scales.memory, |column, row| {
             memory.value(row, column)
         });
         let heads = self.heads();
         let marks = heads.filter_map(|head| head_mark(trace, &self.stages, self.moment(), head));
         cells.marks = marks.collect();
-        let (which, words) = memory.words();
         Panel {
+            id: PanelId::new(Picture::Memory),
             name: "Memory".to_owned(),
-            note: format!("{which}, {words}"),
+            note: memory.name(),
             content: Content::Cells(cells),
             across: Across::Columns(columns),
             down: self.down(),
@@ -758,6 +717,7 @@ impl<'a> Figure<'a> {
         let stage = self.options.stage.map(|place| self.stages.at(place).name());
         let stage = stage.map_or_else(String::new, |name| format!(": {name}"));
         Panel {
+            id: PanelId::of(Picture::Stages, head),
             name: format!("Addressing of {}", self.label(head)),
             note: format!("at step {step}{stage}"),
             content: Content::Bars(bars.collect(), head),
@@ -777,6 +737,7 @@ impl<'a> Figure<'a> {
             lane.values = lane.values[self.span.clone()].to_vec();
         }
         Panel {
+            id: PanelId::of(Picture::Scalars, head),
             name: format!("What {} emits", self.label(head)),
             note: String::new(),
             content: Content::Lanes(lanes, head),
@@ -784,20 +745,6 @@ impl<'a> Figure<'a> {
             down: Down::all("", 0),
             natural: 240.0,
         }
-    }
-
-    fn states(&self, picture: Picture) -> Vec<Panel> {
-        let layers = &self.recording.trace.layers;
-        let panels = layers.iter().enumerate().filter_map(|(index, layer)| {
-            let (name, series, scale) = match picture {
-                Picture::Cells => ("Cells", &layer.cell, self.state_scale),
-                _ => ("Hidden state", &layer.hidden, Scale::Signed(1.0)),
-            };
-            let note = format!("layer {index}");
-            let panel = self.over_time(name.to_owned(), note, series, scale, "unit");
-            (series.width() > 0).then_some(panel)
-        });
-        panels.collect()
     }
 }
 
@@ -1290,18 +1237,18 @@ mod tests {
             )
         };
         let [before, after] = [4, 5].map(|t| recording.trace.memory(t)[[3, 2]]);
-        let found = ("M of step 3, as the heads find it".to_owned(), before);
+        let found = ("M of step 3".to_owned(), before);
         let stages = figure.stages.addressing(&recording.trace.heads[2]);
         for &stage in &stages {
             assert_eq!(memory(&figure, Some(stage)), found);
         }
-        let written = ("M of step 4, after writing".to_owned(), after);
+        let written = ("M of step 4".to_owned(), after);
         assert_eq!(memory(&figure, None), written);
         let erase = figure.stages.place(Stage::Erase, None);
         let writers = recording.trace.heads.iter().filter(|head| head.is_write());
         let kept = writers.map(|head| 1.0 - head.weighting.row(4)[3] * head.erase.row(4)[2]);
         let erased = (
-            "M of step 4, after erasing".to_owned(),
+            "M of step 4, erased".to_owned(),
             before * kept.product::<f32>(),
         );
         assert_eq!(memory(&figure, erase), erased);

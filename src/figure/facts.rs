@@ -1,9 +1,55 @@
-//! Facts of a recording that window and figures show alike: what the memory holds inside a step, and where the heads
-//! stand.
+//! Facts of a recording that window and figures show alike: the scales of its values, what the memory holds inside a
+//! step, where the heads stand, which bits are wrong.
+
+use std::ops::Range;
 
 use super::stages::{Stages, columns_of};
-use super::{head_label, peak};
+use super::{Scale, head_label, peak};
 use crate::model::Trace;
+use crate::train::Recording;
+
+/// What the colours of signed values mean: fixed for an episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scales {
+    /// Memory and reads.
+    pub memory: Scale,
+    /// Keys and adds.
+    pub vector: Scale,
+    /// The cells of the controller.
+    pub state: Scale,
+}
+
+impl Scales {
+    /// A pass over everything recorded.
+    pub fn of(trace: &Trace) -> Self {
+        let heads = trace.heads.iter();
+        let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
+        let layers = trace.layers.iter();
+        Self {
+            memory: Scale::signed(trace.memory_columns.as_slice().iter()),
+            vector: Scale::signed(vectors),
+            state: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
+        }
+    }
+}
+
+/// The output bits on the wrong side of one half in these steps, each `width` wide: step and channel. Where several
+/// steps share a pixel one stands for them, so that a long episode costs no more.
+pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec<(usize, usize)> {
+    let channels = recording.trace.output.width();
+    let mut marked = vec![f32::NEG_INFINITY; channels];
+    let mask = &recording.episode.mask;
+    let asked = steps.filter(|&t| mask.get(t).is_some_and(|&mask| mask > 0.0));
+    let mut wrong = Vec::new();
+    for (t, channel) in asked.flat_map(|t| (0..channels).map(move |channel| (t, channel))) {
+        let end = (t + 1) as f32 * width;
+        if recording.is_wrong(t, channel) && end - marked[channel] >= 1.0 {
+            marked[channel] = end;
+            wrong.push((t, channel));
+        }
+    }
+    wrong
+}
 
 /// The memory at a moment of a step: as the heads find it, after all erases, or after all adds.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +101,23 @@ impl<'a> MemoryAt<'a> {
         (self.step, self.erased, self.added)
     }
 
-    /// Which memory it is, as a symbol and in words.
-    pub fn words(&self) -> (String, &'static str) {
+    /// Which memory it is: `M of step 3`.
+    pub fn name(&self) -> String {
         let step = self.step;
         match step.checked_sub(1) {
-            _ if self.added => (format!("M of step {step}"), "after writing"),
-            _ if self.erased => (format!("M of step {step}"), "after erasing"),
-            Some(before) => (format!("M of step {before}"), "as the heads find it"),
-            None => ("initial M".to_owned(), "as the heads find it"),
+            _ if self.added => format!("M of step {step}"),
+            _ if self.erased => format!("M of step {step}, erased"),
+            Some(before) => format!("M of step {before}"),
+            None => "initial M".to_owned(),
+        }
+    }
+
+    /// When the machine has it.
+    pub fn words(&self) -> &'static str {
+        match (self.added, self.erased) {
+            (true, _) => "after writing",
+            (false, true) => "after erasing",
+            (false, false) => "as the heads find it",
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::drawing::{Mark, Style};
 use super::facts::HeadMark;
-use super::panel::{Page, Placed};
+use super::panel::Page;
+use super::rows::Axis;
 use super::{Area, Drawing, mix};
 
 /// Room for the signs at the right of the rows.
@@ -17,13 +18,10 @@ pub(super) fn draw(
     drawing: &mut Drawing,
     marks: &[HeadMark],
     area: &Area,
-    placed: &Placed,
+    placed: &Axis,
     page: &Page<'_>,
 ) {
-    let height = |mark: &HeadMark| {
-        let [top, bottom] = placed.span_of(mark.row)?;
-        Some(f32::midpoint(top, bottom))
-    };
+    let height = |mark: &HeadMark| Some(placed.place_of(mark.row)?.center());
     let mut shown: Vec<_> = marks
         .iter()
         .filter_map(|mark| Some((height(mark)?, mark)))

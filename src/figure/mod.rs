@@ -6,6 +6,7 @@
 //! recording gives the same bytes.
 
 mod animation;
+pub mod catalogue;
 mod colour;
 pub mod compare;
 pub mod curves;
@@ -18,18 +19,18 @@ pub mod numbers;
 mod panel;
 mod pool;
 mod raster;
-mod rows;
+pub mod rows;
 pub mod stages;
 mod svg;
 
 pub use crate::model::peak;
 pub use animation::Motion;
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
-pub use drawing::{Anchor, Area, Drawing, Image, Mark, Place, Text, Weight};
+pub use drawing::{Anchor, Area, Drawing, Image, Mark, PanelId, Place, Text, Weight};
 pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
 pub use heads::{
     EMITTED, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset, scalars,
 };
-pub use pool::{further, part};
+pub use pool::pooled;
 pub use rows::{TOUCHED, touched};
 pub use stages::{Stage, Stages};

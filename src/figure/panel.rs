@@ -1,13 +1,11 @@
 //! One picture with its name, its axes and its legend.
 
-use std::ops::Range;
-
 use super::drawing::{Style, width_of};
 use super::facts::HeadMark;
 use super::head_marks;
-use super::pool::{further, part};
-use super::rows::left_out_after;
-use super::{Area, Colours, Drawing, Image, Place, Rgb, Scalar, Scale, numbers};
+use super::pool::{further, pooled};
+use super::rows::{Axis, Placing, Rows, Span, numbered_every, untouched};
+use super::{Area, Colours, Drawing, Image, PanelId, Place, Rgb, Scalar, Scale, numbers};
 use crate::train::{is_absent, is_unrecorded};
 
 /// Height of the line with the name and the legend.
@@ -30,6 +28,7 @@ const TEXT: f32 = 11.0;
 /// A picture before it has a place.
 #[derive(Debug)]
 pub(super) struct Panel {
+    pub(super) id: PanelId,
     pub(super) name: String,
     pub(super) note: String,
     pub(super) content: Content,
@@ -54,10 +53,8 @@ pub(super) enum Across {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Down {
     pub(super) label: &'static str,
-    /// What is shown, as runs.
-    pub(super) runs: Vec<Range<usize>>,
-    /// How much there is.
-    pub(super) total: usize,
+    /// What is shown.
+    pub(super) rows: Rows,
     /// True when the first one is at the bottom.
     pub(super) upwards: bool,
 }
@@ -67,97 +64,18 @@ impl Down {
     pub(super) fn all(label: &'static str, total: usize) -> Self {
         Self {
             label,
-            runs: std::iter::once(0..total).collect(),
-            total,
+            rows: Rows::all(total),
             upwards: false,
         }
     }
 
-    /// The runs and the gaps between them, from the top to the bottom of an area.
-    fn place(&self, area: &Area) -> Placed {
-        let shown: usize = self.runs.iter().map(Range::len).sum();
-        let left_out = |index| left_out_after(&self.runs, index, self.total);
-        let mut parts: Vec<(Range<usize>, usize)> = Vec::new();
-        for (index, run) in self.runs.iter().enumerate() {
-            parts.push((run.clone(), left_out(index)));
-        }
-        let gaps = parts.iter().filter(|(_, left_out)| *left_out > 0).count() as f32;
-        let shown = shown.max(1) as f32;
-        let full = (area.height() - gaps * GAP) / shown;
-        // With hardly any room the rows matter more than the marks between them.
-        let (gap, height) = if full >= 2.0 {
-            (GAP, full)
-        } else {
-            (0.0, area.height() / shown)
-        };
-        let mut placed = Placed {
-            runs: Vec::new(),
-            gaps: Vec::new(),
-            height,
+    fn place(&self, area: &Area) -> Axis {
+        let placing = Placing {
+            gap: GAP,
+            tallest: f32::INFINITY,
             upwards: self.upwards,
         };
-        let mut y = 0.0;
-        let span = |from: f32, to: f32| {
-            if self.upwards {
-                [area.bottom - to, area.bottom - from]
-            } else {
-                [area.top + from, area.top + to]
-            }
-        };
-        for (run, left_out) in parts {
-            let end = y + run.len() as f32 * height;
-            placed.runs.push((run, span(y, end)));
-            y = end;
-            if left_out > 0 && gap > 0.0 {
-                placed.gaps.push((left_out, span(y, y + gap)));
-                y += gap;
-            }
-        }
-        placed
-    }
-}
-
-/// Where the rows are.
-#[derive(Clone, Debug)]
-pub(super) struct Placed {
-    runs: Vec<(Range<usize>, [f32; 2])>,
-    gaps: Vec<(usize, [f32; 2])>,
-    height: f32,
-    upwards: bool,
-}
-
-impl Placed {
-    /// The row at this height of the page.
-    pub(super) fn row_at(&self, y: f32) -> Option<usize> {
-        let is_here = |(_, [top, bottom]): &&(Range<usize>, [f32; 2])| (*top..*bottom).contains(&y);
-        let (rows, [top, _]) = self.runs.iter().find(is_here)?;
-        let index = (((y - top) / self.height) as usize).min(rows.len().checked_sub(1)?);
-        Some(if self.upwards {
-            rows.end - 1 - index
-        } else {
-            rows.start + index
-        })
-    }
-
-    /// Upper and lower edge of a row.
-    pub(super) fn span_of(&self, row: usize) -> Option<[f32; 2]> {
-        let run = self.runs.iter().position(|(rows, _)| rows.contains(&row))?;
-        let (_, top, bottom) = self.rows(run).find(|(other, ..)| *other == row)?;
-        Some([top, bottom])
-    }
-
-    /// The rows of a run from the top, with their upper and lower edges.
-    fn rows(&self, run: usize) -> impl Iterator<Item = (usize, f32, f32)> + '_ {
-        let (rows, [top, _]) = &self.runs[run];
-        (0..rows.len()).map(move |index| {
-            let row = if self.upwards {
-                rows.end - 1 - index
-            } else {
-                rows.start + index
-            };
-            let top = top + index as f32 * self.height;
-            (row, top, top + self.height)
-        })
+        self.rows.place(Span::new(area.top, area.bottom), placing)
     }
 }
 
@@ -198,6 +116,8 @@ pub(super) struct Cells {
     pub(super) skipped: Vec<bool>,
     /// The heads at the rows of a memory.
     pub(super) marks: Vec<HeadMark>,
+    /// Columns and rows of the cells that are outlined: what is wrong.
+    pub(super) outlined: Vec<(usize, usize)>,
 }
 
 impl Cells {
@@ -217,39 +137,31 @@ impl Cells {
             scale,
             skipped: Vec::new(),
             marks: Vec::new(),
+            outlined: Vec::new(),
         }
     }
 
-    /// These rows, one pixel for each value or, where several share one, for the one furthest from zero:
-    /// a single 1 must survive 4096 rows.
+    /// These rows, no finer than so many pixels.
     fn image(&self, rows: &[usize], most: [usize; 2], colours: &Colours) -> Image {
-        let (width, height) = (
-            self.columns.min(most[0]).max(1),
-            rows.len().min(most[1]).max(1),
-        );
-        let mut pixels = Vec::with_capacity(width * height);
-        for y in 0..height {
-            for x in 0..width {
-                let columns = part(x, width, self.columns);
-                if columns.clone().all(|c| self.skipped.get(c) == Some(&true)) {
-                    pixels.push(colours.raised);
-                    continue;
-                }
-                let rows = &rows[part(y, height, rows.len())];
-                let cells = rows.iter().flat_map(|row| {
-                    columns
-                        .clone()
-                        .map(move |column| row * self.columns + column)
-                });
-                let value = cells.map(|index| self.values[index]).reduce(further);
-                pixels.push(value.map_or(colours.well, |v| colours.of(self.scale, v)));
-            }
-        }
-        Image {
-            columns: width,
-            rows: height,
-            pixels,
-        }
+        let skipped = |c: usize| self.skipped.get(c) == Some(&true);
+        let value = |column: usize, index: usize| {
+            let value = self.values[rows[index] * self.columns + column];
+            (!skipped(column)).then_some(value)
+        };
+        pooled(
+            [self.columns, rows.len()],
+            most,
+            self.scale,
+            value,
+            |columns, value| {
+                let nothing = if columns.clone().all(skipped) && !columns.is_empty() {
+                    colours.raised
+                } else {
+                    colours.well
+                };
+                value.map_or(nothing, |value| colours.of(self.scale, value))
+            },
+        )
     }
 }
 
@@ -328,7 +240,9 @@ impl Panel {
             self.columns_axis(drawing, &area, page);
         }
         drawing.places.push(Place {
-            name: self.name,
+            id: self.id,
+            name: self.called(),
+            what: self.name,
             note: self.note,
             area,
             steps,
@@ -343,10 +257,20 @@ impl Panel {
         });
     }
 
+    /// Its name, with its side.
+    fn called(&self) -> String {
+        let side = self.id.side.map(|side| super::compare::SIDES[side]);
+        side.map_or_else(
+            || self.name.clone(),
+            |side| format!("{side}: {}", self.name),
+        )
+    }
+
     fn title(&self, drawing: &mut Drawing, area: &Area, page: &Page<'_>) {
+        let called = self.called();
         let y = area.top - self.head() + 11.0;
         let style = Style::new(12.0, page.colours.text).bold();
-        drawing.text(self.name.as_str(), [area.left, y], style);
+        drawing.text(called.as_str(), [area.left, y], style);
         let mut right = area.right;
         if let Content::Cells(cells) = &self.content {
             let is_broken = |value: &f32| !value.is_finite() && !is_absent(*value);
@@ -359,47 +283,40 @@ impl Panel {
                 right = no_value(drawing, [right, y], "not recorded", fill, page);
             }
             let scale = cells.scale;
-            let name = area.left + width_of(&self.name, 12.5) + 8.0;
+            let name = area.left + width_of(&called, 12.5) + 8.0;
             let note = width_of(&self.note, TEXT);
-            let bar = (right - name - note - 66.0).clamp(24.0, 88.0);
+            let ends: [f32; 2] = scale.ends().into();
+            let ends: f32 = ends
+                .iter()
+                .map(|&end| width_of(&end_text(end), SMALL))
+                .sum();
+            let bar = (right - name - note - (ends + 26.0).max(66.0)).clamp(24.0, 88.0);
             right = legend(drawing, [right, y], bar, scale, page);
         }
-        let left = area.left + width_of(&self.name, 12.5) + 8.0;
+        let left = area.left + width_of(&called, 12.5) + 8.0;
         if left + width_of(&self.note, TEXT) + 8.0 < right {
             let style = Style::new(TEXT, page.colours.subdued);
             drawing.text(self.note.as_str(), [left, y], style);
         }
     }
 
-    fn rows_axis(&self, drawing: &mut Drawing, area: &Area, placed: &Placed, page: &Page<'_>) {
+    fn rows_axis(&self, drawing: &mut Drawing, area: &Area, placed: &Axis, page: &Page<'_>) {
         let colours = page.colours;
-        let every = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384]
-            .into_iter()
-            .find(|&every| every as f32 * placed.height >= 13.0)
-            .unwrap_or(65536);
         let style = Style::new(SMALL, colours.subdued).end();
-        for run in 0..placed.runs.len() {
-            for (row, top, bottom) in placed.rows(run).filter(|(row, ..)| row % every == 0) {
-                let y = f32::midpoint(top, bottom);
-                drawing.line(
-                    &[[area.left - TICK, y], [area.left, y]],
-                    colours.subdued,
-                    1.0,
-                );
-                drawing.text(row.to_string(), [area.left - TICK - 3.0, y], style);
-            }
+        for (row, place) in placed.numbered() {
+            let y = place.center();
+            let tick = [[area.left - TICK, y], [area.left, y]];
+            drawing.line(&tick, colours.subdued, 1.0);
+            drawing.text(row.to_string(), [area.left - TICK - 3.0, y], style);
         }
-        for (rows, [top, bottom]) in &placed.gaps {
+        for (rows, place) in &placed.gaps {
             let band = Area {
-                top: *top,
-                bottom: *bottom,
+                top: place.min,
+                bottom: place.max,
                 ..*area
             };
             drawing.rect(band, colours.raised);
-            let text = match rows {
-                1 => "1 untouched row".to_owned(),
-                rows => format!("{rows} untouched rows"),
-            };
+            let text = untouched(*rows);
             if width_of(&text, SMALL) + 4.0 < area.width() {
                 let style = Style::new(SMALL, colours.subdued).middle();
                 drawing.text(text, [area.middle(), band.centre()], style);
@@ -425,10 +342,7 @@ impl Panel {
         };
         let colours = page.colours;
         let width = area.width() / count.max(1) as f32;
-        let every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
-            .into_iter()
-            .find(|&every| every as f32 * width >= 26.0)
-            .unwrap_or(10_000);
+        let every = numbered_every(width);
         let style = Style::new(SMALL, colours.subdued).middle();
         for number in (first..first + count).filter(|number| number % every == 0) {
             let x = area.left + ((number - first) as f32 + 0.5) * width;
@@ -441,21 +355,32 @@ impl Panel {
     }
 }
 
-fn draw_cells(drawing: &mut Drawing, cells: &Cells, area: &Area, placed: &Placed, page: &Page<'_>) {
+fn draw_cells(drawing: &mut Drawing, cells: &Cells, area: &Area, placed: &Axis, page: &Page<'_>) {
     let pixels = |length: f32| (length * page.density).ceil().max(1.0) as usize;
     for run in 0..placed.runs.len() {
-        let [top, bottom] = placed.runs[run].1;
+        let place = placed.runs[run].1;
         let part = Area {
-            top,
-            bottom,
+            top: place.min,
+            bottom: place.max,
             ..*area
         };
-        let rows: Vec<usize> = placed.rows(run).map(|(row, ..)| row).collect();
+        let rows: Vec<usize> = placed.rows(run).map(|(row, _)| row).collect();
         let most = [pixels(part.width()), pixels(part.height())];
         let image = cells.image(&rows, most, page.colours);
         drawing.marks.push(super::Mark::Image { area: part, image });
     }
     drawing.frame(*area, page.colours.line);
+    let width = area.width() / cells.columns.max(1) as f32;
+    for &(column, row) in &cells.outlined {
+        if let Some(place) = placed.place_of(row) {
+            let left = area.left + column as f32 * width;
+            let (top, bottom) = (place.min + 0.5, place.max - 0.5);
+            let right = (left + width - 0.5).max(left + 0.5);
+            let (from, to) = ([left + 0.5, top], [right, bottom]);
+            let corners = [from, [to[0], from[1]], to, [from[0], to[1]], from];
+            drawing.line(&corners, page.colours.warning, 1.0);
+        }
+    }
     head_marks::draw(drawing, &cells.marks, area, placed, page);
 }
 
@@ -464,7 +389,7 @@ fn draw_all_bars(
     bars: &[Bars],
     head: usize,
     area: &Area,
-    placed: &Placed,
+    placed: &Axis,
     page: &Page<'_>,
 ) {
     let count = bars.len().max(1) as f32;
@@ -502,7 +427,7 @@ fn draw_bars(
     bars: &Bars,
     head: usize,
     area: &Area,
-    placed: &Placed,
+    placed: &Axis,
     page: &Page<'_>,
 ) {
     let colours = page.colours;
@@ -521,7 +446,7 @@ fn draw_bars(
         return;
     }
     for run in 0..placed.runs.len() {
-        for (row, top, bottom) in placed.rows(run) {
+        for (row, place) in placed.rows(run) {
             let value = bars.values[row];
             if is_absent(value) {
                 continue;
@@ -536,8 +461,8 @@ fn draw_bars(
             let bar = Area {
                 left,
                 right,
-                top: top + 0.5,
-                bottom: bottom - 0.5,
+                top: place.min + 0.5,
+                bottom: place.max - 0.5,
             };
             if bar.width() >= 0.05 {
                 drawing.rect(bar, fill);

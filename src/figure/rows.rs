@@ -1,8 +1,252 @@
-//! Which memory rows a figure shows, and where.
+//! The address axis, which window and figures share: which memory rows are shown, in which order, and where they stand.
 
 use std::ops::Range;
 
 use crate::train::Recording;
+
+/// From where to where, downwards.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// The upper end.
+    pub min: f32,
+    /// The lower end.
+    pub max: f32,
+}
+
+impl Span {
+    /// Between these heights.
+    pub fn new(min: f32, max: f32) -> Self {
+        Self { min, max }
+    }
+
+    /// How high it is.
+    pub fn span(self) -> f32 {
+        self.max - self.min
+    }
+
+    /// Its middle.
+    pub fn center(self) -> f32 {
+        f32::midpoint(self.min, self.max)
+    }
+}
+
+/// Runs of rows that are shown, in address order (row 0 follows the last row), with their true numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    runs: Vec<Range<usize>>,
+    /// The true numbers of the rows shown, from the top.
+    shown: Vec<usize>,
+    total: usize,
+    /// True when more rows follow on both sides of what is on screen.
+    cut: bool,
+}
+
+impl Rows {
+    /// Every row of the memory.
+    pub fn all(total: usize) -> Self {
+        Self::of(Some(0..total).filter(|run| !run.is_empty()), total)
+    }
+
+    /// These runs, in the order in which they will be shown.
+    pub fn of(runs: impl IntoIterator<Item = Range<usize>>, total: usize) -> Self {
+        let runs: Vec<_> = runs.into_iter().collect();
+        Self {
+            shown: runs.iter().cloned().flatten().collect(),
+            runs,
+            total,
+            cut: false,
+        }
+    }
+
+    /// `count` of these rows from the `first` one down.
+    pub fn part(&self, first: usize, count: usize) -> Self {
+        let (mut before, mut runs) = (0, Vec::new());
+        for run in &self.runs {
+            let start = first.max(before) - before;
+            let end = (first + count)
+                .min(before + run.len())
+                .saturating_sub(before);
+            if start < end {
+                runs.push(run.start + start..run.start + end);
+            }
+            before += run.len();
+        }
+        Self {
+            cut: true,
+            ..Self::of(runs, self.total)
+        }
+    }
+
+    /// Distinguishes these rows from others of the same episode.
+    pub fn id(&self) -> (Option<usize>, Option<usize>, usize) {
+        let ends = (self.shown.first(), self.shown.last());
+        (ends.0.copied(), ends.1.copied(), self.shown.len())
+    }
+
+    /// The place of a row among those shown.
+    pub fn index_of(&self, row: usize) -> Option<usize> {
+        self.shown.iter().position(|shown| *shown == row)
+    }
+
+    /// Number of rows shown.
+    pub fn shown(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// Number of rows of the memory.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The true numbers of the rows shown, from the top.
+    pub fn numbers(&self) -> &[usize] {
+        &self.shown
+    }
+
+    /// The runs and the gaps between them, placed in this range.
+    pub fn place(&self, y: Span, placing: Placing) -> Axis {
+        let runs = 0..self.runs.len();
+        let gaps = runs.filter(|&run| self.left_out_after(run) > 0).count() as f32;
+        let shown = self.shown().max(1) as f32;
+        let full = (y.span() - gaps * placing.gap).max(0.0) / shown;
+        // With hardly any room the rows matter more than the marks between them.
+        let (gap, height) = if full >= 2.0 {
+            (placing.gap, full.min(placing.tallest))
+        } else {
+            (0.0, y.span().max(0.0) / shown)
+        };
+        let mut axis = Axis {
+            runs: Vec::with_capacity(self.runs.len()),
+            gaps: Vec::new(),
+            height,
+            upwards: placing.upwards,
+        };
+        let mut at = 0.0;
+        let mut part = |height: f32| {
+            let (from, to) = (at, at + height);
+            at = to;
+            if placing.upwards {
+                Span::new(y.max - to, y.max - from)
+            } else {
+                Span::new(y.min + from, y.min + to)
+            }
+        };
+        for (index, run) in self.runs.iter().enumerate() {
+            axis.runs
+                .push((run.clone(), part(run.len() as f32 * height)));
+            let left_out = self.left_out_after(index);
+            if left_out > 0 && gap > 0.0 {
+                axis.gaps.push((left_out, part(gap)));
+            }
+        }
+        axis
+    }
+
+    /// How many rows are left out between a run and the next one, round the end.
+    fn left_out_after(&self, index: usize) -> usize {
+        if self.cut && index + 1 == self.runs.len() {
+            return 0;
+        }
+        left_out_after(&self.runs, index, self.total)
+    }
+}
+
+/// How rows are placed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placing {
+    /// Height of the mark that stands for rows left out.
+    pub gap: f32,
+    /// Rows never grow taller than this.
+    pub tallest: f32,
+    /// True where row 0 is at the bottom.
+    pub upwards: bool,
+}
+
+/// Where the rows stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Runs of rows and their places.
+    pub runs: Vec<(Range<usize>, Span)>,
+    /// Numbers of rows left out, and the places of their marks.
+    pub gaps: Vec<(usize, Span)>,
+    /// Height of a row.
+    pub height: f32,
+    /// True where row 0 is at the bottom.
+    pub upwards: bool,
+}
+
+impl Axis {
+    /// The row of a run that is so many rows below its upper end.
+    fn row_of(&self, rows: &Range<usize>, below: usize) -> usize {
+        let below = below.min(rows.len().saturating_sub(1));
+        if self.upwards {
+            rows.end - 1 - below
+        } else {
+            rows.start + below
+        }
+    }
+
+    /// The row at this height.
+    pub fn row_at(&self, y: f32) -> Option<usize> {
+        let is_here = |(_, place): &&(Range<usize>, Span)| (place.min..=place.max).contains(&y);
+        let (rows, place) = self.runs.iter().find(is_here)?;
+        let below = (y - place.min) / self.height.max(f32::MIN_POSITIVE);
+        Some(self.row_of(rows, below as usize))
+    }
+
+    /// Where a row stands, if it is shown.
+    pub fn place_of(&self, row: usize) -> Option<Span> {
+        let (rows, place) = self.runs.iter().find(|(rows, _)| rows.contains(&row))?;
+        let below = if self.upwards {
+            rows.end - 1 - row
+        } else {
+            row - rows.start
+        };
+        let top = place.min + below as f32 * self.height;
+        Some(Span::new(top, top + self.height))
+    }
+
+    /// The rows of a run from the top, with their places.
+    pub fn rows(&self, run: usize) -> impl Iterator<Item = (usize, Span)> + '_ {
+        let (rows, place) = &self.runs[run];
+        (0..rows.len()).map(move |below| {
+            let top = place.min + below as f32 * self.height;
+            (self.row_of(rows, below), Span::new(top, top + self.height))
+        })
+    }
+
+    /// The lowest point of the last row or mark.
+    pub fn bottom(&self) -> f32 {
+        let runs = self.runs.iter().map(|(_, place)| place.max);
+        let gaps = self.gaps.iter().map(|(_, place)| place.max);
+        runs.chain(gaps).fold(f32::NEG_INFINITY, f32::max)
+    }
+
+    /// The rows that are numbered: every one, every second, every fourth … as far as numbers have room.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, Span)> + '_ {
+        let powers = (0..16).map(|power| 1 << power);
+        let mut powers = powers.skip_while(|&every| every as f32 * self.height < 13.0);
+        let every: usize = powers.next().unwrap_or(1 << 16);
+        let rows = (0..self.runs.len()).flat_map(|run| self.rows(run));
+        rows.filter(move |(row, _)| row % every == 0)
+    }
+}
+
+/// What is said of rows left out.
+pub fn untouched(rows: usize) -> String {
+    match rows {
+        1 => "1 untouched row".to_owned(),
+        rows => format!("{rows} untouched rows"),
+    }
+}
+
+/// Every how many columns of this width a number has room under them: 1, 2, 5, 10, 20 …
+pub fn numbered_every(width: f32) -> usize {
+    let decades = (0..6).map(|decade| 10_usize.pow(decade));
+    let mut every = decades.flat_map(|ten| [ten, 2 * ten, 5 * ten]);
+    let every = every.find(|&every| every as f32 * width >= 26.0);
+    every.unwrap_or(1_000_000)
+}
 
 /// A row counts as touched when some head puts at least this much weight on it in some step.
 pub const TOUCHED: f32 = 0.01;
@@ -60,7 +304,7 @@ fn close_the_circle(runs: &mut [Range<usize>], total: usize) {
 }
 
 /// How many rows are left out between a run and the next one, round the end.
-pub(super) fn left_out_after(runs: &[Range<usize>], index: usize, total: usize) -> usize {
+fn left_out_after(runs: &[Range<usize>], index: usize, total: usize) -> usize {
     let next = &runs[(index + 1) % runs.len()];
     (next.start + total - runs[index].end) % total.max(1)
 }
@@ -68,6 +312,73 @@ pub(super) fn left_out_after(runs: &[Range<usize>], index: usize, total: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PLACING: Placing = Placing {
+        gap: 15.0,
+        tallest: 28.0,
+        upwards: false,
+    };
+
+    #[test]
+    fn a_place_and_its_row_belong_together() {
+        let rows = Rows::of([2..5, 7..10], 128);
+        assert_eq!(rows.numbers(), [2, 3, 4, 7, 8, 9]);
+        let axis = rows.place(Span::new(100.0, 190.0), PLACING);
+        assert_eq!(axis.gaps.len(), 2);
+        assert_eq!((axis.gaps[0].0, axis.gaps[1].0), (2, 120));
+        assert!((axis.height - 10.0).abs() < 1e-4);
+        for &row in rows.numbers() {
+            let place = axis.place_of(row).unwrap();
+            assert_eq!(axis.row_at(place.center()), Some(row));
+        }
+        assert_eq!(axis.place_of(5), None);
+        assert_eq!(axis.row_at(189.0), None);
+        assert!(axis.bottom() <= 190.01);
+    }
+
+    #[test]
+    fn rows_follow_each_other_round_the_end() {
+        let rows = Rows::of([84..128, 0..5], 128);
+        assert_eq!((rows.numbers()[0], rows.numbers()[44]), (84, 0));
+        let axis = rows.place(Span::new(0.0, 505.0), PLACING);
+        assert_eq!(axis.gaps.len(), 1);
+        assert_eq!(axis.gaps[0].0, 79);
+        let (last, first) = (axis.place_of(127).unwrap(), axis.place_of(0).unwrap());
+        assert!((last.max - first.min).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_part_is_cut_at_both_ends() {
+        let rows = Rows::of([2..5, 7..10], 128);
+        let part = rows.part(1, 3);
+        assert_eq!(part.numbers(), [3, 4, 7]);
+        let axis = part.place(Span::new(0.0, 90.0), PLACING);
+        assert_eq!(axis.gaps.len(), 1);
+        assert_eq!(rows.part(4, 2).numbers(), [8, 9]);
+        assert_eq!(rows.part(9, 2).numbers(), [0; 0]);
+        assert_eq!(
+            rows.part(9, 2)
+                .place(Span::new(0.0, 50.0), PLACING)
+                .row_at(5.0),
+            None
+        );
+        assert_ne!(rows.part(0, 3).id(), rows.part(1, 3).id());
+    }
+
+    #[test]
+    fn no_room_and_no_rows_do_no_harm() {
+        let axis = Rows::all(128).place(Span::new(0.0, 0.0), PLACING);
+        assert_eq!(axis.row_at(5.0), None);
+        let axis = Rows::all(0).place(Span::new(0.0, 50.0), PLACING);
+        assert_eq!(axis.row_at(5.0), None);
+    }
+
+    #[test]
+    fn marks_give_way_when_rows_are_tiny() {
+        let rows = Rows::of([0..100, 110..128], 128);
+        let axis = rows.place(Span::new(0.0, 118.0), PLACING);
+        assert!((axis.height - 1.0).abs() < 1e-6);
+    }
 
     #[test]
     fn a_walk_round_the_end_is_not_torn_apart() {
@@ -79,5 +390,28 @@ mod tests {
         let mut runs = vec![0..21, 60..61];
         close_the_circle(&mut runs, 128);
         assert_eq!(runs, [0..21, 60..61]);
+    }
+
+    #[test]
+    fn rows_may_run_upwards() {
+        let placing = Placing {
+            upwards: true,
+            ..PLACING
+        };
+        let axis = Rows::of([2..5, 7..10], 128).place(Span::new(100.0, 190.0), placing);
+        let [first, last] = [2, 9].map(|row| axis.place_of(row).unwrap());
+        assert!((first.max - 190.0).abs() < 1e-3 && last.max < first.min);
+        for (row, place) in (0..2).flat_map(|run| axis.rows(run)) {
+            assert_eq!(axis.row_at(place.center()), Some(row));
+        }
+        assert!(axis.numbered().map(|(row, _)| row).eq([4, 2, 8]));
+    }
+
+    #[test]
+    fn numbers_have_room() {
+        assert_eq!(
+            [30.0, 12.0, 1.0, 0.01].map(numbered_every),
+            [1, 5, 50, 5000]
+        );
     }
 }

@@ -107,7 +107,7 @@ impl Moment {
 
     /// True for a head that takes part in it.
     pub fn has(self, head: &HeadTrace) -> bool {
-        self.write.is_none_or(|write| write == head.is_write())
+        self.write.is_none_or(|write| write == head.is_write()) && self.stage.concerns(head)
     }
 }
 
@@ -122,7 +122,7 @@ impl Stages {
         let mut add = |stages: &[Stage], write: Option<bool>| {
             let moments_of = stages.iter().map(|&stage| Moment { stage, write });
             let heads = || trace.heads.iter();
-            let is_there = |at: &Moment| heads().any(|h| at.has(h) && at.stage.concerns(h));
+            let is_there = |at: &Moment| heads().any(|head| at.has(head));
             moments.extend(moments_of.filter(is_there));
         };
         if writes_first {
@@ -165,7 +165,6 @@ impl Stages {
     /// When a head addresses the memory.
     pub fn addressing(&self, head: &HeadTrace) -> Vec<usize> {
         let is_it = |at: &Moment| ADDRESSING.contains(&at.stage) && at.has(head);
-        let is_it = |at: &Moment| is_it(at) && at.stage.concerns(head);
         let places = 0..self.0.len();
         places.filter(|&place| is_it(&self.0[place])).collect()
     }

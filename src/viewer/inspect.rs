@@ -15,6 +15,7 @@ use super::state::episode::Open;
 use super::state::target::Target;
 use super::story;
 use crate::figure::stages::{Column, columns_of};
+use crate::math::Series;
 use crate::model::{HeadTrace, LayerTrace};
 
 impl Target {
@@ -30,11 +31,7 @@ impl Target {
             Self::Cell { row, column } => cell_card(open, row, column, step),
             Self::Unit { layer, unit } => unit_card(open, layer, unit, step),
             Self::Head(head) => vector::head_card(open, head, step),
-            Self::Value {
-                head,
-                vector,
-                column,
-            } => vector::card(open, head, vector, column, step),
+            Self::Value { id, column } => vector::card(open, id, column, step),
             Self::Step => Some(step_card(open, step)),
         }
     }
@@ -154,17 +151,19 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
     let seen = memory(step + usize::from(open.writes_first()));
     let mut reads = Vec::new();
     for (index, head) in trace.heads.iter().enumerate() {
-        let (label, w) = (
-            story::head_label(recording, index),
-            head.weighting.row(step)[row],
-        );
-        if head.is_write() {
-            let (e, a) = (head.erase.row(step)[column], head.add.row(step)[column]);
+        let label = story::head_label(recording, index);
+        let Some(&w) = head.weighting.row(step).get(row) else {
+            continue;
+        };
+        let of = |series: &Series<f32>| series.row(step).get(column).copied();
+        if let Some(e) = of(&head.erase) {
             now.push(format!("· (1 − {} · {})", n(w), n(e)));
+        }
+        if let Some(a) = of(&head.add) {
             kept.push(format!("+ {} · {}", n(w), n(a)));
-        } else {
+        }
+        if let Some(read) = of(&head.read) {
             let sum = format!("this row gives {} · {}", n(w), n(seen));
-            let read = head.read.row(step)[column];
             reads.push(line(&format!("r {label}"), sum, read));
         }
     }

@@ -36,7 +36,7 @@ pub use state::beginning::Beginning;
 pub use state::episode::{Asked, Wish};
 pub use state::session::Session;
 pub use state::settings::{Look, Panels, Settings, Theme};
-pub use state::target::{Target, Vector};
+pub use state::target::Target;
 pub use theme::{Map, apply as dress};
 
 use std::cell::Cell;

@@ -5,7 +5,7 @@ pub mod two;
 use super::state::episode::Open;
 use super::state::events::SPREAD;
 pub use super::state::events::reach;
-use crate::figure::stages::{Moment, Stage};
+use crate::figure::stages::{Moment, Stage, columns_of};
 pub use crate::figure::stages::{main_shift, signed};
 use crate::figure::{self, numbers};
 pub use crate::figure::{entropy, offset, peak};
@@ -178,7 +178,7 @@ const HARDLY: f32 = 0.05;
 
 fn doing(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> Option<String> {
     let weighting = head.weighting.row(step);
-    if is_absent(weighting[0]) {
+    if is_absent(*weighting.first()?) {
         return None;
     }
     if weighting.iter().any(|weight| !weight.is_finite()) {
@@ -217,7 +217,7 @@ fn doing(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> Option<St
 fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
     let weighting = head.weighting.row(step);
     let (row, weight) = peak(weighting)?;
-    let gate = head.gate[step];
+    let gate = *head.gate.as_slice().get(step)?;
     if weight < SPREAD || !gate.is_finite() {
         return None;
     }
@@ -298,31 +298,36 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
         return Some(format!("What {label} did in this stage was not recorded."));
     }
     let n = |value: f32| numbers::short(value, 2);
-    let (beta, gate, gamma) = (
-        n(head.strength[step]),
-        head.gate[step],
-        n(head.sharpening[step]),
-    );
     let at = |weighting: &[f32]| {
         peak(weighting).map_or_else(String::new, |(row, weight)| {
             format!("{} on row {row}", n(weight))
         })
     };
     Some(match stage {
-        Stage::Controller => format!(
-            "The controller sees the input and the last reads. It tells {label}: key k, β {beta}, g {}, γ {gamma}.",
-            n(gate)
-        ),
+        Stage::Controller => {
+            let emitted = columns_of(head).filter_map(|column| column.emits);
+            let told = emitted.filter_map(|emitted| {
+                let value = emitted.series(head)?[step];
+                Some(format!(", {} {}", emitted.symbol, n(value)))
+            });
+            let (sees, told) = ("The controller sees the input and the last reads.", told);
+            format!(
+                "{sees} It tells {label}: key k{}.",
+                told.collect::<String>()
+            )
+        }
         Stage::Content => format!(
-            "The key is compared with every row. With β {beta} the most weight is {}.",
+            "The key is compared with every row. With β {} the most weight is {}.",
+            n(head.strength[step]),
             at(head.content.row(step))
         ),
         Stage::Gate => format!(
             "{} by content, {} from the step before: {}.",
-            n(gate),
-            n(1.0 - gate),
+            n(head.gate[step]),
+            n(1.0 - head.gate[step]),
             at(head.gated.row(step))
         ),
+        Stage::Weigh => format!("The most weight is {}.", at(head.weighting.row(step))),
         Stage::Shift => {
             let (by, mass) = main_shift(head, step)?;
             let moves = match by {
@@ -336,7 +341,8 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
             )
         }
         _ => format!(
-            "γ {gamma} gathers the weight: {}.",
+            "γ {} gathers the weight: {}.",
+            n(head.sharpening[step]),
             at(head.weighting.row(step))
         ),
     })
@@ -344,14 +350,12 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
 
 /// A value that a head makes in this stage; any number where it makes none.
 fn made_in(head: &HeadTrace<f32>, step: usize, stage: Stage) -> f32 {
-    match stage {
-        Stage::Controller => head.strength[step],
-        Stage::Content => head.content.row(step)[0],
-        Stage::Gate => head.gated.row(step)[0],
-        Stage::Shift => head.shifted.row(step)[0],
-        Stage::Sharpen => head.weighting.row(step)[0],
-        _ => 0.0,
-    }
+    let made = columns_of(head).filter_map(|column| match stage {
+        Stage::Controller => Some(column.emits?.series(head)?[step]),
+        _ if column.stage == stage => column.values(head, step).first().copied(),
+        _ => None,
+    });
+    made.last().unwrap_or(0.0)
 }
 
 fn each_head(recording: &Recording, step: usize, write: bool, verb: &str) -> String {

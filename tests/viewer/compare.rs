@@ -53,9 +53,9 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
         "A: w of W0: Copy first",
         "B: w of W0",
         "B − A: w of W0",
-        "A: memory: after step 0",
-        "B: memory: after step 0",
-        "B − A: memory: after step 0",
+        "A: memory: M of step 0",
+        "B: memory: M of step 0",
+        "B − A: memory: M of step 0",
         "A  Copy first, length 5, seed 1",
         "B  theirs.ntmtrace.json",
     ] {
@@ -456,7 +456,7 @@ fn the_window_opens_on_two() {
 fn unlike_heads_lengths_and_absent_arrays_are_said() {
     let mut harness = paused();
     open_other(&mut harness, "partial.json");
-    assert!(says(&harness, "A: memory: after step 0"));
+    assert!(says(&harness, "A: memory: M of step 0"));
     assert!(says(&harness, "B: memory: not recorded in B"));
     assert!(says(&harness, "B − A: memory: not recorded in B"));
     assert!(says(&harness, "Not compared: memory, read0.key."));

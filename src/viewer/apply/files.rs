@@ -1,5 +1,6 @@
 //! Files: what opening, choosing and saving them means for the window; what is copied.
 
+use crate::viewer::state::episode::Open;
 use std::path::{Path, PathBuf};
 
 use crate::figure::{self, Format};
@@ -94,6 +95,8 @@ impl State {
             map: self.settings.look.map,
             log_scale: self.sight.log_scale,
             step: (arrangement == Arrangement::Debug).then(|| self.player.step()),
+            stage: (!self.player.whole_steps()).then(|| self.player.stage()),
+            writes_first: self.session.open.as_ref().is_some_and(Open::writes_first),
             ..usual
         }
     }

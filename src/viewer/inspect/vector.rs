@@ -2,81 +2,46 @@
 
 use super::card::{Card, Line, line, n, names};
 use super::table::Table;
-use crate::figure::expected_shift;
-use crate::figure::stages::columns_of;
+use crate::figure::catalogue::Source;
+use crate::figure::stages::{columns_of, signed};
+use crate::figure::{PanelId, Picture, Scale, expected_shift};
 use crate::model::HeadTrace;
 use crate::train::Recording;
 use crate::viewer::state::episode::Open;
-use crate::viewer::state::target::Vector;
 use crate::viewer::story;
 
-/// Its symbol and what it is.
-fn words(vector: Vector) -> (&'static str, &'static str) {
-    match vector {
-        Vector::Key => ("k", "key"),
-        Vector::Shift => ("s", "shift"),
-        Vector::Erase => ("e", "erase"),
-        Vector::Add => ("a", "add"),
-        Vector::Read => ("r", "read"),
-        Vector::Input => ("x", "input"),
-        Vector::Output => ("y", "output"),
-        Vector::Target => ("target", "target"),
-    }
-}
-
-/// The vector at a step, if this episode has it.
-pub fn values(recording: &Recording, head: usize, vector: Vector, step: usize) -> Option<Vec<f32>> {
-    let trace = &recording.trace;
-    if step >= trace.steps() {
+/// One number of what the machine has one of in every step, if this episode has it.
+pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card> {
+    let recording = &open.shown.recording;
+    let shades = [Scale::Bits, Scale::Weighting];
+    let source = Source::new(recording, &open.scales, shades, id)?;
+    let steps = recording.trace.steps();
+    if step >= steps || column >= source.rows {
         return None;
     }
-    let of_head = trace.heads.get(head);
-    let series = match vector {
-        Vector::Input => &trace.input,
-        Vector::Output => &trace.output,
-        Vector::Target => return Some(recording.episode.target.row(step).to_vec()),
-        Vector::Key => &of_head?.key,
-        Vector::Shift => &of_head?.shift,
-        Vector::Read => &of_head?.read,
-        Vector::Erase => &of_head?.erase,
-        Vector::Add => &of_head?.add,
-    };
-    (series.width() > 0).then(|| series.row(step).to_vec())
-}
-
-/// One number of a vector.
-pub fn card(open: &Open, head: usize, vector: Vector, column: usize, step: usize) -> Option<Card> {
-    let recording = &open.shown.recording;
-    let value = *values(recording, head, vector, step)?.get(column)?;
-    let (symbol, word) = words(vector);
+    let value = source.value(step, column);
     let mut lines = Vec::new();
-    let title = match vector {
-        Vector::Input | Vector::Output | Vector::Target => {
-            lines.push(of_machine(recording, vector, column, step, value));
-            format!("{word} {symbol} channel {column}")
+    let title = match id.of.and_then(|head| recording.trace.heads.get(head)) {
+        None => {
+            lines.push(of_machine(recording, id.picture, column, step, value));
+            format!("{} channel {column}", source.told())
         }
-        _ => {
-            let trace = recording.trace.heads.get(head)?;
+        Some(trace) => {
             // The memory that this head sees.
             let seen = step + usize::from(open.writes_first() && !trace.is_write());
             let memory = recording.trace.memory_columns.row(seen);
-            lines.extend(of_head((trace, memory), vector, column, step, value)?);
-            let label = story::head_label(recording, head);
-            match vector {
-                Vector::Shift => {
-                    let by = story::offset(column, trace.shift.width() / 2);
-                    format!("{label} shift by {}", story::signed(by))
-                }
-                _ => format!("{label} {word} {symbol} column {column}"),
+            lines.extend(of_head((trace, memory), &source, column, step)?);
+            if id.picture == Picture::Shifts {
+                let by = signed(story::offset(column, trace.shift.width() / 2));
+                format!("{} shift by {by}", source.whose)
+            } else {
+                format!("{} {} column {column}", source.whose, source.told())
             }
         }
     };
-    let over_time = (0..recording.trace.steps()).filter_map(|t| {
-        let values = values(recording, head, vector, t)?;
-        Some(vec![t as f32, *values.get(column)?])
-    });
+    let over_time = (0..steps).map(|t| vec![t as f32, source.value(t, column)]);
     let table = Table {
-        columns: names(&["step"], &[word]),
+        columns: names(&["step"], &[source.word]),
         rows: over_time.collect(),
     };
     Some(Card {
@@ -88,15 +53,15 @@ pub fn card(open: &Open, head: usize, vector: Vector, column: usize, step: usize
 
 fn of_machine(
     recording: &Recording,
-    vector: Vector,
+    picture: Picture,
     column: usize,
     step: usize,
     value: f32,
 ) -> Line {
     let task = &recording.task;
-    match vector {
-        Vector::Input => line("x", format!("{}, as given", task.input_name(column)), value),
-        Vector::Target => line("target", task.output_name(column), value),
+    match picture {
+        Picture::Input => line("x", format!("{}, as given", task.input_name(column)), value),
+        Picture::Target => line("target", task.output_name(column), value),
         _ => {
             let z = recording.trace.logit.row(step)[column];
             let target = recording.episode.target.row(step)[column];
@@ -118,18 +83,17 @@ fn of_machine(
 
 fn of_head(
     (head, memory): (&HeadTrace<f32>, &[f32]),
-    vector: Vector,
+    source: &Source<'_>,
     column: usize,
     step: usize,
-    value: f32,
 ) -> Option<Vec<Line>> {
+    let (picture, symbol, value) = (source.id.picture, source.symbol, source.value(step, column));
     let weighting = head.weighting.row(step);
     let rows = weighting.len();
     let at = |row: usize| memory[column * rows + row];
-    let (symbol, _) = words(vector);
     let mut lines = Vec::new();
-    match vector {
-        Vector::Key => {
+    match picture {
+        Picture::Keys => {
             lines.push(line("k", "emitted by the controller".to_owned(), value));
             let (row, _) = story::peak(head.similarity.row(step))?;
             let norm = head.key.row(step).iter().map(|k| k * k).sum::<f32>().sqrt();
@@ -141,15 +105,15 @@ fn of_head(
             );
             lines.push(line("k·M", sum, value * at(row)));
         }
-        Vector::Shift => {
+        Picture::Shifts => {
             let by = story::offset(column, head.shift.width() / 2);
-            let text = format!("this share of every row moves by {}", story::signed(by));
+            let text = format!("this share of every row moves by {}", signed(by));
             lines.push(line("s", text, value));
         }
-        Vector::Erase | Vector::Add => {
+        Picture::Erases | Picture::Adds => {
             lines.push(line(symbol, "emitted by the controller".to_owned(), value));
             let (row, w) = story::peak(weighting)?;
-            lines.push(if vector == Vector::Erase {
+            lines.push(if picture == Picture::Erases {
                 let sum = format!("kept of row {row}: 1 − {} · {}", n(w), n(value));
                 line("1 − w·e", sum, 1.0 - w * value)
             } else {
@@ -185,7 +149,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     let mut shares: Vec<_> = shares.collect();
     shares.sort_by(|a, b| b.1.total_cmp(a.1));
     let shares = shares.iter().take(3).map(|(offset, s)| {
-        let by = story::signed(story::offset(*offset, range));
+        let by = signed(story::offset(*offset, range));
         format!("s({by}) {}", n(**s))
     });
     let shares: Vec<_> = shares.collect();
@@ -277,7 +241,7 @@ mod tests {
         let head = (0..2)
             .find(|&head| !recording.trace.heads[head].is_write())
             .unwrap();
-        let card = card(open, head, Vector::Read, 1, 4).unwrap();
+        let card = card(open, PanelId::of(Picture::Reads, head), 1, 4).unwrap();
         let value: f32 = card.lines[0].value.replace('−', "-").parse().unwrap();
         let numbers = |text: &str| {
             let text = text.replace('−', "-");
@@ -305,20 +269,21 @@ mod tests {
         let write = (0..2)
             .find(|&head| recording.trace.heads[head].is_write())
             .unwrap();
-        for vector in [
-            Vector::Key,
-            Vector::Shift,
-            Vector::Erase,
-            Vector::Add,
-            Vector::Input,
-            Vector::Output,
-            Vector::Target,
+        let of = |picture| PanelId::of(picture, write);
+        for id in [
+            of(Picture::Keys),
+            of(Picture::Shifts),
+            of(Picture::Erases),
+            of(Picture::Adds),
+            PanelId::new(Picture::Input),
+            PanelId::new(Picture::Output),
+            PanelId::new(Picture::Target),
         ] {
-            assert!(card(&open, write, vector, 0, 2).is_some(), "{vector:?}");
-            assert!(card(&open, write, vector, 99, 2).is_none());
+            assert!(card(&open, id, 0, 2).is_some(), "{id:?}");
+            assert!(card(&open, id, 99, 2).is_none());
         }
-        assert!(card(&open, write, Vector::Read, 0, 2).is_none());
-        assert!(card(&open, write, Vector::Key, 0, 99).is_none());
+        assert!(card(&open, of(Picture::Reads), 0, 2).is_none());
+        assert!(card(&open, of(Picture::Keys), 0, 99).is_none());
         let card = head_card(&open, write, 2).unwrap();
         assert_eq!(card.table.columns.len(), card.table.rows[0].len());
     }

@@ -7,13 +7,15 @@ use super::heads;
 use super::parts::{Bands, dashed, frame, gaps, pointer, quiet_text, rows_range, veil};
 use super::pipeline::as_bars;
 use super::sheet::Sheet;
+use super::time::source;
 use super::{Columns, View, interact};
+use crate::figure::catalogue::Source;
 use crate::figure::facts::{MemoryAt, head_mark};
-use crate::figure::numbers;
+use crate::figure::{PanelId, Picture, numbers};
 use crate::viewer::command::{Command, Look};
 use crate::viewer::inspect;
 use crate::viewer::rows::Axis;
-use crate::viewer::state::target::{Target, Vector};
+use crate::viewer::state::target::Target;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::focus_ring;
@@ -31,7 +33,7 @@ fn memory_now<'a>(view: &View<'a>) -> MemoryAt<'a> {
 fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     let (painter, top) = (ui.painter(), bands.ruler.min + 8.0);
     let font = theme::heading(11.0);
-    let (memory, words) = memory_now(view).words();
+    let (memory, words) = (memory_now(view).name(), memory_now(view).words());
     let left = columns.memory.min;
     let used = painter.text(
         pos2(left, top),
@@ -84,7 +86,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
     let memory = |row: usize, column: usize| now.value(row, column);
     let (rows, width) = (view.rows.numbers(), now.columns());
     let version = (view.open.serial, now.id(), view.rows.id());
-    let scale = view.open.memory_scale;
+    let scale = view.open.scales.memory;
     let size = [columns.memory.span(), rows_range(axis).span()];
     let mut textures = std::mem::take(view.textures);
     let grid = Grid {
@@ -107,7 +109,7 @@ pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         let column = ((share * width as f32).max(0.0) as usize).min(width.checked_sub(1)?);
         Some((axis.row_at(at.y)?, column))
     });
-    let ((name, words), total) = (now.words(), view.rows.total());
+    let (name, words, total) = (now.name(), now.words(), view.rows.total());
     let mut commands = std::mem::take(view.commands);
     let sheet = Sheet {
         name: &name,
@@ -146,7 +148,7 @@ fn memory_numbers(ui: &Ui, columns: &Columns, axis: &Axis, width: usize, view: &
         };
         for column in 0..width {
             let value = memory.value(row, column);
-            let ink = Palette::text_on(view.palette.color(view.open.memory_scale, value));
+            let ink = Palette::text_on(view.palette.color(view.open.scales.memory, value));
             let at = pos2(
                 columns.memory.min + (column + 1) as f32 * each - 4.0,
                 place.center(),
@@ -191,7 +193,6 @@ fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
 /// The vectors of the moment under the memory, column under column, and the legends.
 pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let Some(head) = view.head() else { return };
-    let step = view.step();
     let label = story::head_label(view.recording(), view.focus);
     let mut top = if bands.others.span() > 0.0 {
         bands.others.min
@@ -199,32 +200,20 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         bands.adds.min
     };
     let start = top;
-    let of = |vector, name, values, scale| Now {
-        vector,
-        name,
-        values,
-        scale,
-    };
-    let (vectors, memory) = (view.open.vector_scale, view.open.memory_scale);
-    let mut lines = vec![of(Vector::Key, "key k", head.key.row(step), vectors)];
-    if head.is_write() {
-        let (erase, add) = (head.erase.row(step), head.add.row(step));
-        lines.push(of(Vector::Erase, "erase e", erase, Scale::Bits));
-        lines.push(of(Vector::Add, "add a", add, vectors));
+    let of_head = |picture| PanelId::of(picture, view.focus);
+    let own = if head.is_write() {
+        vec![Picture::Keys, Picture::Erases, Picture::Adds]
     } else {
-        lines.push(of(Vector::Read, "read r", head.read.row(step), memory));
-    }
-    let recording = view.recording();
-    let target = recording.episode.target.row(step).to_vec();
-    let (input, output) = (
-        recording.trace.input.row(step),
-        recording.trace.output.row(step),
-    );
-    let of_the_step = [
-        of(Vector::Input, "input x", input, Scale::Bits),
-        of(Vector::Output, "output y", output, Scale::Bits),
-        of(Vector::Target, "target", &target, Scale::Bits),
-    ];
+        vec![Picture::Keys, Picture::Reads]
+    };
+    let of_all = [Picture::Input, Picture::Output, Picture::Target];
+    let now = |id| source(id, view);
+    let lines: Vec<_> = own.into_iter().map(of_head).filter_map(now).collect();
+    let of_the_step: Vec<_> = of_all
+        .into_iter()
+        .map(PanelId::new)
+        .filter_map(now)
+        .collect();
     let bottom = bands.reads.max;
     // In a low window the lines move together before they give way.
     let count = (lines.len() + of_the_step.len()) as f32;
@@ -276,94 +265,64 @@ fn below_stages(
     legends_on_demand(ui, corner, view);
 }
 
-/// A vector of the moment.
-struct Now<'a> {
-    vector: Vector,
-    name: &'a str,
-    values: &'a [f32],
-    scale: Scale,
-}
-
+/// A quantity at the step.
 fn vector_now(
     ui: &mut Ui,
     columns: &Columns,
     y: Rangef,
     label: &str,
-    now: &Now<'_>,
+    source: &Source<'_>,
     view: &mut View<'_>,
 ) {
-    let &Now {
-        vector,
-        name,
-        values,
-        scale,
-    } = now;
-    let rect = Rect::from_x_y_ranges(columns.memory, y);
+    let (rect, step) = (Rect::from_x_y_ranges(columns.memory, y), view.step());
     let grid = Grid {
-        columns: values.len(),
+        columns: source.rows,
         rows: 1,
-        scale,
-        value: &|column, _| values[column],
+        scale: source.scale,
+        value: &|column, _| source.value(step, column),
     };
-    let version = (view.open.serial, view.step(), view.focus);
-    let size = rect.size().into();
-    let slot = format!("now {name}");
+    let version = (view.open.serial, step, view.focus);
+    let name = source.told();
+    let (size, slot) = (rect.size().into(), format!("now {name}"));
     let texture = view
         .textures
         .get(ui.ctx(), &slot, version, size, view.palette, &grid);
     picture::paint(ui.painter(), rect, texture);
     frame(ui, rect, view);
-    veil(ui, rect, values.first().copied().unwrap_or(0.0), view);
+    veil(ui, rect, source.value(step, 0), view);
     let at = pos2(rect.left() - 8.0, y.center());
-    let ink = view.palette.subdued;
+    let (font, ink) = (theme::text(11.0), view.palette.subdued);
     ui.painter()
-        .text(at, Align2::RIGHT_CENTER, name, theme::text(11.0), ink);
+        .text(at, Align2::RIGHT_CENTER, &name, font, ink);
     let response = interact(ui, rect, &format!("{label} {name}"), "at this step");
     let cell = pointer(&response).and_then(|at| grid.cell_at(rect, at));
-    vector_menu(
-        &response,
-        (label, now),
-        cell.map(|(column, _)| column),
-        view,
-    );
-    if let Some((column, _)) = cell {
-        let target = Target::Value {
-            head: view.focus,
-            vector,
-            column,
-        };
-        if response.clicked() {
-            view.commands.push(Command::Look(Look::Select(target)));
-        }
-        let card = target.card(view.open, view.focus, view.step());
-        *view.readout = Some(Readout {
-            place: format!("{label}  step {}  {name}  column {column}", view.step()),
-            value: numbers::exact(values[column]),
-            meaning: card.map_or(String::new(), |card| inspect::vector::told(&card)),
-        });
-    }
-}
-
-/// The menu of a vector of the moment: the same vector in every step.
-fn vector_menu(
-    response: &egui::Response,
-    (label, now): (&str, &Now<'_>),
-    column: Option<usize>,
-    view: &mut View<'_>,
-) {
-    let (recording, head, step) = (view.recording(), view.focus, view.step());
+    let column = cell.map(|(column, _)| column);
     let sheet = Sheet {
-        name: &format!("{label} {}", now.name),
+        name: &format!("{label} {name}"),
         lines: ("step", view.steps()),
-        columns: ("column", now.values.len()),
+        columns: ("column", source.rows),
         names: &[],
-        value: &|t, column| {
-            let values = inspect::vector::values(recording, head, now.vector, t);
-            values.map_or(f32::NAN, |values| values[column])
-        },
+        value: &|t, column| source.value(t, column),
     };
-    let cell = column.map(|column| (step, column));
-    sheet.menu(response, cell, view.commands);
+    sheet.menu(
+        &response,
+        column.map(|column| (step, column)),
+        view.commands,
+    );
+    let Some(column) = column else { return };
+    let target = Target::Value {
+        id: source.id,
+        column,
+    };
+    if response.clicked() {
+        view.commands.push(Command::Look(Look::Select(target)));
+    }
+    let card = target.card(view.open, view.focus, step);
+    *view.readout = Some(Readout {
+        place: format!("{label}  step {step}  {name}  column {column}"),
+        value: numbers::exact(source.value(step, column)),
+        meaning: card.map_or(String::new(), |card| inspect::vector::told(&card)),
+    });
 }
 
 /// What the colours mean, so many legends beside each other; false where there is no room for them.
@@ -372,8 +331,8 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &View<'_>) -> boo
     let entries = [
         ("weighting", view.weighting_scale),
         ("bit, erase", Scale::Bits),
-        ("memory, read", view.open.memory_scale),
-        ("key, add", view.open.vector_scale),
+        ("memory, read", view.open.scales.memory),
+        ("key, add", view.open.scales.vector),
     ];
     let lines = entries.len().div_ceil(across);
     let width = (x.span() + 16.0) / across as f32 - 16.0;

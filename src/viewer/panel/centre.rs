@@ -7,6 +7,7 @@ use super::{Columns, View, address, heads, minimap, pipeline, play_head, step_pi
 use crate::train::Recording;
 use crate::viewer::command::{Command, Rows};
 use crate::viewer::rows::Axis;
+use crate::viewer::rows::ON_SCREEN;
 
 /// Height of the rows in a window of this height.
 pub fn rows_room(window: f32, transport: f32, recording: &Recording) -> f32 {
@@ -49,7 +50,7 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     time::ruler_ui(ui, columns, bands.ruler, view);
     time::strips_ui(ui, columns, &bands, view);
     if view.has_heads() {
-        let axis = view.rows.place(bands.rows);
+        let axis = view.rows.place(bands.rows.into(), ON_SCREEN);
         time::lanes_ui(ui, columns, &bands, &axis, view);
         time::vectors_ui(ui, columns, &bands, view);
         let places = pipeline::stages_ui(ui, columns, &bands, &axis, view);

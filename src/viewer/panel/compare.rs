@@ -1,25 +1,19 @@
 //! Two episodes on one clock: their pictures, and in words how they differ.
 
-use std::collections::HashMap;
+use egui::{Align, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 
-use egui::{Align, Layout, Pos2, Rangef, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
-
-use super::parts::pointer;
-use super::sheet::place_menu;
-use super::{Columns, View, interact, play_head, scrub, step_pill};
-use crate::figure::compare::{Part, SIDES};
-use crate::figure::numbers;
-use crate::figure::{Layout as Pictures, Options, Place, RowsShown};
-use crate::viewer::command::{Command, Compare, Look};
+use super::page::page_ui;
+use super::{Columns, View, step_pill};
+use crate::figure::compare::Part;
+use crate::figure::{Layout as Pictures, Options, RowsShown};
+use crate::viewer::command::{Command, Compare};
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::compare::{Differences, Pair, TOLERANCES, shown_at};
-use crate::viewer::state::target::{Target, Vector};
-use crate::viewer::story::two::{self, words_of};
+use crate::viewer::story::two;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::{choice_button, text_button};
-use crate::viewer::widget::figure::{Page, rect};
+use crate::viewer::widget::figure::Page;
 use crate::viewer::widget::property::note;
-use crate::viewer::widget::readout::Readout;
 
 /// With less height than this what is said is said in few lines.
 const LOW: f32 = 220.0;
@@ -37,10 +31,8 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, pages: &mut [Page; 2], view: &
             draw(ui, area, pages, &pair, view);
             let over_time = pages[0].drawing().map_or(&[][..], |page| &page.places);
             let of_the_step = pages[1].drawing().map_or(&[][..], |page| &page.places);
-            row_cursor(ui, area.min, over_time.iter().chain(of_the_step), view);
-            for place in over_time.iter().chain(of_the_step) {
-                place_ui(ui, area.min, place, over_time, of_the_step, columns, view);
-            }
+            let places: Vec<_> = over_time.iter().chain(of_the_step).collect();
+            page_ui(ui, area.min, &places, columns, view);
             step_pill(ui, columns, area.top() + 5.0, view);
             let bottom = of_the_step
                 .first()
@@ -78,13 +70,16 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
     let (size, dark) = (area.size().round(), ui.visuals().dark_mode);
     let density = ui.ctx().pixels_per_point();
     let log_scale = view.weighting_scale == Scale::LogWeighting;
-    let options = |step| Options {
+    let stage = (!view.player.whole_steps()).then(|| view.player.stage());
+    let options = |moment: (Option<usize>, Option<usize>)| Options {
         size: Some((size.x, size.y)),
         density,
         dark,
         map: view.map,
         log_scale,
-        step,
+        step: moment.0,
+        stage: moment.1,
+        writes_first: pair.screen.writes_first(),
         rows: if view.touched_only {
             RowsShown::Touched
         } else {
@@ -99,125 +94,17 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
         (dark, view.map as usize, view.touched_only, log_scale),
         [size.x, size.y, density].map(f32::to_bits),
     );
-    let parts = [(Part::OverTime, None), (Part::OfTheStep, Some(view.step()))];
-    for (page, (part, step)) in pages.iter_mut().zip(parts) {
-        page.draw(ui.ctx(), (version, step), || {
-            let picture = pair.picture(options(step), view.focus, weighting);
+    let now = (Some(view.step()), stage);
+    let parts = [(Part::OverTime, (None, None)), (Part::OfTheStep, now)];
+    for (page, (part, moment)) in pages.iter_mut().zip(parts) {
+        page.draw(ui.ctx(), (version, moment), || {
+            let picture = pair.picture(options(moment), view.focus, weighting);
             picture.map_or_else(
                 || crate::figure::Drawing::new(0.0, 0.0, [0; 3], String::new()),
                 |picture| picture.figure().draw(part),
             )
         });
         page.paint(ui.painter(), area.min);
-    }
-}
-
-/// A faint line through all pictures at the row under the pointer and at the one kept in view.
-fn row_cursor<'a>(ui: &Ui, origin: Pos2, places: impl Iterator<Item = &'a Place>, view: &View<'_>) {
-    let lit = view.rows_lit();
-    for place in places.filter(|place| place.row_name == "row") {
-        for &(row, strength) in &lit {
-            let Some([top, bottom]) = place.row_span(row) else {
-                continue;
-            };
-            let ink = view.palette.strong.gamma_multiply(strength);
-            let y = Rangef::new(origin.y + top, origin.y + bottom.max(top + 1.0));
-            let x = rect(&place.area, origin).x_range();
-            ui.painter()
-                .rect_filled(Rect::from_x_y_ranges(x, y), 0.0, ink);
-        }
-    }
-}
-
-/// A picture: the play-head through it, scrubbing, exact values of both, a click that keeps them.
-fn place_ui(
-    ui: &mut Ui,
-    origin: Pos2,
-    place: &Place,
-    over_time: &[Place],
-    of_the_step: &[Place],
-    columns: &Columns,
-    view: &mut View<'_>,
-) {
-    let rect = rect(&place.area, origin);
-    let response = interact(ui, rect, &place.name, &place.note);
-    if place.steps.is_some() {
-        play_head(ui, columns, rect.y_range().expand(2.0), view);
-        scrub(&response, columns, view);
-    }
-    let at = pointer(&response).map(|at| at - origin);
-    let cell = at.and_then(|at| place.cell_at(at.x, at.y));
-    let here = cell.map(|(column, row, _)| (column, row));
-    place_menu(place, &response, here, view.commands);
-    let Some((column, row, value)) = cell else {
-        return;
-    };
-    if place.row_name == "row" {
-        *view.row = Some(row);
-    }
-    let siblings = over_time.iter().chain(of_the_step);
-    let values = values_of(siblings, place, column, row);
-    *view.readout = Some(readout(place, (column, row), value, values, view.step()));
-    if response.clicked() {
-        let target = match (place.row_name, place.steps) {
-            ("row", Some(_)) => Target::Row(row),
-            ("row", None) => Target::Cell { row, column },
-            ("channel", _) => Target::Value {
-                head: 0,
-                vector: if place.name.ends_with("inputs") {
-                    Vector::Input
-                } else {
-                    Vector::Output
-                },
-                column: row,
-            },
-            _ => Target::Step,
-        };
-        view.commands.push(Command::Look(Look::Select(target)));
-    }
-}
-
-/// The same cell on both sides.
-fn values_of<'a>(
-    places: impl Iterator<Item = &'a Place>,
-    place: &Place,
-    column: usize,
-    row: usize,
-) -> Option<[f32; 2]> {
-    let (_, what) = place.name.split_once(": ")?;
-    let names = places.map(|place| (place.name.as_str(), place));
-    let named: HashMap<_, _> = names.collect();
-    let value = |side: &str| {
-        let place = named.get(format!("{side}: {what}").as_str())?;
-        place.value(column, row)
-    };
-    Some([value(SIDES[0])?, value(SIDES[1])?])
-}
-
-fn readout(
-    place: &Place,
-    (column, row): (usize, usize),
-    value: f32,
-    values: Option<[f32; 2]>,
-    step: usize,
-) -> Readout {
-    let row_name = place.row_name;
-    let what = place.name.split_once(": ").map_or("", |(_, what)| what);
-    let (words, meaning) = match values {
-        Some([a, b]) => {
-            let difference = numbers::exact(b - a);
-            (format!("{} {difference}", SIDES[2]), words_of([a, b]))
-        }
-        None => (numbers::exact(value), place.note.clone()),
-    };
-    Readout {
-        place: match place.steps {
-            _ if row_name == "difference" => format!("{}  step {column}", place.name),
-            Some(_) => format!("{what}  step {column}  {row_name} {row}"),
-            None => format!("{what}  step {step}  {row_name} {row}  column {column}"),
-        },
-        value: words,
-        meaning,
     }
 }
 

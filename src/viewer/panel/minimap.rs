@@ -16,6 +16,9 @@ pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>
     let (Some(x), Some(head)) = (columns.minimap, view.head()) else {
         return;
     };
+    if head.weighting.width() == 0 {
+        return;
+    }
     let rect = Rect::from_x_y_ranges(x, y);
     let (rows, weighting) = (view.whole.numbers(), head.weighting.row(view.step()));
     let grid = Grid {

@@ -16,6 +16,7 @@ pub mod keys;
 pub mod left;
 pub mod messages;
 pub mod minimap;
+pub mod page;
 pub mod paper;
 mod parts;
 pub mod pipeline;

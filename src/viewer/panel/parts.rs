@@ -3,6 +3,7 @@
 use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2};
 
 use super::View;
+use crate::figure::rows::untouched;
 use crate::train::is_absent;
 use crate::viewer::command::{Command, Look};
 use crate::viewer::rows::Axis;
@@ -128,12 +129,14 @@ pub fn gaps(ui: &Ui, x: Rangef, axis: &Axis, words: bool, view: &View<'_>) {
         let painter = ui.painter();
         painter.rect_filled(rect, 0.0, view.palette.raised);
         if words && rect.width() > 120.0 {
-            let text = match rows {
-                1 => "1 untouched row".to_owned(),
-                n => format!("{n} untouched rows"),
-            };
             let (font, ink) = (theme::text(10.0), view.palette.subdued);
-            painter.text(rect.center(), Align2::CENTER_CENTER, text, font, ink);
+            painter.text(
+                rect.center(),
+                Align2::CENTER_CENTER,
+                untouched(*rows),
+                font,
+                ink,
+            );
         }
     }
 }

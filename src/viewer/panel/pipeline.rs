@@ -589,7 +589,7 @@ pub fn bars(ui: &Ui, x: Rangef, axis: &Axis, shown: &Shown<'_>, color: Color32, 
         let bar = Rect::from_x_y_ranges(Rangef::new(x.min + from, x.min + to), y);
         painter.rect_filled(bar, 0.0, color);
         if print && value.abs() >= 0.005 {
-            cell_number(ui, x, place, value, signed, bar, color, view);
+            cell_number(ui, x, y, value, signed, bar, color, view);
         }
     }
 }

@@ -3,14 +3,14 @@
 use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec2};
 
 use super::View;
-use crate::figure::numbers;
 use crate::figure::stages::columns_of;
+use crate::figure::{PanelId, Picture, numbers};
 use crate::model::HeadTrace;
 use crate::train::is_absent;
 use crate::viewer::command::{Command, File, Look};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::keys;
-use crate::viewer::state::target::{Target, Vector};
+use crate::viewer::state::target::Target;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, named_icon_button, text_button};
@@ -35,8 +35,10 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         }
         equation(ui, view, column.equation, column.number);
     }
-    section(ui, "Weighting");
-    weighting_ui(ui, view, head);
+    if head.weighting.width() > 0 {
+        section(ui, "Weighting");
+        weighting_ui(ui, view, head);
+    }
 }
 
 fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
@@ -115,8 +117,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
             ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::click());
         if response.clicked() {
             let target = Target::Value {
-                head: view.focus,
-                vector: Vector::Shift,
+                id: PanelId::of(Picture::Shifts, view.focus),
                 column: index,
             };
             view.commands.push(Command::Look(Look::Select(target)));

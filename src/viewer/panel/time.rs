@@ -2,15 +2,18 @@
 
 use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
 
+use super::page::keep;
 use super::parts::{Bands, choose, frame, gaps, pointer, veil};
 use super::sheet::Sheet;
 use super::{Columns, View, interact, scrub};
-use crate::figure::numbers;
-use crate::math::Series;
+use crate::figure::catalogue::Source;
+use crate::figure::facts::wrong_bits;
+use crate::figure::rows::numbered_every;
+use crate::figure::{PanelId, Picture, numbers};
 use crate::model::HeadTrace;
 use crate::viewer::command::{Command, Edit, Look, Play};
-use crate::viewer::rows::{Axis, Rows};
-use crate::viewer::state::target::{Target, Vector};
+use crate::viewer::rows::{Axis, ON_SCREEN, Rows, Span};
+use crate::viewer::state::target::Target;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
@@ -111,10 +114,7 @@ fn loop_handles(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
 fn step_numbers(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let steps = view.steps();
     let width = columns.time.span() / steps.max(1) as f32;
-    let every = [1, 2, 5, 10, 20, 50, 100, 200]
-        .into_iter()
-        .find(|&every| every as f32 * width >= 26.0)
-        .unwrap_or(500);
+    let every = numbered_every(width);
     let font = theme::mono(10.0);
     let current = view.step();
     let place = columns.step(current, steps).center();
@@ -135,129 +135,94 @@ fn step_numbers(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     gutter_text(ui, columns, y.center(), "step", view);
 }
 
+/// A quantity of the episode on screen, if the machine has it.
+pub fn source<'a>(id: PanelId, view: &View<'a>) -> Option<Source<'a>> {
+    let shades = [Scale::Bits, view.weighting_scale];
+    Source::new(view.recording(), &view.open.scales, shades, id)
+}
+
 /// Input, target and output.
 pub fn strips_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
-    let recording = view.recording();
-    let (episode, trace) = (&recording.episode, &recording.trace);
-    let inputs = trace.input.width();
-    let outputs = trace.output.width();
-    let input = |t: usize, channel: usize| trace.input.row(t)[channel];
-    strip_ui(ui, columns, bands.input, "input", inputs, &input, view);
-    let target = |t: usize, channel: usize| episode.target[[t, channel]];
-    strip_ui(ui, columns, bands.target, "target", outputs, &target, view);
-    let output = |t: usize, channel: usize| trace.output.row(t)[channel];
-    strip_ui(ui, columns, bands.output, "output", outputs, &output, view);
+    for (picture, y) in [
+        (Picture::Input, bands.input),
+        (Picture::Target, bands.target),
+        (Picture::Output, bands.output),
+    ] {
+        let rect = Rect::from_x_y_ranges(columns.time, y);
+        let Some((name, _)) = over_time_ui(ui, columns, rect, PanelId::new(picture), view) else {
+            continue;
+        };
+        if picture == Picture::Input {
+            edit_ui(ui, columns, y, view.trace().input.width(), view);
+        }
+        gutter_text(ui, columns, y.center(), &name, view);
+    }
     for y in [bands.target, bands.output] {
         unscored(ui, columns, y, view);
     }
-    wrong_bits(ui, columns, bands.output, view);
+    mark_wrong_bits(ui, columns, bands.output, view);
 }
 
-/// A picture whose columns are the steps of the episode.
-pub struct TimePicture<'a> {
-    /// What it shows.
-    pub name: &'a str,
-    /// What a row of it is.
-    pub row: &'a str,
-    /// Where it stands.
-    pub rect: Rect,
-    /// A column per step.
-    pub grid: Grid<'a>,
-    /// What is said about a step and a row of the picture.
-    pub readout: &'a dyn Fn(usize, usize) -> Readout,
-}
-
-impl TimePicture<'_> {
-    /// Draws it, scrubs with it and reads it out; a click keeps the `target` of its row in view. Returns
-    /// the row under the pointer.
-    pub fn ui(
-        &self,
-        ui: &mut Ui,
-        columns: &Columns,
-        view: &mut View<'_>,
-        target: &dyn Fn(usize) -> Target,
-    ) -> Option<usize> {
-        let size = self.rect.size().into();
-        let (palette, serial) = (view.palette, view.open.serial);
-        let texture = view
-            .textures
-            .get(ui.ctx(), self.name, serial, size, palette, &self.grid);
-        picture::paint(ui.painter(), self.rect, texture);
-        frame(ui, self.rect, view);
-        veil(ui, self.rect, (self.grid.value)(0, 0), view);
-        let response = interact(ui, self.rect, self.name, "over time");
-        scrub(&response, columns, view);
-        let cell = pointer(&response).and_then(|at| self.grid.cell_at(self.rect, at));
-        let sheet = Sheet {
-            name: self.name,
-            lines: ("step", self.grid.columns),
-            columns: (self.row, self.grid.rows),
-            names: &[],
-            value: self.grid.value,
-        };
-        sheet.menu(&response, cell, view.commands);
-        if let Some((step, row)) = cell {
-            *view.readout = Some((self.readout)(step, row));
-            if response.clicked() {
-                view.commands.push(Command::Look(Look::Select(target(row))));
-            }
-            return Some(row);
-        }
-        None
-    }
-}
-
-fn strip_ui(
+/// A quantity over time: a picture whose columns are the steps of the episode. Returns its name, and the row under
+/// the pointer.
+pub fn over_time_ui(
     ui: &mut Ui,
     columns: &Columns,
-    y: Rangef,
-    name: &str,
-    channels: usize,
-    value: &dyn Fn(usize, usize) -> f32,
+    rect: Rect,
+    id: PanelId,
+    view: &mut View<'_>,
+) -> Option<(String, Option<usize>)> {
+    let source = source(id, view)?;
+    let grid = Grid {
+        columns: view.steps(),
+        rows: source.rows,
+        scale: source.scale,
+        value: &|t, row| source.value(t, row),
+    };
+    let (size, serial) = (rect.size().into(), view.open.serial);
+    let texture = view
+        .textures
+        .get(ui.ctx(), &source.name, serial, size, view.palette, &grid);
+    picture::paint(ui.painter(), rect, texture);
+    frame(ui, rect, view);
+    veil(ui, rect, source.value(0, 0), view);
+    let response = interact(ui, rect, &source.name, "over time");
+    scrub(&response, columns, view);
+    let cell = pointer(&response).and_then(|at| grid.cell_at(rect, at));
+    pointed_at(&response, &source, cell, view);
+    Some((source.name, cell.map(|(_, row)| row)))
+}
+
+/// What is pointed at over time is read out, offered to be copied, and kept in view by a click.
+fn pointed_at(
+    response: &egui::Response,
+    source: &Source<'_>,
+    cell: Option<(usize, usize)>,
     view: &mut View<'_>,
 ) {
-    let task = view.recording().task.clone();
-    let channel_name = |channel: usize| match name {
-        "input" => task.input_name(channel),
-        _ => task.output_name(channel),
+    let sheet = Sheet {
+        name: &source.name,
+        lines: ("step", view.steps()),
+        columns: (source.row, source.rows),
+        names: &[],
+        value: &|t, row| source.value(t, row),
     };
-    let meaning = match name {
-        "input" => "what the machine sees",
-        "target" => "what it should answer",
-        _ => "what it answers: the probability of a 1",
+    sheet.menu(response, cell, view.commands);
+    let Some((step, row)) = cell else { return };
+    let task = &view.recording().task;
+    let which = match source.id.picture {
+        Picture::Input => task.input_name(row),
+        Picture::Target | Picture::Output => task.output_name(row),
+        _ => format!("{} {row}", source.row),
     };
-    let readout = |t: usize, channel: usize| Readout {
-        place: format!("{name}  step {t}  {}", channel_name(channel)),
-        value: numbers::exact(value(t, channel)),
-        meaning: meaning.to_owned(),
-    };
-    let picture = TimePicture {
-        name,
-        row: "channel",
-        rect: Rect::from_x_y_ranges(columns.time, y),
-        grid: Grid {
-            columns: view.steps(),
-            rows: channels,
-            scale: Scale::Bits,
-            value,
-        },
-        readout: &readout,
-    };
-    let vector = match name {
-        "input" => Vector::Input,
-        "target" => Vector::Target,
-        _ => Vector::Output,
-    };
-    let target = |column| Target::Value {
-        head: 0,
-        vector,
-        column,
-    };
-    picture.ui(ui, columns, view, &target);
-    if name == "input" {
-        edit_ui(ui, columns, y, channels, view);
+    *view.readout = Some(Readout {
+        place: format!("{}  step {step}  {which}", source.whose),
+        value: numbers::exact(source.value(step, row)),
+        meaning: source.note.clone(),
+    });
+    if response.clicked() {
+        view.commands.extend(keep(source.id, (step, row), view));
     }
-    gutter_text(ui, columns, y.center(), name, view);
 }
 
 /// The mark in the input while it is edited; a click on a bit flips it, dragging paints.
@@ -320,39 +285,32 @@ fn unscored(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
 }
 
 /// Marks the output bits on the wrong side of one half.
-fn wrong_bits(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
+fn mark_wrong_bits(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let recording = view.recording();
-    let (episode, trace) = (&recording.episode, &recording.trace);
-    let channels = trace.output.width();
+    let (steps, channels) = (view.steps(), recording.trace.output.width());
     let height = y.span() / channels.max(1) as f32;
     let stroke = egui::Stroke::new(1.0, view.palette.warning);
-    // Where several steps share a pixel, one mark stands for them: a long episode costs no more.
-    let mut marked = vec![f32::NEG_INFINITY; channels];
-    for t in (0..trace.steps()).filter(|&t| episode.mask[t] > 0.0) {
-        for channel in (0..channels).filter(|&channel| recording.is_wrong(t, channel)) {
-            let top = y.min + channel as f32 * height;
-            let x = columns.step(t, trace.steps());
-            if x.max - marked[channel] < 1.0 {
-                continue;
-            }
-            marked[channel] = x.max;
-            let cell = Rect::from_x_y_ranges(
-                Rangef::new(x.min, x.max.max(x.min + 1.0)),
-                Rangef::new(top, top + height),
-            );
-            let kind = egui::StrokeKind::Inside;
-            ui.painter().rect_stroke(cell, 0.0, stroke, kind);
-        }
+    let width = columns.time.span() / steps.max(1) as f32;
+    for (t, channel) in wrong_bits(recording, 0..steps, width) {
+        let (x, top) = (columns.step(t, steps), y.min + channel as f32 * height);
+        let cell = Rect::from_x_y_ranges(
+            Rangef::new(x.min, x.max.max(x.min + 1.0)),
+            Rangef::new(top, top + height),
+        );
+        let kind = egui::StrokeKind::Inside;
+        ui.painter().rect_stroke(cell, 0.0, stroke, kind);
     }
 }
 
 /// The weightings of every head over time: the one looked at on the address axis, the others below.
 pub fn lanes_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
-    lane_ui(ui, columns, axis, view.focus, true, view);
+    let weighs = |head: &usize| view.trace().heads[*head].weighting.width() > 0;
+    let others = (0..view.trace().heads.len()).filter(|&head| head != view.focus);
+    let others: Vec<usize> = others.filter(weighs).collect();
+    if weighs(&view.focus) {
+        lane_ui(ui, columns, axis, view.focus, true, view);
+    }
     row_numbers(ui, columns, axis, view);
-    let others: Vec<usize> = (0..view.trace().heads.len())
-        .filter(|&head| head != view.focus)
-        .collect();
     if others.is_empty() {
         return;
     }
@@ -365,7 +323,9 @@ pub fn lanes_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view
     for (index, &head) in others.iter().enumerate() {
         let top = bands.others.min + index as f32 * height;
         let gap = if index + 1 < shown { 5.0 } else { 0.0 };
-        let axis = view.whole.place(Rangef::new(top, top + height - gap));
+        let axis = view
+            .whole
+            .place(Span::new(top, top + height - gap), ON_SCREEN);
         lane_ui(ui, columns, &axis, head, false, view);
     }
 }
@@ -406,8 +366,13 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     let (trace, steps) = (&view.trace().heads[head], view.steps());
     let label = story::head_label(view.recording(), head);
     let name = Rangef::new(rect.top(), rect.top() + 13.0);
-    let axis = view.whole.place(Rangef::new(name.max, rect.bottom()));
-    let texture = lane_texture(ui, head, rect.size().into(), view.whole, view);
+    let axis = view
+        .whole
+        .place(Span::new(name.max, rect.bottom()), ON_SCREEN);
+    let Some(source) = source(PanelId::of(Picture::Weightings, head), view) else {
+        return;
+    };
+    let texture = lane_texture(ui, &source, rect.size().into(), view.whole, view);
     picture::paint_rows(ui.painter(), rect.x_range(), &axis, texture, 1.0);
     let picture = rect.with_min_y(name.max);
     frame(ui, picture, view);
@@ -444,7 +409,7 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         let step = ((share * steps as f32).max(0.0) as usize).min(steps.checked_sub(1)?);
         Some((step, axis.row_at(at.y)?))
     });
-    lane_menu(&response, head, cell, view);
+    pointed_at(&response, &source, cell, view);
     if response.hovered() {
         let (stroke, kind) = (
             egui::Stroke::new(1.5, view.palette.accent),
@@ -463,27 +428,25 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     }
 }
 
-/// The weighting of a head over time.
+/// The weighting of a head over time, on these rows.
 fn lane_texture(
     ui: &Ui,
-    head: usize,
+    source: &Source<'_>,
     size: [f32; 2],
     shown: &Rows,
     view: &mut View<'_>,
 ) -> egui::TextureId {
-    let weighting = &view.trace().heads[head].weighting;
     let rows = shown.numbers();
     let grid = Grid {
         columns: view.steps(),
         rows: rows.len(),
-        scale: view.weighting_scale,
-        value: &|t, index| weighting.row(t)[rows[index]],
+        scale: source.scale,
+        value: &|t, index| source.value(t, rows[index]),
     };
-    let log = view.weighting_scale == Scale::LogWeighting;
+    let log = source.scale == Scale::LogWeighting;
     let key = (view.open.serial, shown.id(), log);
-    let slot = format!("lane {head}");
     view.textures
-        .get(ui.ctx(), &slot, key, size, view.palette, &grid)
+        .get(ui.ctx(), &source.name, key, size, view.palette, &grid)
 }
 
 fn lane_ui(
@@ -494,68 +457,36 @@ fn lane_ui(
     focused: bool,
     view: &mut View<'_>,
 ) {
-    let recording = view.recording();
-    let trace = &recording.trace.heads[head];
-    let label = story::head_label(recording, head);
+    let Some(source) = source(PanelId::of(Picture::Weightings, head), view) else {
+        return;
+    };
     let y = Rangef::new(
         axis.runs.first().map_or(0.0, |(_, place)| place.min),
         axis.runs.last().map_or(0.0, |(_, place)| place.max),
     );
-    let name = format!("weighting of {label}");
     let size = [columns.time.span(), y.span()];
     let shown = if focused { view.rows } else { view.whole };
-    let texture = lane_texture(ui, head, size, shown, view);
+    let texture = lane_texture(ui, &source, size, shown, view);
     picture::paint_rows(ui.painter(), columns.time, axis, texture, 1.0);
     gaps(ui, columns.time, axis, focused, view);
     let rect = Rect::from_x_y_ranges(columns.time, Rangef::new(y.min, axis.bottom().max(y.max)));
     frame(ui, rect, view);
-    veil(ui, rect, trace.weighting.row(0)[0], view);
-    let response = interact(ui, rect, &name, "memory rows over time");
+    veil(ui, rect, source.value(0, 0), view);
+    let response = interact(ui, rect, &source.name, "memory rows over time");
     scrub(&response, columns, view);
     let cell = pointer(&response).and_then(|at| {
         let step = columns.step_at(at.x, view.steps());
         Some((step, axis.row_at(at.y)?))
     });
-    lane_menu(&response, head, cell, view);
-    if let Some(position) = pointer(&response)
-        && let Some(row) = axis.row_at(position.y)
-    {
-        if response.clicked() {
-            view.commands.push(Command::Look(Look::Focus(head)));
-            view.commands
-                .push(Command::Look(Look::Select(Target::Row(row))));
-        }
-        let t = columns.step_at(position.x, view.steps());
+    if let Some((_, row)) = cell {
         *view.row = Some(row);
-        *view.readout = Some(Readout {
-            place: format!("{label}  step {t}  row {row}"),
-            value: numbers::exact(trace.weighting.row(t)[row]),
-            meaning: "weighting w".to_owned(),
-        });
     }
+    pointed_at(&response, &source, cell, view);
+    let trace = &view.trace().heads[head];
     lane_name(ui, columns, rect.y_range(), head, focused, trace, view);
     if focused && view.weighting_scale == Scale::LogWeighting {
         log_badge(ui, rect, view);
     }
-}
-
-/// The menu of the weighting of a head over time.
-fn lane_menu(
-    response: &egui::Response,
-    head: usize,
-    cell: Option<(usize, usize)>,
-    view: &mut View<'_>,
-) {
-    let weighting = &view.trace().heads[head].weighting;
-    let label = story::head_label(view.recording(), head);
-    let sheet = Sheet {
-        name: &format!("weighting of {label}"),
-        lines: ("step", view.steps()),
-        columns: ("row", view.rows.total()),
-        names: &[],
-        value: &|t, row| weighting.row(t)[row],
-    };
-    sheet.menu(response, cell, view.commands);
 }
 
 /// A scale that is not the plain one says so on the picture.
@@ -634,26 +565,17 @@ fn lane_name(
 
 /// True row numbers beside the address axis.
 fn row_numbers(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
-    let every = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-        .into_iter()
-        .find(|&every| every as f32 * axis.height >= 13.0)
-        .unwrap_or(2048);
     let font: FontId = theme::mono(10.0);
     for x in [columns.time.min, columns.stages.min, columns.memory.min] {
-        for (rows, _) in &axis.runs {
-            for row in (rows.start.next_multiple_of(every)..rows.end).step_by(every) {
-                let Some(place) = axis.place_of(row) else {
-                    continue;
-                };
-                let ink = if view.row_before == Some(row) {
-                    view.palette.strong
-                } else {
-                    view.palette.subdued
-                };
-                let at = pos2(x - 6.0, place.center());
-                ui.painter()
-                    .text(at, Align2::RIGHT_CENTER, row, font.clone(), ink);
-            }
+        for (row, place) in axis.numbered() {
+            let ink = if view.row_before == Some(row) {
+                view.palette.strong
+            } else {
+                view.palette.subdued
+            };
+            let at = pos2(x - 6.0, place.center());
+            let painter = ui.painter();
+            painter.text(at, Align2::RIGHT_CENTER, row, font.clone(), ink);
         }
     }
 }
@@ -668,74 +590,20 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
             .filter(|head| *head < heads.len() && fits(head))
             .or_else(|| (0..heads.len()).find(fits))
     };
-    let (write, read) = (chosen(true), chosen(false));
-    if let Some(head) = write {
-        vector_ui(
-            ui,
-            columns,
-            bands.adds,
-            (head, "adds", "add a"),
-            &heads[head].add,
-            view.open.vector_scale,
-            view,
-        );
+    for (head, picture, y) in [
+        (chosen(true), Picture::Adds, bands.adds),
+        (chosen(false), Picture::Reads, bands.reads),
+    ] {
+        let Some(head) = head else { continue };
+        let rect = Rect::from_x_y_ranges(columns.time, y);
+        // The focus may change which head this is: the name carries the label.
+        let drawn = over_time_ui(ui, columns, rect, PanelId::of(picture, head), view);
+        let name = drawn.map(|(name, _)| name);
+        if let Some((what, label)) = name.as_ref().and_then(|name| name.split_once(" of ")) {
+            gutter_text(ui, columns, y.center() - 6.0, what, view);
+            gutter_text(ui, columns, y.center() + 7.0, label, view);
+        }
     }
-    if let Some(head) = read {
-        vector_ui(
-            ui,
-            columns,
-            bands.reads,
-            (head, "reads", "read r"),
-            &heads[head].read,
-            view.open.memory_scale,
-            view,
-        );
-    }
-}
-
-fn vector_ui(
-    ui: &mut Ui,
-    columns: &Columns,
-    y: Rangef,
-    (head, name, meaning): (usize, &str, &str),
-    series: &Series<f32>,
-    scale: Scale,
-    view: &mut View<'_>,
-) {
-    let label = &story::head_label(view.recording(), head);
-    let value = |t: usize, column: usize| series.row(t)[column];
-    let readout = |t: usize, column: usize| Readout {
-        place: format!("{label}  step {t}  column {column}"),
-        value: numbers::exact(value(t, column)),
-        meaning: meaning.to_owned(),
-    };
-    // The focus may change which head this is: the name carries the label.
-    let picture_name = format!("{name} of {label}");
-    let picture = TimePicture {
-        name: &picture_name,
-        row: "column",
-        rect: Rect::from_x_y_ranges(columns.time, y),
-        grid: Grid {
-            columns: view.steps(),
-            rows: series.width(),
-            scale,
-            value: &value,
-        },
-        readout: &readout,
-    };
-    let vector = if name == "adds" {
-        Vector::Add
-    } else {
-        Vector::Read
-    };
-    let target = |column| Target::Value {
-        head,
-        vector,
-        column,
-    };
-    picture.ui(ui, columns, view, &target);
-    gutter_text(ui, columns, y.center() - 6.0, name, view);
-    gutter_text(ui, columns, y.center() + 7.0, label, view);
 }
 
 /// A word in the gutter, beside a picture.

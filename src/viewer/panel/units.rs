@@ -5,9 +5,10 @@ use egui::{Align2, Rangef, Rect, Ui, pos2};
 
 use super::parts::{Bands, frame, pointer, quiet_text, veil};
 use super::sheet::Sheet;
-use super::time::TimePicture;
+use super::time::over_time_ui;
 use super::{Columns, View, address, interact, pipeline};
 use crate::figure::numbers;
+use crate::figure::{PanelId, Picture};
 use crate::viewer::command::{Command, Look};
 use crate::viewer::inspect::Units;
 use crate::viewer::state::target::Target;
@@ -40,7 +41,6 @@ struct Lane {
     layer: usize,
     symbol: &'static str,
     words: &'static str,
-    scale: Scale,
     strips: Vec<Strip>,
 }
 
@@ -63,7 +63,7 @@ pub fn units_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'
     }
     let legends = [
         ("gate, bit", Scale::Bits),
-        ("cell c", view.open.state_scale),
+        ("cell c", view.open.scales.state),
         ("g, tanh c, hidden h", WITHIN_ONE),
     ];
     let width = (right.span() - 32.0) / 3.0;
@@ -106,7 +106,7 @@ fn lanes_of(layer: usize, view: &View<'_>) -> Vec<Lane> {
     let Some(units) = Units::of(view.open, layer, view.step()) else {
         return Vec::new();
     };
-    let state = view.open.state_scale;
+    let state = view.open.scales.state;
     let mut lanes = Vec::new();
     let mut shown = Vec::new();
     if let Some(cell) = units.cell {
@@ -123,7 +123,6 @@ fn lanes_of(layer: usize, view: &View<'_>) -> Vec<Lane> {
             layer,
             symbol,
             words,
-            scale: state,
             strips,
         });
         let tanh: Vec<_> = cell.iter().map(|c| c.tanh()).collect();
@@ -138,7 +137,6 @@ fn lanes_of(layer: usize, view: &View<'_>) -> Vec<Lane> {
         layer,
         symbol,
         words,
-        scale: WITHIN_ONE,
         strips: shown,
     });
     lanes
@@ -152,7 +150,7 @@ fn lane_ui(
     lane: &Lane,
     view: &mut View<'_>,
 ) {
-    over_time_ui(ui, columns, y, lane, view);
+    lane_over_time_ui(ui, columns, y, lane, view);
     let x = Rangef::new(columns.stages.min, columns.memory.max);
     let each = (x.span() - 6.0 * (STRIPS - 1) as f32) / STRIPS as f32;
     let first = STRIPS - lane.strips.len();
@@ -186,43 +184,19 @@ fn lane_ui(
     }
 }
 
-fn over_time_ui(ui: &mut Ui, columns: &Columns, y: Rangef, lane: &Lane, view: &mut View<'_>) {
-    let layer = &view.trace().layers[lane.layer];
-    let series = if lane.symbol == "c" {
-        &layer.cell
+fn lane_over_time_ui(ui: &mut Ui, columns: &Columns, y: Rangef, lane: &Lane, view: &mut View<'_>) {
+    let picture = if lane.symbol == "c" {
+        Picture::Cells
     } else {
-        &layer.hidden
+        Picture::Hidden
     };
-    let value = |t: usize, unit: usize| series.row(t)[unit];
-    let readout = |t: usize, unit: usize| Readout {
-        place: format!(
-            "layer {}  step {t}  unit {unit}  {}",
-            lane.layer, lane.symbol
-        ),
-        value: numbers::exact(value(t, unit)),
-        meaning: format!("{} state; a click keeps this unit in view", lane.words),
-    };
-    let name = format!("{} of layer {}", lane.words, lane.layer);
-    let picture = TimePicture {
-        name: &name,
-        row: "unit",
-        rect: Rect::from_x_y_ranges(columns.time, y),
-        grid: Grid {
-            columns: view.steps(),
-            rows: series.width(),
-            scale: lane.scale,
-            value: &value,
-        },
-        readout: &readout,
-    };
-    let target = |unit| Target::Unit {
-        layer: lane.layer,
-        unit,
-    };
-    if let Some(unit) = picture.ui(ui, columns, view, &target) {
+    let rect = Rect::from_x_y_ranges(columns.time, y);
+    let drawn = over_time_ui(ui, columns, rect, PanelId::of(picture, lane.layer), view);
+    if let Some((_, Some(unit))) = drawn {
         *view.unit = Some((lane.layer, unit));
     }
-    lane_name(ui, columns, y, lane, series.width(), view);
+    let units = lane.strips.last().map_or(0, |strip| strip.values.len());
+    lane_name(ui, columns, y, lane, units, view);
 }
 
 /// Layer and quantity beside the picture, and the numbers of its first and last unit.

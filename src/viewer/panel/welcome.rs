@@ -234,7 +234,7 @@ fn picture_ui(
         let weights = trace
             .heads
             .iter()
-            .map(|head| head.weighting.row(step)[rows[row]]);
+            .filter_map(|head| head.weighting.row(step).get(rows[row]).copied());
         weights.fold(0.0, f32::max)
     };
     let hidden = |step: usize, unit: usize| trace.layers[0].hidden.row(step)[unit];

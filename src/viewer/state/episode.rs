@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
-use crate::figure::{Scalar, Scale, Stages, scalars};
+use crate::figure::facts::Scales;
+use crate::figure::{Scalar, Stages, scalars, touched};
 use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::{Draw, HeadTrace, ModelConfig, Overrun};
@@ -156,12 +157,8 @@ pub struct Open {
     pub touched: Arc<Rows>,
     /// All rows.
     pub all: Arc<Rows>,
-    /// The scale of memory and reads.
-    pub memory_scale: Scale,
-    /// The scale of keys and adds.
-    pub vector_scale: Scale,
-    /// The scale of the controller's cells.
-    pub state_scale: Scale,
+    /// What the colours of signed values mean.
+    pub scales: Scales,
     /// Where something changes, in order.
     pub events: Arc<Vec<Event>>,
     /// What every head does over time.
@@ -188,16 +185,12 @@ impl Open {
     pub fn new(shown: Shown, wish: Option<Wish>) -> Self {
         let trace = &shown.recording.trace;
         let heads = &trace.heads;
-        let vectors = heads
-            .iter()
-            .flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
+        let [total, _] = trace.memory_size();
         Self {
             serial: 0,
-            touched: Arc::new(Rows::touched(&shown.recording)),
-            all: Arc::new(Rows::all(trace.memory_size()[0])),
-            memory_scale: Scale::signed(trace.memory_columns.as_slice().iter()),
-            vector_scale: Scale::signed(vectors),
-            state_scale: Scale::signed(trace.layers.iter().flat_map(|layer| layer.cell.as_slice())),
+            touched: Arc::new(Rows::of(touched(&shown.recording), total)),
+            all: Arc::new(Rows::all(total)),
+            scales: Scales::of(trace),
             events: Arc::new(events::events(&shown.recording)),
             heads: Arc::new(
                 heads

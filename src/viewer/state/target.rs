@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use crate::figure::PanelId;
+
 /// Something that can be pointed out, and stays pointed out while time moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -32,36 +34,13 @@ pub enum Target {
     Head(usize),
     /// A number of what a head emits or reads, or of what the machine is given or answers.
     Value {
-        /// The head, where it is one of a head.
-        head: usize,
-        /// Which vector.
-        vector: Vector,
-        /// Its place in the vector.
+        /// Of what.
+        id: PanelId,
+        /// Its place among those of a step.
         column: usize,
     },
     /// What the whole machine is given and answers in a step.
     Step,
-}
-
-/// A vector that the machine has one of in every step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Vector {
-    /// k of a head.
-    Key,
-    /// s of a head, by its index.
-    Shift,
-    /// e of a write head.
-    Erase,
-    /// a of a write head.
-    Add,
-    /// r of a read head.
-    Read,
-    /// What the machine is given.
-    Input,
-    /// What it answers.
-    Output,
-    /// What it should answer.
-    Target,
 }
 
 impl Target {

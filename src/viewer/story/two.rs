@@ -1,7 +1,7 @@
 //! Two episodes in words and numbers side by side.
 
 use crate::figure::compare::SIDES;
-use crate::figure::{head_label, head_named, numbers};
+use crate::figure::{PanelId, head_label, head_named, numbers};
 use crate::io::trace::{Comparison, Difference};
 use crate::viewer::inspect::{Card, Line, Table};
 use crate::viewer::state::compare::{Kept, Pair, TOLERANCES, moment_of};
@@ -17,15 +17,11 @@ impl Pair<'_> {
         };
         let of = |open: &Open| {
             let target = match target {
-                Target::Value {
-                    head: of,
-                    vector,
-                    column,
-                } => Target::Value {
-                    head: head(open, of),
-                    vector,
-                    column,
-                },
+                Target::Value { id, column } => {
+                    let of = id.of.map(|of| head(open, of));
+                    let id = PanelId { of, ..id };
+                    Target::Value { id, column }
+                }
                 Target::Head(of) => Target::Head(head(open, of)),
                 target => target,
             };

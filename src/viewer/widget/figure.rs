@@ -3,11 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use egui::epaint::TextShape;
-use egui::{
-    Align2, ColorImage, Context, Painter, Pos2, Shape, Stroke, TextureHandle, TextureOptions, Vec2,
-};
+use egui::{Align2, Context, Painter, Pos2, Shape, Stroke, TextureHandle, TextureOptions, Vec2};
 
-use super::picture::paint;
+use super::picture::{color_image, paint};
 use crate::figure::{Anchor, Area, Drawing, Image, Mark, Text, Weight};
 use crate::viewer::theme;
 
@@ -135,9 +133,4 @@ fn paint_text(painter: &Painter, text: &Text, origin: Pos2) {
         Anchor::End => Align2::RIGHT_CENTER,
     };
     painter.text(at, align, text, font, ink);
-}
-
-fn color_image(image: &Image) -> ColorImage {
-    let pixels = image.pixels.iter().map(|&pixel| theme::color(pixel));
-    ColorImage::new([image.columns, image.rows], pixels.collect())
 }

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::Range;
 
 use egui::{
     Color32, ColorImage, Context, Painter, Pos2, Rangef, Rect, TextureHandle, TextureId,
@@ -12,7 +11,7 @@ use egui::{
 
 use super::super::rows::Axis;
 use super::super::theme::{self, Palette, Scale};
-use crate::figure::{further, part};
+use crate::figure::{Image, pooled};
 
 /// Numbers in columns and rows, and what their colours mean.
 #[derive(Clone, Copy)]
@@ -44,28 +43,21 @@ impl Grid<'_> {
         Some((index(share.x, self.columns), index(share.y, self.rows)))
     }
 
-    /// As many pixels as there are cells, or as fit. Where several cells share a pixel, the one
-    /// furthest from zero is shown, never the mean: a single 1 must survive 4096 rows.
+    /// No finer than so many pixels.
     fn image(&self, most: [usize; 2], palette: &Palette) -> ColorImage {
-        let width = self.columns.min(most[0]).max(1);
-        let height = self.rows.min(most[1]).max(1);
-        let mut pixels = Vec::with_capacity(width * height);
-        for y in 0..height {
-            let rows = part(y, height, self.rows);
-            for x in 0..width {
-                let value = self.extreme(part(x, width, self.columns), rows.clone());
-                pixels.push(value.map_or(palette.well, |v| palette.color(self.scale, v)));
-            }
-        }
-        ColorImage::new([width, height], pixels)
+        let (value, colours) = (|column, row| Some((self.value)(column, row)), palette.data);
+        let size = [self.columns, self.rows];
+        let image = pooled(size, most, self.scale, value, |_, value| {
+            value.map_or(colours.well, |value| colours.of(self.scale, value))
+        });
+        color_image(&image)
     }
+}
 
-    fn extreme(&self, columns: Range<usize>, rows: Range<usize>) -> Option<f32> {
-        let cells = rows.flat_map(|row| columns.clone().map(move |column| (column, row)));
-        cells
-            .map(|(column, row)| (self.value)(column, row))
-            .reduce(further)
-    }
+/// Pixels for the graphics card.
+pub fn color_image(image: &Image) -> ColorImage {
+    let pixels = image.pixels.iter().map(|&pixel| theme::color(pixel));
+    ColorImage::new([image.columns, image.rows], pixels.collect())
 }
 
 /// The textures of all pictures.
@@ -156,47 +148,6 @@ pub fn paint_rows(painter: &Painter, x: Rangef, axis: &Axis, texture: TextureId,
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_single_peak_survives_any_reduction() {
-        let palette = Palette::for_theme(true);
-        let value = |_: usize, row: usize| if row == 1777 { 1.0 } else { 0.0 };
-        let grid = Grid {
-            columns: 3,
-            rows: 4096,
-            scale: Scale::Weighting,
-            value: &value,
-        };
-        let image = grid.image([3, 100], palette);
-        assert_eq!(image.size, [3, 100]);
-        let bright = palette.color(Scale::Weighting, 1.0);
-        assert_eq!(image.pixels.iter().filter(|&&p| p == bright).count(), 3);
-    }
-
-    #[test]
-    fn a_nan_survives_any_reduction_and_the_larger_magnitude_wins() {
-        let palette = Palette::for_theme(true);
-        let value = |column: usize, _: usize| [0.5, f32::NAN, 0.9, 0.3, -0.8, 0.1][column];
-        let grid = Grid {
-            columns: 6,
-            rows: 1,
-            scale: Scale::Signed(1.0),
-            value: &value,
-        };
-        let image = grid.image([2, 1], palette);
-        assert_eq!(image.pixels[0], palette.non_finite);
-        assert_eq!(image.pixels[1], palette.color(grid.scale, -0.8));
-    }
-
-    #[test]
-    fn every_cell_falls_on_a_pixel() {
-        for (pixels, cells) in [(100, 4096), (7, 7), (3, 41)] {
-            let parts: Vec<_> = (0..pixels).map(|i| part(i, pixels, cells)).collect();
-            assert_eq!(parts[0].start, 0);
-            assert_eq!(parts.last().unwrap().end, cells);
-            assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
-        }
-    }
 
     #[test]
     fn cells_are_found_by_arithmetic() {

@@ -1,0 +1,75 @@
+//! A kind of machine opens, plays, is inspected and exported through what it records, and nothing else.
+
+use tapescope::io::Experiment;
+use tapescope::viewer::Target;
+
+use super::*;
+
+/// Goes through every stage of two steps, points at everything, and exports all layouts.
+fn walked_through(machine: Machine) -> Vec<String> {
+    let shelf = Arc::<Shelf>::default();
+    let options = Options {
+        machines: vec![machine],
+        ..options(shelf.clone())
+    };
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    press(&mut harness, Key::Space);
+    act(&mut harness, Command::Play(Play::Seek(2)));
+    let stages = harness.state().session.open.as_ref().unwrap().stages.len();
+    let heads = harness.state().session.open.as_ref().unwrap();
+    let heads = heads.shown.recording.trace.heads.len();
+    let mut seen = Vec::new();
+    act(&mut harness, Command::Play(Play::SeekStage(0)));
+    for _ in 0..2 * stages {
+        seen.push(stage(&harness));
+        for head in 0..heads {
+            act(&mut harness, Command::Look(Look::Focus(head)));
+            for target in [
+                Target::Head(head),
+                Target::Row(1),
+                Target::Cell { row: 1, column: 0 },
+                Target::Step,
+            ] {
+                act(&mut harness, Command::Look(Look::Select(target)));
+            }
+            whole::is_whole(&harness, &format!("head {head} at {}", stage(&harness)));
+        }
+        press(&mut harness, Key::Period);
+    }
+    for _ in 0..3 {
+        act(&mut harness, Command::File(File::Save("figure.svg".into())));
+        act(&mut harness, Command::Look(Look::NextLayout));
+    }
+    assert_eq!(shelf.figures.lock().unwrap().len(), 3);
+    seen.truncate(stages);
+    seen
+}
+
+/// An untrained machine of some kind, for copying.
+fn of_kind(model: &str) -> Machine {
+    let preset = format!(
+        r#"{{"name": "any", "task": {{"kind": "copy", "bits": 4, "length": [1, 5]}}, "model": {model},
+            "training": {{"optimizer": {{"kind": "adam", "rate": 0.01}}, "sequences": 8, "batch": 8}}}}"#
+    );
+    let experiment = Experiment::from_json(&preset, "any.json", &[]).unwrap();
+    Machine {
+        name: "any".to_owned(),
+        title: "Copy, any kind".to_owned(),
+        ntm: Model::new(experiment.model, 3),
+        task: experiment.task,
+    }
+}
+
+#[test]
+fn a_network_without_memory_has_two_stages() {
+    let machine = of_kind(r#"{"kind": "plain", "controller": {"size": 8}}"#);
+    assert_eq!(walked_through(machine), ["controller", "output"]);
+}
+
+#[cfg(feature = "test-machine")]
+#[test]
+fn a_kind_that_nothing_here_knows_of_is_seen_as_well() {
+    let machine = of_kind(r#"{"kind": "appended", "memory": {"rows": 16}}"#);
+    let stages = ["controller", "weigh", "read", "add", "output"];
+    assert_eq!(walked_through(machine), stages);
+}

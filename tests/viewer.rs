@@ -9,6 +9,8 @@ mod compare;
 mod copying;
 #[path = "viewer/kinds.rs"]
 mod kinds;
+#[path = "viewer/mended.rs"]
+mod mended;
 #[path = "viewer/order.rs"]
 mod order;
 #[path = "viewer/painting.rs"]
@@ -165,6 +167,11 @@ impl Files for Shelf {
         assert!(export.config.is_some() && export.machine.is_some());
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The trace is in {}.", path.display()))
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        let saved = self.saved.lock().unwrap();
+        saved.iter().any(|saved| saved == path)
     }
 
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
@@ -810,7 +817,7 @@ fn a_trace_that_is_not_finite_is_announced_as_such() {
     harness.get_by_label_contains("entropy, bits H ");
     assert!(
         harness
-            .query_by_label("0 bits: all weight on one row")
+            .query_by_label("0: one row alone · 4: all 16 rows alike")
             .is_some()
     );
     press(&mut harness, Key::ArrowRight);
@@ -818,7 +825,7 @@ fn a_trace_that_is_not_finite_is_announced_as_such() {
     harness.get_by_label("not finite: some weights of this step are no numbers");
     assert!(
         harness
-            .query_by_label("0 bits: all weight on one row")
+            .query_by_label("0: one row alone · 4: all 16 rows alike")
             .is_none()
     );
 }

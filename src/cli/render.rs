@@ -1,7 +1,7 @@
 //! `tapescope render`: figures of an episode, as SVG, PNG or animated GIF.
 
 use std::io::Write;
-use std::ops::RangeInclusive;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -222,11 +222,11 @@ impl Render {
         &self,
         frames: usize,
         estimated_bytes: impl FnOnce() -> usize,
-        draw: impl FnOnce(&Motion<'_>) -> Vec<u8>,
+        draw: impl FnOnce(&Motion<'_>) -> Option<Vec<u8>>,
     ) -> Vec<u8> {
         let usual = Motion::new(self.delay.unwrap_or(25));
         if Format::of(&self.out) != Some(Format::Gif) {
-            return draw(&usual);
+            return draw(&usual).unwrap_or_default();
         }
         let bytes = if frames < MANY { 0 } else { estimated_bytes() };
         if bytes > LARGE {
@@ -243,11 +243,15 @@ impl Render {
         }
         let drawn = draw(&Motion {
             stages: self.stages,
-            progress: &|done| bar.set_position(done as u64),
+            progress: &|done| {
+                bar.set_position(done as u64);
+                ControlFlow::Continue(())
+            },
             ..usual
         });
         bar.finish_and_clear();
-        drawn
+        // Nothing gives it up here.
+        drawn.unwrap_or_default()
     }
 
     fn scale(&self, format: Format) -> f32 {

@@ -1,15 +1,19 @@
 //! An episode in motion: many drawings as one GIF.
 //!
-//! All frames share one table of colours. A frame holds the smallest rectangle with all that is not as in the
+//! All frames share one table of colours. A frame is drawn where it is not as the first one, which is drawn
+//! whole. It holds the smallest rectangle with all that is not as in the
 //! frame before, and of that only what has changed: the rest is left out as transparent, which compresses to
 //! next to nothing. Frames are drawn and compressed on all processors; the bytes do not depend on how many.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use super::lzw;
+use super::raster::{Base, Patch};
 use super::{Drawing, Image, Rgb};
 
 /// Stands for what is as in the frame before.
@@ -18,6 +22,8 @@ const UNCHANGED: u8 = 0;
 const COLOURS: usize = 255;
 /// So many frames are looked at to choose them.
 const SAMPLES: usize = 12;
+/// So many frames are under way at a time: enough for every processor, and not too many in memory.
+const TOGETHER: usize = 16;
 /// How much longer the last frame stays, in hundredths of a second.
 const REST: u16 = 100;
 
@@ -28,8 +34,8 @@ pub struct Motion<'a> {
     pub delay: u16,
     /// True where every step is walked through stage by stage.
     pub stages: bool,
-    /// Told after some of the frames how many there are by then.
-    pub progress: &'a (dyn Fn(usize) + Sync),
+    /// Told after some of the frames how many there are by then; it may give the rest up.
+    pub progress: &'a (dyn Fn(usize) -> ControlFlow<()> + Sync),
 }
 
 impl Motion<'_> {
@@ -38,7 +44,7 @@ impl Motion<'_> {
         Self {
             delay,
             stages: false,
-            progress: &|_| (),
+            progress: &|_| ControlFlow::Continue(()),
         }
     }
 }
@@ -64,47 +70,41 @@ pub(super) struct Frames<'a> {
 }
 
 impl Frames<'_> {
-    fn image(&self, index: usize) -> Image {
-        (self.draw)(index).to_image(self.scale)
-    }
-
     /// About how many bytes the animation will have: from three of its frames.
     pub(super) fn estimated_bytes(&self) -> usize {
         let middle = self.count / 2;
         if middle == 0 {
             return 0;
         }
-        let table = Table::of_some(self, [0, middle]);
-        let [first, before, now] =
-            [0, middle - 1, middle].map(|index| table.indices(&self.image(index)));
-        let width = (self.draw)(0).pixels(self.scale)[0] as usize;
+        let film = Film::new(self, [0, middle]);
+        let [first, before, now] = [0, middle - 1, middle].map(|index| film.indices(index));
         let bytes = |before, now| {
-            let mut frame = changed(before, now, width);
-            frame.make_lzw_pre_encoded();
+            let frame = changed(before, now, film.base.image.columns);
             frame.buffer.len()
         };
         bytes(None, &first) + (self.count - 1) * bytes(Some(&before), &now)
     }
 
     /// An animation that runs for ever. The last frame stays for a second longer. At most 65,535 pixels a side.
-    pub(super) fn gif(&self, motion: &Motion<'_>) -> Vec<u8> {
-        let table = Table::of(self);
-        let [width, height] = (self.draw)(0).pixels(self.scale).map(|side| {
-            let side = u16::try_from(side);
-            side.expect("a GIF has at most 65,535 pixels a side")
-        });
+    /// `None` where it is given up.
+    pub(super) fn gif(&self, motion: &Motion<'_>) -> Option<Vec<u8>> {
+        let every = self.count.div_ceil(SAMPLES).max(1);
+        let film = Film::new(self, (0..self.count).step_by(every));
+        let Image { columns, rows, .. } = film.base.image;
+        let side = |side| u16::try_from(side).expect("a GIF has at most 65,535 pixels a side");
         let mut bytes = Vec::new();
-        let mut encoder = gif::Encoder::new(&mut bytes, width, height, &table.palette())
+        let palette = film.table.palette();
+        let mut encoder = gif::Encoder::new(&mut bytes, side(columns), side(rows), &palette)
             .expect("memory takes every image");
         let written = encoder.set_repeat(gif::Repeat::Infinite);
         written.expect("memory takes every image");
-        // As many at a time as are worked on at once: a page may be large.
-        let together = rayon::current_num_threads();
         let mut before: Option<Vec<u8>> = None;
-        for first in (0..self.count).step_by(together) {
-            let last = (first + together).min(self.count);
-            let indices = (first..last).into_par_iter();
-            let now: Vec<_> = indices.map(|i| table.indices(&self.image(i))).collect();
+        for first in (0..self.count).step_by(TOGETHER) {
+            let last = (first + TOGETHER).min(self.count);
+            let now: Vec<_> = (first..last)
+                .into_par_iter()
+                .map(|i| film.indices(i))
+                .collect();
             let frames = (0..now.len()).into_par_iter().map(|i| {
                 let before = if i == 0 {
                     before.as_ref()
@@ -113,9 +113,8 @@ impl Frames<'_> {
                 };
                 let is_last = first + i + 1 == self.count;
                 let pause = if is_last { REST } else { 0 };
-                let mut frame = changed(before.map(Vec::as_slice), &now[i], usize::from(width));
+                let mut frame = changed(before.map(Vec::as_slice), &now[i], columns);
                 frame.delay = motion.delay.saturating_add(pause);
-                frame.make_lzw_pre_encoded();
                 frame
             });
             for frame in frames.collect::<Vec<_>>() {
@@ -123,14 +122,76 @@ impl Frames<'_> {
                 written.expect("memory takes every image");
             }
             before = now.into_iter().next_back();
-            (motion.progress)(last);
+            if (motion.progress)(last).is_break() {
+                return None;
+            }
         }
         drop(encoder);
-        bytes
+        Some(bytes)
     }
 }
 
-/// The smallest rectangle that holds all that differs from the frame before.
+/// The frames as pixels of one table of colours.
+struct Film<'a> {
+    frames: &'a Frames<'a>,
+    /// The first frame.
+    base: Base,
+    table: Table,
+    /// The first frame in colours of the table.
+    first: Vec<u8>,
+}
+
+impl<'a> Film<'a> {
+    /// With the colours of these frames.
+    fn new(frames: &'a Frames<'_>, samples: impl IntoIterator<Item = usize>) -> Self {
+        let base = Base::new((frames.draw)(0), frames.scale);
+        let samples: Vec<usize> = samples.into_iter().collect();
+        let samples = samples.into_par_iter().map(|index| {
+            let mut image = base.image.clone();
+            for patch in base.patches(&(frames.draw)(index)) {
+                paste(&mut image.pixels, base.image.columns, &patch, |to, from| {
+                    to.copy_from_slice(from);
+                });
+            }
+            image
+        });
+        let table = Table::of(samples);
+        let mut first = vec![UNCHANGED; base.image.pixels.len()];
+        table.look_up(&base.image.pixels, &mut first, &mut HashMap::new());
+        Self {
+            frames,
+            base,
+            table,
+            first,
+        }
+    }
+
+    /// For every pixel of a frame the index of the colour that stands for it.
+    fn indices(&self, index: usize) -> Vec<u8> {
+        let mut indices = self.first.clone();
+        if index == 0 {
+            return indices;
+        }
+        let mut known = HashMap::new();
+        for patch in self.base.patches(&(self.frames.draw)(index)) {
+            paste(&mut indices, self.base.image.columns, &patch, |to, from| {
+                self.table.look_up(from, to, &mut known);
+            });
+        }
+        indices
+    }
+}
+
+/// Puts a patch where it belongs, line by line.
+fn paste<T>(page: &mut [T], width: usize, patch: &Patch, mut put: impl FnMut(&mut [T], &[Rgb])) {
+    let Patch { left, top, image } = patch;
+    let lines = image.pixels.chunks_exact(image.columns);
+    for (line, to) in lines.zip(page.chunks_exact_mut(width).skip(*top)) {
+        put(&mut to[*left..left + image.columns], line);
+    }
+}
+
+/// The smallest rectangle that holds all that differs from the frame before, compressed.
 fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> gif::Frame<'static> {
     // Nothing in a frame is unchanged before there is one.
     let none = vec![UNCHANGED; now.len()];
@@ -155,10 +216,11 @@ fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> gif::Frame<'stati
         // Nothing has changed: a pixel keeps the time.
         (left, right, top, bottom) = (0, 1, 0, 1);
     }
-    let pixels = rows().take(bottom).skip(top).flat_map(|(before, now)| {
-        let pixels = before[left..right].iter().zip(&now[left..right]);
-        pixels.map(|(before, now)| if before == now { UNCHANGED } else { *now })
-    });
+    let mut pixels = Vec::with_capacity((right - left) * (bottom - top));
+    for (before, now) in rows().take(bottom).skip(top) {
+        let line = before[left..right].iter().zip(&now[left..right]);
+        pixels.extend(line.map(|(before, now)| if before == now { UNCHANGED } else { *now }));
+    }
     let side = |from: usize, to: usize| (to - from) as u16;
     gif::Frame {
         left: left as u16,
@@ -167,7 +229,7 @@ fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> gif::Frame<'stati
         height: side(top, bottom),
         dispose: gif::DisposalMethod::Keep,
         transparent: Some(UNCHANGED),
-        buffer: Cow::Owned(pixels.collect()),
+        buffer: Cow::Owned(lzw::compress(&pixels, UNCHANGED)),
         ..gif::Frame::default()
     }
 }
@@ -178,18 +240,11 @@ struct Table {
 }
 
 impl Table {
-    /// The most frequent colours of some of the frames.
-    fn of(frames: &Frames<'_>) -> Self {
-        let every = frames.count.div_ceil(SAMPLES).max(1);
-        Self::of_some(frames, (0..frames.count).step_by(every))
-    }
-
     /// The most frequent colours of these frames.
-    fn of_some(frames: &Frames<'_>, samples: impl IntoIterator<Item = usize>) -> Self {
-        let samples: Vec<usize> = samples.into_iter().collect();
-        let counts = samples.into_par_iter().map(|index| {
+    fn of(samples: impl ParallelIterator<Item = Image>) -> Self {
+        let counts = samples.map(|image| {
             let mut counts: HashMap<Rgb, usize> = HashMap::new();
-            for run in frames.image(index).pixels.chunk_by(|a, b| a == b) {
+            for run in image.pixels.chunk_by(|a, b| a == b) {
                 *counts.entry(run[0]).or_default() += run.len();
             }
             counts
@@ -213,16 +268,15 @@ impl Table {
         all.flatten().collect()
     }
 
-    /// For every pixel the index of the colour that stands for it.
-    fn indices(&self, image: &Image) -> Vec<u8> {
-        let mut known: HashMap<Rgb, u8> = HashMap::new();
-        let mut indices = Vec::with_capacity(image.pixels.len());
+    /// For every pixel the index of the colour that stands for it; `known` are those looked up before.
+    fn look_up(&self, pixels: &[Rgb], indices: &mut [u8], known: &mut HashMap<Rgb, u8>) {
+        let mut start = 0;
         // Most pixels are like the one at their left.
-        for run in image.pixels.chunk_by(|a, b| a == b) {
+        for run in pixels.chunk_by(|a, b| a == b) {
             let index = known.entry(run[0]).or_insert_with(|| self.nearest(run[0]));
-            indices.resize(indices.len() + run.len(), *index);
+            indices[start..start + run.len()].fill(*index);
+            start += run.len();
         }
-        indices
     }
 
     fn nearest(&self, pixel: Rgb) -> u8 {

@@ -193,11 +193,11 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// The comparison as a file; `scale` pixels per unit of the page.
-    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Vec<u8> {
+    /// The comparison as a file; `scale` pixels per unit of the page. `None` for an animation that was given up.
+    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
         match format {
-            Format::Svg => self.draw(Part::All).to_svg().into_bytes(),
-            Format::Png => self.draw(Part::All).to_png(scale),
+            Format::Svg => Some(self.draw(Part::All).to_svg().into_bytes()),
+            Format::Png => Some(self.draw(Part::All).to_png(scale)),
             Format::Gif => self.film(scale, |frames| frames.gif(motion)),
         }
     }

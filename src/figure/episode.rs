@@ -359,11 +359,11 @@ impl<'a> Figure<'a> {
         of_a_step.any(|picture| !self.panels(*picture).is_empty())
     }
 
-    /// The figure as a file; `scale` pixels per unit of the page.
-    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Vec<u8> {
+    /// The figure as a file; `scale` pixels per unit of the page. `None` for an animation that was given up.
+    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
         match format {
-            Format::Svg => self.draw().to_svg().into_bytes(),
-            Format::Png => self.draw().to_png(scale),
+            Format::Svg => Some(self.draw().to_svg().into_bytes()),
+            Format::Png => Some(self.draw().to_png(scale)),
             Format::Gif => self.film(scale, motion.stages, |frames| frames.gif(motion)),
         }
     }
@@ -832,6 +832,7 @@ fn draw_stack(
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::ops::ControlFlow;
 
     use super::*;
     use crate::figure::{Image, Mark, Place, Rgb, Stage, head_named};
@@ -1119,9 +1120,13 @@ mod tests {
         let recording = recording();
         let layout = Layout::Pictures(vec![Picture::Output, Picture::Memory]);
         let figure = Figure::new(&recording, Options::new(layout));
-        let bytes = figure.to_bytes(Format::Gif, 0.5, &Motion::new(20));
-        let again = figure.to_bytes(Format::Gif, 0.5, &Motion::new(20));
-        assert_eq!(bytes, again, "the same bytes");
+        let drawn = || figure.to_bytes(Format::Gif, 0.5, &Motion::new(20));
+        let bytes = drawn().unwrap();
+        for threads in [1, 3] {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let again = threads.build().unwrap().install(drawn).unwrap();
+            assert!(bytes == again, "the same bytes");
+        }
         let mut decoder = gif::Decoder::new(bytes.as_slice()).unwrap();
         assert!(decoder.global_palette().is_some());
         let mut delays = Vec::new();
@@ -1161,15 +1166,17 @@ mod tests {
     #[test]
     fn every_frame_is_seen_as_it_is_drawn() {
         let recording = recording();
-        let layout = Layout::Pictures(vec![Picture::Output, Picture::Stages, Picture::Memory]);
-        let figure = Figure::new(&recording, Options::new(layout));
+        let figure = Figure::new(&recording, Options::new(Layout::Debug));
         let told = std::sync::atomic::AtomicUsize::new(0);
         let motion = Motion {
             stages: true,
-            progress: &|done| told.store(done, std::sync::atomic::Ordering::Relaxed),
+            progress: &|done| {
+                told.store(done, std::sync::atomic::Ordering::Relaxed);
+                ControlFlow::Continue(())
+            },
             ..Motion::new(20)
         };
-        let bytes = figure.to_bytes(Format::Gif, 0.5, &motion);
+        let bytes = figure.to_bytes(Format::Gif, 0.5, &motion).unwrap();
         let (frames, palette) = played(&bytes);
         assert_eq!((frames.len(), figure.frames(true)), (45, 45));
         assert_eq!(told.into_inner(), 45);
@@ -1188,6 +1195,17 @@ mod tests {
             (bytes.len() / 3..bytes.len() * 3).contains(&estimated),
             "{estimated}"
         );
+    }
+
+    #[test]
+    fn an_animation_can_be_given_up() {
+        let recording = recording();
+        let figure = Figure::new(&recording, Options::new(Layout::Paper));
+        let motion = Motion {
+            progress: &|_| ControlFlow::Break(()),
+            ..Motion::new(20)
+        };
+        assert_eq!(figure.to_bytes(Format::Gif, 0.2, &motion), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod episode;
 pub mod facts;
 mod head_marks;
 pub mod heads;
+mod lzw;
 pub mod numbers;
 mod panel;
 mod pool;

@@ -2,43 +2,61 @@
 
 use std::sync::{Arc, OnceLock};
 
-use resvg::tiny_skia::{Pixmap, Transform};
+use png::Compression;
+use resvg::tiny_skia::{Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{self, fontdb};
 
-use super::{Drawing, Image};
+use super::drawing::width_of;
+use super::{Anchor, Drawing, Image, Mark, Rgb, Text};
+
+/// Side of the squares of a page of which each is as on another page or is drawn anew, in pixels.
+const TILE: usize = 16;
 
 impl Drawing {
     /// The page in pixels, `scale` of them per unit of the page.
+    pub fn to_image(&self, scale: f32) -> Image {
+        let pixmap = self.paint(&self.marks, scale);
+        Image {
+            columns: pixmap.width() as usize,
+            rows: pixmap.height() as usize,
+            pixels: pixmap.pixels().iter().copied().map(colour).collect(),
+        }
+    }
+
+    /// The page with these marks only.
     ///
     /// # Panics
     /// Never: our own SVG can be read, and a page has pixels.
-    pub fn to_image(&self, scale: f32) -> Image {
-        let [columns, rows] = self.pixels(scale);
+    fn paint<'m>(&self, marks: impl IntoIterator<Item = &'m Mark>, scale: f32) -> Pixmap {
+        let mut images = Vec::new();
+        let svg = self.svg_of(marks, |image| {
+            images.push(Arc::new(png(image, None, Compression::NoCompression)));
+            (images.len() - 1).to_string()
+        });
+        let image = move |link: &str, _: &usvg::Options<'_>| {
+            let image = images.get(link.parse::<usize>().ok()?)?;
+            Some(usvg::ImageKind::PNG(image.clone()))
+        };
         let options = usvg::Options {
             fontdb: fonts(),
             font_family: "Inter".to_owned(),
+            image_href_resolver: usvg::ImageHrefResolver {
+                resolve_string: Box::new(image),
+                ..usvg::ImageHrefResolver::default()
+            },
             ..usvg::Options::default()
         };
-        let tree = usvg::Tree::from_str(&self.to_svg(), &options);
-        let tree = tree.expect("our own SVG can be read");
+        let tree = usvg::Tree::from_str(&svg, &options).expect("our own SVG can be read");
+        let [columns, rows] = self.pixels(scale);
         let mut pixmap = Pixmap::new(columns, rows).expect("a page has pixels");
         let transform = Transform::from_scale(scale, scale);
         resvg::render(&tree, transform, &mut pixmap.as_mut());
-        Image {
-            columns: columns as usize,
-            rows: rows as usize,
-            // The page is opaque.
-            pixels: pixmap
-                .pixels()
-                .iter()
-                .map(|pixel| [pixel.red(), pixel.green(), pixel.blue()])
-                .collect(),
-        }
+        pixmap
     }
 
     /// The page as PNG, `scale` pixels per unit of the page.
     pub fn to_png(&self, scale: f32) -> Vec<u8> {
-        png(&self.to_image(scale), Some(&self.title))
+        png(&self.to_image(scale), Some(&self.title), Compression::High)
     }
 
     /// Bytes that it takes to draw the page in pixels: the fonts and the parts of the page, about as much for
@@ -54,6 +72,172 @@ impl Drawing {
     pub fn pixels(&self, scale: f32) -> [u32; 2] {
         [self.width, self.height].map(|side| ((side * scale).round() as u32).max(1))
     }
+}
+
+/// A page in pixels, and what is not there as on it of pages that are much like it.
+pub(super) struct Base {
+    drawing: Drawing,
+    scale: f32,
+    /// The page.
+    pub(super) image: Image,
+}
+
+/// A part of a page in pixels.
+pub(super) struct Patch {
+    pub(super) left: usize,
+    pub(super) top: usize,
+    pub(super) image: Image,
+}
+
+impl Base {
+    /// This page.
+    pub(super) fn new(drawing: Drawing, scale: f32) -> Self {
+        let image = drawing.to_image(scale);
+        Self {
+            drawing,
+            scale,
+            image,
+        }
+    }
+
+    /// The parts of another page of this size that may look otherwise; to the last bit as on the whole page.
+    pub(super) fn patches(&self, other: &Drawing) -> Vec<Patch> {
+        let mut tiles = Tiles::new(&self.image, self.scale);
+        for mark in unlike(&self.drawing.marks, &other.marks) {
+            tiles.change(mark);
+        }
+        let marks = other.marks.iter().filter(|mark| tiles.are_below(mark));
+        let pixmap = other.paint(marks, self.scale);
+        tiles.patches(&pixmap)
+    }
+}
+
+/// The marks that only one of two pages has. All others stand on both in the same order.
+fn unlike<'m>(before: &'m [Mark], after: &'m [Mark]) -> Vec<&'m Mark> {
+    let mut unlike = Vec::new();
+    let mut rest = before;
+    for mark in after {
+        match rest.iter().position(|other| other == mark) {
+            Some(place) => {
+                unlike.extend(&rest[..place]);
+                rest = &rest[place + 1..];
+            }
+            None => unlike.push(mark),
+        }
+    }
+    unlike.extend(rest);
+    unlike
+}
+
+/// The page in squares, and which of them have changed.
+struct Tiles {
+    size: [usize; 2],
+    scale: f32,
+    changed: Vec<bool>,
+}
+
+impl Tiles {
+    fn new(page: &Image, scale: f32) -> Self {
+        let size = [page.columns, page.rows];
+        let [across, down] = size.map(|side| side.div_ceil(TILE));
+        Self {
+            size,
+            scale,
+            changed: vec![false; across * down],
+        }
+    }
+
+    fn across(&self) -> usize {
+        self.size[0].div_ceil(TILE)
+    }
+
+    /// Those below a mark, and perhaps some around it.
+    fn below(&self, mark: &Mark) -> impl Iterator<Item = usize> + use<> {
+        let [left, top, right, bottom] = reach(mark);
+        let tile = |at: f32, beyond: f32| ((at * self.scale + beyond) / TILE as f32).max(0.0);
+        let [across, down] = self.size.map(|side| side.div_ceil(TILE));
+        let columns = tile(left, -1.0) as usize..(tile(right, 1.0) as usize + 1).min(across);
+        let rows = tile(top, -1.0) as usize..(tile(bottom, 1.0) as usize + 1).min(down);
+        rows.flat_map(move |row| columns.clone().map(move |column| row * across + column))
+    }
+
+    fn change(&mut self, mark: &Mark) {
+        for tile in self.below(mark) {
+            self.changed[tile] = true;
+        }
+    }
+
+    fn are_below(&self, mark: &Mark) -> bool {
+        self.below(mark).any(|tile| self.changed[tile])
+    }
+
+    /// What has changed, from the page that has it; neighbours in a row together.
+    fn patches(&self, page: &Pixmap) -> Vec<Patch> {
+        let [width, height] = self.size;
+        let mut patches = Vec::new();
+        for (row, tiles) in self.changed.chunks(self.across()).enumerate() {
+            let mut column = 0;
+            for run in tiles.chunk_by(|a, b| a == b) {
+                let (left, top) = (column * TILE, row * TILE);
+                column += run.len();
+                if !run[0] {
+                    continue;
+                }
+                let (right, bottom) = ((column * TILE).min(width), (top + TILE).min(height));
+                let lines = (top..bottom).flat_map(|y| &page.pixels()[y * width..][left..right]);
+                let image = Image {
+                    columns: right - left,
+                    rows: bottom - top,
+                    pixels: lines.copied().map(colour).collect(),
+                };
+                patches.push(Patch { left, top, image });
+            }
+        }
+        patches
+    }
+}
+
+/// Left, upper, right and lower edge of all that a mark paints, rather too far out than too near.
+fn reach(mark: &Mark) -> [f32; 4] {
+    let around = |points: &[[f32; 2]], by: f32| {
+        let start = [f32::MAX, f32::MAX, f32::MIN, f32::MIN];
+        let [left, top, right, bottom] = points.iter().fold(start, |reach, [x, y]| {
+            let [left, top, right, bottom] = reach;
+            [left.min(*x), top.min(*y), right.max(*x), bottom.max(*y)]
+        });
+        [left - by, top - by, right + by, bottom + by]
+    };
+    match mark {
+        Mark::Rect { area, .. } | Mark::Image { area, .. } => {
+            [area.left, area.top, area.right, area.bottom]
+        }
+        // A sharp corner reaches four times as far as the line is thick, at most.
+        Mark::Line { points, width, .. } => around(points, 4.0 * width),
+        Mark::Shape { points, .. } => around(points, 0.0),
+        Mark::Text(text) => around(&reach_of_text(text), text.size),
+    }
+}
+
+fn reach_of_text(text: &Text) -> [[f32; 2]; 2] {
+    let Text {
+        at: [x, y], size, ..
+    } = *text;
+    let width = 1.3 * width_of(&text.text, size);
+    let [from, to] = match text.anchor {
+        Anchor::Start => [0.0, width],
+        Anchor::Middle => [-width / 2.0, width / 2.0],
+        Anchor::End => [-width, 0.0],
+    };
+    if text.upwards {
+        [[x, y - to], [x, y - from]]
+    } else {
+        [[x + from, y], [x + to, y]]
+    }
+}
+
+/// A page is opaque.
+fn colour(pixel: PremultipliedColorU8) -> Rgb {
+    [pixel.red(), pixel.green(), pixel.blue()]
 }
 
 /// The fonts of the window; a figure looks the same on every computer.
@@ -74,11 +258,11 @@ fn fonts() -> Arc<fontdb::Database> {
 }
 
 /// An image as PNG, with a word on what it shows.
-pub(super) fn png(image: &Image, title: Option<&str>) -> Vec<u8> {
+pub(super) fn png(image: &Image, title: Option<&str>, compression: Compression) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, image.columns as u32, image.rows as u32);
     encoder.set_color(png::ColorType::Rgb);
-    encoder.set_compression(png::Compression::High);
+    encoder.set_compression(compression);
     let write = |mut encoder: png::Encoder<'_, &mut Vec<u8>>| {
         if let Some(title) = title {
             encoder.add_itxt_chunk("Title".to_owned(), title.to_owned())?;

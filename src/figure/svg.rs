@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use png::Compression;
 
 use super::raster::png;
 use super::{Anchor, Area, Drawing, Image, Mark, Rgb, Text, Weight};
@@ -11,6 +12,18 @@ use super::{Anchor, Area, Drawing, Image, Mark, Rgb, Text, Weight};
 impl Drawing {
     /// The page as SVG.
     pub fn to_svg(&self) -> String {
+        self.svg_of(&self.marks, |image| {
+            let png = STANDARD.encode(png(image, None, Compression::High));
+            format!("data:image/png;base64,{png}")
+        })
+    }
+
+    /// The page with these marks only; `link` says where an image is.
+    pub(super) fn svg_of<'m>(
+        &self,
+        marks: impl IntoIterator<Item = &'m Mark>,
+        mut link: impl FnMut(&'m Image) -> String,
+    ) -> String {
         let (width, height) = (short(self.width), short(self.height));
         let title = escape(&self.title);
         let mut svg = format!(
@@ -21,15 +34,15 @@ impl Drawing {
              <rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
             hex(self.ground)
         );
-        for mark in &self.marks {
-            svg.push_str(&element(mark));
+        for mark in marks {
+            svg.push_str(&element(mark, &mut link));
             svg.push('\n');
         }
         svg + "</svg>\n"
     }
 }
 
-fn element(mark: &Mark) -> String {
+fn element<'m>(mark: &'m Mark, link: &mut impl FnMut(&'m Image) -> String) -> String {
     match mark {
         Mark::Rect { area, fill } => format!("<rect {} fill=\"{}\"/>", place(area), hex(*fill)),
         Mark::Line {
@@ -65,7 +78,7 @@ fn element(mark: &Mark) -> String {
             )
         }
         Mark::Text(text) => text_element(text),
-        Mark::Image { area, image } => image_element(area, image),
+        Mark::Image { area, image } => image_element(area, &link(image)),
     }
 }
 
@@ -107,12 +120,11 @@ fn text_element(text: &Text) -> String {
     )
 }
 
-fn image_element(area: &Area, image: &Image) -> String {
+fn image_element(area: &Area, link: &str) -> String {
     format!(
         "<image {} preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" \
-         xlink:href=\"data:image/png;base64,{}\"/>",
-        place(area),
-        STANDARD.encode(png(image, None))
+         xlink:href=\"{link}\"/>",
+        place(area)
     )
 }
 

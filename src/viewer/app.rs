@@ -13,14 +13,18 @@ use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
 use super::panel::frame::{self, Drawn};
 use super::state::State;
+use super::state::messages::Kind;
 use super::state::settings::Look;
 use super::state::work::{Effect, Outcome};
 use super::widget::readout::Readout;
 use super::widget::track;
 use super::worker::Worker;
 
-/// Longest time that one frame may stand for, in seconds: a window that was away does not leap.
-const LONGEST_FRAME: f32 = 0.25;
+/// Longest time by which a frame may come late and still catch up, in seconds: a window that was away does
+/// not leap.
+const LONGEST_LATE: f64 = 0.25;
+/// How often it is said how far a job is, in seconds.
+const BETWEEN_SHARES: f64 = 0.1;
 
 /// The window: what it knows, who works for it, and what was drawn last.
 #[derive(Debug)]
@@ -35,6 +39,8 @@ pub struct App {
     title: String,
     /// The time of the last frame.
     time: Option<f64>,
+    /// Seconds from then on until something changes by itself.
+    next_change: Option<f64>,
 }
 
 /// What it knows; it changes by commands.
@@ -78,7 +84,10 @@ impl App {
                 let path = files.absolute(path);
                 state.apply(Command::Done(Outcome::opened(path, opened)))
             }
-            None => state.begin(),
+            None => match options.large {
+                Some(path) => state.apply(Command::File(File::Open(path))),
+                None => state.begin(),
+            },
         };
         let mut app = Self {
             state,
@@ -88,6 +97,7 @@ impl App {
             worn: Look::default(),
             title: String::new(),
             time: None,
+            next_change: None,
         };
         app.perform(effects);
         for outcome in app.worker.outcomes() {
@@ -136,6 +146,12 @@ impl App {
             }
         }
         let look = self.state.settings.look;
+        if look.scale > self.worn.scale
+            && let Some(size) = look::limit(look, ctx)
+        {
+            let text = format!("This window has room for {size:.0} %; a larger one for more.");
+            self.state.toasts.add(Kind::Notice, text);
+        }
         look::wear(look, ctx, std::mem::replace(&mut self.worn, look));
     }
 
@@ -146,6 +162,7 @@ impl App {
             match effect {
                 Effect::Start(job) => self.worker.start(job),
                 Effect::Choose(aim, suggestion) => self.worker.choose(aim, suggestion),
+                Effect::GiveUp => self.worker.give_up(),
                 Effect::Copy(text) => copied.push(text),
             }
         }
@@ -157,7 +174,8 @@ impl App {
         // Not `stable_dt`: that is a guess after a frame that was asked for in advance.
         let now = ctx.input(|input| input.time);
         let passed = now - self.time.replace(now).unwrap_or(now);
-        let seconds = (passed as f32).clamp(0.0, LONGEST_FRAME);
+        let longest = self.next_change.unwrap_or(0.0) + LONGEST_LATE;
+        let seconds = passed.clamp(0.0, longest) as f32;
         self.tell(Command::Play(Play::Pass(seconds)));
         let dark = |theme| theme == egui::Theme::Dark;
         self.tell(Command::Window(Window::Lit {
@@ -197,11 +215,13 @@ impl App {
 
     /// The next frame comes when something will have changed, not before.
     fn after_ui(&mut self, ctx: &Context) {
-        if let Some(seconds) = self.player.next_move_in() {
-            let wait = seconds.clamp(0.001, 0.1);
-            ctx.request_repaint_after(Duration::from_secs_f64(wait));
-        } else if self.toasts.waiting() {
-            ctx.request_repaint_after(Duration::from_millis(200));
+        let busy = self.worker.busy().then_some(BETWEEN_SHARES);
+        let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
+        let changes = [step, message, busy];
+        self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
+        if let Some(seconds) = self.next_change {
+            // A little late rather than a little early: that would be one frame more.
+            ctx.request_repaint_after(Duration::from_secs_f64(seconds + 0.0005));
         }
         let nothing = self.session.open.is_none() && !self.worker.busy();
         if nothing && !self.welcome.shown {
@@ -230,7 +250,7 @@ impl App {
             frame::panels_ui(
                 ui,
                 &self.state,
-                self.worker.busy(),
+                self.worker.under_way().next().as_deref(),
                 &mut self.drawn,
                 &mut commands,
             );

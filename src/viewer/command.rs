@@ -192,6 +192,8 @@ pub enum Compare {
 /// Files, and what is taken along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum File {
+    /// Give up what is recorded, read or drawn.
+    GiveUp,
     /// Open this file.
     Open(PathBuf),
     /// Save the trace here; or the figure on screen, when the name ends as that of a picture.

@@ -1,8 +1,9 @@
 //! Files as the command line knows them: weights and traces, through [`crate::io`].
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::files::{Export, Files, Machine, Opened, OpenedTrace};
+use super::files::{Export, Files, Machine, Opened, OpenedTrace, Watch};
 use crate::io::{RunFolder, Trained, picture, trace, weights};
 use crate::model::Model;
 
@@ -12,6 +13,10 @@ pub struct Disk;
 
 impl Files for Disk {
     fn open(&self, path: &Path) -> Result<Opened, String> {
+        self.open_watched(path, &|_, _| ControlFlow::Continue(()))
+    }
+
+    fn open_watched(&self, path: &Path, watch: Watch<'_>) -> Result<Opened, String> {
         let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
         if path.extension().is_some_and(|end| end == "safetensors") {
             let trained = weights::read(path).map_err(|error| error.to_string())?;
@@ -22,7 +27,7 @@ impl Files for Disk {
             machine.name = path.display().to_string();
             return Ok(Opened::Machine(Box::new(machine)));
         }
-        let imported = trace::read(path).map_err(|error| error.to_string())?;
+        let imported = trace::read_watched(path, watch).map_err(|error| error.to_string())?;
         Ok(Opened::Trace(Box::new(OpenedTrace {
             title: imported.title,
             recording: imported.recording,

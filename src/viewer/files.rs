@@ -1,5 +1,6 @@
 //! What the window asks of the outside: opening and saving. The window itself knows no file format.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::model::{Model, ModelConfig};
@@ -84,6 +85,9 @@ impl Aim {
     }
 }
 
+/// Told how much is done by now, of how much; may give the rest up.
+pub type Watch<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
+
 /// Opens and saves for the window. Errors are sentences for the person in front of it: what is wrong,
 /// where, and what to do.
 pub trait Files: Send + Sync {
@@ -92,6 +96,15 @@ pub trait Files: Send + Sync {
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
     fn open(&self, path: &Path) -> Result<Opened, String>;
+
+    /// [`Files::open`], where how far it is can be told; what `watch` gives up may end as an error.
+    ///
+    /// # Errors
+    /// As for [`Files::open`].
+    fn open_watched(&self, path: &Path, watch: Watch<'_>) -> Result<Opened, String> {
+        let _ = watch;
+        self.open(path)
+    }
 
     /// Writes the episode on screen; the sentence that comes back says where it is.
     ///

@@ -41,7 +41,7 @@ pub use theme::{Map, apply as dress};
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Why there is no window.
@@ -81,13 +81,19 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
     let mut options = match first {
         None => Options::shipped(None),
         Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
+        Some(First::File(path)) if is_large(&path) => Options {
+            large: Some(path),
+            ..Options::shipped(None)
+        },
         Some(First::File(path)) => Options::shipped(Some(open(path)?)),
     };
     if let (Some(task), Some((_, Opened::Machine(machine)))) = (&begin.task, &mut options.open) {
         machine.task = task.clone();
     }
     options.begin = begin;
-    options.check().map_err(Error::File)?;
+    if options.large.is_none() {
+        options.check().map_err(Error::File)?;
+    }
     options.compare = match compare {
         None => None,
         Some(First::File(path)) => Some(open(path)?),
@@ -124,6 +130,12 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
         Err(panic) if opened.get() => resume_unwind(panic),
         Err(panic) => Err(Error::Window(panic_text(panic.as_ref()))),
     }
+}
+
+/// True of a file that takes long to read: it is read behind the window.
+fn is_large(path: &Path) -> bool {
+    const LARGE: u64 = 8 << 20;
+    path.is_file() && path.metadata().is_ok_and(|file| file.len() > LARGE)
 }
 
 /// Runs `work` without the report that a panic prints: it becomes a sentence. Panics on other threads

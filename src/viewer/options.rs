@@ -23,6 +23,8 @@ pub struct Options {
     pub seed: u64,
     /// A trace or weights to show instead of the first machine, and the file they came from.
     pub open: Option<(PathBuf, Opened)>,
+    /// A trace that is read behind the window, where nothing else is to be shown: it may be large.
+    pub large: Option<PathBuf>,
     /// A trace or weights to compare it with.
     pub compare: Option<(PathBuf, Opened)>,
     /// Where in which episode it begins.
@@ -110,6 +112,7 @@ impl Default for Options {
             files: Arc::new(NoFiles),
             seed: UNSEEN_SEED,
             open: None,
+            large: None,
             compare: None,
             begin: Beginning::default(),
             settings: Settings::default(),

@@ -18,6 +18,8 @@ pub const SECTION: f32 = 16.0;
 pub const ROW: f32 = 24.0;
 /// How long something takes to glide into place, in seconds.
 const MOTION: f32 = 0.12;
+/// Width of a scroll bar that lies beside what it scrolls.
+pub const SCROLL_BAR: f32 = 10.0;
 /// Corners of buttons and fields.
 pub const RADIUS: u8 = 4;
 /// Corners of cards.

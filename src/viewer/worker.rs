@@ -2,13 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
 
-use super::files::{Aim, Export, Files};
+use super::files::{Aim, Export, Files, Watch};
 use super::state::episode::{Open, Request, Shown, Wish};
-use super::state::work::{Job, Outcome};
+use super::state::work::{Job, Outcome, UnderWay};
 use crate::figure::{Figure, Format, Motion};
 use crate::io::room;
 use crate::model::{Draw, Model, ModelConfig};
@@ -23,15 +23,14 @@ pub struct Worker {
     files: Arc<dyn Files>,
     work: Work,
     waiting: usize,
+    /// Those that wait or are being done, as far as they are not done by now.
+    under_way: Vec<Weak<UnderWay>>,
     choosing: bool,
 }
 
 enum Work {
     Thread {
-        /// Each with the number of recordings asked for until then.
-        jobs: Sender<(u64, Job)>,
-        /// The number of recordings asked for.
-        asked: Arc<AtomicU64>,
+        jobs: Sender<(Job, Arc<UnderWay>)>,
         outcomes: Receiver<Outcome>,
         outbox: Outbox,
     },
@@ -68,22 +67,17 @@ impl std::fmt::Debug for Worker {
 impl Worker {
     /// A worker with a thread of its own, which calls `wake` after each job.
     pub fn new(files: Arc<dyn Files>, wake: impl Fn() + Send + Sync + 'static) -> Self {
-        let (jobs, inbox) = channel::<(u64, Job)>();
+        let (jobs, inbox) = channel::<(Job, Arc<UnderWay>)>();
         let (sender, outcomes) = channel();
         let outbox = Outbox {
             outcomes: sender,
             wake: Arc::new(wake),
         };
-        let asked = Arc::new(AtomicU64::new(0));
-        let (own_files, own_outbox, newest) = (files.clone(), outbox.clone(), asked.clone());
+        let (own_files, own_outbox) = (files.clone(), outbox.clone());
         std::thread::spawn(move || {
-            for (number, job) in inbox {
-                let is_record = matches!(job, Job::Record(_));
-                let outcome = if is_record && number < newest.load(Ordering::Relaxed) {
-                    Outcome::Outdated
-                } else {
-                    perform(job, own_files.as_ref())
-                };
+            for (job, under_way) in inbox {
+                let outcome = perform(job, own_files.as_ref(), &under_way);
+                drop(under_way);
                 if own_outbox.put(outcome).is_none() {
                     return;
                 }
@@ -91,7 +85,6 @@ impl Worker {
         });
         let work = Work::Thread {
             jobs,
-            asked,
             outcomes,
             outbox,
         };
@@ -109,28 +102,49 @@ impl Worker {
             files,
             work,
             waiting: 0,
+            under_way: Vec::new(),
             choosing: false,
         }
     }
 
-    /// Hands over a job. A recording that waits is given up for a newer one.
+    /// Hands over a job. A recording that waits or is under way is given up for a newer one.
     pub fn start(&mut self, job: Job) {
         self.waiting += 1;
+        let under_way = Arc::new(UnderWay::new(&job));
+        if under_way.is_recording {
+            for other in self.under_way().filter(|other| other.is_recording) {
+                other.outdated.store(true, Ordering::Relaxed);
+            }
+        }
+        self.under_way.retain(|other| other.strong_count() > 0);
+        self.under_way.push(Arc::downgrade(&under_way));
         match &mut self.work {
             // An animation takes long: nothing else waits for it.
             Work::Thread { outbox, .. }
                 if matches!(job, Job::Figure(..) | Job::FigureOfTwo(..)) =>
             {
                 let (files, outbox) = (self.files.clone(), outbox.clone());
-                std::thread::spawn(move || outbox.put(perform(job, files.as_ref())));
+                std::thread::spawn(move || outbox.put(perform(job, files.as_ref(), &under_way)));
             }
-            Work::Thread { jobs, asked, .. } => {
-                let one_more = u64::from(matches!(job, Job::Record(_)));
-                let number = asked.fetch_add(one_more, Ordering::Relaxed) + one_more;
+            Work::Thread { jobs, .. } => {
                 // The thread lives as long as this sender and survives what its jobs do.
-                let _ = jobs.send((number, job));
+                let _ = jobs.send((job, under_way));
             }
-            Work::Here { outcomes } => outcomes.push(perform(job, self.files.as_ref())),
+            Work::Here { outcomes } => {
+                outcomes.push(perform(job, self.files.as_ref(), &under_way));
+            }
+        }
+    }
+
+    /// What is not done yet, the oldest first.
+    pub fn under_way(&self) -> impl Iterator<Item = Arc<UnderWay>> {
+        self.under_way.iter().filter_map(Weak::upgrade)
+    }
+
+    /// Gives up all that can be.
+    pub fn give_up(&self) {
+        for job in self.under_way().filter(|job| job.can_be_given_up) {
+            job.given_up.store(true, Ordering::Relaxed);
         }
     }
 
@@ -178,24 +192,43 @@ impl Worker {
     }
 }
 
-fn perform(job: Job, files: &dyn Files) -> Outcome {
+fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     let wish = match &job {
         Job::Record(request) => Some(request.wish.clone()),
         _ => None,
     };
-    catch_unwind(AssertUnwindSafe(|| attempt(job, files))).unwrap_or_else(|_| {
+    let work = || {
+        if under_way.is_wanted() {
+            attempt(job, files, under_way)
+        } else {
+            Outcome::Outdated
+        }
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let sentence =
             "That could not be done: an internal error. The session is unchanged.".to_owned();
-        match wish {
+        match wish.clone() {
             Some(wish) => Outcome::Refused(wish, sentence),
             None => Outcome::Failed(sentence),
         }
-    })
+    });
+    if matches!(outcome, Outcome::Saved(_)) {
+        // Too late: the file is there.
+        outcome
+    } else if under_way.outdated.load(Ordering::Relaxed) {
+        Outcome::Outdated
+    } else if under_way.given_up.load(Ordering::Relaxed) {
+        let words = &under_way.words;
+        Outcome::GivenUp(wish, format!("{words}: given up."))
+    } else {
+        outcome
+    }
 }
 
-fn attempt(job: Job, files: &dyn Files) -> Outcome {
+fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
+    let watch = |done, all| under_way.told(done, all);
     match job {
-        Job::Record(request) => match record(&request) {
+        Job::Record(request) => match record(&request, &watch) {
             Ok(shown) => Outcome::Recorded(Box::new(Open::new(shown, Some(request.wish)))),
             Err(sentence) => Outcome::Refused(request.wish, sentence),
         },
@@ -203,14 +236,14 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
             let open = |shown| Box::new(Open::new(shown, None));
             Outcome::Picture(
                 request.machine.name.clone(),
-                record(&request).ok().map(open),
+                record(&request, &watch).ok().map(open),
             )
         }
-        Job::Open(path) => match files.open(&path) {
+        Job::Open(path) => match files.open_watched(&path, &watch) {
             Ok(opened) => Outcome::opened(files.absolute(path), opened),
             Err(sentence) => Outcome::Failed(sentence),
         },
-        Job::OpenOther(path) => match attempt(Job::Open(path), files) {
+        Job::OpenOther(path) => match attempt(Job::Open(path), files, under_way) {
             failed @ Outcome::Failed(_) => failed,
             other => Outcome::Other(Box::new(other)),
         },
@@ -224,13 +257,15 @@ fn attempt(job: Job, files: &dyn Files) -> Outcome {
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Figure(path, format, shown, options) => {
             let figure = Figure::new(&shown.recording, *options);
-            let bytes = figure.to_bytes(format, scale(format), &Motion::new(GIF_DELAY));
-            save_figure(files, &path, &bytes)
+            let frames = figure.frames(false);
+            let draw = |motion: &Motion<'_>| figure.to_bytes(format, scale(format), motion);
+            save_figure(files, &path, in_motion(under_way, frames, draw))
         }
         Job::FigureOfTwo(path, format, picture) => {
             let figure = picture.figure();
-            let bytes = figure.to_bytes(format, scale(format), &Motion::new(GIF_DELAY));
-            save_figure(files, &path, &bytes)
+            let frames = figure.frames();
+            let draw = |motion: &Motion<'_>| figure.to_bytes(format, scale(format), motion);
+            save_figure(files, &path, in_motion(under_way, frames, draw))
         }
         Job::Save(path, shown) => {
             let export = Export {
@@ -252,15 +287,31 @@ fn scale(format: Format) -> f32 {
     if format == Format::Gif { 1.0 } else { 2.0 }
 }
 
-fn save_figure(files: &dyn Files, path: &Path, bytes: &[u8]) -> Outcome {
-    match files.save_figure(path, bytes) {
+/// A figure as a file, if it is still wanted when it is drawn.
+fn in_motion(
+    under_way: &UnderWay,
+    frames: usize,
+    draw: impl FnOnce(&Motion<'_>) -> Option<Vec<u8>>,
+) -> Option<Vec<u8>> {
+    let drawn = draw(&Motion {
+        progress: &|done| under_way.told(done, frames),
+        ..Motion::new(GIF_DELAY)
+    });
+    drawn.filter(|_| under_way.is_wanted())
+}
+
+fn save_figure(files: &dyn Files, path: &Path, bytes: Option<Vec<u8>>) -> Outcome {
+    let Some(bytes) = bytes else {
+        return Outcome::Outdated;
+    };
+    match files.save_figure(path, &bytes) {
         Ok(sentence) => Outcome::Saved(sentence),
         Err(sentence) => Outcome::Failed(sentence),
     }
 }
 
 /// The episode, or why it is not recorded.
-fn record(request: &Request) -> Result<Shown, String> {
+fn record(request: &Request, watch: Watch<'_>) -> Result<Shown, String> {
     let Request {
         machine,
         task,
@@ -283,8 +334,9 @@ fn record(request: &Request) -> Result<Shown, String> {
     }
     let other = (rows != own_rows).then(|| own.with_rows(config.rows()));
     let other = other.transpose().map_err(|error| error.to_string())?;
+    let recording = play(other.as_ref().unwrap_or(own), task, wish, watch);
     Ok(Shown {
-        recording: play(other.as_ref().unwrap_or(own), task, wish),
+        recording: recording.ok_or("The recording was given up.")?,
         config: Some(config),
         machine: Some(machine.clone()),
         file: None,
@@ -307,21 +359,29 @@ pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
     ))
 }
 
-/// The episode of the seed, or the one that was given or changed by hand.
-fn play(machine: &Model<f32>, task: &Task, wish: &Wish) -> Recording {
-    if wish.flipped.is_empty() && wish.given.is_none() {
-        return Recording::new(machine, task, wish.seed, 0);
-    }
-    // The noise is still that of the seed.
+/// The episode of the seed, or the one that was given or changed by hand, as far as `watch` allows.
+fn play(machine: &Model<f32>, task: &Task, wish: &Wish, watch: Watch<'_>) -> Option<Recording> {
+    // By hand or not, the noise is that of the seed.
     let drawn = Some(Draw::of(wish.seed, 0));
-    Recording {
-        origin: None,
-        ..Recording::of(machine, task, wish.episode(task), drawn)
-    }
+    let by_hand = !wish.flipped.is_empty() || wish.given.is_some();
+    let episode = if by_hand {
+        wish.episode(task)
+    } else {
+        task.episode(wish.seed, 0)
+    };
+    let steps = episode.steps();
+    let recording = Recording::watched(machine, task, episode, drawn, &|t| watch(t, steps))?;
+    let origin = recording.origin.filter(|_| !by_hand);
+    Some(Recording {
+        origin,
+        ..recording
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::{Receiver, Sender};
     use std::sync::{Mutex, PoisonError};
     use std::time::Duration;
@@ -432,12 +492,49 @@ mod tests {
     }
 
     #[test]
+    fn what_is_under_way_says_so_and_can_be_given_up() {
+        let (mut worker, open, _choose) = slow();
+        worker.start(Job::Open(PathBuf::from("folder/slow")));
+        worker.start(request(1));
+        let words: Vec<_> = worker.under_way().map(|job| job.words.clone()).collect();
+        assert_eq!(words, ["Reading slow", "Recording 5 steps × 8 rows"]);
+        worker.give_up();
+        open.send(()).unwrap();
+        let said = next(&mut worker, 2);
+        assert!(said[0].contains("Reading slow: given up."), "{said:?}");
+        assert!(
+            said[1].contains("Recording 5 steps × 8 rows: given up."),
+            "{said:?}"
+        );
+        assert_eq!(worker.under_way().count(), 0);
+    }
+
+    #[test]
+    fn a_recording_ends_at_the_step_at_which_it_is_given_up() {
+        let Job::Record(request) = request(1) else {
+            unreachable!("that is a recording")
+        };
+        let last = AtomicUsize::new(0);
+        let recorded = record(&request, &|done, all| {
+            assert_eq!(all, 5);
+            last.store(done, Ordering::Relaxed);
+            if done < 3 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        assert_eq!((recorded.is_err(), last.into_inner()), (true, 3));
+    }
+
+    #[test]
     fn a_figure_keeps_nothing_waiting_and_waits_for_nothing() {
         let (mut worker, open, _choose) = slow();
         let Job::Record(request) = request(1) else {
             unreachable!("that is a recording")
         };
-        let shown = Arc::new(record(&request).unwrap());
+        let shown = record(&request, &|_, _| ControlFlow::Continue(()));
+        let shown = Arc::new(shown.unwrap());
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
         worker.start(Job::Figure(

@@ -2,12 +2,37 @@
 //! graphics card gets, filled one after the other, so that every machine sees the same screen.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use egui::epaint::textures::TextureFilter;
 use egui::epaint::{ImageData, ImageDelta, Mesh, Primitive, Vertex};
 use egui::{Color32, ColorImage, Pos2, Rect, TextureId, TexturesDelta};
 use egui_kittest::TestRenderer;
 use image::{Rgba, RgbaImage};
+
+/// A renderer that draws what a window has drawn once more, with something changed.
+#[derive(Clone, Default)]
+pub struct Shared(Arc<Mutex<Raster>>);
+
+impl Shared {
+    pub fn draw(&self, ctx: &egui::Context, output: &egui::FullOutput) -> RgbaImage {
+        self.0.lock().unwrap().render(ctx, output).unwrap()
+    }
+}
+
+impl TestRenderer for Shared {
+    fn handle_delta(&mut self, delta: &mut TexturesDelta) {
+        self.0.lock().unwrap().handle_delta(delta);
+    }
+
+    fn render(
+        &mut self,
+        ctx: &egui::Context,
+        output: &egui::FullOutput,
+    ) -> Result<RgbaImage, String> {
+        self.0.lock().unwrap().render(ctx, output)
+    }
+}
 
 /// A renderer on the processor.
 #[derive(Default)]

@@ -7,8 +7,8 @@ use image::imageops::crop_imm;
 use image::{Rgba, RgbaImage};
 use tapescope::viewer::Target;
 
-use super::raster::Raster;
-use super::whole::{shapes, texts};
+use super::raster::Shared;
+use super::whole::{parts, texts};
 use super::*;
 
 /// The colours of a pixel may be this far apart, of 255: another processor rounds other last bits.
@@ -241,6 +241,10 @@ fn tour_to(screen: &mut Screen, stop: usize) {
 }
 
 fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
+    screen_with(scene, size, theme, &Shared::default())
+}
+
+fn screen_with(scene: &Scene, size: Vec2, theme: Theme, raster: &Shared) -> Screen {
     let (name, machine, prepare) = scene;
     let mut options = Options::shipped(None).with_first(machine);
     options.files = Arc::<Shelf>::default();
@@ -250,7 +254,7 @@ fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
         .with_size(size + Vec2::splat(2.0 * MARGIN))
         .with_theme(theme)
         .with_step_dt(0.05)
-        .renderer(Raster::default())
+        .renderer(Shared::clone(raster))
         .with_context_setup(tapescope::viewer::dress)
         .build_ui_state(|ui, app: &mut App| app.frame_ui(ui), App::headless(options));
     screen.run_steps(3);
@@ -261,8 +265,12 @@ fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
 
 /// The picture of a scene, without what the harness leaves free around the window.
 fn picture(screen: &mut Screen, size: Vec2) -> RgbaImage {
-    let (image, margin) = (screen.render().unwrap(), MARGIN as u32);
-    crop_imm(&image, margin, margin, size.x as u32, size.y as u32).to_image()
+    without_margin(&screen.render().unwrap(), size)
+}
+
+fn without_margin(image: &RgbaImage, size: Vec2) -> RgbaImage {
+    let margin = MARGIN as u32;
+    crop_imm(image, margin, margin, size.x as u32, size.y as u32).to_image()
 }
 
 fn file_name(scene: &Scene, size: Vec2, theme: Theme) -> String {
@@ -357,8 +365,39 @@ fn every_state_looks_as_it_did() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// So many shapes are changed, one after the other.
+const CHANGED: usize = 6;
+
+/// How many pixels that are no numbers differ when a shape goes through `change`, for the first shapes that are
+/// found by `which`.
+fn changed_by(
+    scene: &Scene,
+    which: impl Fn(&Shape) -> bool,
+    change: impl Fn(&mut Shape),
+) -> Vec<usize> {
+    let raster = Shared::default();
+    let mut whole = screen_with(scene, SMALL, Theme::Dark, &raster);
+    let before = picture(&mut whole, SMALL);
+    let numbers = numbers(&whole);
+    let shapes = &whole.output().shapes;
+    let found = (0..shapes.len()).flat_map(|index| {
+        let parts = parts(&shapes[index].shape);
+        let found = parts.iter().enumerate().filter(|(_, part)| which(part));
+        found.map(|(part, _)| (index, part)).collect::<Vec<_>>()
+    });
+    let others = found.take(CHANGED).map(|(index, part)| {
+        let mut output = whole.output().clone();
+        let mut parts: Vec<Shape> = parts(&shapes[index].shape).into_iter().cloned().collect();
+        change(&mut parts[part]);
+        output.shapes[index].shape = Shape::Vec(parts);
+        let after = without_margin(&raster.draw(&whole.ctx, &output), SMALL);
+        differing(&before, &after, &numbers)[1].len()
+    });
+    others.collect()
+}
+
 #[test]
-fn a_lost_panel_or_head_mark_is_noticed() {
+fn a_lost_panel_is_noticed() {
     let scene = &SCENES[0];
     let mut whole = screen(scene, SMALL, Theme::Dark);
     let before = picture(&mut whole, SMALL);
@@ -374,28 +413,57 @@ fn a_lost_panel_or_head_mark_is_noticed() {
         let count = others(&picture(&mut screen, SMALL));
         assert!(count > 4000, "{lost:?}: {count} pixels");
     }
-    // Each sign of a head beside the memory, as if it had not been drawn.
-    let memory = whole
+}
+
+#[test]
+fn a_lost_head_mark_is_noticed() {
+    let scene = &SCENES[0];
+    let memory = screen(scene, SMALL, Theme::Dark);
+    let memory = memory
         .get_by_label("memory: rows down, columns across")
         .rect();
     let beside = Rect::from_x_y_ranges(memory.right()..=memory.right() + 40.0, memory.y_range());
-    let signs: Vec<Rect> = shapes(&whole)
-        .filter(|(shape, _)| matches!(shape, Shape::Path(_)))
-        .map(|(shape, _)| shape.visual_bounding_rect())
-        .filter(|rect| beside.expand(6.0).contains_rect(*rect) && rect.height() > 3.0)
-        .collect();
-    assert_eq!(signs.len(), 2, "a head that reads and one that writes");
-    for sign in signs {
-        let mut after = before.clone();
-        let place = sign.translate(Vec2::splat(-MARGIN)).expand(1.0);
-        let ground = *before.get_pixel(place.left() as u32, place.top() as u32);
-        for y in place.top() as u32..=place.bottom() as u32 {
-            for x in place.left() as u32..=place.right() as u32 {
-                after.put_pixel(x, y, ground);
-            }
-        }
-        assert!(others(&after) > 10, "the sign at {sign:?} could be lost");
-    }
+    let is_mark = |shape: &Shape| {
+        let rect = shape.visual_bounding_rect();
+        matches!(shape, Shape::Path(_))
+            && beside.expand(6.0).contains_rect(rect)
+            && rect.height() > 3.0
+    };
+    let lost = changed_by(scene, is_mark, |shape| *shape = Shape::Noop);
+    assert_eq!(lost.len(), 2, "a head that reads and one that writes");
+    assert!(lost.iter().all(|&pixels| pixels > 10), "{lost:?}");
+}
+
+#[test]
+fn a_lost_outline_of_a_wrong_bit_is_noticed() {
+    let scene = SCENES
+        .iter()
+        .find(|scene| scene.0 == "not trained")
+        .unwrap();
+    let output = screen(scene, SMALL, Theme::Dark);
+    let output = output.get_by_label_contains("output: ").rect().expand(3.0);
+    let is_outline = |shape: &Shape| {
+        let Shape::Rect(rect) = shape else {
+            return false;
+        };
+        let stroked = rect.stroke.width > 0.0 && rect.fill.a() == 0;
+        stroked && output.contains_rect(rect.rect) && rect.rect.width() < output.width() / 4.0
+    };
+    let lost = changed_by(scene, is_outline, |shape| *shape = Shape::Noop);
+    assert_eq!(lost.len(), CHANGED);
+    assert!(lost.iter().all(|&pixels| pixels > 4), "{lost:?}");
+}
+
+#[test]
+fn a_label_that_has_moved_is_noticed() {
+    let words = ["input", "output", "memory", "loss"];
+    let is_label =
+        |shape: &Shape| matches!(shape, Shape::Text(text) if words.contains(&text.galley.text()));
+    let moved = changed_by(&SCENES[0], is_label, |shape| {
+        shape.translate(Vec2::new(1.0, 0.0));
+    });
+    assert!(moved.len() >= words.len(), "{moved:?}");
+    assert!(moved.iter().all(|&pixels| pixels > 4), "{moved:?}");
 }
 
 /// For the eyes of whoever changes the window: `cargo test --release --test viewer -- --ignored` draws every

@@ -6,14 +6,16 @@ use egui::{Rect, Shape};
 
 use super::*;
 
+/// What a shape is made of.
+pub fn parts(shape: &Shape) -> Vec<&Shape> {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().flat_map(parts).collect(),
+        shape => vec![shape],
+    }
+}
+
 /// Everything that was drawn, with the part of the window it may be seen in.
 pub fn shapes<'a>(harness: &'a Harness<'_, App>) -> impl Iterator<Item = (&'a Shape, Rect)> {
-    fn parts(shape: &Shape) -> Vec<&Shape> {
-        match shape {
-            Shape::Vec(shapes) => shapes.iter().flat_map(parts).collect(),
-            shape => vec![shape],
-        }
-    }
     let drawn = harness.output().shapes.iter();
     drawn.flat_map(|drawn: &ClippedShape| {
         let (clip, shape) = (drawn.clip_rect, &drawn.shape);

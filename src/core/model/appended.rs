@@ -4,8 +4,9 @@
 //! In step t: w_i = q_t·M(i) + u_i with u drawn, r_t = Σ w_i·M(i), which the output sees; then row t is a_t. q and a are linear in x.
 
 use std::any::Any;
+use std::ops::ControlFlow;
 
-use super::machine::{Kind, Machine, Workspace, both};
+use super::machine::{Kind, Machine, Watch, Workspace, both};
 use super::params::{LinearSpec, Params, Shape};
 use super::recompute::{Conventions, Rule, Size};
 use super::trace::{ArraySpec, HeadTrace, Place, Trace};
@@ -76,12 +77,18 @@ impl Kind for AppendedConfig {
 type Scratch<R> = (readout::Seen<R>, [Series<R>; 2]);
 
 impl<R: Real> Machine<R> for AppendedConfig {
-    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>]) {
+    fn run(
+        &self,
+        params: &Params<R>,
+        traces: &mut [Trace<R>],
+        watch: Watch<'_>,
+    ) -> ControlFlow<()> {
         for trace in traces {
             params.linears[0].forward_series(&trace.input, &mut trace.heads[0].key);
             params.linears[1].forward_series(&trace.input, &mut trace.heads[1].add);
             trace.memory_columns.row_mut(0).fill(R::ZERO);
             for t in 0..trace.steps() {
+                watch(t)?;
                 let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
                 let (before, after) = trace.memory_columns.two_rows(now, next);
                 score(&mut trace.heads[0], t, before);
@@ -91,6 +98,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
             let (read, logit) = (&trace.heads[0].read, &mut trace.logit);
             readout::forward(&params.linears[2], read, logit, &mut trace.output);
         }
+        ControlFlow::Continue(())
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 
 use ndarray::Array2;
 use rand::SeedableRng;
@@ -166,10 +167,14 @@ impl<K: Kind + 'static> AsKind for K {
     }
 }
 
+/// Asked before every step whether an episode goes on.
+pub type Watch<'a> = &'a dyn Fn(usize) -> ControlFlow<()>;
+
 /// How episodes go through a kind of machine, and back.
 pub trait Machine<R: Real>: Kind {
-    /// Runs up to [`TOGETHER`] episodes, longest first, that stand in their traces.
-    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>]);
+    /// Runs up to [`TOGETHER`] episodes, longest first, that stand in their traces, as far as `watch` allows.
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], watch: Watch<'_>)
+    -> ControlFlow<()>;
 
     /// What [`Machine::backward`] needs for one episode, allocated once and reused.
     fn scratch(&self) -> Box<dyn Any + Send>;
@@ -401,11 +406,22 @@ impl<R: Real> Model<R> {
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
     ) {
+        let _ = self.run_watched(input, noise, trace, &|_| ControlFlow::Continue(()));
+    }
+
+    /// [`Model::run`], as far as `watch` allows; what comes after that in `trace` means nothing.
+    pub fn run_watched<'a>(
+        &self,
+        input: &Array2<f32>,
+        noise: impl Into<Noise<'a, R>>,
+        trace: &mut Trace<R>,
+        watch: Watch<'_>,
+    ) -> ControlFlow<()> {
         trace.memory_every = 1;
         trace.resize(input.nrows());
         self.load(input, noise.into(), trace);
         let traces = std::slice::from_mut(trace);
-        self.config.machine().run(&self.params, traces);
+        self.config.machine().run(&self.params, traces, watch)
     }
 
     /// Runs episodes of which the answers or the gradients are wanted: like [`Model::run`] for each, but step by
@@ -426,7 +442,7 @@ impl<R: Real> Model<R> {
         }
         let machine = self.config.machine();
         for traces in traces.chunks_mut(TOGETHER) {
-            machine.run(&self.params, traces);
+            let _ = machine.run(&self.params, traces, &|_| ControlFlow::Continue(()));
         }
     }
 

@@ -23,7 +23,8 @@ mod window;
 
 pub use config::NtmConfig;
 pub use machine::{
-    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Upstream, Workspace, head_name,
+    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Upstream, Watch, Workspace,
+    head_name,
 };
 pub use noise::{Draw, Noise};
 pub use overrun::{Overrun, peak};

@@ -5,12 +5,13 @@
 //! address and see M_t.
 
 use std::any::Any;
+use std::ops::ControlFlow;
 
 use super::addressing::{address, address_backward};
 use super::config::{HeadColumns, InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::head::{HeadGradient, activate, activate_backward};
-use super::machine::{Machine, TOGETHER, Upstream, Workspace, both, together};
+use super::machine::{Machine, TOGETHER, Upstream, Watch, Workspace, both, together};
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
@@ -54,8 +55,13 @@ struct Scratch<R> {
 }
 
 impl<R: Real> Machine<R> for NtmConfig {
-    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>]) {
-        self.with(params).run(traces);
+    fn run(
+        &self,
+        params: &Params<R>,
+        traces: &mut [Trace<R>],
+        watch: Watch<'_>,
+    ) -> ControlFlow<()> {
+        self.with(params).run(traces, watch)
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {
@@ -145,13 +151,14 @@ impl<R: Real> Ntm<'_, R> {
         &self.params.tensors[tensor]
     }
 
-    fn run(&self, traces: &mut [Trace<R>]) {
+    fn run(&self, traces: &mut [Trace<R>], watch: Watch<'_>) -> ControlFlow<()> {
         let stack = self.stack();
         for trace in &mut *traces {
             self.reset(trace);
             stack.see_inputs(trace);
         }
         for t in 0..traces.first().map_or(0, Trace::steps) {
+            watch(t)?;
             let running = traces.partition_point(|trace| trace.steps() > t);
             together!(running, traces, |traces| self.step(&stack, t, traces));
         }
@@ -159,6 +166,7 @@ impl<R: Real> Ntm<'_, R> {
             let (logit, output) = (&mut trace.logit, &mut trace.output);
             readout::forward(self.output(), &trace.features, logit, output);
         }
+        ControlFlow::Continue(())
     }
 
     /// The state before the first step: nothing persists from one episode to the next.

@@ -1,7 +1,7 @@
 //! One episode with everything known about it: what was asked, what the machine did, how well it answered.
 
 use super::loss::{Score, is_wrong, score};
-use crate::model::{Conventions, Draw, Model, Noise, Trace};
+use crate::model::{Conventions, Draw, Model, Noise, Trace, Watch};
 use crate::task::{Episode, Task};
 
 /// Stands in a recording for a value that nobody recorded: a NaN with bits of its own. What is computed from it
@@ -96,6 +96,21 @@ impl Recording {
         Self::with_noise(machine, task, episode, origin, noise)
     }
 
+    /// [`Recording::of`], unless `watch` ends it.
+    pub fn watched(
+        machine: &Model<f32>,
+        task: &Task,
+        episode: Episode,
+        origin: Option<Draw>,
+        watch: Watch<'_>,
+    ) -> Option<Self> {
+        let mut trace = Trace::new(&machine.config);
+        let noise = origin.unwrap_or_default();
+        let went = machine.run_watched(&episode.input, noise, &mut trace, watch);
+        went.is_continue()
+            .then(|| Self::with_trace(task, episode, origin, trace))
+    }
+
     fn with_noise(
         machine: &Model<f32>,
         task: &Task,
@@ -105,6 +120,10 @@ impl Recording {
     ) -> Self {
         let mut trace = Trace::new(&machine.config);
         machine.run(&episode.input, noise, &mut trace);
+        Self::with_trace(task, episode, origin, trace)
+    }
+
+    fn with_trace(task: &Task, episode: Episode, origin: Option<Draw>, trace: Trace<f32>) -> Self {
         let mut loss = vec![0.0; episode.steps()];
         let score = score(&episode, &trace, &mut loss);
         Self {

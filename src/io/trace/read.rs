@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use ndarray::Array2;
@@ -11,7 +12,7 @@ use serde::de::IgnoredAny;
 use super::follows::{complete, memory_rule};
 use super::form::{AskedForm, MachineForm, TimeForm, title};
 use super::npz::{META, Members};
-use super::source::{ArraySource, Inline};
+use super::source::{ArraySource, Inline, Watch};
 use super::table::{self, Described};
 use super::unpack::unpacked;
 use super::{FORMAT, Imported, KEYFRAME};
@@ -30,7 +31,15 @@ const LIMIT: u64 = 2 << 30;
 /// # Errors
 /// The file, the array or key, what was found and what was expected.
 pub fn read(path: &Path) -> Result<Imported, Error> {
-    from_bytes(file::read(path, LIMIT, begins)?, &file::label(path))
+    read_watched(path, &|_, _| ControlFlow::Continue(()))
+}
+
+/// [`read`], as far as `watch` allows.
+///
+/// # Errors
+/// As for [`read`]; and that it was given up.
+pub fn read_watched(path: &Path, watch: Watch<'_>) -> Result<Imported, Error> {
+    bytes_watched(file::read(path, LIMIT, begins)?, &file::label(path), watch)
 }
 
 /// Refuses what can be neither JSON nor packed.
@@ -48,13 +57,17 @@ fn begins(bytes: &[u8]) -> Result<(), String> {
 /// # Errors
 /// As for [`read`].
 pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
+    bytes_watched(bytes, label, &|_, _| ControlFlow::Continue(()))
+}
+
+fn bytes_watched(bytes: Vec<u8>, label: &str, watch: Watch<'_>) -> Result<Imported, Error> {
     let fail = |problem: String| Error::content(label, "", problem);
     if bytes.starts_with(b"PK") {
         let mut members = Members::new(&bytes, LIMIT).map_err(fail)?;
         let meta = members
             .meta()
             .map_err(|problem| Error::content(label, META, problem))?;
-        return with_arrays(&meta, label, Some(members));
+        return with_arrays(&meta, label, Some(members), watch);
     }
     let bytes = if bytes.starts_with(b"\x1f\x8b") {
         unpacked(&bytes, LIMIT, label)?
@@ -62,10 +75,8 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
         bytes
     };
     let text = String::from_utf8(bytes);
-    from_json(
-        &text.map_err(|error| fail(format!("is not text: {error}")))?,
-        label,
-    )
+    let text = text.map_err(|error| fail(format!("is not text: {error}")))?;
+    with_arrays(&text, label, None, watch)
 }
 
 /// [`read`] from memory; `label` stands for the file in messages.
@@ -73,11 +84,16 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_json(source: &str, label: &str) -> Result<Imported, Error> {
-    with_arrays(source, label, None)
+    with_arrays(source, label, None, &|_, _| ControlFlow::Continue(()))
 }
 
 /// A trace whose arrays are in the JSON, or in the members of an npz.
-fn with_arrays(source: &str, label: &str, members: Option<Members>) -> Result<Imported, Error> {
+fn with_arrays(
+    source: &str,
+    label: &str,
+    members: Option<Members>,
+    watch: Watch<'_>,
+) -> Result<Imported, Error> {
     check_format(source, label)?;
     let mut json = serde_json::Deserializer::from_str(source);
     let mut form: TraceForm = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -88,7 +104,7 @@ fn with_arrays(source: &str, label: &str, members: Option<Members>) -> Result<Im
     json.end()
         .map_err(|error| Error::content(label, "", error.to_string()))?;
     let mut inline = std::mem::take(&mut form.arrays);
-    inline.text = source;
+    (inline.text, inline.watch) = (source, Some(watch));
     match members {
         Some(mut members) => build(form, label, &mut members),
         None => build(form, label, &mut inline),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::ControlFlow;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -54,7 +55,15 @@ pub(super) struct Inline<'a> {
     arrays: BTreeMap<String, &'a RawValue>,
     /// The whole file.
     pub(super) text: &'a str,
+    /// Who is told how far the numbers are read.
+    pub(super) watch: Option<Watch<'a>>,
 }
+
+/// Told how much of a file is read by now, of how much, in bytes; may give the rest up.
+pub type Watch<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
+
+/// So many numbers are read before somebody is told.
+const TOLD_EVERY: usize = 1 << 14;
 
 impl<'de: 'a, 'a> Deserialize<'de> for Inline<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -118,9 +127,19 @@ impl ArraySource for Inline<'_> {
         let mut kept = Vec::new();
         kept.try_reserve_exact(room)
             .map_err(|error| error.to_string())?;
-        let (values, count) = Numbers { kept, expected }
-            .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
-            .map_err(|error| self.misread(".data".to_owned(), data, &error))?;
+        let told = |text: &str| {
+            let read = (text.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+            self.watch.map_or(ControlFlow::Continue(()), |watch| {
+                watch(read, self.text.len())
+            })
+        };
+        let (values, count) = Numbers {
+            kept,
+            expected,
+            told: &told,
+        }
+        .deserialize(&mut serde_json::Deserializer::from_str(data.get()))
+        .map_err(|error| self.misread(".data".to_owned(), data, &error))?;
         if length == Some(count) {
             return Ok(values);
         }
@@ -152,19 +171,21 @@ impl Inline<'_> {
 
 /// Numbers, parsed as f32 from their text: a detour through f64 could round twice. As many as expected are
 /// kept, the others counted.
-struct Numbers {
+struct Numbers<'a> {
     kept: Vec<f32>,
     expected: usize,
+    /// Told at which of them it is.
+    told: &'a dyn Fn(&str) -> ControlFlow<()>,
 }
 
-impl<'de> DeserializeSeed<'de> for Numbers {
+impl<'de> DeserializeSeed<'de> for Numbers<'_> {
     type Value = (Vec<f32>, usize);
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         from.deserialize_seq(self)
     }
 }
 
-impl<'de> Visitor<'de> for Numbers {
+impl<'de> Visitor<'de> for Numbers<'_> {
     type Value = (Vec<f32>, usize);
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a flat list of numbers")
@@ -173,6 +194,9 @@ impl<'de> Visitor<'de> for Numbers {
         while self.kept.len() < self.expected
             && let Some(text) = seq.next_element::<&RawValue>()?
         {
+            if self.kept.len().is_multiple_of(TOLD_EVERY) && (self.told)(text.get()).is_break() {
+                return Err(serde::de::Error::custom("was given up"));
+            }
             self.kept
                 .push(value(text.get()).map_err(serde::de::Error::custom)?);
         }

@@ -13,7 +13,14 @@ fn zoom(look: Look, ctx: &Context) -> f32 {
     let wanted = f32::from(look.scale) / 100.0;
     let window = ctx.content_rect().size() * ctx.zoom_factor();
     let room = (window / SMALLEST).min_elem().max(1.0);
-    wanted.min((room * 100.0).floor() / 100.0)
+    // What is divided and multiplied again is a little less than it was.
+    wanted.min((room * 100.0 + 0.1).floor() / 100.0)
+}
+
+/// The size that the window has room for, in percent, where more was asked for.
+pub fn limit(look: Look, ctx: &Context) -> Option<f32> {
+    let size = 100.0 * zoom(look, ctx);
+    (size + 1.5 < f32::from(look.scale)).then_some(size)
 }
 
 /// Puts it on; `before` is what was on.

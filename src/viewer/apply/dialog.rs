@@ -59,6 +59,7 @@ impl State {
         let recording = &self.session.open.as_ref()?.shown.recording;
         match story::step_meant(recording, self.player.step(), &text) {
             Some(step) => {
+                self.player.pause();
                 self.act(Command::Play(Play::Seek(step)));
                 None
             }

@@ -18,6 +18,7 @@ impl State {
     pub(super) fn file(&mut self, file: File) {
         match file {
             File::Open(path) => self.effects.push(Effect::Start(Job::Open(path))),
+            File::GiveUp => self.effects.push(Effect::GiveUp),
             File::Save(path) => self.save(path),
             File::Browse(aim) => self.browse(aim),
             File::Chosen(aim, path) => self.chosen(aim, path),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::files::file_name;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
-use crate::viewer::state::episode::Open;
+use crate::viewer::state::episode::{Open, Wish};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::Outcome;
 use crate::viewer::story;
@@ -20,11 +20,12 @@ impl State {
                 }
             }
             Outcome::Refused(wish, sentence) => {
-                if wish == self.session.wish {
-                    (self.pending.asked, self.pending.coming) = (false, None);
-                }
-                self.session.refuse(&wish);
+                self.refuse(&wish);
                 self.toasts.add(Kind::Problem, sentence);
+            }
+            Outcome::GivenUp(wish, sentence) => {
+                wish.iter().for_each(|wish| self.refuse(wish));
+                self.toasts.add(Kind::Notice, sentence);
             }
             Outcome::Weights(path, machine) => self.add(path, *machine),
             Outcome::Trace(path, open) => self.show_file(path, *open),
@@ -42,6 +43,14 @@ impl State {
         }
     }
 
+    /// The episode that was asked for does not come.
+    fn refuse(&mut self, wish: &Wish) {
+        if *wish == self.session.wish {
+            (self.pending.asked, self.pending.coming) = (false, None);
+        }
+        self.session.refuse(wish);
+    }
+
     /// A machine from a file.
     fn add(&mut self, path: PathBuf, machine: Machine) {
         self.welcome.pictures.remove(&machine.name);
@@ -53,6 +62,11 @@ impl State {
 
     /// An episode from a file.
     fn show_file(&mut self, path: PathBuf, open: Open) {
+        let trace = &open.shown.recording.trace;
+        if let Err(sentence) = self.pending.begin.check(trace.steps(), trace) {
+            self.toasts.add(Kind::Problem, sentence);
+            (self.pending.begin.step, self.pending.begin.head) = (None, None);
+        }
         let broken = open.non_finite;
         self.show(open);
         self.say_open(&path, "a trace", broken);

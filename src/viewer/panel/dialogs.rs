@@ -95,7 +95,7 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
     match aim {
         Aim::Open => (
             "Open",
-            "A trace (.ntmtrace.json) or weights (.safetensors). Dropping a file on the window does the same.",
+            "A trace (.json, .json.gz or .npz), weights (.safetensors) or the folder of a run. Dropping it on the window does the same.",
             "Open file",
         ),
         Aim::Compare => (
@@ -105,7 +105,7 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
         ),
         Aim::Save => (
             "Save trace",
-            "The episode on screen with every stage of every step, as JSON (.ntmtrace.json). An existing file is replaced.",
+            "The episode on screen with every stage of every step, as .json, .json.gz or .npz. An existing file is replaced.",
             "Save file",
         ),
         Aim::Figure => (

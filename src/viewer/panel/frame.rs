@@ -5,13 +5,14 @@ use egui::{CentralPanel, Context, Frame, Panel, Rect, RichText, Ui, pos2, vec2};
 use super::compare::compare_ui;
 use super::guide::{invitation_ui, tour_ui};
 use super::paper::paper_ui;
-use super::top::{Bar, top_ui};
+use super::top::{Bar, top_ui, under_way_ui};
 use super::welcome::{Start, welcome_ui};
 use super::{Columns, STATUS, TOP, View, bottom, centre, left, right, transport_height};
 use crate::viewer::command::Command;
 use crate::viewer::files::Machine;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::settings::Panels;
+use crate::viewer::state::work::UnderWay;
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::story::{self, two};
 use crate::viewer::theme::{self, Palette, Scale};
@@ -82,7 +83,7 @@ fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
 pub fn panels_ui(
     ui: &mut Ui,
     state: &State,
-    busy: bool,
+    under_way: Option<&UnderWay>,
     drawn: &mut Drawn,
     commands: &mut Vec<Command>,
 ) {
@@ -97,7 +98,7 @@ pub fn panels_ui(
     let bar = Bar {
         numbers: numbers || drawer,
         start: state.welcome.shown,
-        busy,
+        under_way,
     };
     let frames = Frames::of(palette);
     let names = state
@@ -111,13 +112,19 @@ pub fn panels_ui(
         .resizable(false)
         .frame(frames.slim)
         .show(ui, |ui| {
-            top_ui(ui, &state.session, bar, names.as_ref(), commands);
+            top_ui(ui, &state.session, &bar, names.as_ref(), commands);
         });
     let (Some(open), Some((whole, rows)), false) =
         (&state.session.open, state.rows(), state.welcome.shown)
     else {
         drawn.readout = None;
-        return start_ui(ui, state, palette, &mut drawn.textures, commands);
+        return start_ui(
+            ui,
+            state,
+            (palette, under_way),
+            &mut drawn.textures,
+            commands,
+        );
     };
     let sight = &state.sight;
     let (mut row, mut unit, mut readout) = (None, None, None);
@@ -183,7 +190,7 @@ impl Frames {
 fn start_ui(
     ui: &mut Ui,
     state: &State,
-    palette: &'static Palette,
+    (palette, under_way): (&'static Palette, Option<&UnderWay>),
     textures: &mut Textures,
     commands: &mut Vec<Command>,
 ) {
@@ -199,9 +206,13 @@ fn start_ui(
             };
             return welcome_ui(ui, &state.session, &start, textures, commands);
         }
-        ui.centered_and_justified(|ui| {
-            let text = RichText::new("Recording an episode …").size(14.0);
+        let Some(job) = under_way else { return };
+        ui.vertical_centered(|ui| {
+            ui.add_space(0.4 * ui.available_height());
+            let text = RichText::new(format!("{} …", job.words)).size(14.0);
             ui.label(text.color(palette.subdued));
+            ui.add_space(8.0);
+            under_way_ui(ui, job, 240.0, commands);
         });
     });
 }
@@ -264,7 +275,7 @@ fn episode_panels_ui(
             .resizable(false)
             .frame(frames.padded)
             .show(ui, |ui| {
-                egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+                numbers_ui(ui, view);
             });
     }
     let palette = view.palette;
@@ -292,7 +303,7 @@ fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
                 let inside = size - egui::Vec2::splat(2.0 * theme::PADDING + 2.0);
                 ui.set_min_size(inside);
                 ui.set_max_size(inside);
-                egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+                numbers_ui(ui, view);
             });
         });
 }
@@ -331,4 +342,10 @@ pub fn drop_hint(ctx: &Context, dark: bool) {
         theme::heading(16.0),
         palette.strong,
     );
+}
+
+/// The numbers, and beside them a bar where there are more than fit: it hides no last digit.
+fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
+    ui.spacing_mut().scroll.floating_allocated_width = theme::SCROLL_BAR;
+    egui::ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
 }

@@ -1,5 +1,6 @@
 //! The left panel: which episode, and which head.
 
+use std::cell::Cell;
 use std::ops::RangeInclusive;
 
 use egui::{DragValue, Rangef, Rect, Sense, Ui, pos2, vec2};
@@ -208,11 +209,19 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
         }
         next.on_hover_text("Next seed  (Shift+R)");
         let mut changed = seed;
+        // What is slid goes through f64; what is shown and typed does not, and keeps every digit.
+        let typed = Cell::new(None);
         let number = DragValue::new(&mut changed)
+            .custom_formatter(|_, _| seed.to_string())
+            .custom_parser(|text| {
+                typed.set(text.trim().parse::<u64>().ok());
+                typed.get().map(|seed| seed as f64)
+            })
             .speed(0.1)
             .update_while_editing(false)
             .min_size(vec2(72.0, theme::ROW));
         let response = field(ui, true, number).accessible_name("Seed");
+        let changed = typed.get().unwrap_or(changed);
         if response.changed() && changed != seed {
             commands.push(Command::Episode(Episode::Seed(changed)));
         }

@@ -296,6 +296,9 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let entropy = story::entropy(weighting);
     number(ui, "H", "entropy, bits", &numbers::fixed(entropy));
     ui.add_space(4.0);
-    let words = RichText::new("0 bits: all weight on one row").size(11.5);
+    let rows = weighting.len();
+    let most = (100.0 * (rows as f32).log2()).round() / 100.0;
+    let words = format!("0: one row alone · {most}: all {rows} rows alike");
+    let words = RichText::new(words).size(11.5);
     ui.label(words.color(view.palette.subdued));
 }

@@ -2,31 +2,32 @@
 
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
-use crate::viewer::command::{Ask, Command, Compare, Episode, Window};
+use crate::viewer::command::{Ask, Command, Compare, Episode, File, Window};
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::session::Session;
+use crate::viewer::state::work::UnderWay;
 use crate::viewer::story::two::Names;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::icon_button;
+use crate::viewer::widget::button::{icon_button, text_button};
 use crate::viewer::widget::icon::Icon;
 
 /// What the top bar shows besides the session.
 #[derive(Clone, Copy, Debug)]
-pub struct Bar {
+pub struct Bar<'a> {
     /// True while the panel of numbers is open.
     pub numbers: bool,
     /// True while the start page is on screen.
     pub start: bool,
-    /// True while an episode is recorded or a file is read.
-    pub busy: bool,
+    /// What is recorded, read, drawn or written.
+    pub under_way: Option<&'a UnderWay>,
 }
 
 /// The top bar.
 pub fn top_ui(
     ui: &mut Ui,
     session: &Session,
-    bar: Bar,
+    bar: &Bar<'_>,
     two: Option<&Names>,
     commands: &mut Vec<Command>,
 ) {
@@ -41,8 +42,14 @@ pub fn top_ui(
         );
         ui.add_space(8.0);
         machine_ui(ui, session, commands);
-        if bar.busy {
-            ui.label(RichText::new("working …").color(palette.subdued));
+        if let (Some(job), true) = (bar.under_way, session.open.is_some()) {
+            let text = RichText::new(format!("{} …", job.words)).color(palette.subdued);
+            let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
+            ui.scope(|ui| {
+                ui.set_max_width(room);
+                ui.add(egui::Label::new(text).truncate());
+            });
+            under_way_ui(ui, job, SHARE / 2.0, commands);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
@@ -69,6 +76,24 @@ pub fn top_ui(
     });
 }
 
+/// Room for the buttons at the right.
+const BUTTONS: f32 = 180.0;
+/// Room for how far a job is, and the button that gives it up.
+const SHARE: f32 = 160.0;
+
+/// How far a job is, and a button that gives it up.
+pub fn under_way_ui(ui: &mut Ui, job: &UnderWay, width: f32, commands: &mut Vec<Command>) {
+    if let Some(share) = job.share() {
+        let palette = Palette::of(ui);
+        let bar = egui::ProgressBar::new(share).desired_width(width);
+        ui.add(bar.desired_height(6.0).fill(palette.accent))
+            .accessible_name(format!("{}: {:.0} %", job.words, 100.0 * share));
+    }
+    if job.can_be_given_up {
+        text_button(ui, "Give up", &Command::File(File::GiveUp), commands);
+    }
+}
+
 fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let recorded = session.open.as_ref().is_some_and(Open::is_of_a_file);
     let current = match session.machine() {
@@ -80,6 +105,7 @@ fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     ComboBox::new("machine", "")
         .selected_text(current)
         .width(width)
+        .height(ui.ctx().content_rect().height() - 2.0 * theme::ROW - 24.0)
         .truncate()
         .show_ui(ui, |ui| {
             for (index, machine) in session.machines.iter().enumerate() {
@@ -112,6 +138,29 @@ fn unlike(names: &[String; 2]) -> [String; 2] {
     }
 }
 
+/// As much of a text as there is room for: names of episodes differ at their ends.
+fn without_middle(ui: &Ui, text: &str, room: f32) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let cut = |left_out: usize| {
+        let kept = letters.len() - left_out;
+        let (start, end) = letters.split_at(kept.div_ceil(2));
+        let end = &end[left_out..];
+        let dots = if left_out == 0 { "" } else { "…" };
+        format!(
+            "{}{dots}{}",
+            String::from_iter(start),
+            String::from_iter(end)
+        )
+    };
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let fits = |left_out: &usize| {
+        let (text, ink) = (cut(*left_out), ui.visuals().text_color());
+        let laid_out = ui.painter().layout_no_wrap(text, font.clone(), ink);
+        laid_out.size().x <= room
+    };
+    (0..letters.len()).find(fits).map_or_else(String::new, cut)
+}
+
 /// A and B; a click on either swaps them.
 fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     icon_button(
@@ -129,7 +178,9 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
     };
     for (side, letter) in ["A", "B"].into_iter().enumerate().rev() {
         let (name, shown) = (&two.names[side], &shown[side]);
-        let button = egui::Button::selectable(two.screen == side, format!("{letter}  {shown}"));
+        let room = width - 2.0 * ui.spacing().button_padding.x;
+        let text = without_middle(ui, &format!("{letter}  {shown}"), room);
+        let button = egui::Button::selectable(two.screen == side, text);
         let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
         if response.clicked() {
             commands.push(Command::Compare(Compare::Swap));

@@ -53,6 +53,9 @@ impl Toasts {
         if self.said.len() > MOST_SAID {
             self.said.remove(0);
         }
+        // Who says the same again says it once, and last.
+        self.shown
+            .retain(|toast| (toast.kind, &toast.text) != (kind, &text));
         self.shown.push(Toast {
             id: self.next,
             kind,
@@ -114,9 +117,10 @@ impl Toasts {
         self.shown.is_empty()
     }
 
-    /// True while a message will leave by itself.
-    pub fn waiting(&self) -> bool {
-        self.shown.iter().any(|toast| toast.left.is_finite())
+    /// Seconds until a message leaves by itself, if one will.
+    pub fn next_change_in(&self) -> Option<f64> {
+        let left = self.shown.iter().map(|toast| f64::from(toast.left));
+        left.filter(|left| left.is_finite()).min_by(f64::total_cmp)
     }
 }
 

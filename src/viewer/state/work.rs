@@ -1,7 +1,9 @@
 //! What is to be done outside of the window, and what came of it.
 
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{Found, Picture, Sides};
 use super::episode::{Open, Request, Shown, Wish};
@@ -15,6 +17,8 @@ pub enum Effect {
     Start(Job),
     /// The person is asked for a file; this is what it may be called.
     Choose(Aim, String),
+    /// What is under way is given up.
+    GiveUp,
     /// These words come to the clipboard.
     Copy(String),
 }
@@ -42,6 +46,97 @@ pub enum Job {
     Figure(PathBuf, Format, Arc<Shown>, Box<figure::Options>),
 }
 
+impl Job {
+    /// What it does, for the person who waits.
+    fn words(&self) -> String {
+        let name = |path: &Path| {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            name.to_string_lossy().into_owned()
+        };
+        match self {
+            Self::Record(request) | Self::Picture(request) => {
+                let steps = request.wish.steps(&request.task);
+                match request.wish.rows {
+                    0 => format!("Recording {steps} steps"),
+                    rows => format!("Recording {steps} steps × {rows} rows"),
+                }
+            }
+            Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", name(path)),
+            Self::Compare(_) => "Comparing two episodes".to_owned(),
+            Self::FigureOfTwo(path, ..) | Self::Figure(path, ..) => {
+                format!("Drawing {}", name(path))
+            }
+            Self::Save(path, _) => format!("Writing {}", name(path)),
+            Self::Recent(_) => "Looking for files".to_owned(),
+        }
+    }
+
+    fn can_be_given_up(&self) -> bool {
+        matches!(
+            self,
+            Self::Record(_)
+                | Self::Open(_)
+                | Self::OpenOther(_)
+                | Self::Figure(..)
+                | Self::FigureOfTwo(..)
+        )
+    }
+}
+
+/// A job that is not done yet: how far it is, and whether it is still wanted.
+#[derive(Debug)]
+pub struct UnderWay {
+    /// What it does.
+    pub words: String,
+    /// True where it can be told to end.
+    pub can_be_given_up: bool,
+    /// True of a recording that is to be shown.
+    pub is_recording: bool,
+    done: AtomicUsize,
+    all: AtomicUsize,
+    /// True once a newer one is asked for.
+    pub outdated: AtomicBool,
+    /// True once the person gave it up.
+    pub given_up: AtomicBool,
+}
+
+impl UnderWay {
+    /// Of a job that has not begun.
+    pub fn new(job: &Job) -> Self {
+        Self {
+            words: job.words(),
+            can_be_given_up: job.can_be_given_up(),
+            is_recording: matches!(job, Job::Record(_)),
+            done: AtomicUsize::new(0),
+            all: AtomicUsize::new(0),
+            outdated: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
+        }
+    }
+
+    /// How much of it is done, 0 to 1, where that is known.
+    pub fn share(&self) -> Option<f32> {
+        let all = self.all.load(Ordering::Relaxed);
+        (all > 0).then(|| self.done.load(Ordering::Relaxed) as f32 / all as f32)
+    }
+
+    /// So much is done, of so much; says whether to go on.
+    pub fn told(&self, done: usize, all: usize) -> ControlFlow<()> {
+        self.done.store(done, Ordering::Relaxed);
+        self.all.store(all, Ordering::Relaxed);
+        if self.is_wanted() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// True until it is given up, by the person or for a newer one.
+    pub fn is_wanted(&self) -> bool {
+        !self.outdated.load(Ordering::Relaxed) && !self.given_up.load(Ordering::Relaxed)
+    }
+}
+
 /// What came of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -51,6 +146,8 @@ pub enum Outcome {
     Refused(Wish, String),
     /// An episode was not recorded, because another one was asked for since.
     Outdated,
+    /// The person did not want to wait: for the episode of this wish, or for what the words say.
+    GivenUp(Option<Wish>, String),
     /// An episode of the machine of this name, if it could be recorded.
     Picture(String, Option<Box<Open>>),
     /// A file with weights was read.

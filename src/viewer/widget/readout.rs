@@ -37,7 +37,8 @@ pub fn readout_ui(ctx: &Context, readout: &Readout, dark: bool) {
         (Align2::LEFT_BOTTOM, vec2(14.0, -10.0))
     };
     Area::new(Id::unique("readout"))
-        .order(Order::Tooltip)
+        // Below messages and the card of the tour, which ask for something.
+        .order(Order::Middle)
         .interactable(false)
         .fade_in(false)
         .pivot(pivot)

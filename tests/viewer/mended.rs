@@ -1,0 +1,132 @@
+//! What was once seen in the window and mended, each with what was wrong.
+
+use egui::{Context, RawInput, Rect};
+
+use super::whole::texts;
+use super::*;
+
+/// One frame at a time in seconds, and how long it may stay.
+fn frame(ctx: &Context, app: &mut App, time: f64) -> f64 {
+    let input = RawInput {
+        screen_rect: Some(Rect::from_min_size(
+            egui::Pos2::ZERO,
+            Vec2::new(1440.0, 900.0),
+        )),
+        time: Some(time),
+        ..RawInput::default()
+    };
+    let output = ctx.run_ui(input, |ui| app.frame_ui(ui));
+    let root = &output.viewport_output[&egui::ViewportId::ROOT];
+    root.repaint_delay.as_secs_f64()
+}
+
+fn dressed() -> Context {
+    let ctx = Context::default();
+    tapescope::viewer::dress(&ctx);
+    ctx
+}
+
+/// How often a window is drawn that is drawn when it asks to be, at most 60 times a second.
+fn frames_within(seconds: f64, app: &mut App) -> usize {
+    let (ctx, mut time, mut frames) = (dressed(), 0.0, 0);
+    while time < seconds {
+        time += frame(&ctx, app, time).max(1.0 / 60.0);
+        frames += 1;
+    }
+    frames
+}
+
+#[test]
+fn playing_draws_a_frame_for_every_step_and_no_more() {
+    let machine = machine("first", 1);
+    let task = machine.task.with_size(5);
+    let mut app = App::headless(Options {
+        machines: vec![Machine { task, ..machine }],
+        ..options(Arc::<Shelf>::default())
+    });
+    let frames = frames_within(2.1, &mut app);
+    assert_eq!(app.player.step(), 8, "four steps a second");
+    // The first ones settle.
+    assert!(frames <= 8 + 4, "{frames} frames");
+    app.apply(&dressed(), vec![Command::Play(Play::Toggle)]);
+    let frames = frames_within(60.0, &mut app);
+    assert!(frames <= 4, "{frames} frames of a window that stands still");
+}
+
+#[test]
+fn a_window_that_was_away_does_not_leap() {
+    let (ctx, mut app) = (dressed(), App::headless(options(Arc::<Shelf>::default())));
+    for time in [0.0, 0.1, 60.0] {
+        frame(&ctx, &mut app, time);
+    }
+    assert!(app.player.step() <= 2, "{}", app.player.step());
+}
+
+#[test]
+fn who_says_the_same_again_says_it_once() {
+    let mut harness = paused();
+    for _ in 0..2 {
+        act(
+            &mut harness,
+            Command::File(File::Open(PathBuf::from("nowhere.json"))),
+        );
+    }
+    assert_eq!(
+        harness
+            .query_all_by_label("nowhere.json does not exist.")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn going_to_a_step_stays_there() {
+    let mut harness = paused();
+    act(&mut harness, Command::Play(Play::Toggle));
+    press(&mut harness, Key::G);
+    harness.event(egui::Event::Text("3".to_owned()));
+    harness.run_steps(2);
+    press(&mut harness, Key::Enter);
+    assert!(!harness.state().player.playing());
+    assert_eq!(step(&harness), 3);
+}
+
+#[test]
+fn a_seed_keeps_all_its_digits() {
+    const SEED: u64 = (1 << 53) + 1;
+    let mut harness = paused();
+    act(&mut harness, Command::Episode(Episode::Seed(SEED)));
+    let mut shown = texts(&harness).map(|(text, _)| text.galley.text());
+    assert!(shown.any(|text| text == SEED.to_string()));
+}
+
+#[test]
+fn names_of_two_episodes_show_both_their_ends() {
+    let mut harness = paused();
+    act(&mut harness, Command::Compare(Compare::KeepAsA));
+    act(&mut harness, Command::Episode(Episode::Machine(1)));
+    harness.set_size(Vec2::new(960.0, 600.0));
+    harness.run_steps(3);
+    let names = harness.query_all_by(|node| {
+        let label = node.label().unwrap_or_default();
+        label.starts_with("A  ") || label.starts_with("B  ")
+    });
+    let names: Vec<String> = names
+        .map(|node| node.accesskit_node().label().unwrap_or_default())
+        .collect();
+    assert_eq!(names.len(), 2);
+    assert!(names.iter().all(|name| !name.ends_with('…')), "{names:?}");
+}
+
+#[test]
+fn a_size_that_has_no_room_says_so() {
+    let mut harness = paused();
+    act(&mut harness, Command::Window(Window::Scale(130)));
+    assert!(
+        harness
+            .query_by_label_contains("This window has room")
+            .is_none()
+    );
+    act(&mut harness, Command::Window(Window::Scale(200)));
+    harness.get_by_label("This window has room for 150 %; a larger one for more.");
+}

@@ -65,52 +65,19 @@ impl Files for Shelf {
     fn open(&self, path: &Path) -> Result<Opened, String> {
         match path.to_str() {
             Some("other.safetensors") => Ok(Opened::Machine(Box::new(machine("other", 3)))),
-            Some("theirs.ntmtrace.json") => {
-                let machine = machine("theirs", 4);
-                let recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
-                Ok(Opened::Trace(Box::new(OpenedTrace {
-                    title: "theirs.ntmtrace.json".to_owned(),
-                    recording,
-                    config: None,
-                    sha256: None,
-                })))
-            }
-            Some("partial.json") => {
-                let machine = machine("partial", 4);
-                let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+            Some("theirs.ntmtrace.json") => Ok(theirs("theirs.ntmtrace.json", |_| ())),
+            Some("partial.json") => Ok(theirs("partial.json", |recording| {
                 recording.absent = vec!["memory".to_owned(), "read0.key".to_owned()];
-                Ok(Opened::Trace(Box::new(OpenedTrace {
-                    title: "partial.json".to_owned(),
-                    recording,
-                    config: None,
-                    sha256: None,
-                })))
-            }
-            Some("computed.json") => {
-                let machine = machine("computed", 4);
-                let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+            })),
+            Some("computed.json") => Ok(theirs("computed.json", |recording| {
                 recording.absent = vec!["read0.content".to_owned(), "read0.key".to_owned()];
                 recording.computed = vec!["read0.content".to_owned()];
-                Ok(Opened::Trace(Box::new(OpenedTrace {
-                    title: "computed.json".to_owned(),
-                    recording,
-                    config: None,
-                    sha256: None,
-                })))
-            }
-            Some("weightings.json") => Ok(Opened::Trace(Box::new(weightings_only()))),
-            Some("broken.json") => {
-                let machine = machine("broken", 4);
-                let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+            })),
+            Some("weightings.json") => Ok(theirs("weightings.json", weightings_only)),
+            Some("broken.json") => Ok(theirs("broken.json", |recording| {
                 recording.trace.heads[0].weighting.row_mut(1)[2] = f32::NAN;
                 recording.trace.memory_columns.row_mut(2)[5] = f32::INFINITY;
-                Ok(Opened::Trace(Box::new(OpenedTrace {
-                    title: "broken.json".to_owned(),
-                    recording,
-                    config: None,
-                    sha256: None,
-                })))
-            }
+            })),
             Some("again.json") => Ok(trace("again.json", |_| ())),
             Some("changed.json") => Ok(trace("changed.json", |recording| {
                 recording.trace.heads[1].shifted.row_mut(4)[7] += 0.5;
@@ -183,9 +150,7 @@ impl Files for Shelf {
 }
 
 /// What another program recorded of a machine: its weightings, what it saw and what it said.
-fn weightings_only() -> OpenedTrace {
-    let machine = machine("weightings", 4);
-    let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+fn weightings_only(recording: &mut Recording) {
     let trace = &mut recording.trace;
     trace.memory_columns.as_mut_slice().fill(ABSENT);
     for head in &mut trace.heads {
@@ -208,12 +173,6 @@ fn weightings_only() -> OpenedTrace {
     }
     recording.loss.fill(ABSENT);
     recording.absent = vec!["memory".to_owned(), "read0.key".to_owned()];
-    OpenedTrace {
-        title: "weightings.json".to_owned(),
-        recording,
-        config: None,
-        sha256: None,
-    }
 }
 
 /// A trace in a file of this name.
@@ -224,6 +183,14 @@ fn opened(name: &str, recording: Recording) -> Opened {
         config: None,
         sha256: None,
     }))
+}
+
+/// An episode of a machine that is not here, changed.
+fn theirs(name: &str, change: impl Fn(&mut Recording)) -> Opened {
+    let machine = machine("theirs", 4);
+    let mut recording = Recording::new(&machine.ntm, &machine.task, 9, 0);
+    change(&mut recording);
+    opened(name, recording)
 }
 
 /// The first episode of the first machine, changed.
@@ -1111,14 +1078,8 @@ fn what_was_computed_from_a_trace_is_said_where_it_is_shown() {
 
 #[test]
 fn a_window_without_machines_says_what_to_do() {
-    let mut harness = Harness::builder()
-        .with_size(Vec2::new(960.0, 600.0))
-        .with_context_setup(tapescope::viewer::dress)
-        .build_ui_state(
-            |ui, app: &mut App| app.frame_ui(ui),
-            App::headless(Options::default()),
-        );
-    harness.run_steps(3);
+    let mut harness = window_with(Vec2::new(960.0, 600.0), Options::default());
+    harness.run_steps(1);
     harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
 }
 

@@ -64,7 +64,11 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
     let shown = view.rows.numbers();
     let size = match (shown.first(), shown.last()) {
         (Some(first), Some(last)) if columns.minimap.is_some() => {
-            let follow = if view.follow { ", follows" } else { "" };
+            let follow = if view.state.sight.zoom.follow {
+                ", follows"
+            } else {
+                ""
+            };
             format!("rows {first} to {last} of {n}{follow}")
         }
         _ => format!("{n} rows × {m} columns"),

@@ -340,7 +340,7 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 
 /// One line of text: the current step for everyone who reads rather than looks.
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
-    let text = match view.mark {
+    let text = match view.state.editing.mark {
         Some((step, channel)) => format!(
             "editing the input: step {step}, channel {channel}; arrows move, Space flips, dragging paints, Esc leaves; play keys wait"
         ),
@@ -348,9 +348,10 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     };
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.with_layout(layout, |ui| {
-        if view.problems > 0 {
-            let plural = if view.problems == 1 { "" } else { "s" };
-            let words = format!("{} problem{plural}", view.problems);
+        let problems = view.state.toasts.problems();
+        if problems > 0 {
+            let plural = if problems == 1 { "" } else { "s" };
+            let words = format!("{problems} problem{plural}");
             let words = RichText::new(words).size(11.5).color(view.palette.warning);
             if ui.add(egui::Button::new(words).small()).clicked() {
                 view.commands.push(Command::Ask(Ask::Messages));

@@ -75,12 +75,12 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
         size: Some((size.x, size.y)),
         density,
         dark,
-        map: view.map,
+        map: view.palette.map,
         log_scale,
         step: moment.0,
         stage: moment.1,
         writes_first: pair.screen.writes_first(),
-        rows: if view.touched_only {
+        rows: if view.state.sight.touched_only {
             RowsShown::Touched
         } else {
             RowsShown::All
@@ -91,7 +91,12 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
     let version = (
         pair.version(),
         (pair.screen.serial, view.focus, weighting.array),
-        (dark, view.map as usize, view.touched_only, log_scale),
+        (
+            dark,
+            view.palette.map as usize,
+            view.state.sight.touched_only,
+            log_scale,
+        ),
         [size.x, size.y, density].map(f32::to_bits),
     );
     let now = (Some(view.step()), stage);

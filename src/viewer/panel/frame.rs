@@ -129,15 +129,10 @@ pub fn panels_ui(
     let sight = &state.sight;
     let (mut row, mut unit, mut readout) = (None, None, None);
     let mut view = View {
-        session: &state.session,
+        state,
         open,
         player: &state.player,
         focus: sight.focus,
-        pinned: sight.pinned,
-        mark: state.editing.mark,
-        stroke: state.editing.stroke.map(|(_, at)| at),
-        follow: sight.zoom.follow,
-        all_heads: sight.all_heads,
         rows: &rows,
         whole: &whole,
         weighting_scale: if sight.log_scale {
@@ -145,7 +140,6 @@ pub fn panels_ui(
         } else {
             Scale::Weighting
         },
-        touched_only: sight.touched_only,
         palette,
         textures: &mut drawn.textures,
         commands,
@@ -154,10 +148,7 @@ pub fn panels_ui(
         row: &mut row,
         unit_before: drawn.unit,
         unit: &mut unit,
-        selected: sight.selected,
         pair: state.pair_on_screen(),
-        map: state.settings.look.map,
-        problems: state.toasts.problems(),
     };
     let columns = columns_of(state, width);
     let pages = (state.arrangement(), &mut drawn.page, &mut drawn.pages);
@@ -310,7 +301,7 @@ fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
 
 fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
     egui::ScrollArea::vertical().show(ui, |ui| {
-        let session = view.session;
+        let session = &view.state.session;
         left::episode_ui(ui, session, view.commands);
         ui.add_space(theme::SECTION);
         left::heads_ui(ui, view);

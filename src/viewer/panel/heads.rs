@@ -171,7 +171,7 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         values[3].trim(),
         values[4].trim()
     );
-    let focused = head == view.focus || view.pinned == Some(head);
+    let focused = head == view.focus || view.state.sight.pinned == Some(head);
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
     let (palette, painter, middle) = (view.palette, ui.painter().clone(), rect.center().y);
     if focused || response.hovered() {

@@ -352,7 +352,7 @@ fn head_row(view: &View<'_>) -> f32 {
 
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     let label = story::head_label(view.recording(), head);
-    let focused = head == view.focus || view.pinned == Some(head);
+    let focused = head == view.focus || view.state.sight.pinned == Some(head);
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), head_row(view)), Sense::click());
     let name = format!("Head {label}");
@@ -421,7 +421,7 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     let palette = Palette::of(ui);
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW), Sense::click());
-    let on = view.touched_only;
+    let on = view.state.sight.touched_only;
     response.widget_info(|| {
         egui::WidgetInfo::selected(egui::Role::CheckBox, true, on, "Touched rows only")
     });

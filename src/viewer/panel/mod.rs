@@ -32,20 +32,17 @@ pub mod welcome;
 use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
-use super::inspect::Card;
 use super::rows::Rows;
-use super::state::NARROW;
 use super::state::compare::Pair;
 use super::state::episode::Open;
-use super::state::session::Session;
 use super::state::settings::Panels;
 use super::state::target::Target;
-use super::theme::{Map, Palette, Scale};
+use super::state::{NARROW, State};
+use super::theme::{Palette, Scale};
 use super::widget::button::focus_ring;
 use super::widget::picture::Textures;
 use super::widget::place;
 use super::widget::readout::Readout;
-use super::words;
 use crate::figure::compare::page_columns;
 use crate::figure::stages::Moment;
 use crate::model::{HeadTrace, Trace};
@@ -90,32 +87,20 @@ pub const STATUS: f32 = 26.0;
 
 /// What a panel sees of an open episode, and where it leaves its wishes.
 pub struct View<'a> {
-    /// The session.
-    pub session: &'a Session,
+    /// All that the window knows.
+    pub state: &'a State,
     /// The episode on screen.
     pub open: &'a Open,
     /// Playback.
     pub player: &'a Player,
     /// The head that is looked at.
     pub focus: usize,
-    /// The head pinned beside it.
-    pub pinned: Option<usize>,
-    /// The mark in the input while it is edited: step and channel.
-    pub mark: Option<(usize, usize)>,
-    /// The bit that a stroke of the pointer has come to, while one paints.
-    pub stroke: Option<(usize, usize)>,
-    /// True while all heads are shown alike, by their final weighting.
-    pub all_heads: bool,
     /// The rows on screen.
     pub rows: &'a Rows,
-    /// True while the rows on screen keep to the head looked at.
-    pub follow: bool,
     /// All rows that scrolling brings on screen.
     pub whole: &'a Rows,
     /// What the colours of weightings mean.
     pub weighting_scale: Scale,
-    /// True while only touched rows are asked for.
-    pub touched_only: bool,
     /// Colours.
     pub palette: &'static Palette,
     /// Pictures.
@@ -132,14 +117,8 @@ pub struct View<'a> {
     pub unit_before: Option<(usize, usize)>,
     /// Layer and unit under the pointer.
     pub unit: &'a mut Option<(usize, usize)>,
-    /// What is kept in view.
-    pub selected: Option<Target>,
     /// Both episodes, while two are on screen.
     pub pair: Option<Pair<'a>>,
-    /// The colours of weightings.
-    pub map: Map,
-    /// How many things went wrong since the messages were last looked up.
-    pub problems: usize,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -179,21 +158,10 @@ impl<'a> View<'a> {
         self.open.stages.at(self.player.stage())
     }
 
-    /// What is said about the thing kept in view.
-    pub fn card(&self) -> Option<Card> {
-        words::card(
-            self.selected?,
-            self.pair.as_ref(),
-            self.open,
-            self.focus,
-            self.step(),
-        )
-    }
-
     /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
     /// frame before, and those kept in view that are on screen.
     pub fn rows_lit(&self) -> Vec<(usize, f32)> {
-        let kept = self.selected.and_then(Target::rows);
+        let kept = self.state.sight.selected.and_then(Target::rows);
         let shown = self.rows.numbers().iter().copied();
         let kept = shown.filter(|row| kept.as_ref().is_some_and(|kept| kept.contains(row)));
         let pointed = self.row_before.map(|row| (row, 0.10));

@@ -134,7 +134,7 @@ pub fn keep(id: PanelId, (column, row): (usize, usize), view: &View<'_>) -> Vec<
         Picture::Error => value(PanelId::new(Picture::Output)),
         _ => value(PanelId { side: None, ..id }),
     };
-    let other = |head: &usize| *head != view.focus || view.all_heads;
+    let other = |head: &usize| *head != view.focus || view.state.sight.all_heads;
     let of_weighting = id.of.filter(|_| id.picture == Picture::Weightings);
     let head = of_weighting.filter(other);
     let focus = head.map(Look::Focus).into_iter();

@@ -26,14 +26,14 @@ pub fn paper_ui(
         density,
         map: view.palette.map,
         log_scale,
-        ..arrangement.options(dark, view.touched_only, view.focus)
+        ..arrangement.options(dark, view.state.sight.touched_only, view.focus)
     };
     let version = (
         view.open.serial,
         arrangement,
         (
             dark,
-            view.touched_only,
+            view.state.sight.touched_only,
             view.focus,
             (log_scale, view.palette.map),
         ),

@@ -99,7 +99,7 @@ impl Places {
     /// The places for the heads of this view.
     pub fn of(columns: &Columns, view: &View<'_>) -> Self {
         let (x, count) = (columns.stages, view.trace().heads.len());
-        if view.all_heads {
+        if view.state.sight.all_heads {
             let each = x.span() / count.max(1) as f32;
             let width = (each - 4.0).max(each * 0.7).min(44.0);
             let place = |head: usize| {
@@ -109,7 +109,7 @@ impl Places {
             let (expanded, thin) = (Vec::new(), (0..count).map(place).collect());
             return Self { expanded, thin };
         }
-        let both = Self::around(x, view, &[Some(view.focus), view.pinned]);
+        let both = Self::around(x, view, &[Some(view.focus), view.state.sight.pinned]);
         if both.fit() {
             return both;
         }
@@ -180,7 +180,7 @@ pub fn stages_ui(
     for (head, x) in &places.expanded {
         expanded_ui(ui, x, bands, axis, *head, view);
     }
-    if !view.all_heads {
+    if !view.state.sight.all_heads {
         let at = pos2(columns.stages.min - 6.0, rows_range(axis).max + 2.0);
         quiet_text(ui, at, Align2::RIGHT_TOP, "max", theme::text(9.5), view);
     }
@@ -312,7 +312,11 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &Places, view: &mu
     let font = theme::heading(11.0);
     for (head, x) in &places.expanded {
         let label = story::head_label(view.recording(), *head);
-        let lost = view.pinned.filter(|_| places.expanded.len() == 1);
+        let lost = view
+            .state
+            .sight
+            .pinned
+            .filter(|_| places.expanded.len() == 1);
         let text = match lost.map(|head| story::head_label(view.recording(), head)) {
             _ if places.expanded.len() > 1 => label,
             Some(other) => format!("{label}  NO ROOM FOR {other} BESIDE IT"),
@@ -320,7 +324,7 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &Places, view: &mu
         };
         head_title(ui, pos2(x[0].min, top), *head, &text, view);
     }
-    if view.all_heads {
+    if view.state.sight.all_heads {
         let text = format!("FINAL WEIGHTING OF ALL {} HEADS", places.thin.len());
         let at = pos2(columns.stages.min, top);
         quiet_text(ui, at, Align2::LEFT_CENTER, &text, font, view);

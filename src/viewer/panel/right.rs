@@ -204,7 +204,7 @@ fn table_line(ui: &mut Ui, cells: &[String], kept: bool, view: &View<'_>) -> Res
 
 /// What is kept in view, with its equations in the numbers of this step.
 fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
-    let Some(card) = view.card() else {
+    let Some(card) = view.state.card() else {
         note(
             ui,
             "Click a value in any picture to keep it here, with its equation.",
@@ -266,6 +266,8 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         let weights = columns.iter().map(|weights| numbers::cell(weights[row]));
         let cells: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
         let kept = view
+            .state
+            .sight
             .selected
             .and_then(Target::rows)
             .is_some_and(|rows| rows.contains(&row));
@@ -278,7 +280,7 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         }
         response.on_hover_text("A click keeps this row in view, with its equations");
     }
-    if view.selected.is_none() {
+    if view.state.sight.selected.is_none() {
         copy_ui(ui, "all rows", view);
     }
     ui.add_space(4.0);

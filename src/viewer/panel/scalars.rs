@@ -20,7 +20,11 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     let Some(head) = view.head() else { return };
     let heads = &view.trace().heads;
     let other = |index: &usize| heads[*index].is_write() != head.is_write();
-    let beside = view.pinned.or_else(|| (0..heads.len()).find(other));
+    let beside = view
+        .state
+        .sight
+        .pinned
+        .or_else(|| (0..heads.len()).find(other));
     let told = std::iter::once(view.focus).chain(beside);
     for (index, head) in told.enumerate() {
         let top = top + index as f32 * RIBBON;

@@ -175,7 +175,7 @@ fn lane_ui(
         let rect = Rect::from_x_y_ranges(x, place);
         ui.painter().rect_filled(rect, 0.0, ink);
     };
-    match view.selected {
+    match view.state.sight.selected {
         Some(Target::Unit { layer, unit }) if layer == lane.layer => line(unit, 0.25),
         _ => {}
     }

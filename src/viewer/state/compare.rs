@@ -285,24 +285,12 @@ fn head_of(array: &str, trace: &Trace) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Model, NtmConfig};
-    use crate::task::{Copy, Task};
-    use crate::train::Recording;
-    use crate::viewer::OpenedTrace;
 
     fn open(serial: u64) -> Open {
-        let task = Task::Copy(Copy {
-            bits: 2,
-            length: 1..=1,
-        });
-        let machine = Model::new(NtmConfig::new(task.inputs(), task.outputs()), serial);
-        let open = Open::of_file(OpenedTrace {
-            title: String::new(),
-            recording: Recording::new(&machine, &task, 1, 0),
-            config: None,
-            sha256: None,
-        });
-        Open { serial, ..open }
+        Open {
+            serial,
+            ..Open::of_a_copy(serial)
+        }
     }
 
     #[test]

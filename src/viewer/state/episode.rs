@@ -364,6 +364,24 @@ mod tests {
     use crate::model::{Model, NtmConfig};
     use crate::task::Copy;
 
+    impl Open {
+        /// For tests: one step of copying by a small machine, as from a file.
+        pub fn of_a_copy(seed: u64) -> Self {
+            let task = Task::Copy(Copy {
+                bits: 2,
+                length: 1..=1,
+            });
+            let mut config = NtmConfig::new(task.inputs(), task.outputs());
+            (config.rows, config.columns, config.controller.size) = (8, 2, 2);
+            Self::of_file(OpenedTrace {
+                title: String::new(),
+                recording: Recording::new(&Model::new(config, seed), &task, 1, 0),
+                config: None,
+                sha256: None,
+            })
+        }
+    }
+
     #[test]
     fn the_first_wish_can_be_fulfilled() {
         let wish = |length: usize, rows: usize| {

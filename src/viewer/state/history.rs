@@ -120,10 +120,6 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Model, NtmConfig};
-    use crate::task::{Copy, Task};
-    use crate::train::Recording;
-    use crate::viewer::OpenedTrace;
 
     fn at(size: usize) -> Moment {
         Moment {
@@ -145,23 +141,10 @@ mod tests {
         }
     }
 
-    /// With a trace from a file that takes 4 * (4 * 8 + 5 * 2 * 3 * 8) bytes and a little more.
+    /// With a trace from a file that takes some bytes.
     fn with_file(size: usize) -> Moment {
-        let task = Task::Copy(Copy {
-            bits: 2,
-            length: 1..=1,
-        });
-        let mut config = NtmConfig::new(task.inputs(), task.outputs());
-        (config.rows, config.columns, config.controller.size) = (8, 2, 2);
-        let recording = Recording::new(&Model::new(config, 1), &task, 1, 0);
-        let open = Open::of_file(OpenedTrace {
-            title: String::new(),
-            recording,
-            config: None,
-            sha256: None,
-        });
         Moment {
-            file: Some(open),
+            file: Some(Open::of_a_copy(1)),
             ..at(size)
         }
     }

@@ -12,7 +12,6 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::lzw;
 use super::raster::{Base, Patch};
 use super::{Drawing, Image, Rgb};
 
@@ -222,16 +221,18 @@ fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> gif::Frame<'stati
         pixels.extend(line.map(|(before, now)| if before == now { UNCHANGED } else { *now }));
     }
     let side = |from: usize, to: usize| (to - from) as u16;
-    gif::Frame {
+    let mut frame = gif::Frame {
         left: left as u16,
         top: top as u16,
         width: side(left, right),
         height: side(top, bottom),
         dispose: gif::DisposalMethod::Keep,
         transparent: Some(UNCHANGED),
-        buffer: Cow::Owned(lzw::compress(&pixels, UNCHANGED)),
+        buffer: Cow::Owned(pixels),
         ..gif::Frame::default()
-    }
+    };
+    frame.make_lzw_pre_encoded();
+    frame
 }
 
 /// The colours of a GIF.

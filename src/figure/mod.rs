@@ -15,7 +15,6 @@ mod episode;
 pub mod facts;
 mod head_marks;
 pub mod heads;
-mod lzw;
 pub mod numbers;
 mod panel;
 mod pool;

@@ -7,7 +7,7 @@ use super::animation::Frames;
 use super::episode::{BETWEEN, Band, LEFT, MARGIN, draw_bands, least_size};
 use super::facts::MemoryAt;
 use super::panel::{Across, Cells, Content, Decades, Down, Page, Panel};
-use super::rows::{Rows, touched_by};
+use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Column, Stages, columns_of, weighting_at};
 use super::{
     Colours, Drawing, Format, Motion, Options, PanelId, Picture, RowsShown, Scale, head_label,
@@ -48,7 +48,7 @@ pub struct Common {
 impl Common {
     /// Looks at all of both.
     pub fn of(a: &Recording, b: &Recording) -> Self {
-        let rows = |r: &Recording| r.trace.heads.first().map_or(0, |head| head.initial.width());
+        let rows = |r: &Recording| addressed(&r.trace);
         let total = rows(a).min(rows(b));
         let memories = [a, b].map(|r| r.trace.memory_columns.as_slice().iter());
         let [first, second] = memories;
@@ -103,7 +103,7 @@ fn memory_difference(a: &Recording, b: &Recording, total: usize) -> Scale {
     if own != memory_columns(b) || total == 0 {
         return Scale::Signed(1.0);
     }
-    let rows = [a, b].map(|r| r.trace.heads[0].initial.width());
+    let rows = [a, b].map(|r| r.trace.memory_size()[0]);
     let most = (0..=steps).map(|t| {
         let columns = [a, b].map(|r| r.trace.memory_columns.row(t));
         let columns = columns[0].chunks(rows[0]).zip(columns[1].chunks(rows[1]));

@@ -7,7 +7,7 @@ use super::animation::Frames;
 use super::catalogue::Source;
 use super::facts::{MemoryAt, Scales, head_mark, wrong_bits};
 use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
-use super::rows::{Rows, touched_by};
+use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Stages, columns_of};
 use super::{Area, Colours, Drawing, Map, Motion, PanelId, Scale, head_label, scalars};
 use crate::train::{Recording, is_unrecorded};
@@ -284,7 +284,7 @@ impl<'a> Figure<'a> {
     /// A figure of this episode.
     pub fn new(recording: &'a Recording, options: Options) -> Self {
         let trace = &recording.trace;
-        let [total, _] = trace.memory_size();
+        let total = addressed(trace);
         let span = options.span(trace.steps());
         Self {
             rows: match options.rows {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::model::Trace;
 use crate::train::Recording;
 
 /// From where to where, downwards.
@@ -248,6 +249,12 @@ pub fn numbered_every(width: f32) -> usize {
     every.unwrap_or(1_000_000)
 }
 
+/// How many rows there are to address: none without heads.
+pub fn addressed(trace: &Trace) -> usize {
+    let [rows, _] = trace.memory_size();
+    if trace.heads.is_empty() { 0 } else { rows }
+}
+
 /// A row counts as touched when some head puts at least this much weight on it in some step.
 pub const TOUCHED: f32 = 0.01;
 
@@ -256,7 +263,7 @@ pub const TOUCHED: f32 = 0.01;
 /// walk on. Every row if none is touched.
 pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
     let trace = &recording.trace;
-    touched_by(&[recording], trace.memory_size()[0], 0..trace.steps())
+    touched_by(&[recording], addressed(trace), 0..trace.steps())
 }
 
 /// The same of the first `total` rows in some steps of several episodes.

@@ -322,7 +322,8 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &Places, view: &mu
             Some(other) => format!("{label}  NO ROOM FOR {other} BESIDE IT"),
             None => format!("{label}  ADDRESSING"),
         };
-        head_title(ui, pos2(x[0].min, top), *head, &text, view);
+        let left = x.first().map_or(columns.stages.min, |x| x.min);
+        head_title(ui, pos2(left, top), *head, &text, view);
     }
     if view.state.sight.all_heads {
         let text = format!("FINAL WEIGHTING OF ALL {} HEADS", places.thin.len());

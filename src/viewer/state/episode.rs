@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
 use crate::figure::facts::Scales;
+use crate::figure::rows::addressed;
 use crate::figure::{Scalar, Stages, scalars, touched};
 use crate::math::Series;
 use crate::model::config::Order;
@@ -185,7 +186,7 @@ impl Open {
     pub fn new(shown: Shown, wish: Option<Wish>) -> Self {
         let trace = &shown.recording.trace;
         let heads = &trace.heads;
-        let [total, _] = trace.memory_size();
+        let total = addressed(trace);
         Self {
             serial: 0,
             touched: Arc::new(Rows::of(touched(&shown.recording), total)),

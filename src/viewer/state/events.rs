@@ -98,7 +98,7 @@ fn move_in(head: &HeadTrace<f32>, step: usize) -> Option<isize> {
     if held < SPREAD || weight < SPREAD {
         return None;
     }
-    let rows = head.initial.width();
+    let rows = head.weighting.width();
     let ahead = (to + rows - from) % rows;
     Some(if 2 * ahead <= rows {
         ahead.cast_signed()

@@ -168,9 +168,6 @@ impl<'a> Film<'a> {
     /// For every pixel of a frame the index of the colour that stands for it.
     fn indices(&self, index: usize) -> Vec<u8> {
         let mut indices = self.first.clone();
-        if index == 0 {
-            return indices;
-        }
         let mut known = HashMap::new();
         for patch in self.base.patches(&(self.frames.draw)(index)) {
             paste(&mut indices, self.base.image.columns, &patch, |to, from| {

@@ -106,6 +106,9 @@ impl Base {
         for mark in unlike(&self.drawing.marks, &other.marks) {
             tiles.change(mark);
         }
+        if !tiles.changed.contains(&true) {
+            return Vec::new();
+        }
         let marks = other.marks.iter().filter(|mark| tiles.are_below(mark));
         let pixmap = other.paint(marks, self.scale);
         tiles.patches(&pixmap)

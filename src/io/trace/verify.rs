@@ -105,7 +105,9 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     };
     check.start();
     let mut again = recording.trace.clone();
-    let drawn = recording.origin.map(|draw| recording.trace.drawn(draw));
+    // Noise is compared where the episode is.
+    let draw = recording.origin.filter(|_| episode.is_some());
+    let drawn = draw.map(|draw| recording.trace.drawn(draw));
     let noise: Vec<_> = drawn.into_iter().flatten().collect();
     for t in 0..recording.episode.steps() {
         if let Some(episode) = &episode {

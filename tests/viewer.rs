@@ -279,9 +279,17 @@ fn window_with(size: Vec2, options: Options) -> Harness<'static, App> {
         .with_theme(Theme::Dark)
         .with_step_dt(0.05)
         .with_context_setup(tapescope::viewer::dress)
-        .build_ui_state(|ui, app: &mut App| app.frame_ui(ui), App::headless(options));
+        .build_ui_state(frame_ui, App::headless(options));
     harness.run_steps(2);
     harness
+}
+
+/// One frame of a window that fills its place: the harness would leave a margin around it.
+fn frame_ui(ui: &mut egui::Ui, app: &mut App) {
+    let rect = ui.ctx().content_rect();
+    let mut whole = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+    whole.set_clip_rect(rect);
+    app.frame_ui(&mut whole);
 }
 
 fn window() -> Harness<'static, App> {

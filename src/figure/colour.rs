@@ -2,10 +2,11 @@
 
 use std::sync::OnceLock;
 
+use super::HeadName;
 use crate::train::is_absent;
 
-/// Heads with a hue of their own; more than these share hues and differ in their dashes.
-pub const HUES: usize = 5;
+/// Heads of a kind with a hue of their own; more than these share hues and differ in their dashes.
+pub const HUES: usize = 3;
 
 /// Red, green, blue.
 pub type Rgb = [u8; 3];
@@ -37,8 +38,8 @@ pub struct Colours {
     pub warning: Rgb,
     /// A value that is not a number, or infinite.
     pub non_finite: Rgb,
-    /// The hues of the heads.
-    pub heads: [Rgb; HUES],
+    /// The hues of the heads: cool ones for those that read, warm ones for those that write.
+    heads: [[Rgb; HUES]; 2],
     weighting: [Rgb; 256],
     bits: [Rgb; 256],
     signed: [Rgb; 256],
@@ -171,8 +172,13 @@ impl Colours {
     }
 
     /// The hue of a head: the third cue, after its sign and its label.
-    pub fn head(&self, index: usize) -> Rgb {
-        self.heads[index % self.heads.len()]
+    pub fn head(&self, name: HeadName) -> Rgb {
+        self.heads[usize::from(name.is_write)][name.place % HUES]
+    }
+
+    /// The hue of one of several lines: those of the heads in turns.
+    pub fn line(&self, index: usize) -> Rgb {
+        self.heads[index % 2][index / 2 % HUES]
     }
 
     /// The colour of a value.
@@ -217,7 +223,10 @@ fn dark_colours(map: Map) -> Colours {
         accent: hex(0x4c_9be8),
         warning: hex(0xf0_a35e),
         non_finite: hex(0xff_00d4),
-        heads: [0x88_ccee, 0xf0_e442, 0xee_3377, 0xb0_7aff, 0xff_8a5b].map(hex),
+        heads: [
+            [0x88_ccee, 0xb2_59ff, 0x7c_74b2].map(hex),
+            [0xf0_e442, 0xd9_714c, 0xff_a6a6].map(hex),
+        ],
         weighting: bake(&with_ground(map.anchors(), well)),
         bits: bake(&[well, mix(well, text, 0.45), text]),
         signed: bake(&[
@@ -248,7 +257,10 @@ fn light_colours(map: Map) -> Colours {
         accent: hex(0x1a_6fc4),
         warning: hex(0xa8_4b00),
         non_finite: hex(0xd6_00b0),
-        heads: [0x33_2288, 0x88_2255, 0x11_7733, 0x94_942a, 0xc6_6fb0].map(hex),
+        heads: [
+            [0x33_2288, 0x00_66ff, 0x8d_74b2].map(hex),
+            [0x88_2255, 0xff_2200, 0x8c_0000].map(hex),
+        ],
         weighting: bake(&with_ground(&weighting, well)),
         bits: bake(&[well, mix(well, text, 0.45), text]),
         signed: bake(&[

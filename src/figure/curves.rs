@@ -2,7 +2,7 @@
 //! runs) in a band (from the best run to the worst).
 
 use super::drawing::Style;
-use super::{Area, Colours, Drawing, Mark, Rgb};
+use super::{Area, Colours, Drawing, HUES, Mark, Rgb};
 use crate::train::{Spread, thin};
 
 const WIDTH: f32 = 760.0;
@@ -185,7 +185,7 @@ impl<'a> Plot<'a> {
 
     /// A line of a setting: as many hues as heads have, then with dashes.
     fn stroke(&self, drawing: &mut Drawing, index: usize, points: Vec<[f32; 2]>) {
-        let round = index / self.colours.heads.len();
+        let round = index / (2 * HUES);
         drawing.marks.push(Mark::Line {
             points,
             ink: self.ink(index),
@@ -195,7 +195,7 @@ impl<'a> Plot<'a> {
     }
 
     fn ink(&self, index: usize) -> Rgb {
-        self.colours.head(index)
+        self.colours.line(index)
     }
 }
 

@@ -9,7 +9,7 @@ use super::facts::{MemoryAt, Scales, head_mark, wrong_bits};
 use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Stages, columns_of};
-use super::{Area, Colours, Drawing, Map, Motion, PanelId, Scale, head_label, scalars};
+use super::{Area, Colours, Drawing, HeadName, Map, Motion, PanelId, Scale, head_label, scalars};
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
@@ -720,7 +720,7 @@ impl<'a> Figure<'a> {
             id: PanelId::of(Picture::Stages, head),
             name: format!("Addressing of {}", self.label(head)),
             note: format!("at step {step}{stage}"),
-            content: Content::Bars(bars.collect(), head),
+            content: Content::Bars(bars.collect(), HeadName::of(&self.recording.trace, head)),
             across: Across::Values,
             down: self.down(),
             natural: 240.0,
@@ -740,7 +740,7 @@ impl<'a> Figure<'a> {
             id: PanelId::of(Picture::Scalars, head),
             name: format!("What {} emits", self.label(head)),
             note: String::new(),
-            content: Content::Lanes(lanes, head),
+            content: Content::Lanes(lanes, HeadName::of(&self.recording.trace, head)),
             across: Across::Steps(shown),
             down: Down::all("", 0),
             natural: 240.0,
@@ -986,7 +986,7 @@ mod tests {
             let columns = image.columns / recording.trace.steps();
             let pixel = image.pixels[image.rows / 12 * 5 * image.columns + 4 * columns];
             assert_eq!(pixel, Colours::for_theme(false).of(scale, 1e-4));
-            assert_eq!(drawing.to_svg().contains("1.0e−6"), log_scale);
+            assert_eq!(drawing.to_svg().contains("1e−6"), log_scale);
         }
     }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::stages::{Stages, columns_of};
-use super::{Scale, head_label, peak};
+use super::{HeadName, Scale, peak};
 use crate::model::Trace;
 use crate::train::Recording;
 
@@ -126,11 +126,7 @@ impl<'a> MemoryAt<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadMark {
     /// Which.
-    pub head: usize,
-    /// `R0`, `W1`.
-    pub label: String,
-    /// True for a write head.
-    pub is_write: bool,
+    pub name: HeadName,
     /// Its heaviest row.
     pub row: usize,
     /// The weight there.
@@ -153,9 +149,7 @@ pub fn head_mark(
     };
     let (row, weight) = peak(weighting)?;
     Some(HeadMark {
-        head,
-        label: head_label(trace, head),
-        is_write: of.is_write(),
+        name: HeadName::of(trace, head),
         row,
         weight,
     })

@@ -34,12 +34,12 @@ pub(super) fn draw(
         above = at;
         let colours = page.colours;
         let share = mark.weight.clamp(0.25, 1.0);
-        let ink = mix(colours.panel, colours.head(mark.head), share);
+        let ink = mix(colours.panel, colours.head(mark.name), share);
         let left = area.right + 10.0;
         drawing.line(&[[area.right + 1.0, y], [left - 1.0, at]], ink, 1.0);
-        sign(drawing, [left + HALF, at], mark.is_write, ink);
+        sign(drawing, [left + HALF, at], mark.name.is_write, ink);
         let style = Style::new(10.0, colours.text);
-        drawing.text(mark.label.as_str(), [left + 2.0 * HALF + 3.0, at], style);
+        drawing.text(mark.name.to_string(), [left + 2.0 * HALF + 3.0, at], style);
     }
 }
 

@@ -5,18 +5,35 @@ use crate::math::Series;
 use crate::model::{HeadTrace, Trace};
 use crate::train::{ABSENT, is_unrecorded};
 
+/// What a head is called and coloured by, in every machine: what it does, and its place among those that do the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadName {
+    /// True for a write head.
+    pub is_write: bool,
+    /// How many of its kind stand before it.
+    pub place: usize,
+}
+
+impl HeadName {
+    /// Of a head of a machine, by its place among all of them.
+    pub fn of(trace: &Trace<f32>, head: usize) -> Self {
+        let is_write = trace.heads.get(head).is_some_and(HeadTrace::is_write);
+        let before = trace.heads.iter().take(head);
+        let place = before.filter(|head| head.is_write() == is_write).count();
+        Self { is_write, place }
+    }
+}
+
+impl std::fmt::Display for HeadName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", if self.is_write { 'W' } else { 'R' }, self.place)
+    }
+}
+
 /// `R0`, `R1`, …, `W0`, …: the label of a head.
 pub fn head_label(trace: &Trace<f32>, head: usize) -> String {
-    let heads = &trace.heads;
-    let before = |write: bool| {
-        let same = heads[..head].iter().filter(|h| h.is_write() == write);
-        same.count()
-    };
-    match heads.get(head) {
-        Some(head) if head.is_write() => format!("W{}", before(true)),
-        Some(_) => format!("R{}", before(false)),
-        None => String::new(),
-    }
+    let name = trace.heads.get(head).map(|_| HeadName::of(trace, head));
+    name.map_or_else(String::new, |name| name.to_string())
 }
 
 /// The head with this label.

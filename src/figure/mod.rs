@@ -29,7 +29,8 @@ pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use drawing::{Anchor, Area, Drawing, Image, Mark, PanelId, Place, Text, Weight};
 pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
 pub use heads::{
-    EMITTED, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset, scalars,
+    EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,
+    scalars,
 };
 pub use pool::pooled;
 pub use rows::{TOUCHED, touched};

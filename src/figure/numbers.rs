@@ -45,7 +45,7 @@ pub fn fit(value: f32, decimals: usize, width: usize) -> String {
         .rev()
         .map(|decimals| format!("{value:.decimals$}"));
     let plain = plain.find(|digits| digits.len() <= width && !tiny);
-    let digits = plain.unwrap_or_else(|| format!("{value:.1e}"));
+    let digits = plain.unwrap_or_else(|| format!("{value:.1e}").replace(".0e", "e"));
     format!("{:>width$}", digits.replace('-', "−"))
 }
 
@@ -143,7 +143,8 @@ mod tests {
             assert_eq!(fixed(value).chars().count(), 9, "{value}");
         }
         assert_eq!(fixed(14.2), "  14.2000");
-        assert_eq!(fixed(0.000_01), "   1.0e−5");
+        assert_eq!(fixed(0.000_01), "     1e−5");
+        assert_eq!(fixed(0.000_012), "   1.2e−5");
         // A strength of 11 is no power of ten.
         assert_eq!(
             (fit(10.97, 2, 4), fit(123.4, 2, 4)),

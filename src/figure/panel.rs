@@ -5,7 +5,7 @@ use super::facts::HeadMark;
 use super::head_marks;
 use super::pool::{further, pooled};
 use super::rows::{Axis, Placing, Rows, Span, numbered_every, untouched};
-use super::{Area, Colours, Drawing, Image, PanelId, Place, Rgb, Scalar, Scale, numbers};
+use super::{Area, Colours, Drawing, HeadName, Image, PanelId, Place, Rgb, Scalar, Scale, numbers};
 use crate::train::{is_absent, is_unrecorded};
 
 /// Height of the line with the name and the legend.
@@ -85,9 +85,9 @@ pub(super) enum Content {
     /// A colour per value.
     Cells(Cells),
     /// A bar per row, several columns of them.
-    Bars(Vec<Bars>, usize),
+    Bars(Vec<Bars>, HeadName),
     /// A line per number, for the head of this index.
-    Lanes(Vec<Scalar>, usize),
+    Lanes(Vec<Scalar>, HeadName),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades),
     /// Nothing: the place is kept free.
@@ -387,7 +387,7 @@ fn draw_cells(drawing: &mut Drawing, cells: &Cells, area: &Area, placed: &Axis, 
 fn draw_all_bars(
     drawing: &mut Drawing,
     bars: &[Bars],
-    head: usize,
+    head: HeadName,
     area: &Area,
     placed: &Axis,
     page: &Page<'_>,
@@ -425,7 +425,7 @@ fn draw_all_bars(
 fn draw_bars(
     drawing: &mut Drawing,
     bars: &Bars,
-    head: usize,
+    head: HeadName,
     area: &Area,
     placed: &Axis,
     page: &Page<'_>,
@@ -476,7 +476,13 @@ fn draw_bars(
     drawing.frame(*area, colours.line);
 }
 
-fn draw_lanes(drawing: &mut Drawing, lanes: &[Scalar], head: usize, area: &Area, page: &Page<'_>) {
+fn draw_lanes(
+    drawing: &mut Drawing,
+    lanes: &[Scalar],
+    head: HeadName,
+    area: &Area,
+    page: &Page<'_>,
+) {
     let colours = page.colours;
     let height = area.height() / lanes.len().max(1) as f32;
     for (index, lane) in lanes.iter().enumerate() {
@@ -504,7 +510,7 @@ fn draw_lanes(drawing: &mut Drawing, lanes: &[Scalar], head: usize, area: &Area,
     }
 }
 
-fn draw_lane(drawing: &mut Drawing, lane: &Scalar, head: usize, plot: &Area, colours: &Colours) {
+fn draw_lane(drawing: &mut Drawing, lane: &Scalar, head: HeadName, plot: &Area, colours: &Colours) {
     let (low, high) = lane.scale;
     let width = plot.width() / lane.values.len().max(1) as f32;
     let y = |value: f32| {

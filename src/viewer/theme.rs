@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
-use crate::figure::Colours;
-pub use crate::figure::{HUES, Map, Scale};
+use crate::figure::{Colours, HeadName};
+pub use crate::figure::{Map, Scale};
 use egui::{
     Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow,
     Stroke, Style, TextStyle, Theme, Vec2, Visuals, vec2,
@@ -88,8 +88,8 @@ impl Palette {
     }
 
     /// The hue of a head: the third cue, after its sign and its label.
-    pub fn head(&self, index: usize) -> Color32 {
-        color(self.data.head(index))
+    pub fn head(&self, name: HeadName) -> Color32 {
+        color(self.data.head(name))
     }
 
     /// The colour of a value.
@@ -329,6 +329,7 @@ pub const ICON: Vec2 = vec2(ROW + 4.0, ROW + 4.0);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::HUES;
 
     fn linear(channel: u8) -> f32 {
         let c = f32::from(channel) / 255.0;
@@ -346,6 +347,12 @@ mod tests {
     fn contrast(a: Color32, b: Color32) -> f32 {
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// A head of every hue.
+    fn heads() -> impl Iterator<Item = HeadName> {
+        let kinds = [false, true].into_iter();
+        kinds.flat_map(|is_write| (0..HUES).map(move |place| HeadName { is_write, place }))
     }
 
     #[test]
@@ -368,9 +375,9 @@ mod tests {
             for ground in [palette.background, palette.well, palette.panel] {
                 assert!(contrast(palette.accent, ground) > 4.5, "dark {dark}");
                 assert!(contrast(palette.non_finite, ground) > 3.0);
-                for head in 0..5 {
+                for head in heads() {
                     let contrast = contrast(palette.head(head), ground);
-                    assert!(contrast > 3.0, "head {head}, dark {dark}: {contrast}");
+                    assert!(contrast > 3.0, "{head}, dark {dark}: {contrast}");
                 }
             }
             for phase in palette.phases {
@@ -438,14 +445,10 @@ mod tests {
     fn everyone_can_tell_heads_and_signs_apart() {
         for dark in [true, false] {
             let palette = Palette::for_theme(dark);
-            for a in 0..5 {
-                for b in 0..a {
-                    let difference = least_difference(palette.head(a), palette.head(b));
-                    assert!(
-                        difference > 25.0,
-                        "heads {a}, {b}, dark {dark}: {difference}"
-                    );
-                }
+            for (a, b) in heads().flat_map(|a| heads().map(move |b| (a, b))) {
+                let difference = least_difference(palette.head(a), palette.head(b));
+                let far = a == b || difference > 25.0;
+                assert!(far, "{a}, {b}, dark {dark}: {difference}");
             }
             let end = |value: f32| palette.color(Scale::Signed(1.0), value);
             assert!(least_difference(end(-0.5), end(0.5)) > 60.0);

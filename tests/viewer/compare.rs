@@ -510,6 +510,6 @@ fn the_figure_of_two_is_saved() {
     let saved = ["two.svg", "log.svg"].map(PathBuf::from);
     assert_eq!(*shelf.saved.lock().unwrap(), saved);
     let figures = shelf.figures.lock().unwrap();
-    let logarithmic = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("1.0e−6");
+    let logarithmic = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("1e−6");
     assert!(!logarithmic(&figures[0]) && logarithmic(&figures[1]));
 }

@@ -1,8 +1,9 @@
 //! What was once seen in the window and mended, each with what was wrong.
 
 use egui::{Context, RawInput, Rect};
+use egui_kittest::Node;
 
-use super::whole::texts;
+use super::whole::{shapes, texts};
 use super::*;
 
 /// One frame at a time in seconds, and how long it may stay.
@@ -129,4 +130,65 @@ fn a_size_that_has_no_room_says_so() {
     );
     act(&mut harness, Command::Window(Window::Scale(200)));
     harness.get_by_label("This window has room for 150 %; a larger one for more.");
+}
+
+/// The colours of the filled triangles on screen: the signs of write heads.
+fn inks_of_writing(trace: &str) -> Vec<egui::Color32> {
+    let mut harness = paused();
+    act(
+        &mut harness,
+        Command::File(File::Open(PathBuf::from(trace))),
+    );
+    let mut inks: Vec<_> = shapes(&harness)
+        .filter_map(|(shape, _)| match shape {
+            egui::Shape::Path(path) if path.closed && path.points.len() == 3 => Some(path.fill),
+            _ => None,
+        })
+        .filter(egui::Color32::is_opaque)
+        .collect();
+    inks.dedup();
+    inks
+}
+
+#[test]
+fn a_head_has_its_hue_in_every_machine() {
+    let alone = inks_of_writing("1 reads 1 writes");
+    assert!(!alone.is_empty());
+    assert_eq!(alone, inks_of_writing("4 reads 1 writes"));
+}
+
+#[test]
+fn in_a_comparison_the_timeline_stands_under_the_pictures() {
+    let mut harness = paused();
+    act(&mut harness, Command::Compare(Compare::KeepAsA));
+    act(&mut harness, Command::Episode(Episode::NextSeed));
+    let at = |name: &str| {
+        let label = |node: &Node<'_>| node.accesskit_node().label().unwrap_or_default();
+        let mut pictures = harness.get_all_by_role(egui::accesskit::Role::Image);
+        pictures
+            .find(|node| label(node).starts_with(name))
+            .unwrap()
+            .rect()
+    };
+    let (timeline, above) = (at("Timeline:"), at("A: outputs:"));
+    assert!((timeline.left() - above.left()).abs() < 1.0);
+    assert!((timeline.right() - above.right()).abs() < 1.0);
+}
+
+#[test]
+fn numbers_and_titles_say_nothing_twice() {
+    let mut harness = paused();
+    act(&mut harness, Command::Look(Look::NextScale));
+    let shown: Vec<_> = texts(&harness)
+        .map(|(text, _)| (text.pos.x, text.galley.text()))
+        .collect();
+    let is_numbers = |x: f32| x > 1440.0 - 268.0;
+    let has = |words: &str| {
+        shown
+            .iter()
+            .any(|(x, text)| is_numbers(*x) && *text == words)
+    };
+    assert!(has("GATE") && has("g") && has("sharpening"));
+    assert!(!has("gate"), "the heading says it already");
+    assert!(!shown.iter().any(|(_, text)| text.contains(".0e")));
 }

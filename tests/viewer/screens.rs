@@ -3,7 +3,6 @@
 //! draws them anew; what differs lies beside them otherwise: `.new.png`, and where it differs `.diff.png`.
 
 use egui::{Rect, Shape};
-use image::imageops::crop_imm;
 use image::{Rgba, RgbaImage};
 use tapescope::viewer::Target;
 
@@ -16,8 +15,6 @@ const FAR: u8 = 3;
 /// So many pixels of the numbers on a screen may be further apart: a digit or two. Of all else none.
 const FEW: usize = 60;
 
-/// What the harness leaves free around the window.
-const MARGIN: f32 = 8.0;
 const LARGE: Vec2 = Vec2::new(1440.0, 900.0);
 const SMALL: Vec2 = Vec2::new(960.0, 600.0);
 
@@ -251,26 +248,16 @@ fn screen_with(scene: &Scene, size: Vec2, theme: Theme, raster: &Shared) -> Scre
     options.settings.look.still = true;
     options.settings.greeted = *name != FIRST;
     let mut screen = Harness::builder()
-        .with_size(size + Vec2::splat(2.0 * MARGIN))
+        .with_size(size)
         .with_theme(theme)
         .with_step_dt(0.05)
         .renderer(Shared::clone(raster))
         .with_context_setup(tapescope::viewer::dress)
-        .build_ui_state(|ui, app: &mut App| app.frame_ui(ui), App::headless(options));
+        .build_ui_state(frame_ui, App::headless(options));
     screen.run_steps(3);
     prepare(&mut screen);
     screen.run_steps(10);
     screen
-}
-
-/// The picture of a scene, without what the harness leaves free around the window.
-fn picture(screen: &mut Screen, size: Vec2) -> RgbaImage {
-    without_margin(&screen.render().unwrap(), size)
-}
-
-fn without_margin(image: &RgbaImage, size: Vec2) -> RgbaImage {
-    let margin = MARGIN as u32;
-    crop_imm(image, margin, margin, size.x as u32, size.y as u32).to_image()
 }
 
 fn file_name(scene: &Scene, size: Vec2, theme: Theme) -> String {
@@ -292,7 +279,7 @@ fn numbers(screen: &Screen) -> Vec<Rect> {
         let words = text.galley.text();
         if words.contains('.') && words.contains(|c: char| c.is_ascii_digit()) {
             let place = text.visual_bounding_rect().intersect(clip);
-            found.push(place.translate(Vec2::splat(-MARGIN)).expand(1.0));
+            found.push(place.expand(1.0));
         }
     }
     found
@@ -357,7 +344,7 @@ fn every_state_looks_as_it_did() {
         };
         for &(size, theme) in kept {
             let mut screen = screen(scene, size, theme);
-            let image = picture(&mut screen, size);
+            let image = screen.render().unwrap();
             let name = file_name(scene, size, theme);
             problems.extend(changed(&name, &image, &numbers(&screen)));
         }
@@ -377,7 +364,7 @@ fn changed_by(
 ) -> Vec<usize> {
     let raster = Shared::default();
     let mut whole = screen_with(scene, SMALL, Theme::Dark, &raster);
-    let before = picture(&mut whole, SMALL);
+    let before = whole.render().unwrap();
     let numbers = numbers(&whole);
     let shapes = &whole.output().shapes;
     let found = (0..shapes.len()).flat_map(|index| {
@@ -390,7 +377,7 @@ fn changed_by(
         let mut parts: Vec<Shape> = parts(&shapes[index].shape).into_iter().cloned().collect();
         change(&mut parts[part]);
         output.shapes[index].shape = Shape::Vec(parts);
-        let after = without_margin(&raster.draw(&whole.ctx, &output), SMALL);
+        let after = raster.draw(&whole.ctx, &output);
         differing(&before, &after, &numbers)[1].len()
     });
     others.collect()
@@ -400,7 +387,7 @@ fn changed_by(
 fn a_lost_panel_is_noticed() {
     let scene = &SCENES[0];
     let mut whole = screen(scene, SMALL, Theme::Dark);
-    let before = picture(&mut whole, SMALL);
+    let before = whole.render().unwrap();
     let others = |after: &RgbaImage| differing(&before, after, &numbers(&whole))[1].len();
     assert_eq!(others(&before), 0);
     for lost in [
@@ -410,7 +397,7 @@ fn a_lost_panel_is_noticed() {
         let mut screen = screen(scene, SMALL, Theme::Dark);
         act(&mut screen, lost.clone());
         screen.run_steps(10);
-        let count = others(&picture(&mut screen, SMALL));
+        let count = others(&screen.render().unwrap());
         assert!(count > 4000, "{lost:?}: {count} pixels");
     }
 }
@@ -475,7 +462,7 @@ fn every_scene_for_the_eye() {
     std::fs::create_dir_all(&folder).unwrap();
     for scene in SCENES {
         for (size, theme) in ALL {
-            let image = picture(&mut screen(scene, size, theme), size);
+            let image = screen(scene, size, theme).render().unwrap();
             let name = file_name(scene, size, theme);
             image.save(folder.join(name).with_extension("png")).unwrap();
         }

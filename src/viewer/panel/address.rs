@@ -182,15 +182,15 @@ fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
         free = middle + pitch;
         let left = columns.marks.min + 8.0;
         let strength = 0.35 + 0.65 * mark.weight.clamp(0.0, 1.0);
-        let color = view.palette.head(mark.head).gamma_multiply(strength);
+        let color = view.palette.head(mark.name).gamma_multiply(strength);
         let painter = ui.painter();
         let line = [pos2(columns.memory.max + 1.0, *height), pos2(left, middle)];
-        painter.extend(dashed(&line, Stroke::new(1.0, color), mark.head));
+        painter.extend(dashed(&line, Stroke::new(1.0, color), mark.name));
         let sign = pos2(left + 7.0, middle);
-        head_sign(painter, sign, 11.0, mark.is_write, color);
+        head_sign(painter, sign, 11.0, mark.name.is_write, color);
         let (font, ink) = (theme::heading(10.5), view.palette.text);
         let at = pos2(left + 15.0, middle);
-        painter.text(at, Align2::LEFT_CENTER, &mark.label, font, ink);
+        painter.text(at, Align2::LEFT_CENTER, mark.name, font, ink);
     }
 }
 

@@ -55,7 +55,7 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);
     if as_bars(axis, view) {
-        bars(ui, x, axis, &column, view.palette.head(head), view);
+        bars(ui, x, axis, &column, view.head_color(head), view);
     } else {
         let slot = format!("final {head}");
         strip(ui, x, axis, &column, 1.0, &slot, view);
@@ -85,7 +85,7 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
 /// Sign and label over the thin column of a head; they can be clicked, too.
 fn column_sign(ui: &Ui, at: Pos2, head: usize, view: &mut View<'_>) {
     let write = view.trace().heads[head].is_write();
-    let (color, painter) = (view.palette.head(head), ui.painter());
+    let (color, painter) = (view.head_color(head), ui.painter());
     head_sign(painter, at - vec2(0.0, 13.0), 12.0, write, color);
     let label = story::head_label(view.recording(), head);
     let (font, ink) = (theme::heading(10.0), view.palette.subdued);
@@ -183,7 +183,7 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         painter.rect_filled(rect, 2.0, fill);
     }
     let at = pos2(rect.left() + 6.0, middle);
-    head_sign(&painter, at, 11.0, trace.is_write(), palette.head(head));
+    head_sign(&painter, at, 11.0, trace.is_write(), view.head_color(head));
     let (font, at) = (theme::heading(10.5), pos2(rect.left() + 14.0, middle));
     painter.text(at, Align2::LEFT_CENTER, &label, font, palette.text);
     let x = Rangef::new(rect.left() + 14.0, rect.left() + 28.0);
@@ -266,7 +266,7 @@ fn shift_sign(ui: &Ui, cell: Rect, head: usize, trace: &HeadTrace<f32>, view: &V
             pos2(x + (each - 1.0).max(0.5), bottom),
         );
         let fill = if s.is_finite() {
-            view.palette.head(head)
+            view.head_color(head)
         } else {
             view.palette.non_finite
         };

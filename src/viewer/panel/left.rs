@@ -386,7 +386,7 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
     let trace = &view.trace().heads[head];
     let (palette, painter) = (view.palette, ui.painter());
     let (left, middle) = (rect.left() + 8.0, rect.center().y);
-    let (write, color) = (trace.is_write(), palette.head(head));
+    let (write, color) = (trace.is_write(), view.head_color(head));
     head_sign(painter, pos2(left + 6.0, middle), 14.0, write, color);
     let line = Rangef::new(left + 20.0, left + 36.0);
     dash_ui(ui, line, rect.bottom() - 1.0, head, view);

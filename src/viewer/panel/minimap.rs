@@ -71,7 +71,7 @@ fn peaks(ui: &Ui, rect: Rect, view: &View<'_>) {
         let Some(at) = peak.and_then(|(row, _)| view.whole.index_of(row)) else {
             continue;
         };
-        let mark = Stroke::new(2.0, view.palette.head(index));
+        let mark = Stroke::new(2.0, view.head_color(index));
         let side = if head.is_write() {
             Rangef::new(rect.right() - 5.0, rect.right() + 2.0)
         } else {

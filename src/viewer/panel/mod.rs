@@ -29,7 +29,7 @@ pub mod top;
 pub mod units;
 pub mod welcome;
 
-use egui::{Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Color32, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
 use super::rows::Rows;
@@ -43,6 +43,7 @@ use super::widget::button::focus_ring;
 use super::widget::picture::Textures;
 use super::widget::place;
 use super::widget::readout::Readout;
+use crate::figure::HeadName;
 use crate::figure::compare::page_columns;
 use crate::figure::stages::Moment;
 use crate::model::{HeadTrace, Trace};
@@ -169,6 +170,11 @@ impl<'a> View<'a> {
             .into_iter()
             .chain(kept.map(|row| (row, 0.18)))
             .collect()
+    }
+
+    /// The hue of a head of the machine on screen.
+    pub fn head_color(&self, head: usize) -> Color32 {
+        self.palette.head(HeadName::of(self.trace(), head))
     }
 
     /// The head that is looked at.

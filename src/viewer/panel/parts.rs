@@ -4,6 +4,7 @@ use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2};
 
 use super::View;
 use crate::figure::rows::untouched;
+use crate::figure::{HUES, HeadName};
 use crate::train::is_absent;
 use crate::viewer::command::{Command, Look};
 use crate::viewer::rows::Axis;
@@ -171,16 +172,17 @@ pub fn choose(ui: &Ui, response: &egui::Response, head: usize, view: &mut View<'
 
 /// Of many heads some share a hue: a short line tells them apart by its dashes.
 pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
-    if view.trace().heads.len() > theme::HUES {
-        let stroke = Stroke::new(1.5, view.palette.head(head));
+    let name = |head| HeadName::of(view.trace(), head);
+    if (0..view.trace().heads.len()).any(|head| name(head).place >= HUES) {
+        let stroke = Stroke::new(1.5, view.head_color(head));
         let line = [pos2(x.min, y), pos2(x.max, y)];
-        ui.painter().extend(dashed(&line, stroke, head));
+        ui.painter().extend(dashed(&line, stroke, name(head)));
     }
 }
 
 /// A line in the pattern of a head: whole for the first of a hue, then dashed, dotted, dash and dot.
-pub fn dashed(points: &[Pos2], stroke: Stroke, head: usize) -> Vec<Shape> {
-    let pattern: (&[f32], &[f32]) = match head / theme::HUES % 4 {
+pub fn dashed(points: &[Pos2], stroke: Stroke, head: HeadName) -> Vec<Shape> {
+    let pattern: (&[f32], &[f32]) = match head.place / HUES % 4 {
         0 => return vec![Shape::line(points.to_vec(), stroke)],
         1 => (&[4.0], &[2.0]),
         2 => (&[1.5], &[2.0]),

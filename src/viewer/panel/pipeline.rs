@@ -279,8 +279,7 @@ fn link_ui(
     let fade = if done { 1.0 } else { TO_COME };
     let weight = link.weight.min(1.0);
     let ink = view
-        .palette
-        .head(head)
+        .head_color(head)
         .gamma_multiply((0.25 + 0.6 * weight) * fade);
     let stroke = Stroke::new(0.8 + 1.2 * weight, ink);
     let painter = ui.painter();
@@ -337,7 +336,7 @@ fn heading(ui: &Ui, columns: &Columns, bands: &Bands, places: &Places, view: &mu
 /// The sign of a head and what stands beside it.
 fn head_title(ui: &Ui, at: Pos2, head: usize, text: &str, view: &mut View<'_>) {
     let write = view.trace().heads[head].is_write();
-    let color = view.palette.head(head);
+    let color = view.head_color(head);
     head_sign(ui.painter(), at + vec2(6.0, 0.0), 13.0, write, color);
     let (font, at) = (theme::heading(11.0), at + vec2(18.0, 0.0));
     quiet_text(ui, at, Align2::LEFT_CENTER, text, font, view);
@@ -496,7 +495,7 @@ fn column_ui(ui: &mut Ui, x: Rangef, axis: &Axis, shown: &Shown<'_>, view: &mut 
     } else {
         TO_COME
     };
-    let color = view.palette.head(head);
+    let color = view.head_color(head);
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     ui.painter().rect_filled(rect, 0.0, view.palette.well);
     if as_bars(axis, view) {

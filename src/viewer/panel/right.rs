@@ -30,7 +30,12 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         title[..1].make_ascii_uppercase();
         section(ui, &title);
         match scalar.series(head) {
-            Some(series) => number(ui, scalar.symbol, scalar.words, &numbers::fixed(series[t])),
+            Some(series) => {
+                // The heading says it already.
+                let words = Some(scalar.words).filter(|words| *words != column.word);
+                let value = numbers::fixed(series[t]);
+                number(ui, scalar.symbol, words.unwrap_or_default(), &value);
+            }
             None => shift_ui(ui, view, head.shift.row(t)),
         }
         equation(ui, view, column.equation, column.number);
@@ -46,7 +51,7 @@ fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW), Sense::hover());
     let painter = ui.painter();
     let middle = rect.center().y;
-    let color = view.palette.head(view.focus);
+    let color = view.head_color(view.focus);
     head_sign(
         painter,
         pos2(rect.left() + 8.0, middle),
@@ -148,7 +153,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
             0.0
         };
         let bar = Rect::from_min_size(room.min, vec2(room.width() * share, room.height()));
-        painter.rect_filled(bar, 2.0, view.palette.head(view.focus));
+        painter.rect_filled(bar, 2.0, view.head_color(view.focus));
         let value = numbers::fixed(shift[index]);
         let at = pos2(rect.right(), middle);
         painter.text(

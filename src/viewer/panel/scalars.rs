@@ -5,8 +5,7 @@ use egui::{Align2, Painter, Pos2, Rangef, Rect, Stroke, Ui, pos2};
 use super::parts::{dashed, pointer, veil};
 use super::sheet::Sheet;
 use super::{Columns, LANE, RIBBON, View, interact, scrub};
-use crate::figure::Scalar;
-use crate::figure::numbers;
+use crate::figure::{HeadName, Scalar, numbers};
 use crate::train::is_absent;
 use crate::viewer::story;
 use crate::viewer::theme;
@@ -87,7 +86,7 @@ fn stretches_ui(painter: &Painter, columns: &Columns, y: Rangef, head: usize, vi
         // A jump is worth a mark where its words do not fit.
         let jumps = stretch.by.is_some_and(|by| by.unsigned_abs() > range);
         if jumps && marked.is_next(rect.center().x) {
-            let stroke = Stroke::new(2.0, palette.head(head));
+            let stroke = Stroke::new(2.0, view.head_color(head));
             painter.vline(rect.center().x, y, stroke);
         }
     }
@@ -191,8 +190,9 @@ fn scalar_ui(
         painter.rect_filled(gap, 0.0, palette.non_finite);
     }
     veil(ui, rect, scalar.values[0], view);
-    let stroke = Stroke::new(1.2, palette.head(view.focus));
-    painter.extend(dashed(&points, stroke, view.focus));
+    let stroke = Stroke::new(1.2, view.head_color(view.focus));
+    let head = HeadName::of(view.trace(), view.focus);
+    painter.extend(dashed(&points, stroke, head));
     let now = scalar.values[view.step()];
     let (middle, ink) = (y.center(), palette.subdued);
     let at = pos2(columns.time.min - 8.0, middle);

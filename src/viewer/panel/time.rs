@@ -380,7 +380,7 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     let x = picture.left() + (view.step() as f32 + 0.5) / steps.max(1) as f32 * picture.width();
     let line = egui::Stroke::new(1.0, view.palette.accent);
     ui.painter().vline(x, picture.y_range(), line);
-    let color = view.palette.head(head);
+    let color = view.head_color(head);
     let (at, middle) = (rect.left() + 5.0, name.center() - 1.0);
     head_sign(
         ui.painter(),
@@ -515,7 +515,7 @@ fn lane_name(
     view: &mut View<'_>,
 ) {
     let label = story::head_label(view.recording(), head);
-    let color = view.palette.head(head);
+    let color = view.head_color(head);
     let left = columns.gutter.min;
     let top = y.min;
     let painter = ui.painter();

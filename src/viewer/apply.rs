@@ -15,7 +15,7 @@ mod window;
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
 use super::state::work::Effect;
-use crate::player::{JUMP, NORMAL};
+use crate::player::NORMAL;
 
 impl State {
     /// Applies what one gesture asks for, in order: all of it is one change to undo. What is to be done
@@ -88,42 +88,33 @@ impl State {
             return;
         }
         self.welcome.shown &= self.session.open.is_none();
-        let event = self.event(play == Play::NextEvent);
+        let event = if let Play::Event(by) = play {
+            self.event(by)
+        } else {
+            None
+        };
         let player = &mut self.player;
         match play {
             Play::Toggle => player.toggle_play(),
-            Play::NextStep => player.forward(1),
-            Play::PreviousStep => player.back(1),
-            Play::JumpForward => player.forward(JUMP),
-            Play::JumpBack => player.back(JUMP),
-            Play::NextStage => player.next_stage(),
-            Play::PreviousStage => player.previous_stage(),
+            Play::Step(by) if by < 0 => player.back(by.unsigned_abs()),
+            Play::Step(by) => player.forward(by.unsigned_abs()),
+            Play::Stage(by) if by < 0 => (by..0).for_each(|_| player.previous_stage()),
+            Play::Stage(by) => (0..by).for_each(|_| player.next_stage()),
             Play::First => player.first(),
             Play::Last => player.last(),
-            Play::Faster => player.faster(),
-            Play::Slower => player.slower(),
+            Play::Faster(times) => player.set_speed(player.speed() * 2_f64.powi(times)),
             Play::NormalSpeed => player.set_speed(NORMAL),
             Play::ToggleLoop => player.toggle_loop(),
             Play::LoopIn => player.loop_in(),
             Play::LoopOut => player.loop_out(),
             Play::LoopRange(range) => player.set_range(range),
-            Play::NextEvent | Play::PreviousEvent => player.seek(event.unwrap_or(player.step())),
+            Play::Event(_) => player.seek(event.unwrap_or(player.step())),
             Play::Seek(step) => player.seek(step),
             Play::SeekStage(stage) => player.seek_stage(stage),
             Play::Pass(_) => {}
         }
         // Whoever steps by hand wants to stay there.
-        let by_hand = matches!(
-            play,
-            Play::NextStep
-                | Play::PreviousStep
-                | Play::NextEvent
-                | Play::PreviousEvent
-                | Play::NextStage
-                | Play::PreviousStage
-                | Play::SeekStage(_)
-        );
-        if by_hand {
+        if let Play::Step(-1 | 1) | Play::Stage(_) | Play::Event(_) | Play::SeekStage(_) = play {
             player.pause();
         }
     }

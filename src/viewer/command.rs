@@ -42,26 +42,16 @@ pub enum Command {
 pub enum Play {
     /// Play or pause; play at the end starts over.
     Toggle,
-    /// One step forward.
-    NextStep,
-    /// One step back.
-    PreviousStep,
-    /// Ten steps forward.
-    JumpForward,
-    /// Ten steps back.
-    JumpBack,
-    /// The next stage.
-    NextStage,
-    /// The stage before.
-    PreviousStage,
+    /// So many steps on, or back.
+    Step(isize),
+    /// So many stages on, or back.
+    Stage(isize),
     /// The first step.
     First,
     /// The last step.
     Last,
-    /// Twice the speed.
-    Faster,
-    /// Half the speed.
-    Slower,
+    /// Twice the speed so many times, or half of it.
+    Faster(i32),
     /// Normal speed.
     NormalSpeed,
     /// Loop or not.
@@ -72,10 +62,8 @@ pub enum Play {
     LoopOut,
     /// Loop between these steps, or unmark them.
     LoopRange(Option<(usize, usize)>),
-    /// Go to where something changes next.
-    NextEvent,
-    /// Go to where something changed before.
-    PreviousEvent,
+    /// So many changes on, or back.
+    Event(isize),
     /// Go to a step.
     Seek(usize),
     /// Go to a stage of the current step.
@@ -110,20 +98,14 @@ pub enum Rows {
     ToggleTouched,
     /// All rows, fitted to the window.
     Fit,
-    /// Taller rows.
-    Taller,
-    /// Lower rows.
-    Lower,
+    /// Rows so many times taller, or lower.
+    Taller(i32),
     /// The rows on screen keep to the head looked at.
     ToggleFollow,
-    /// Select the next row.
-    Next,
-    /// Select the row before.
-    Previous,
-    /// Select the next row as well.
-    ExtendDown,
-    /// Select the row before as well.
-    ExtendUp,
+    /// Select the row so many places on, or back, round the end.
+    Select(isize),
+    /// Select those up to the row so many places on, or back, as well.
+    Extend(isize),
     /// Move the rows on screen by so many.
     Scroll(f32),
     /// Bring this row, by its place among those shown, to the middle.
@@ -268,10 +250,8 @@ pub enum Window {
     Theme(Theme),
     /// Other colours for weightings.
     Colors(Map),
-    /// Everything larger.
-    Larger,
-    /// Everything smaller.
-    Smaller,
+    /// Everything so many sizes larger, or smaller.
+    Larger(isize),
     /// Everything as large as it was made to be.
     NormalSize,
     /// Everything this large, in percent.
@@ -310,3 +290,18 @@ pub enum Tour {
     /// The window has introduced itself.
     Greet,
 }
+
+/// Whatever is about something is a command.
+macro_rules! commands {
+    ($($about:ident),*) => {$(
+        impl From<$about> for Command {
+            fn from(about: $about) -> Self {
+                Self::$about(about)
+            }
+        }
+    )*};
+}
+
+commands!(
+    Play, Look, Rows, Episode, Edit, Compare, File, Ask, Window, Tour
+);

@@ -105,34 +105,34 @@ const fn entry(
 #[rustfmt::skip]
 pub static TABLE: [Entry; 64] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
-    entry(Group::Time, Need::StepAfter, Command::Play(Play::NextStep), "Next step", &[key(Key::ArrowRight)], "one step forward"),
-    entry(Group::Time, Need::StepBefore, Command::Play(Play::PreviousStep), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
-    entry(Group::Time, Need::StepAfter, Command::Play(Play::JumpForward), "Ten steps forward", &[shift(Key::ArrowRight)], ""),
-    entry(Group::Time, Need::StepBefore, Command::Play(Play::JumpBack), "Ten steps back", &[shift(Key::ArrowLeft)], ""),
-    entry(Group::Time, Need::Episode, Command::Play(Play::NextStage), "Next stage", &[key(Key::Period)], "controller, content, gate and so on"),
-    entry(Group::Time, Need::Episode, Command::Play(Play::PreviousStage), "Previous stage", &[key(Key::Comma)], ""),
+    entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
+    entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
+    entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(10)), "Ten steps forward", &[shift(Key::ArrowRight)], ""),
+    entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-10)), "Ten steps back", &[shift(Key::ArrowLeft)], ""),
+    entry(Group::Time, Need::Episode, Command::Play(Play::Stage(1)), "Next stage", &[key(Key::Period)], "controller, content, gate and so on"),
+    entry(Group::Time, Need::Episode, Command::Play(Play::Stage(-1)), "Previous stage", &[key(Key::Comma)], ""),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::First), "First step", &[key(Key::Home)], ""),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Last), "Last step", &[key(Key::End)], ""),
     entry(Group::Time, Need::Episode, Command::Ask(Ask::Step), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::Slower), "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
-    entry(Group::Play, Need::Episode, Command::Play(Play::Faster), "Faster", &[key(Key::CloseBracket)], "twice the speed"),
+    entry(Group::Play, Need::Episode, Command::Play(Play::Faster(-1)), "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
+    entry(Group::Play, Need::Episode, Command::Play(Play::Faster(1)), "Faster", &[key(Key::CloseBracket)], "twice the speed"),
     entry(Group::Play, Need::Episode, Command::Play(Play::NormalSpeed), "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
     entry(Group::Play, Need::Episode, Command::Play(Play::ToggleLoop), "Loop", &[key(Key::L)], "off, all, the marked part"),
     entry(Group::Play, Need::Episode, Command::Play(Play::LoopIn), "Loop from here", &[key(Key::I)], "or drag over the phases above the pictures"),
     entry(Group::Play, Need::Episode, Command::Play(Play::LoopOut), "Loop to here", &[key(Key::O)], ""),
-    entry(Group::Time, Need::EventAfter, Command::Play(Play::NextEvent), "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
-    entry(Group::Time, Need::EventBefore, Command::Play(Play::PreviousEvent), "Previous event", &[key(Key::PageUp)], ""),
+    entry(Group::Time, Need::EventAfter, Command::Play(Play::Event(1)), "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
+    entry(Group::Time, Need::EventBefore, Command::Play(Play::Event(-1)), "Previous event", &[key(Key::PageUp)], ""),
     entry(Group::Look, Need::Episode, Command::Look(Look::NextLayout), "Layout", &[key(Key::V)], "all stages, figure of the paper, row 0 on top"),
     entry(Group::Look, Need::Memory, Command::Look(Look::AllHeads), "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
     entry(Group::Look, Need::Memory, Command::Rows(Rows::ToggleTouched), "Touched rows only", &[key(Key::U)], "hide what no head touches"),
     entry(Group::Look, Need::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], ""),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Taller), "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
-    entry(Group::Look, Need::SomeRows, Command::Rows(Rows::Lower), "Lower rows", &[key(Key::Minus)], ""),
+    entry(Group::Look, Need::Memory, Command::Rows(Rows::Taller(1)), "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
+    entry(Group::Look, Need::SomeRows, Command::Rows(Rows::Taller(-1)), "Lower rows", &[key(Key::Minus)], ""),
     entry(Group::Look, Need::LowRows, Command::Rows(Rows::ToggleFollow), "Follow the head", &[key(Key::F)], "it stays on screen"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Next), "Next row", &[key(Key::ArrowDown)], "selects it"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::Previous), "Previous row", &[key(Key::ArrowUp)], ""),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::ExtendDown), "Extend to the next row", &[shift(Key::ArrowDown)], "several rows together"),
-    entry(Group::Look, Need::Memory, Command::Rows(Rows::ExtendUp), "Extend to the row before", &[shift(Key::ArrowUp)], ""),
+    entry(Group::Look, Need::Memory, Command::Rows(Rows::Select(1)), "Next row", &[key(Key::ArrowDown)], "selects it"),
+    entry(Group::Look, Need::Memory, Command::Rows(Rows::Select(-1)), "Previous row", &[key(Key::ArrowUp)], ""),
+    entry(Group::Look, Need::Memory, Command::Rows(Rows::Extend(1)), "Extend to the next row", &[shift(Key::ArrowDown)], "several rows together"),
+    entry(Group::Look, Need::Memory, Command::Rows(Rows::Extend(-1)), "Extend to the row before", &[shift(Key::ArrowUp)], ""),
     entry(Group::Look, Need::Memory, Command::Look(Look::NextScale), "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
     entry(Group::Episode, Need::StepBefore, Command::Episode(Episode::Restart), "Restart, same seed", &[key(Key::R)], "from its first step"),
     entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "New episode, next seed", &[shift(Key::R)], ""),
@@ -157,8 +157,8 @@ pub static TABLE: [Entry; 64] = [
     entry(Group::Window, Need::Episode, Command::Window(Window::ToggleNumbers), "Numbers panel", &[control_shift(Key::S)], ""),
     entry(Group::Window, Need::Episode, Command::Window(Window::ToggleTimeline), "Timeline panel", &[control_shift(Key::T)], ""),
     entry(Group::Window, Need::Nothing, Command::Window(Window::NextTheme), "Theme", &[], "as the system, dark, light"),
-    entry(Group::Window, Need::Smaller, Command::Window(Window::Larger), "Larger", &[control(Key::Plus), control(Key::Equals)], ""),
-    entry(Group::Window, Need::Larger, Command::Window(Window::Smaller), "Smaller", &[control(Key::Minus)], ""),
+    entry(Group::Window, Need::Smaller, Command::Window(Window::Larger(1)), "Larger", &[control(Key::Plus), control(Key::Equals)], ""),
+    entry(Group::Window, Need::Larger, Command::Window(Window::Larger(-1)), "Smaller", &[control(Key::Minus)], ""),
     entry(Group::Window, Need::Resized, Command::Window(Window::NormalSize), "Normal size", &[control(Key::Num0)], ""),
     entry(Group::Look, Need::Nothing, Command::Window(Window::ToggleMotion), "Reduced motion", &[], "nothing glides or plays by itself"),
     entry(Group::Window, Need::Nothing, Command::Ask(Ask::Settings), "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
@@ -373,10 +373,10 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         assert_eq!(
-            tooltip(&Command::Play(Play::JumpForward)),
+            tooltip(&Command::Play(Play::Step(10))),
             "Ten steps forward  (Shift+→)"
         );
         assert_eq!(tooltip(&Command::Ask(Ask::Open)), "Open  (Ctrl+O)");
-        assert_eq!(tooltip(&Command::Play(Play::NextStage)), "Next stage  (.)");
+        assert_eq!(tooltip(&Command::Play(Play::Stage(1))), "Next stage  (.)");
     }
 }

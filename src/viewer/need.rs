@@ -130,14 +130,8 @@ impl State {
             Need::Recording => (!of_a_file(), "a recorded trace stays as it is"),
             Need::StepAfter => (step + 1 < steps, "this is the last step"),
             Need::StepBefore => (step > 0, "this is the first step"),
-            Need::EventAfter => (
-                self.event(true).is_some(),
-                "nothing changes after this step",
-            ),
-            Need::EventBefore => (
-                self.event(false).is_some(),
-                "nothing changes before this step",
-            ),
+            Need::EventAfter => (self.event(1).is_some(), "nothing changes after this step"),
+            Need::EventBefore => (self.event(-1).is_some(), "nothing changes before this step"),
             Need::Memory => (self.heads() > 0, "this machine has no memory"),
             Need::Value => (
                 self.heads() > 0 || self.card().is_some(),

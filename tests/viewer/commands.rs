@@ -12,7 +12,7 @@ fn prepared() -> Harness<'static, App> {
     harness.hover_at(egui::pos2(3.0, 3.0));
     for command in [
         Command::Episode(Episode::Size(4)),
-        Command::Play(Play::Faster),
+        Command::Play(Play::Faster(1)),
         Command::Play(Play::Seek(4)),
         Command::Look(Look::Select(Target::Row(3))),
         Command::Look(Look::Focus(1)),

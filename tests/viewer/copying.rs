@@ -66,7 +66,7 @@ fn so_do_those_of_many_heads_of_none_and_of_many_rows() {
     }
     let mut harness = paused();
     act(&mut harness, Command::Rows(Rows::ToggleTouched));
-    act(&mut harness, Command::Rows(Rows::Taller));
+    act(&mut harness, Command::Rows(Rows::Taller(1)));
     every_form_is_offered(&mut harness, "all rows: drag to move the rows on screen");
     act(&mut harness, Command::Look(Look::AllHeads));
     all_are_copied(&mut harness, 12);

@@ -172,7 +172,7 @@ const SCENES: &[Scene] = &[
         act(screen, Command::Episode(Episode::Rows(4096)));
         act(screen, Command::Rows(Rows::ToggleTouched));
         for _ in 0..6 {
-            act(screen, Command::Rows(Rows::Taller));
+            act(screen, Command::Rows(Rows::Taller(1)));
         }
         act(screen, Command::Rows(Rows::ToggleFollow));
         go_to(screen, 30, "output");

@@ -108,7 +108,7 @@ fn the_pictures_are_whole_for_the_keyboard() {
     );
     let tall = [
         Command::Rows(Rows::ToggleTouched),
-        Command::Rows(Rows::Taller),
+        Command::Rows(Rows::Taller(1)),
         Command::Look(Look::AllHeads),
     ];
     is_whole(with(&tall), "a window of rows, all heads");

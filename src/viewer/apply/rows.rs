@@ -12,25 +12,15 @@ const FACTOR: f32 = 1.5;
 impl State {
     /// Commands about the rows on screen.
     pub(super) fn move_rows(&mut self, about: About) {
-        match about {
-            About::ToggleTouched => self.sight.touched_only = !self.sight.touched_only,
-            About::Fit => {
-                self.sight.touched_only = false;
-                self.sight.zoom = Zoom::default();
-            }
-            About::Taller
-            | About::Lower
-            | About::ToggleFollow
-            | About::Next
-            | About::Previous
-            | About::ExtendDown
-            | About::ExtendUp
-            | About::Scroll(_)
-            | About::Centre(_) => {
-                if let Some(rows) = self.whole().filter(|rows| rows.shown() > 0) {
-                    self.move_among(&rows, about);
-                }
-            }
+        if about == About::ToggleTouched {
+            self.sight.touched_only = !self.sight.touched_only;
+        }
+        if about == About::Fit {
+            self.sight.touched_only = false;
+            self.sight.zoom = Zoom::default();
+        }
+        if let Some(rows) = self.whole().filter(|rows| rows.shown() > 0) {
+            self.move_among(&rows, about);
         }
         self.scroll();
     }
@@ -38,13 +28,10 @@ impl State {
     fn move_among(&mut self, rows: &Rows, about: About) {
         let (zoom, room) = (&mut self.sight.zoom, self.frame.room);
         match about {
-            About::Taller => self.scale_rows(rows, FACTOR),
-            About::Lower => self.scale_rows(rows, 1.0 / FACTOR),
+            About::Taller(by) => self.scale_rows(rows, FACTOR.powi(by)),
             About::ToggleFollow => zoom.toggle_follow(rows, room),
-            About::ExtendDown => self.extend(rows, true),
-            About::ExtendUp => self.extend(rows, false),
-            About::Next => self.select_row(rows, 1),
-            About::Previous => self.select_row(rows, rows.shown() - 1),
+            About::Extend(by) => self.extend(rows, by),
+            About::Select(by) => self.select_row(rows, by),
             About::Scroll(by) => {
                 zoom.follow = false;
                 let by = by.signum() * by.abs().ceil();
@@ -89,13 +76,16 @@ impl State {
     }
 
     /// Selects the row so many places on, round the end, and brings it on screen.
-    fn select_row(&mut self, rows: &Rows, by: usize) {
+    fn select_row(&mut self, rows: &Rows, by: isize) {
         let selected = match self.sight.selected {
             Some(Target::Rows { to, .. }) => rows.index_of(to),
             selected => selected.and_then(|target| rows.index_of(*target.rows()?.start())),
         };
+        let on = |index: usize| index.cast_signed() + by;
         let index = match selected {
-            Some(index) => (index + by) % rows.shown(),
+            Some(index) => on(index)
+                .rem_euclid(rows.shown().cast_signed())
+                .cast_unsigned(),
             None => self.peak(rows).unwrap_or(0),
         };
         let row = rows.numbers()[index];
@@ -106,8 +96,8 @@ impl State {
         self.bring_on_screen(index, rows);
     }
 
-    /// Selects the next row, or the one before, as well; back over the first one it becomes fewer again.
-    fn extend(&mut self, rows: &Rows, down: bool) {
+    /// Selects the rows up to that so many places on as well; back over the first one they become fewer again.
+    fn extend(&mut self, rows: &Rows, by: isize) {
         let (from, to) = match self.sight.selected {
             Some(Target::Rows { from, to }) => (from, to),
             Some(Target::Row(row) | Target::Cell { row, .. }) => (row, row),
@@ -116,11 +106,7 @@ impl State {
         let Some(index) = rows.index_of(to) else {
             return;
         };
-        let index = if down {
-            (index + 1).min(rows.shown() - 1)
-        } else {
-            index.saturating_sub(1)
-        };
+        let index = index.saturating_add_signed(by).min(rows.shown() - 1);
         let to = rows.numbers()[index];
         self.sight.selected = Some(if from == to {
             Target::Row(from)

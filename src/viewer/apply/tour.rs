@@ -21,9 +21,7 @@ impl Deed {
     /// None while the tour waits for nothing.
     pub(super) fn of(tour: Tour, command: &Command) -> Option<Self> {
         let deed = match command {
-            Command::Play(
-                Play::NextStep | Play::PreviousStep | Play::JumpForward | Play::JumpBack,
-            ) => Self::Step,
+            Command::Play(Play::Step(_)) => Self::Step,
             Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) => Self::Click,
             // Nobody did that.
             Command::Play(Play::Pass(_))

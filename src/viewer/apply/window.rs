@@ -31,8 +31,7 @@ impl State {
             }
             Window::Theme(theme) => look.theme = theme,
             Window::Colors(map) => look.map = map,
-            Window::Larger => look.resize(true),
-            Window::Smaller => look.resize(false),
+            Window::Larger(by) => look.resize(by),
             Window::NormalSize => look.scale = 100,
             Window::Scale(percent) => look.scale = percent,
             Window::ToggleMotion => look.still = !look.still,

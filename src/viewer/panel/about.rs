@@ -1,9 +1,9 @@
 //! What this is, and whose.
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{ScrollArea, Ui};
 
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::property::{note, section};
+use crate::viewer::widget::property::{note, section, words};
 
 const LICENCES: [(&str, &str); 4] = [
     ("MIT licence", include_str!("../../../LICENSE-MIT")),
@@ -25,7 +25,7 @@ const LICENCES: [(&str, &str); 4] = [
 pub fn about_ui(ui: &mut Ui) {
     let palette = Palette::of(ui);
     let version = concat!("Version ", env!("CARGO_PKG_VERSION"));
-    ui.label(RichText::new(version).color(palette.text));
+    words(ui, version, theme::text(13.0), palette.text);
     ui.label(
         "A Neural Turing Machine you can watch think, after Graves, Wayne and Danihelka (2014). \
          Licensed under MIT or Apache-2.0, at your choice.",
@@ -45,11 +45,7 @@ pub fn about_ui(ui: &mut Ui) {
         .show(ui, |ui| {
             for (name, text) in LICENCES {
                 section(ui, name);
-                ui.label(
-                    RichText::new(text)
-                        .font(theme::mono(10.5))
-                        .color(palette.subdued),
-                );
+                words(ui, text, theme::mono(10.5), palette.subdued);
                 ui.add_space(theme::SECTION);
             }
         });

@@ -1,6 +1,6 @@
 //! The bottom: transport, the scrub timeline, the stages of the step, and the status line.
 
-use egui::{Align2, Rangef, Rect, RichText, Sense, Ui, UiBuilder, pos2, vec2};
+use egui::{Align2, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
 use super::parts::{pointer, veil};
 use super::sheet::Sheet;
@@ -8,10 +8,10 @@ use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scal
 use crate::figure::numbers;
 use crate::player::Loop;
 use crate::train::is_absent;
-use crate::viewer::command::{Ask, Command, Play};
+use crate::viewer::command::{Ask, Play};
 use crate::viewer::story;
 use crate::viewer::theme;
-use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button};
+use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::readout::Readout;
 
@@ -38,12 +38,8 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         events::events_ui(ui, x, y, view);
     }
     let right = Rangef::new(columns.stages.min, area.right() - 12.0);
-    stages_ui(
-        ui,
-        Rangef::new(right.min, columns.marks.max.min(right.max)),
-        area.y_range(),
-        view,
-    );
+    let x = Rangef::new(right.min, columns.marks.max.min(right.max));
+    stages_ui(ui, x, area.y_range(), view);
 }
 
 fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
@@ -57,25 +53,21 @@ fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let commands = &mut *view.commands;
-        let mut button = |ui: &mut Ui, icon, play, on| {
-            icon_button(ui, icon, &Command::Play(play), on, commands);
-        };
-        button(ui, Icon::First, Play::First, false);
-        button(ui, Icon::Previous, Play::PreviousStep, false);
+        icon_button(ui, Icon::First, Play::First, false, commands);
+        icon_button(ui, Icon::Previous, Play::Step(-1), false, commands);
         let (icon, name) = if view.player.playing() {
             (Icon::Pause, "Pause")
         } else {
             (Icon::Play, "Play")
         };
         let play = named_icon_button(ui, icon, name, false, true);
-        let toggled = play.clicked();
+        on_click(&play, Play::Toggle, commands);
         play.on_hover_text(format!("{name}  (Space)"));
-        button(ui, Icon::Next, Play::NextStep, false);
-        button(ui, Icon::Last, Play::Last, false);
+        icon_button(ui, Icon::Next, Play::Step(1), false, commands);
+        icon_button(ui, Icon::Last, Play::Last, false, commands);
         ui.add_space(4.0);
         let looping = view.player.looping() != Loop::Off;
-        button(ui, Icon::Loop, Play::ToggleLoop, looping);
-        commands.extend(toggled.then_some(Command::Play(Play::Toggle)));
+        icon_button(ui, Icon::Loop, Play::ToggleLoop, looping, commands);
     });
 }
 
@@ -86,11 +78,8 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let painter = ui.painter().clone();
     painter.rect_filled(rect, 3.0, view.palette.background);
     for (index, phase) in view.recording().episode.phases.iter().enumerate() {
-        let x = Rangef::new(
-            columns.step(phase.start, steps).min,
-            columns.step(phase.end, steps).min,
-        );
-        let band = Rect::from_x_y_ranges(x, Rangef::new(y.min, y.min + 6.0));
+        let [start, end] = [phase.start, phase.end].map(|step| columns.step(step, steps).min);
+        let band = Rect::from_x_y_ranges(start..=end, y.min..=y.min + 6.0);
         painter.rect_filled(band, 0.0, view.palette.phases[index % 2]);
     }
     loop_part(ui, columns, y, view);
@@ -98,18 +87,13 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     let most = loss_bars(ui, columns, y, view);
     let loss = view.recording().loss.first().copied();
     veil(ui, rect.with_min_y(y.min + 14.0), loss.unwrap_or(0.0), view);
-    painter.rect_stroke(
-        rect,
-        3.0,
-        view.palette.hairline(),
-        egui::StrokeKind::Outside,
-    );
-    let at = pos2(columns.time.min - 8.0, y.max - 8.0);
-    let (font, ink) = (theme::text(11.0), view.palette.subdued);
-    painter.text(at, Align2::RIGHT_CENTER, "loss", font, ink);
+    let (edge, ink) = (view.palette.hairline(), view.palette.subdued);
+    painter.rect_stroke(rect, 3.0, edge, egui::StrokeKind::Outside);
     let scale = format!("{} bits", numbers::short(most, 1));
-    let at = pos2(columns.time.min - 8.0, y.min + 8.0);
-    painter.text(at, Align2::RIGHT_CENTER, &scale, theme::text(10.0), ink);
+    for (words, y, size) in [("loss", y.max - 8.0, 11.0), (&scale, y.min + 8.0, 10.0)] {
+        let at = pos2(columns.time.min - 8.0, y);
+        painter.text(at, Align2::RIGHT_CENTER, words, theme::text(size), ink);
+    }
     let words = format!("phases and loss of every step, up to {scale}; drag to move in time");
     let response = interact(ui, rect, "Timeline", &words);
     scrub(&response, columns, view);
@@ -125,21 +109,14 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     sheet.menu(&response, cell, view.commands);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
-        let (loss, phase) = (
-            view.recording().loss[step],
-            story::phase_at(view.recording(), step),
-        );
-        let events = view.open.events.iter();
-        let here = events.filter(|event| event.step == step);
-        let here: Vec<_> = here.map(|event| event.words.as_str()).collect();
-        let here = here.join(", ");
+        let (loss, phase) = (loss[step], story::phase_at(view.recording(), step));
+        let mut events = view.open.events.iter();
+        let here = events.find(|event| event.step == step);
+        let here = here.map_or("", |event| &event.words);
+        let unit = if is_absent(loss) { "" } else { " bits" };
         *view.readout = Some(Readout {
             place: format!("step {step}"),
-            value: if is_absent(loss) {
-                numbers::exact(loss)
-            } else {
-                format!("{} bits", numbers::exact(loss))
-            },
+            value: numbers::exact(loss) + unit,
             meaning: format!("{phase}: cross-entropy of this step\n{here}"),
         });
     }
@@ -170,7 +147,7 @@ fn loop_part(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let words = format!("loop from step {first} to step {last}");
     let band = Rect::from_x_y_ranges(x, Rangef::new(y.min - 8.0, y.min - 1.0));
     let response = ui.interact(band, ui.scope_id().with("loop part"), Sense::hover());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
 }
 
 /// A tick where something changes: what Page Down goes to.
@@ -192,33 +169,20 @@ fn event_ticks(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
 /// A bar for the loss of every step; returns the loss of a full one.
 fn loss_bars(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) -> f32 {
     let (steps, loss) = (view.steps(), &view.recording().loss);
-    let most = loss
-        .iter()
-        .copied()
-        .filter(|l| l.is_finite())
-        .fold(1.0, f32::max);
+    let finite = loss.iter().copied().filter(|loss| loss.is_finite());
+    let most = finite.fold(1.0, f32::max);
     let room = y.span() - 8.0;
     // Where several steps share a pixel, the worst of them is shown.
-    let together = (steps as f32 / columns.time.span().max(1.0))
-        .ceil()
-        .max(1.0) as usize;
-    let worst = |losses: &[f32]| {
-        losses.iter().copied().fold(0.0, |worst: f32, loss| {
-            if loss.is_finite() || is_absent(loss) {
-                worst.max(loss)
-            } else {
-                f32::INFINITY
-            }
-        })
+    let together = steps as f32 / columns.time.span().max(1.0);
+    let together = together.ceil().max(1.0) as usize;
+    let height = |loss: f32| match loss / most * room {
+        known if known.is_finite() || is_absent(loss) => known,
+        _ => room,
     };
+    let worst = |losses: &[f32]| losses.iter().copied().map(height).fold(0.0, f32::max);
     let bars = loss.chunks(together).map(worst).enumerate();
-    for (chunk, loss) in bars.filter(|(_, loss)| *loss > 0.0) {
+    for (chunk, height) in bars.filter(|(_, height)| *height > 0.0) {
         let x = columns.step(chunk * together, steps);
-        let height = if loss.is_finite() {
-            loss / most * room
-        } else {
-            room
-        };
         let bar = Rect::from_x_y_ranges(
             Rangef::new(x.min + 0.5, (x.max - 0.5).max(x.min + 1.0)),
             Rangef::new(y.max - height.max(1.0), y.max),
@@ -240,34 +204,21 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         let left = x.min + place as f32 * each;
         stage_ui(ui, Rangef::new(left, left + each), y, place, view);
     }
-    let painter = ui.painter();
-    let (font, ink) = (theme::text(11.0), view.palette.subdued);
-    let used = painter.text(
-        pos2(x.min, top - 5.0),
-        Align2::LEFT_BOTTOM,
-        "stage",
-        font.clone(),
-        ink,
-    );
-    let at = pos2(used.right() + 6.0, top - 5.0);
     let name = if view.player.whole_steps() {
         "whole step".to_owned()
     } else {
         view.moment().name()
     };
-    let used = painter.text(
-        at,
-        Align2::LEFT_BOTTOM,
-        name,
-        theme::heading(11.0),
-        view.palette.text,
-    );
-    stage_hint(
-        ui,
-        Rangef::new(used.right() + 16.0, x.min + width),
-        y.center() + 6.0,
-        view,
-    );
+    let mut right = x.min - 6.0;
+    for (words, font, ink) in [
+        ("stage", theme::text(11.0), view.palette.subdued),
+        (&name, theme::heading(11.0), view.palette.text),
+    ] {
+        let (at, align) = (pos2(right + 6.0, top - 5.0), Align2::LEFT_BOTTOM);
+        right = ui.painter().text(at, align, words, font, ink).right();
+    }
+    let hint = Rangef::new(right + 16.0, x.min + width);
+    stage_hint(ui, hint, y.center() + 6.0, view);
     speed_ui(ui, Rangef::new(x.max - speed, x.max), y, view);
 }
 
@@ -279,7 +230,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     let stage = view.open.stages.at(place).name();
     let name = format!("Go to stage {stage}");
     let selected = place == current && !whole;
-    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, &name));
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
     let corner = pos2(x.min + 1.0, y.center() - 4.0);
     let bar = Rect::from_min_size(corner, vec2(x.span() - 2.0, 8.0));
     let fill = if selected {
@@ -293,9 +244,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     };
     ui.painter().rect_filled(bar, 2.0, fill);
     focus_ring(ui, &response);
-    if response.clicked() {
-        view.commands.push(Command::Play(Play::SeekStage(place)));
-    }
+    on_click(&response, Play::SeekStage(place), view.commands);
     let (number, count) = (place + 1, view.player.stages());
     response.on_hover_text(format!("{stage}: stage {number} of {count}  (. and ,)"));
 }
@@ -309,32 +258,22 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     let rect = Rect::from_min_size(pos2(left, below + 1.0), galley.size());
     ui.painter().galley(rect.min, galley, ink);
     let response = ui.interact(rect, ui.scope_id().with("stage hint"), Sense::hover());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }
 
 fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        let slower = Command::Play(Play::Slower);
-        icon_button(ui, Icon::Minus, &slower, false, view.commands);
+        icon_button(ui, Icon::Minus, Play::Faster(-1), false, view.commands);
         let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
-        response
-            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Normal speed"));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Normal speed"));
         let text = format!("{:>4} /s", numbers::speed(view.player.speed()));
-        ui.painter().text(
-            rect.center(),
-            Align2::CENTER_CENTER,
-            text,
-            theme::mono(12.0),
-            view.palette.text,
-        );
+        let (align, font, ink) = (Align2::CENTER_CENTER, theme::mono(12.0), view.palette.text);
+        ui.painter().text(rect.center(), align, text, font, ink);
         focus_ring(ui, &response);
-        if response.clicked() {
-            view.commands.push(Command::Play(Play::NormalSpeed));
-        }
+        on_click(&response, Play::NormalSpeed, view.commands);
         response.on_hover_text("Steps per second; a click goes back to 4  (\\)");
-        let faster = Command::Play(Play::Faster);
-        icon_button(ui, Icon::Plus, &faster, false, view.commands);
+        icon_button(ui, Icon::Plus, Play::Faster(1), false, view.commands);
     });
 }
 
@@ -353,9 +292,8 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
             let plural = if problems == 1 { "" } else { "s" };
             let words = format!("{problems} problem{plural}");
             let words = RichText::new(words).size(11.5).color(view.palette.warning);
-            if ui.add(egui::Button::new(words).small()).clicked() {
-                view.commands.push(Command::Ask(Ask::Messages));
-            }
+            let button = ui.add(egui::Button::new(words).small());
+            on_click(&button, Ask::Messages, view.commands);
         }
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {

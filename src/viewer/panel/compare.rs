@@ -11,7 +11,7 @@ use crate::viewer::keys::tooltip;
 use crate::viewer::state::compare::{Differences, Pair, TOLERANCES, shown_at};
 use crate::viewer::story::two;
 use crate::viewer::theme::{self, Scale};
-use crate::viewer::widget::button::{choice_button, text_button};
+use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::figure::Page;
 use crate::viewer::widget::property::note;
 
@@ -156,7 +156,7 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
         ui.spacing_mut().item_spacing.x = 4.0;
         let command = Command::Compare(Compare::FirstDifference);
         ui.add_enabled_ui(found.values.first.is_some(), |ui| {
-            text_button(ui, "First difference", &command, view.commands)
+            text_button(ui, "First difference", command.clone(), view.commands)
                 .on_hover_text(tooltip(&command));
         });
         let words = if pair.difference {
@@ -165,13 +165,13 @@ fn controls_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut Vie
             "Show B − A"
         };
         let command = Command::Compare(Compare::ToggleDifference);
-        text_button(ui, words, &command, view.commands).on_hover_text(tooltip(&command));
+        text_button(ui, words, command.clone(), view.commands).on_hover_text(tooltip(&command));
     });
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         note(ui, "tolerance");
         for (tolerance, name) in TOLERANCES {
-            let button = choice_button(ui, name, tolerance == pair.tolerance);
+            let button = ui.selectable_label(tolerance == pair.tolerance, name);
             if button.clicked() {
                 view.commands
                     .push(Command::Compare(Compare::Tolerance(tolerance)));

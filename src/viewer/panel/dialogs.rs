@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use egui::{Context, RichText, Ui};
+use egui::{Context, Ui};
 
 use super::about::about_ui;
 use super::finder::finder_ui;
@@ -13,10 +13,10 @@ use crate::viewer::command::{Ask, Command, File};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
-use crate::viewer::theme::Palette;
+use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{primary_button, text_button};
 use crate::viewer::widget::dialog::{dialog_ui, field_ui};
-use crate::viewer::widget::property::note;
+use crate::viewer::widget::property::{note, words};
 
 /// Shows the open dialog, if there is one.
 pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
@@ -50,7 +50,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
     };
     // An answer leaves it open where it is unclear.
     if left && !commands.iter().any(is_answer) {
-        commands.push(Command::Ask(Ask::Leave));
+        commands.push(Ask::Leave.into());
     }
 }
 
@@ -64,14 +64,13 @@ fn is_answer(command: &Command) -> bool {
 fn step_ui(ui: &mut Ui, text: &str, unclear: bool, commands: &mut Vec<Command>) {
     let (text, mut entered) = line_ui(ui, text, ("12, +5, −1 or answer", "Step"), commands);
     if unclear {
-        let palette = Palette::of(ui);
         let sentence = "There is no such step or phase in this episode.";
-        ui.label(RichText::new(sentence).color(palette.warning));
+        words(ui, sentence, theme::text(13.0), Palette::of(ui).warning);
     }
     ui.add_space(8.0);
     entered |= primary_button(ui, "Go").clicked();
     if entered {
-        commands.push(Command::Ask(Ask::GoTo(text)));
+        commands.push(Ask::GoTo(text).into());
     }
 }
 
@@ -85,7 +84,7 @@ fn line_ui(
     let mut line = text.to_owned();
     let entered = field_ui(ui, &mut line, hint, name);
     if line != text {
-        commands.push(Command::Ask(Ask::Typed(line.clone())));
+        commands.push(Ask::Typed(line.clone()).into());
     }
     (line, entered)
 }
@@ -121,10 +120,10 @@ fn path_ui(ui: &mut Ui, text: &str, action: &str, aim: Aim, commands: &mut Vec<C
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         entered |= primary_button(ui, action).clicked();
-        text_button(ui, "Browse …", &Command::File(File::Browse(aim)), commands);
+        text_button(ui, "Browse …", File::Browse(aim), commands);
     });
     if entered && !text.trim().is_empty() {
         let path = PathBuf::from(text.trim());
-        commands.push(Command::File(File::Chosen(aim, path)));
+        commands.push(File::Chosen(aim, path).into());
     }
 }

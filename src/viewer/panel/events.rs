@@ -1,13 +1,14 @@
 //! What happens when: the steps in which something changes, around the current one, beside the lines over time.
 
 use egui::text::LayoutJob;
-use egui::{Align2, Rangef, Rect, Sense, Ui, WidgetInfo, pos2};
+use egui::{Align2, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
 use super::View;
 use super::parts::quiet_text;
-use crate::viewer::command::{Command, Play};
+use crate::viewer::command::Play;
 use crate::viewer::theme;
-use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::button::on_click;
+use crate::viewer::widget::line::Line;
 
 /// Room for the numbers and words of the lines over time, left of the list, in points.
 pub const BESIDE: f32 = 240.0;
@@ -28,14 +29,8 @@ pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let passed = open.events.partition_point(|event| event.step <= step);
     let title = format!("EVENTS  {passed} of {count}");
     let top = pos2(x.min + 6.0, y.min + 6.0);
-    quiet_text(
-        ui,
-        top,
-        Align2::LEFT_CENTER,
-        &title,
-        theme::heading(11.0),
-        view,
-    );
+    let (left, font) = (Align2::LEFT_CENTER, theme::heading(11.0));
+    quiet_text(ui, top, left, &title, font, view);
     let hint = "Page Up and Page Down go from one to the next";
     if x.span() > 420.0 {
         let at = pos2(x.max, y.min + 6.0);
@@ -57,25 +52,11 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     let event = &view.open.events[index];
     let response = ui.interact(rect, ui.scope_id().with(("event", index)), Sense::click());
     let name = format!("Go to step {}: {}", event.step, event.words);
-    response.widget_info(|| WidgetInfo::selected(egui::Role::Button, true, last, &name));
+    let info = WidgetInfo::selected(Role::Button, true, last, name);
+    let line = Line::pressed(ui, response, &info);
     let (palette, painter) = (view.palette, ui.painter());
-    if last || response.hovered() {
-        let fill = if last {
-            palette.hovered
-        } else {
-            palette.raised
-        };
-        painter.rect_filled(rect, 2.0, fill);
-    }
-    let middle = rect.center().y;
-    let (at, number) = (pos2(rect.left() + STEP, middle), event.step.to_string());
-    painter.text(
-        at,
-        Align2::RIGHT_CENTER,
-        number,
-        theme::mono(11.0),
-        palette.subdued,
-    );
+    let number = rect.width() - STEP;
+    line.right(number, event.step, theme::mono(11.0), palette.subdued);
     let ink = if event.step <= view.step() {
         palette.text
     } else {
@@ -86,14 +67,11 @@ fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) 
     job.wrap.max_rows = 1;
     job.wrap.break_anywhere = true;
     let galley = painter.layout_job(job);
-    let at = pos2(rect.left() + STEP + 10.0, middle - galley.size().y / 2.0);
+    let top = rect.center().y - galley.size().y / 2.0;
     let elided = galley.elided;
-    painter.galley(at, galley, ink);
-    focus_ring(ui, &response);
-    if response.clicked() {
-        view.commands.push(Command::Play(Play::Seek(event.step)));
-    }
+    painter.galley(pos2(rect.left() + STEP + 10.0, top), galley, ink);
+    on_click(&line.response, Play::Seek(event.step), view.commands);
     if elided {
-        response.on_hover_text(&event.words);
+        line.response.on_hover_text(&event.words);
     }
 }

@@ -10,6 +10,7 @@ use crate::viewer::command::{Ask, Command};
 use crate::viewer::state::dialog::Search;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::dialog::{dialog_frame, field_ui};
+use crate::viewer::widget::line::Line;
 
 const WIDTH: f32 = 600.0;
 const LINE: f32 = 28.0;
@@ -141,45 +142,18 @@ fn list_ui(
 }
 
 fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
-    let size = vec2(ui.available_width(), LINE);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    let free = choice.blocked.is_none();
-    response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, free, chosen, &choice.name));
-    let palette = Palette::of(ui);
-    let painter = ui.painter();
-    if chosen || response.hovered() {
-        let fill = if chosen {
-            palette.hovered
-        } else {
-            palette.raised
-        };
-        painter.rect_filled(rect, theme::RADIUS, fill);
-    }
-    let ink = if free {
-        palette.strong
-    } else {
-        palette.subdued
-    };
-    let (left, middle) = (Align2::LEFT_CENTER, rect.center().y);
-    let at = pos2(rect.left() + 10.0, middle);
-    let name = painter.text(at, left, &choice.name, theme::text(13.0), ink);
-    let key = painter.text(
-        pos2(rect.right() - 10.0, middle),
-        Align2::RIGHT_CENTER,
-        &choice.key,
-        theme::mono(12.0),
-        if free {
-            palette.accent
-        } else {
-            palette.subdued
-        },
-    );
-    let words = choice
-        .blocked
-        .map_or_else(|| choice.help.clone(), |why| format!("not now: {why}"));
-    let room = Rect::from_x_y_ranges(name.right() + 12.0..=key.left() - 12.0, rect.y_range());
-    quiet_words(ui, room, &words, palette);
-    response
+    let (palette, free) = (Palette::of(ui), choice.blocked.is_none());
+    let info = WidgetInfo::selected(Role::ListBoxOption, free, chosen, &choice.name);
+    let line = Line::to_press(ui, LINE, &info);
+    let ink = |ink| if free { ink } else { palette.subdued };
+    let name = line.left(10.0, &choice.name, theme::text(13.0), ink(palette.strong));
+    let key = line.right(10.0, &choice.key, theme::mono(12.0), ink(palette.accent));
+    let not_now = choice.blocked.map(|why| format!("not now: {why}"));
+    let words = not_now.as_ref().unwrap_or(&choice.help);
+    let x = name.right() + 12.0..=key.left() - 12.0;
+    let room = Rect::from_x_y_ranges(x, line.rect.y_range());
+    quiet_words(line.ui, room, words, palette);
+    line.response
 }
 
 /// Words in what room is left, cut with dots where there is too little.

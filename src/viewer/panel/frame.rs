@@ -6,10 +6,9 @@ use super::compare::compare_ui;
 use super::guide::{invitation_ui, tour_ui};
 use super::paper::paper_ui;
 use super::top::{Bar, top_ui, under_way_ui};
-use super::welcome::{Start, welcome_ui};
+use super::welcome::welcome_ui;
 use super::{Columns, STATUS, TOP, View, bottom, centre, left, right, transport_height};
 use crate::viewer::command::Command;
-use crate::viewer::files::Machine;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::settings::Panels;
 use crate::viewer::state::work::UnderWay;
@@ -188,14 +187,7 @@ fn start_ui(
     let frame = Frame::new().fill(palette.background);
     CentralPanel::default().frame(frame).show(ui, |ui| {
         if state.welcome.shown {
-            let pictures = &state.welcome.pictures;
-            let picture = |machine: &Machine| pictures.get(&machine.name)?.as_ref();
-            let start = Start {
-                pictures: &picture,
-                recent: &state.welcome.recent,
-                palette,
-            };
-            return welcome_ui(ui, &state.session, &start, textures, commands);
+            return welcome_ui(ui, state, palette, textures, commands);
         }
         let Some(job) = under_way else { return };
         ui.vertical_centered(|ui| {

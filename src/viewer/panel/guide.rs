@@ -1,12 +1,13 @@
 //! The tour on screen: everything is veiled but what a stop is about, with a card beside it.
 
-use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, RichText, Ui, Vec2, vec2};
+use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, Ui, Vec2, vec2};
 
 use crate::viewer::command::{Command, Tour as About};
 use crate::viewer::state::tour::{Place, STOPS, Tour};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{primary_button, text_button};
+use crate::viewer::widget::button::{on_click, primary_button, text_button};
 use crate::viewer::widget::place;
+use crate::viewer::widget::property::words;
 
 const WIDTH: f32 = 300.0;
 
@@ -102,37 +103,28 @@ fn beside(window: Rect, spot: Option<Rect>, size: Vec2) -> Pos2 {
 fn card_ui(ui: &mut Ui, tour: Tour, told: &str, palette: &Palette, commands: &mut Vec<Command>) {
     let (stop, number) = (tour.at(), tour.stop + 1);
     let count = format!("{number} of {}", STOPS.len());
-    ui.label(
-        RichText::new(count)
-            .font(theme::mono(11.0))
-            .color(palette.subdued),
-    );
-    let title = RichText::new(stop.title).font(theme::heading(15.0));
-    ui.label(title.color(palette.strong));
-    let (text, ink) = if tour.met {
-        (told, palette.strong)
+    words(ui, count, theme::mono(11.0), palette.subdued);
+    words(ui, stop.title, theme::heading(15.0), palette.strong);
+    if tour.met {
+        words(ui, told, theme::text(13.0), palette.strong);
     } else {
-        (stop.ask, palette.text)
-    };
-    ui.label(RichText::new(text).color(ink));
+        words(ui, stop.ask, theme::text(13.0), palette.text);
+    }
     ui.add_space(6.0);
     ui.horizontal(|ui| {
-        let next = if number == STOPS.len() {
-            "Finish"
-        } else {
-            "Next"
-        };
+        let last = number == STOPS.len();
+        let next = if last { "Finish" } else { "Next" };
         if tour.met {
             // Nothing else waits for Enter then.
             let entered = ui.input(|input| input.key_pressed(Key::Enter))
                 && ui.memory(|memory| memory.focused().is_none());
             if primary_button(ui, next).clicked() || entered {
-                commands.push(Command::Tour(About::Next));
+                commands.push(About::Next.into());
             }
         } else {
-            text_button(ui, "Skip", &Command::Tour(About::Next), commands);
+            text_button(ui, "Skip", About::Next, commands);
         }
-        text_button(ui, "Leave the tour", &Command::Tour(About::Leave), commands);
+        text_button(ui, "Leave the tour", About::Leave, commands);
     });
 }
 
@@ -148,16 +140,14 @@ pub fn invitation_ui(ctx: &Context, corner: Pos2, palette: &Palette, commands: &
                 .inner_margin(12.0)
                 .show(ui, |ui| {
                     ui.set_width(220.0);
-                    let title = RichText::new("New here?").font(theme::heading(13.0));
-                    ui.label(title.color(palette.strong));
+                    words(ui, "New here?", theme::heading(13.0), palette.strong);
                     let text = "Nine small steps show how a head finds its row.";
-                    ui.label(RichText::new(text).color(palette.text));
+                    words(ui, text, theme::text(13.0), palette.text);
                     ui.add_space(4.0);
                     ui.horizontal(|ui| {
-                        if primary_button(ui, "Take the tour").clicked() {
-                            commands.push(Command::Tour(About::Start));
-                        }
-                        text_button(ui, "Not now", &Command::Tour(About::Greet), commands);
+                        let take = primary_button(ui, "Take the tour");
+                        on_click(&take, About::Start, commands);
+                        text_button(ui, "Not now", About::Greet, commands);
                     });
                 });
         });

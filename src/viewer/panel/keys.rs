@@ -48,9 +48,9 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
             0 => "Take the tour".to_owned(),
             stop => format!("Go on with the tour: {} of {}", stop + 1, STOPS.len()),
         };
-        text_button(ui, &tour, &Command::Tour(Tour::Start), commands);
-        text_button(ui, "Settings", &Command::Ask(Ask::Settings), commands);
-        text_button(ui, "About", &Command::Ask(Ask::About), commands);
+        text_button(ui, &tour, Tour::Start, commands);
+        text_button(ui, "Settings", Ask::Settings, commands);
+        text_button(ui, "About", Ask::About, commands);
     });
 }
 

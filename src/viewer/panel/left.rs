@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-use egui::{DragValue, Rangef, Rect, Sense, Ui, pos2, vec2};
+use egui::{DragValue, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::{choose, dash_ui};
@@ -12,12 +12,12 @@ use crate::task::Measure;
 use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::state::episode::{self, Open};
 use crate::viewer::state::session::{self, Session, stops};
-use crate::viewer::story;
-use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{field, focus_ring, named_icon_button};
+use crate::viewer::widget::button::{field, named_icon_button, on_click, wide_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
-use crate::viewer::widget::property::{control, note, section};
+use crate::viewer::widget::line::Line;
+use crate::viewer::widget::property::{control, note, section, warning, words};
 use crate::viewer::widget::track::track_ui;
+use crate::viewer::{keys, story, theme};
 
 /// A track belongs to the number above it, in points.
 const TOGETHER: f32 = -5.0;
@@ -30,11 +30,9 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
     let Some(machine) = session.machine() else {
         section(ui, "Episode");
-        note(
-            ui,
-            "No machine is loaded. Open weights or a trace with Ctrl+O, or drop a file here.",
-        );
-        return;
+        let words =
+            "No machine is loaded. Open weights or a trace with Ctrl+O, or drop a file here.";
+        return note(ui, words);
     };
     section(ui, "Episode");
     let wish = &session.wish;
@@ -45,19 +43,11 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         session::size_label(&machine.task),
         session::sizes(&machine.task),
     );
-    whole(ui, label, wish.size, &sizes, |size| {
-        commands.push(Command::Episode(Episode::Size(size)));
-    });
+    let size = whole(ui, label, wish.size, &sizes);
+    commands.extend(size.map(|size| Episode::Size(size).into()));
     if machine.task.repeats().is_some() {
-        whole(
-            ui,
-            "Repeats",
-            wish.repeats,
-            &(1..=episode::MOST_REPEATS),
-            |repeats| {
-                commands.push(Command::Episode(Episode::Repeats(repeats)));
-            },
-        );
+        let repeats = whole(ui, "Repeats", wish.repeats, &(1..=episode::MOST_REPEATS));
+        commands.extend(repeats.map(|repeats| Episode::Repeats(repeats).into()));
     }
     seed_ui(ui, wish.seed, commands);
     rows_ui(ui, session, commands);
@@ -98,11 +88,9 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     }
     overrun_ui(ui, session);
     let unknown: Vec<_> = recording.unknown().cloned().collect();
-    let palette = Palette::of(ui);
-    let words = "computed from what was recorded:";
-    absent_ui(ui, &recording.computed, words, palette.subdued);
-    let words = "not recorded; values unknown:";
-    absent_ui(ui, &unknown, words, palette.warning);
+    let computed = "computed from what was recorded:";
+    absent_ui(ui, &recording.computed, computed, note);
+    absent_ui(ui, &unknown, "not recorded; values unknown:", warning);
     if let Some(machine) = session.machine() {
         let hint = format!("Record one with {}  (Shift+R)", machine.title);
         new_episode_ui(ui, &hint, commands);
@@ -111,119 +99,95 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
 
 /// The input by hand, and how far it is from what the seed draws.
 fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let size = vec2(ui.available_width(), theme::ROW);
-    let response = ui.add_sized(size, egui::Button::new("Edit input"));
-    if response.clicked() {
-        commands.push(Command::Edit(Edit::Toggle));
-    }
-    response.on_hover_text("Change bits of the input by hand  (E)");
-    let given = session.wish.given.is_some();
-    match session.wish.flipped.len() {
-        0 if given => note(ui, "the input is that of the other episode"),
-        0 => {}
-        n if given => note(
-            ui,
-            &format!("{n} of the bits are not those of the other episode"),
-        ),
-        1 => note(ui, "1 bit differs from what the seed draws"),
-        n => note(ui, &format!("{n} bits differ from what the seed draws")),
-    }
+    let hint = "Change bits of the input by hand  (E)";
+    wide_button(ui, ("Edit input", theme::ROW, hint), Edit::Toggle, commands);
+    let words = match (session.wish.flipped.len(), session.wish.given.is_some()) {
+        (0, true) => "the input is that of the other episode",
+        (0, false) => return,
+        (n, true) => &format!("{n} of the bits are not those of the other episode"),
+        (1, false) => "1 bit differs from what the seed draws",
+        (n, false) => &format!("{n} bits differ from what the seed draws"),
+    };
+    note(ui, words);
 }
 
 /// What a trace does not hold, and what is known of it in spite of that.
-fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, ink: egui::Color32) {
+fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)) {
     if absent.is_empty() {
         return;
     }
     let arrays = if absent.len() == 1 { "array" } else { "arrays" };
-    let text = format!("{} {arrays} {words}", absent.len());
-    ui.label(egui::RichText::new(text).size(11.5).color(ink));
-    let few = absent
-        .iter()
-        .take(4)
-        .map(String::as_str)
-        .collect::<Vec<_>>();
+    say(ui, &format!("{} {arrays} {words}", absent.len()));
     let more = match absent.len() {
         0..=4 => String::new(),
         n => format!(" and {} more", n - 4),
     };
-    let list = format!("{}{more}", few.join(", "));
-    let size = egui::RichText::new(&list).font(theme::mono(11.0));
-    ui.label(size).on_hover_text(absent.join("\n"));
+    let list = absent[..absent.len().min(4)].join(", ") + &more;
+    let list = egui::RichText::new(list).font(theme::mono(11.0));
+    ui.label(list).on_hover_text(absent.join("\n"));
 }
 
 fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
     ui.add_space(2.0);
-    let size = vec2(ui.available_width(), theme::ROW + 4.0);
-    let response = ui.add_sized(size, egui::Button::new("New episode"));
-    if response.clicked() {
-        commands.push(Command::Episode(Episode::NextSeed));
-    }
-    response.on_hover_text(hint);
+    let button = ("New episode", theme::ROW + 4.0, hint);
+    wide_button(ui, button, Episode::NextSeed, commands);
+}
+
+/// A field for a number that is dragged or typed into.
+fn number_field<N: egui::emath::Numeric>(number: &mut N, speed: f64, width: f32) -> DragValue<'_> {
+    DragValue::new(number)
+        .speed(speed)
+        .update_while_editing(false)
+        .min_size(vec2(width, theme::ROW))
 }
 
 /// A whole number with buttons for less and more; typing, dragging and the track under it work too.
-fn whole(
-    ui: &mut Ui,
-    label: &str,
-    value: usize,
-    allowed: &RangeInclusive<usize>,
-    mut set: impl FnMut(usize),
-) {
+fn whole(ui: &mut Ui, label: &str, value: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
     let (least, most) = (*allowed.start(), *allowed.end());
-    control(ui, label, |ui| {
+    let asked = control(ui, label, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        if named_icon_button(ui, Icon::Plus, &format!("More: {label}"), false, false).clicked() {
-            set((value + 1).min(most));
-        }
+        let more = named_icon_button(ui, Icon::Plus, &format!("More: {label}"), false, false);
         let mut changed = value;
-        let number = DragValue::new(&mut changed)
-            .speed(0.1)
-            .update_while_editing(false)
-            .min_size(vec2(44.0, theme::ROW));
+        let number = number_field(&mut changed, 0.1, 44.0);
         let response = field(ui, true, number).accessible_name(label);
-        if named_icon_button(ui, Icon::Minus, &format!("Less: {label}"), false, false).clicked() {
-            set(value.saturating_sub(1).max(least));
+        let less = named_icon_button(ui, Icon::Minus, &format!("Less: {label}"), false, false);
+        if more.clicked() {
+            return Some((value + 1).min(most));
         }
-        if response.changed() && changed != value {
+        if less.clicked() {
+            return Some(value.saturating_sub(1).max(least));
+        }
+        if response.dragged() {
             // A drag stops at the ends; whoever types beyond them is told.
-            set(if response.dragged() {
-                changed.clamp(least, most)
-            } else {
-                changed
-            });
+            changed = changed.clamp(least, most);
         }
+        Some(changed).filter(|&changed| changed != value)
     });
     ui.add_space(TOGETHER);
     let name = format!("Slide {}", label.to_lowercase());
     let (_, slid) = track_ui(ui, &name, value, &stops(least, most));
-    slid.map(set);
+    slid.or(asked)
 }
 
 fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
     control(ui, "Seed", |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let next = named_icon_button(ui, Icon::Again, "Next seed", false, false);
-        if next.clicked() {
-            commands.push(Command::Episode(Episode::NextSeed));
-        }
+        on_click(&next, Episode::NextSeed, commands);
         next.on_hover_text("Next seed  (Shift+R)");
         let mut changed = seed;
         // What is slid goes through f64; what is shown and typed does not, and keeps every digit.
         let typed = Cell::new(None);
-        let number = DragValue::new(&mut changed)
+        let number = number_field(&mut changed, 0.1, 72.0)
             .custom_formatter(|_, _| seed.to_string())
             .custom_parser(|text| {
                 typed.set(text.trim().parse::<u64>().ok());
                 typed.get().map(|seed| seed as f64)
-            })
-            .speed(0.1)
-            .update_while_editing(false)
-            .min_size(vec2(72.0, theme::ROW));
+            });
         let response = field(ui, true, number).accessible_name("Seed");
         let changed = typed.get().unwrap_or(changed);
         if response.changed() && changed != seed {
-            commands.push(Command::Episode(Episode::Seed(changed)));
+            commands.push(Episode::Seed(changed).into());
         }
     });
 }
@@ -241,11 +205,7 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         "This machine has learned its initial memory or weighting: that fixes the number of rows.";
     let asked = control(ui, "Memory", |ui| {
         let mut changed = rows;
-        let number = DragValue::new(&mut changed)
-            .speed(0.5)
-            .update_while_editing(false)
-            .suffix(" rows")
-            .min_size(vec2(96.0, theme::ROW));
+        let number = number_field(&mut changed, 0.5, 96.0).suffix(" rows");
         let response = field(ui, free, number).accessible_name("Memory rows");
         response.on_disabled_hover_text(why);
         Some(changed).filter(|&changed| changed != rows)
@@ -260,9 +220,7 @@ fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         response.on_disabled_hover_text(why);
         note(ui, "rows fixed: what memory starts from is learned");
     }
-    if let Some(rows) = slid.or(asked) {
-        commands.push(Command::Episode(Episode::Rows(rows)));
-    }
+    commands.extend(slid.or(asked).map(|rows| Episode::Rows(rows).into()));
 }
 
 /// That the memory of the episode on screen has too few rows, and how many would do.
@@ -353,52 +311,32 @@ fn head_row(view: &View<'_>) -> f32 {
 fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     let label = story::head_label(view.recording(), head);
     let focused = head == view.focus || view.state.sight.pinned == Some(head);
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), head_row(view)), Sense::click());
-    let name = format!("Head {label}");
-    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, focused, &name));
-    let palette = view.palette;
-    let painter = ui.painter();
-    if focused || response.hovered() {
-        let fill = if focused {
-            palette.hovered
-        } else {
-            palette.raised
-        };
-        painter.rect_filled(rect, theme::RADIUS, fill);
-    }
-    head_line(ui, rect, head, &label, view);
-    focus_ring(ui, &response);
+    let info = WidgetInfo::selected(Role::Button, true, focused, format!("Head {label}"));
+    let line = Line::to_press(ui, head_row(view), &info);
+    head_line(&line, head, &label, view);
+    let response = line.response;
     choose(ui, &response, head, view);
-    let keys = if head < 9 {
-        format!(
-            "Look at {label}  ({})\nrow and weight of its peak",
-            head + 1
-        )
-    } else {
-        format!("Look at {label}")
-    };
-    response.on_hover_text(keys);
+    response.on_hover_text(match keys::head_key(head) {
+        Some(key) => format!("Look at {label}  ({key})\nrow and weight of its peak"),
+        None => format!("Look at {label}"),
+    });
 }
 
 /// The sign of a head, its label, and where its peak is.
-fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
+fn head_line(line: &Line<'_>, head: usize, label: &str, view: &View<'_>) {
     let trace = &view.trace().heads[head];
-    let (palette, painter) = (view.palette, ui.painter());
-    let (left, middle) = (rect.left() + 8.0, rect.center().y);
-    let (write, color) = (trace.is_write(), view.head_color(head));
-    head_sign(painter, pos2(left + 6.0, middle), 14.0, write, color);
-    let line = Rangef::new(left + 20.0, left + 36.0);
-    dash_ui(ui, line, rect.bottom() - 1.0, head, view);
+    let (palette, rect) = (view.palette, line.rect);
+    let (left, write) = (rect.left() + 8.0, trace.is_write());
+    let sign = pos2(left + 6.0, rect.center().y);
+    head_sign(line.ui.painter(), sign, 14.0, write, view.head_color(head));
+    let dash = Rangef::new(left + 20.0, left + 36.0);
+    dash_ui(line.ui, dash, rect.bottom() - 1.0, head, view);
     let ink = if head == view.focus {
         palette.strong
     } else {
         palette.text
     };
-    let verb = if write { "writes" } else { "reads" };
-    let (bold, small) = (theme::heading(13.0), theme::text(12.0));
-    let align = egui::Align2::LEFT_CENTER;
-    painter.text(pos2(left + 20.0, middle), align, label, bold, ink);
+    line.left(28.0, label, theme::heading(13.0), ink);
     // As much room for the row as the last one takes: nothing moves while time does.
     let digits = view.rows.total().saturating_sub(1).to_string().len();
     let width = if rect.width() > 180.0 { 5 } else { 4 };
@@ -406,10 +344,11 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
         Some((row, weight)) => format!("{row:>digits$} {}", numbers::plain(weight, 2, width)),
         None => " ".repeat(digits + 1 + width),
     };
-    let at = pos2(rect.right() - 8.0, middle);
-    let used = painter.text(at, egui::Align2::RIGHT_CENTER, text, theme::mono(12.0), ink);
-    let verb = painter.layout_no_wrap(verb.to_owned(), small, palette.subdued);
-    let at = pos2(left + 46.0, middle - verb.size().y / 2.0);
+    let used = line.right(8.0, text, theme::mono(12.0), ink);
+    let (verb, font) = (if write { "writes" } else { "reads" }, theme::text(12.0));
+    let painter = line.ui.painter();
+    let verb = painter.layout_no_wrap(verb.to_owned(), font, palette.subdued);
+    let at = pos2(left + 46.0, rect.center().y - verb.size().y / 2.0);
     if view.trace().heads.len() <= 8 && at.x + verb.size().x + 4.0 < used.left() {
         painter.galley(at, verb, palette.subdued);
     }
@@ -418,52 +357,41 @@ fn head_line(ui: &Ui, rect: Rect, head: usize, label: &str, view: &View<'_>) {
 /// Which rows are on screen.
 pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     section(ui, "Rows");
-    let palette = Palette::of(ui);
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW), Sense::click());
-    let on = view.state.sight.touched_only;
-    response.widget_info(|| {
-        egui::WidgetInfo::selected(egui::Role::CheckBox, true, on, "Touched rows only")
-    });
-    let painter = ui.painter();
-    let square = Rect::from_center_size(pos2(rect.left() + 8.0, rect.center().y), vec2(14.0, 14.0));
+    let (palette, on) = (view.palette, view.state.sight.touched_only);
+    let line = Line::new(ui, theme::ROW, Sense::click());
+    let info = || WidgetInfo::selected(Role::CheckBox, true, on, "Touched rows only");
+    line.response.widget_info(info);
+    let square = pos2(line.rect.left() + 8.0, line.rect.center().y);
+    let square = Rect::from_center_size(square, vec2(14.0, 14.0));
     let fill = if on { palette.accent } else { palette.raised };
+    let painter = line.ui.painter();
     painter.rect_filled(square, 3.0, fill);
     if on {
-        let points = [(-3.5, 0.0), (-1.0, 3.0), (4.0, -3.5)]
-            .map(|(x, y)| square.center() + vec2(x, y))
-            .to_vec();
+        let points = [(-3.5, 0.0), (-1.0, 3.0), (4.0, -3.5)];
+        let points = points.map(|(x, y)| square.center() + vec2(x, y)).to_vec();
         painter.line(points, egui::Stroke::new(1.8, palette.on_accent));
     }
-    let at = pos2(rect.left() + 24.0, rect.center().y);
-    let text = "Touched only";
-    painter.text(
-        at,
-        egui::Align2::LEFT_CENTER,
-        text,
-        theme::text(13.0),
-        palette.text,
-    );
+    line.left(24.0, "Touched only", theme::text(13.0), palette.text);
     let count = format!("{}/{}", view.whole.shown(), view.rows.total());
-    let at = pos2(rect.right(), rect.center().y);
-    let (align, font) = (egui::Align2::RIGHT_CENTER, theme::mono(11.0));
-    painter.text(at, align, count, font, palette.subdued);
-    focus_ring(ui, &response);
-    if response.clicked() {
-        view.commands.push(Command::Rows(Rows::ToggleTouched));
-    }
-    response.on_hover_text("Hide the rows that no head touches with a weight of 0.01 or more  (U)");
+    line.right(0.0, count, theme::mono(11.0), palette.subdued);
+    on_click(&line.response, Rows::ToggleTouched, view.commands);
+    let hint = "Hide the rows that no head touches with a weight of 0.01 or more  (U)";
+    line.response.on_hover_text(hint);
 }
 
 /// How the machine did.
 pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     section(ui, "Answer");
     let recording = view.recording();
-    let palette = view.palette;
-    ui.label(egui::RichText::new(story::verdict(recording)).color(palette.text));
+    words(
+        ui,
+        story::verdict(recording),
+        theme::text(13.0),
+        view.palette.text,
+    );
     note(ui, &story::loss(recording));
     if view.open.non_finite > 0 {
         let text = story::not_finite(view.open.non_finite);
-        ui.label(egui::RichText::new(text).color(palette.warning));
+        words(ui, text, theme::text(13.0), view.palette.warning);
     }
 }

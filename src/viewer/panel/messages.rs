@@ -1,20 +1,19 @@
 //! What was said so far: nothing that went wrong is lost with its message.
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{ScrollArea, Ui};
 
 use crate::viewer::command::{Command, File};
 use crate::viewer::state::messages::{Kind, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::text_button;
-use crate::viewer::widget::property::note;
+use crate::viewer::widget::property::{note, words};
 
 /// All messages, the newest first.
 pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let said: Vec<_> = toasts.said().collect();
     if said.is_empty() {
-        note(ui, "Nothing was said so far.");
-        return;
+        return note(ui, "Nothing was said so far.");
     }
     let most = (ui.ctx().content_rect().height() - 180.0).max(60.0);
     ScrollArea::vertical()
@@ -26,24 +25,15 @@ pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
                     Kind::Done => palette.subdued,
                     Kind::Notice | Kind::Problem => palette.warning,
                 };
-                let mark = RichText::new(kind.mark()).font(theme::heading(12.0));
-                ui.label(mark.color(ink));
-                ui.label(RichText::new(text).color(palette.text));
+                words(ui, kind.mark(), theme::heading(12.0), ink);
+                words(ui, text, theme::text(13.0), palette.text);
                 ui.add_space(6.0);
             }
         });
     ui.add_space(8.0);
-    let lines: Vec<_> = said
+    let lines = said
         .iter()
-        .map(|(kind, text)| format!("{}: {text}", kind.mark()))
-        .collect();
-    text_button(
-        ui,
-        "Copy all",
-        &Command::File(File::Copy {
-            text: lines.join("\n"),
-            said: None,
-        }),
-        commands,
-    );
+        .map(|(kind, text)| format!("{}: {text}", kind.mark()));
+    let (text, said) = (lines.collect::<Vec<_>>().join("\n"), None);
+    text_button(ui, "Copy all", File::Copy { text, said }, commands);
 }

@@ -1,21 +1,20 @@
 //! The right panel: what is kept in view, and the head looked at, in the numbers of this step.
 
-use egui::{Align, Align2, Layout, Rect, Response, RichText, Sense, Ui, pos2, vec2};
+use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
 
 use super::View;
 use crate::figure::stages::columns_of;
 use crate::figure::{PanelId, Picture, numbers};
 use crate::model::HeadTrace;
 use crate::train::is_absent;
-use crate::viewer::command::{Command, File, Look};
+use crate::viewer::command::{File, Look};
 use crate::viewer::inspect::{self, Form};
-use crate::viewer::keys;
 use crate::viewer::state::target::Target;
-use crate::viewer::story;
-use crate::viewer::theme;
-use crate::viewer::widget::button::{focus_ring, named_icon_button, text_button};
+use crate::viewer::widget::button::{named_icon_button, on_click, text_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
-use crate::viewer::widget::property::{note, number, section};
+use crate::viewer::widget::line::Line;
+use crate::viewer::widget::property::{note, number, section, warning, words};
+use crate::viewer::{keys, story, theme};
 
 /// The numbers of the head looked at.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
@@ -48,68 +47,39 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
 
 fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
     let label = story::head_label(view.recording(), view.focus);
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW), Sense::hover());
-    let painter = ui.painter();
-    let middle = rect.center().y;
-    let color = view.head_color(view.focus);
+    let line = Line::new(ui, theme::ROW, Sense::hover());
+    let (palette, write) = (view.palette, head.is_write());
+    let sign = pos2(line.rect.left() + 8.0, line.rect.center().y);
     head_sign(
-        painter,
-        pos2(rect.left() + 8.0, middle),
+        line.ui.painter(),
+        sign,
         16.0,
-        head.is_write(),
-        color,
+        write,
+        view.head_color(view.focus),
     );
-    let (left, ink) = (rect.left() + 24.0, view.palette.strong);
-    painter.text(
-        pos2(left, middle),
-        Align2::LEFT_CENTER,
-        &label,
-        theme::heading(16.0),
-        ink,
-    );
-    let kind = if head.is_write() {
-        "write head"
-    } else {
-        "read head"
-    };
-    let (font, ink) = (theme::text(12.0), view.palette.subdued);
-    painter.text(
-        pos2(left + 32.0, middle + 1.0),
-        Align2::LEFT_CENTER,
-        kind,
-        font,
-        ink,
-    );
+    line.left(24.0, &label, theme::heading(16.0), palette.strong);
+    let kind = if write { "write head" } else { "read head" };
+    // On the line that the label stands on.
+    let at = pos2(line.rect.left() + 56.0, sign.y + 1.0);
+    let (font, ink) = (theme::text(12.0), palette.subdued);
+    line.ui
+        .painter()
+        .text(at, Align2::LEFT_CENTER, kind, font, ink);
     let step = format!("step {:>3}", view.step());
-    let at = pos2(rect.right(), middle);
-    painter.text(
-        at,
-        Align2::RIGHT_CENTER,
-        step,
-        theme::mono(12.0),
-        view.palette.text,
-    );
+    line.right(0.0, step, theme::mono(12.0), palette.text);
 }
 
 /// An equation of the paper with its number.
 fn equation(ui: &mut Ui, view: &View<'_>, text: &str, reference: &str) {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
-    let (font, ink) = (theme::text(12.0), view.palette.subdued);
-    let middle = rect.center().y;
-    let left = pos2(rect.left(), middle);
-    ui.painter()
-        .text(left, Align2::LEFT_CENTER, text, font, ink);
-    let right = pos2(rect.right(), middle);
-    let font = theme::text(10.5);
-    ui.painter()
-        .text(right, Align2::RIGHT_CENTER, reference, font, ink);
+    let line = Line::to_read(ui, 18.0, text);
+    line.left(0.0, text, theme::text(12.0), view.palette.subdued);
+    line.right(0.0, reference, theme::text(10.5), view.palette.subdued);
     ui.add_space(8.0);
 }
 
 /// The shift weighting as bars, one for each offset, with its numbers.
 fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
-    let range = shift.len() / 2;
+    let (palette, range) = (view.palette, shift.len() / 2);
     // A wide range has its heaviest offsets listed, in order.
     let mut offsets: Vec<usize> = (0..shift.len()).collect();
     if shift.len() > 7 {
@@ -117,52 +87,27 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
         offsets.truncate(7);
         offsets.sort_unstable();
     }
-    for index in offsets {
-        let (rect, response) =
-            ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::click());
-        if response.clicked() {
-            let target = Target::Value {
-                id: PanelId::of(Picture::Shifts, view.focus),
-                column: index,
-            };
-            view.commands.push(Command::Look(Look::Select(target)));
+    for column in offsets {
+        let by = story::signed(story::offset(column, range));
+        let words = format!("shift by {by}: {}", numbers::exact(shift[column]));
+        let line = Line::new(ui, 18.0, Sense::click());
+        let info = || WidgetInfo::labeled(Role::Label, true, &words);
+        line.response.widget_info(info);
+        let id = PanelId::of(Picture::Shifts, view.focus);
+        let select = Look::Select(Target::Value { id, column });
+        on_click(&line.response, select, view.commands);
+        line.left(0.0, format!("s({by})"), theme::text(13.0), palette.text);
+        let (rect, middle) = (line.rect, line.rect.center().y);
+        let x = egui::Rangef::new(rect.left() + 48.0, rect.right() - 84.0);
+        let room = Rect::from_x_y_ranges(x, middle - 4.0..=middle + 4.0);
+        let known = Some(shift[column]).filter(|share| share.is_finite());
+        let share = known.unwrap_or(0.0).clamp(0.0, 1.0);
+        let bar = room.with_max_x(room.left() + room.width() * share);
+        for (bar, fill) in [(room, palette.raised), (bar, view.head_color(view.focus))] {
+            line.ui.painter().rect_filled(bar, 2.0, fill);
         }
-        focus_ring(ui, &response);
-        let by = story::signed(story::offset(index, range));
-        let words = format!("shift by {by}: {}", numbers::exact(shift[index]));
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
-        let painter = ui.painter();
-        let middle = rect.center().y;
-        let text = format!("s({by})");
-        let at = pos2(rect.left(), middle);
-        painter.text(
-            at,
-            Align2::LEFT_CENTER,
-            text,
-            theme::text(13.0),
-            view.palette.text,
-        );
-        let room = Rect::from_min_max(
-            pos2(rect.left() + 48.0, middle - 4.0),
-            pos2(rect.right() - 84.0, middle + 4.0),
-        );
-        painter.rect_filled(room, 2.0, view.palette.raised);
-        let share = if shift[index].is_finite() {
-            shift[index].clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        let bar = Rect::from_min_size(room.min, vec2(room.width() * share, room.height()));
-        painter.rect_filled(bar, 2.0, view.head_color(view.focus));
-        let value = numbers::fixed(shift[index]);
-        let at = pos2(rect.right(), middle);
-        painter.text(
-            at,
-            Align2::RIGHT_CENTER,
-            value,
-            theme::mono(12.5),
-            view.palette.strong,
-        );
+        let value = numbers::fixed(shift[column]);
+        line.right(0.0, value, theme::mono(12.5), palette.strong);
     }
 }
 
@@ -170,62 +115,35 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
 const ROWS: usize = 6;
 
 /// Cells of equal width, right-aligned.
-fn table_line(ui: &mut Ui, cells: &[String], kept: bool, view: &View<'_>) -> Response {
-    let size = vec2(ui.available_width(), 18.0);
-    // The titles are nothing to press.
-    let titles = cells.first().is_some_and(|cell| cell == "row");
-    let sense = if titles {
-        Sense::hover()
-    } else {
-        Sense::click()
-    };
-    let (rect, response) = ui.allocate_exact_size(size, sense);
+fn cells(line: &Line<'_>, cells: &[String], view: &View<'_>) {
     let palette = view.palette;
-    if kept || response.hovered() {
-        let fill = if kept {
-            palette.hovered
-        } else {
-            palette.raised
-        };
-        ui.painter().rect_filled(rect, 2.0, fill);
-    }
-    let each = rect.width() / cells.len() as f32;
+    let each = line.rect.width() / cells.len() as f32;
     for (index, cell) in cells.iter().enumerate() {
-        let at = pos2(
-            rect.left() + (index + 1) as f32 * each - 3.0,
-            rect.center().y,
-        );
         let number = cell.chars().any(|c| c.is_ascii_digit());
         let (font, ink) = match (number, index) {
             (false, _) => (theme::text(11.0), palette.subdued),
             (true, 0) => (theme::mono(11.0), palette.subdued),
             (true, _) => (theme::mono(11.0), palette.strong),
         };
-        ui.painter().text(at, Align2::RIGHT_CENTER, cell, font, ink);
+        let right = line.rect.width() - (index + 1) as f32 * each + 3.0;
+        line.right(right, cell, font, ink);
     }
-    focus_ring(ui, &response);
-    response
 }
 
 /// What is kept in view, with its equations in the numbers of this step.
 fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
     let Some(card) = view.state.card() else {
-        note(
-            ui,
-            "Click a value in any picture to keep it here, with its equation.",
-        );
-        ui.add_space(8.0);
-        return;
+        let words = "Click a value in any picture to keep it here, with its equation.";
+        note(ui, words);
+        return ui.add_space(8.0);
     };
     ui.spacing_mut().item_spacing.y = 2.0;
     ui.horizontal(|ui| {
-        let title = RichText::new(&card.title).font(theme::heading(14.0));
-        ui.label(title.color(view.palette.strong));
+        let (font, ink) = (theme::heading(14.0), view.palette.strong);
+        words(ui, &card.title, font, ink);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let close = named_icon_button(ui, Icon::Close, "Let go", false, false);
-            if close.clicked() {
-                view.commands.push(Command::Look(Look::Deselect));
-            }
+            on_click(&close, Look::Deselect, view.commands);
             close.on_hover_text("Keep nothing in view  (Esc)");
             let step = format!("step {:>3}", view.step());
             ui.label(RichText::new(step).font(theme::mono(12.0)));
@@ -248,10 +166,11 @@ fn copy_ui(ui: &mut Ui, what: &str, view: &mut View<'_>) {
     ui.horizontal(|ui| {
         note(ui, "copy as");
         for form in Form::ALL {
-            let command = Command::File(File::CopyTable(form));
-            let response = text_button(ui, form.name(), &command, view.commands);
+            let copy = File::CopyTable(form);
+            let tooltip = keys::tooltip(&copy.clone().into());
+            let response = text_button(ui, form.name(), copy, view.commands);
             let response = response.accessible_name(format!("Copy {}", form.name()));
-            response.on_hover_text(format!("{what}: {}", keys::tooltip(&command)));
+            response.on_hover_text(format!("{what}: {tooltip}"));
         }
     });
 }
@@ -262,50 +181,47 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let columns: Vec<_> = columns_of(head).collect();
     let titles = std::iter::once("row").chain(columns.iter().map(|column| column.symbol));
     let titles: Vec<_> = titles.map(str::to_owned).collect();
-    table_line(ui, &titles, false, view);
+    cells(&Line::new(ui, 18.0, Sense::hover()), &titles, view);
     let columns: Vec<_> = columns
         .iter()
         .map(|column| column.values(head, view.step()))
         .collect();
     for row in inspect::heaviest(head, view.step(), ROWS) {
         let weights = columns.iter().map(|weights| numbers::cell(weights[row]));
-        let cells: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
-        let kept = view
-            .state
-            .sight
-            .selected
-            .and_then(Target::rows)
-            .is_some_and(|rows| rows.contains(&row));
-        let response = table_line(ui, &cells, kept, view);
-        let name = format!("Row {row}: {}", cells[1..].join(" "));
-        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, kept, &name));
-        if response.clicked() {
-            view.commands
-                .push(Command::Look(Look::Select(Target::Row(row))));
-        }
-        response.on_hover_text("A click keeps this row in view, with its equations");
+        let values: Vec<_> = std::iter::once(row.to_string()).chain(weights).collect();
+        let kept = view.state.sight.selected.and_then(Target::rows);
+        let kept = kept.is_some_and(|rows| rows.contains(&row));
+        let name = format!("Row {row}: {}", values[1..].join(" "));
+        let info = WidgetInfo::selected(Role::Button, true, kept, name);
+        let line = Line::to_press(ui, 18.0, &info);
+        cells(&line, &values, view);
+        on_click(
+            &line.response,
+            Look::Select(Target::Row(row)),
+            view.commands,
+        );
+        let hint = "A click keeps this row in view, with its equations";
+        line.response.on_hover_text(hint);
     }
     if view.state.sight.selected.is_none() {
         copy_ui(ui, "all rows", view);
     }
     ui.add_space(4.0);
     if is_absent(weighting[0]) {
-        number(ui, "H", "entropy, bits", "not recorded");
-        return;
+        return number(ui, "H", "entropy, bits", "not recorded");
     }
     if weighting.iter().any(|weight| !weight.is_finite()) {
         number(ui, "H", "entropy, bits", "not finite");
         ui.add_space(4.0);
-        let words = RichText::new("not finite: some weights of this step are no numbers");
-        ui.label(words.size(11.5).color(view.palette.warning));
-        return;
+        return warning(ui, "not finite: some weights of this step are no numbers");
     }
     let entropy = story::entropy(weighting);
     number(ui, "H", "entropy, bits", &numbers::fixed(entropy));
     ui.add_space(4.0);
     let rows = weighting.len();
     let most = (100.0 * (rows as f32).log2()).round() / 100.0;
-    let words = format!("0: one row alone · {most}: all {rows} rows alike");
-    let words = RichText::new(words).size(11.5);
-    ui.label(words.color(view.palette.subdued));
+    note(
+        ui,
+        &format!("0: one row alone · {most}: all {rows} rows alike"),
+    );
 }

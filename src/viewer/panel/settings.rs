@@ -1,11 +1,12 @@
 //! How everything looks and moves.
 
-use egui::{Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Rect, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
 use crate::viewer::command::{Command, Window};
 use crate::viewer::state::settings::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
-use crate::viewer::widget::button::{choice_button, focus_ring, text_button};
+use crate::viewer::widget::button::{focus_ring, on_click, text_button};
+use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{note, section};
 
 /// All settings; each takes effect at once.
@@ -14,30 +15,25 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     section(ui, "Theme");
     ui.horizontal(|ui| {
         for theme in Theme::ALL {
-            if choice_button(ui, theme.name(), look.theme == theme).clicked() {
-                commands.push(Command::Window(Window::Theme(theme)));
-            }
+            let button = ui.selectable_label(look.theme == theme, theme.name());
+            on_click(&button, Window::Theme(theme), commands);
         }
     });
     ui.add_space(theme::SECTION - 6.0);
     section(ui, "Colours of weightings, from 0 to 1");
     for map in Map::ALL {
-        if map_ui(ui, map, look.map == map).clicked() {
-            commands.push(Command::Window(Window::Colors(map)));
-        }
+        let line = map_ui(ui, map, look.map == map);
+        on_click(&line, Window::Colors(map), commands);
     }
-    note(
-        ui,
-        "Cividis looks the same to everyone who cannot tell red from green.",
-    );
+    let words = "Cividis looks the same to everyone who cannot tell red from green.";
+    note(ui, words);
     ui.add_space(theme::SECTION - 6.0);
     section(ui, "Size");
     ui.horizontal_wrapped(|ui| {
         for percent in SCALES {
             let name = format!("{percent} %");
-            if choice_button(ui, &name, look.scale == percent).clicked() {
-                commands.push(Command::Window(Window::Scale(percent)));
-            }
+            let button = ui.selectable_label(look.scale == percent, name);
+            on_click(&button, Window::Scale(percent), commands);
         }
     });
     note(ui, "As large as the window has room for, at most.");
@@ -49,12 +45,7 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     ui.horizontal(|ui| {
         let files = settings.recent.len();
         ui.add_enabled_ui(files > 0, |ui| {
-            text_button(
-                ui,
-                "Forget recent files",
-                &Command::Window(Window::ForgetFiles),
-                commands,
-            );
+            text_button(ui, "Forget recent files", Window::ForgetFiles, commands);
         });
         note(ui, &format!("{files} remembered"));
     });
@@ -70,27 +61,21 @@ fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
         let response = ui.checkbox(&mut ticked, text);
         focus_ring(ui, &response);
         if response.changed() {
-            commands.push(Command::Window(Window::ToggleMotion));
+            commands.push(Window::ToggleMotion.into());
         }
     });
 }
 
 /// A colour map with its name, to choose.
 fn map_ui(ui: &mut Ui, map: Map, on: bool) -> Response {
-    let size = vec2(ui.available_width(), theme::ROW);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    let name = map.name();
-    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, on, name));
     let own = Palette::of(ui);
     let shown = Palette::with_map(ui.visuals().dark_mode, map);
-    let painter = ui.painter();
-    if on || response.hovered() {
-        let fill = if on { own.hovered } else { own.raised };
-        painter.rect_filled(rect, theme::RADIUS, fill);
-    }
+    let name = map.name();
+    let info = WidgetInfo::selected(Role::RadioButton, true, on, name);
+    let line = Line::to_press(ui, theme::ROW, &info);
     let ink = if on { own.strong } else { own.text };
-    let at = pos2(rect.left() + 8.0, rect.center().y);
-    painter.text(at, egui::Align2::LEFT_CENTER, name, theme::text(13.0), ink);
+    line.left(8.0, name, theme::text(13.0), ink);
+    let (rect, painter) = (line.rect, line.ui.painter());
     let bar = Rect::from_min_max(
         pos2(rect.left() + 100.0, rect.top() + 6.0),
         pos2(rect.right() - 8.0, rect.bottom() - 6.0),
@@ -104,6 +89,5 @@ fn map_ui(ui: &mut Ui, map: Map, on: bool) -> Response {
         painter.rect_filled(cell, 0.0, shown.color(Scale::Weighting, share));
     }
     painter.rect_stroke(bar, 0.0, own.hairline(), egui::StrokeKind::Outside);
-    focus_ring(ui, &response);
-    response
+    line.response
 }

@@ -104,11 +104,8 @@ impl Sheet<'_> {
         let value = (self.value)(line, column).to_string();
         let place = format!("{} {line}, {}", self.lines.0, self.column_name(column));
         if ui.button(format!("Copy the value, {place}")).clicked() {
-            let said = format!("{} copied: {value}, {place}.", self.name);
-            commands.push(Command::File(File::Copy {
-                text: value,
-                said: Some(said),
-            }));
+            let said = Some(format!("{} copied: {value}, {place}.", self.name));
+            commands.push(File::Copy { text: value, said }.into());
         }
         ui.separator();
         egui::Grid::new("parts").num_columns(4).show(ui, |ui| {
@@ -121,10 +118,8 @@ impl Sheet<'_> {
                     if button.accessible_name(name).clicked() {
                         let text = self.table(part).text(form);
                         let said = format!("{} copied: {words} as {}.", self.name, form.name());
-                        commands.push(Command::File(File::Copy {
-                            text,
-                            said: Some(said),
-                        }));
+                        let said = Some(said);
+                        commands.push(File::Copy { text, said }.into());
                     }
                 }
                 ui.end_row();

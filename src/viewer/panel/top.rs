@@ -9,8 +9,9 @@ use crate::viewer::state::session::Session;
 use crate::viewer::state::work::UnderWay;
 use crate::viewer::story::two::Names;
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{icon_button, text_button};
+use crate::viewer::widget::button::{icon_button, on_click, text_button};
 use crate::viewer::widget::icon::Icon;
+use crate::viewer::widget::property::words;
 
 /// What the top bar shows besides the session.
 #[derive(Clone, Copy, Debug)]
@@ -33,13 +34,9 @@ pub fn top_ui(
 ) {
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
-        let cards = Command::Window(Window::ToggleWelcome);
-        icon_button(ui, Icon::Cards, &cards, bar.start, commands);
-        ui.label(
-            RichText::new("Tapescope")
-                .font(theme::heading(15.0))
-                .color(palette.strong),
-        );
+        let cards = Window::ToggleWelcome;
+        icon_button(ui, Icon::Cards, cards, bar.start, commands);
+        words(ui, "Tapescope", theme::heading(15.0), palette.strong);
         ui.add_space(8.0);
         machine_ui(ui, session, commands);
         if let (Some(job), true) = (bar.under_way, session.open.is_some()) {
@@ -53,19 +50,12 @@ pub fn top_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            for (icon, command, on) in [
-                (Icon::Help, Command::Ask(Ask::Keys), false),
-                (
-                    Icon::Panel,
-                    Command::Window(Window::ToggleNumbers),
-                    bar.numbers,
-                ),
-                (Icon::Theme, Command::Window(Window::NextTheme), false),
-                (Icon::Save, Command::Ask(Ask::Save), false),
-                (Icon::Open, Command::Ask(Ask::Open), false),
-            ] {
-                icon_button(ui, icon, &command, on, commands);
-            }
+            icon_button(ui, Icon::Help, Ask::Keys, false, commands);
+            let numbers = Window::ToggleNumbers;
+            icon_button(ui, Icon::Panel, numbers, bar.numbers, commands);
+            icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
+            icon_button(ui, Icon::Save, Ask::Save, false, commands);
+            icon_button(ui, Icon::Open, Ask::Open, false, commands);
             ui.add_space(8.0);
             match two {
                 Some(two) => two_ui(ui, two, commands),
@@ -90,7 +80,7 @@ pub fn under_way_ui(ui: &mut Ui, job: &UnderWay, width: f32, commands: &mut Vec<
             .accessible_name(format!("{}: {:.0} %", job.words, 100.0 * share));
     }
     if job.can_be_given_up {
-        text_button(ui, "Give up", &Command::File(File::GiveUp), commands);
+        text_button(ui, "Give up", File::GiveUp, commands);
     }
 }
 
@@ -110,9 +100,8 @@ fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         .show_ui(ui, |ui| {
             for (index, machine) in session.machines.iter().enumerate() {
                 let selected = index == session.wish.machine && !recorded;
-                if ui.selectable_label(selected, &machine.title).clicked() {
-                    commands.push(Command::Episode(Episode::Machine(index)));
-                }
+                let machine = ui.selectable_label(selected, &machine.title);
+                on_click(&machine, Episode::Machine(index), commands);
             }
         })
         .response
@@ -163,13 +152,7 @@ fn without_middle(ui: &Ui, text: &str, room: f32) -> String {
 
 /// A and B; a click on either swaps them.
 fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
-    icon_button(
-        ui,
-        Icon::Close,
-        &Command::Compare(Compare::End),
-        false,
-        commands,
-    );
+    icon_button(ui, Icon::Close, Compare::End, false, commands);
     let width = ((ui.available_width() - 16.0) / 2.0).clamp(40.0, 240.0);
     let shown = if width < ROOMY {
         unlike(&two.names)
@@ -182,15 +165,13 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
         let text = without_middle(ui, &format!("{letter}  {shown}"), room);
         let button = egui::Button::selectable(two.screen == side, text);
         let response = ui.add_sized(egui::vec2(width, theme::ROW), button.truncate());
-        if response.clicked() {
-            commands.push(Command::Compare(Compare::Swap));
-        }
+        on_click(&response, Compare::Swap, commands);
         let place = if two.screen == side {
             "on screen in all layouts"
         } else {
             "what it is compared with"
         };
-        let keys = tooltip(&Command::Compare(Compare::Swap));
+        let keys = tooltip(&Compare::Swap.into());
         response.on_hover_text(format!("{letter}: {name}\n{place}\n{keys}"));
     }
 }
@@ -198,11 +179,8 @@ fn two_ui(ui: &mut Ui, two: &Names, commands: &mut Vec<Command>) {
 /// Where the episode on screen came from, if it came from a file.
 fn source(ui: &mut Ui, session: &Session) {
     let palette = Palette::of(ui);
-    let file = session
-        .open
-        .as_ref()
-        .and_then(|open| open.shown.file.as_ref());
-    if let Some(file) = file {
+    let open = session.open.as_ref();
+    if let Some(file) = open.and_then(|open| open.shown.file.as_ref()) {
         let text = format!("{file}, as recorded");
         ui.add(egui::Label::new(RichText::new(text).color(palette.accent)).truncate());
     }

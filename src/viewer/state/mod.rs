@@ -186,14 +186,15 @@ impl State {
         self.frame.width < NARROW
     }
 
-    /// The step of the next event, or of the one before, if there is one.
-    pub fn event(&self, forward: bool) -> Option<usize> {
+    /// The step of the event so many on, or back, if there is one.
+    pub fn event(&self, by: isize) -> Option<usize> {
         let (open, step) = (self.session.open.as_ref()?, self.player.step());
-        let mut events = open.events.iter().map(|event| event.step);
-        if forward {
-            events.find(|&event| event > step)
+        let events = open.events.iter().map(|event| event.step);
+        let others = by.unsigned_abs().checked_sub(1)?;
+        if by > 0 {
+            events.filter(|&event| event > step).nth(others)
         } else {
-            events.rfind(|&event| event < step)
+            events.rev().filter(|&event| event < step).nth(others)
         }
     }
 

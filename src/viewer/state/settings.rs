@@ -180,14 +180,14 @@ impl Settings {
 }
 
 impl Look {
-    /// The next size of text, or the one before.
-    pub fn resize(&mut self, larger: bool) {
-        let next = if larger {
-            SCALES.iter().find(|&&percent| percent > self.scale)
-        } else {
-            SCALES.iter().rfind(|&&percent| percent < self.scale)
-        };
-        self.scale = next.copied().unwrap_or(self.scale);
+    /// The size of text so many sizes on, or back.
+    pub fn resize(&mut self, by: isize) {
+        let smaller = SCALES
+            .iter()
+            .filter(|&&percent| percent < self.scale)
+            .count();
+        let next = smaller.saturating_add_signed(by).min(SCALES.len() - 1);
+        self.scale = SCALES[next];
     }
 }
 
@@ -256,10 +256,10 @@ mod tests {
     fn sizes_stop_at_the_ends() {
         let mut look = Look::default();
         for _ in 0..9 {
-            look.resize(true);
+            look.resize(1);
         }
         assert_eq!(look.scale, 200);
-        look.resize(false);
+        look.resize(-1);
         assert_eq!(look.scale, 150);
     }
 }

@@ -12,16 +12,23 @@ use super::place;
 pub fn icon_button(
     ui: &mut Ui,
     icon: Icon,
-    command: &Command,
+    command: impl Into<Command>,
     selected: bool,
     commands: &mut Vec<Command>,
 ) -> Response {
-    let name = keys::entry_of(command).map_or("", |entry| entry.name);
+    let command = command.into();
+    let name = keys::entry_of(&command).map_or("", |entry| entry.name);
     let response = named_icon_button(ui, icon, name, selected, false);
+    let tooltip = keys::tooltip(&command);
+    on_click(&response, command, commands);
+    response.on_hover_text(tooltip)
+}
+
+/// What is clicked is wished for.
+pub fn on_click(response: &Response, command: impl Into<Command>, commands: &mut Vec<Command>) {
     if response.clicked() {
-        commands.push(command.clone());
+        commands.push(command.into());
     }
-    response.on_hover_text(keys::tooltip(command))
 }
 
 /// A button that shows an icon; the name is for screen readers and tests.
@@ -68,14 +75,25 @@ pub fn named_icon_button(
 pub fn text_button(
     ui: &mut Ui,
     text: &str,
-    command: &Command,
+    command: impl Into<Command>,
     commands: &mut Vec<Command>,
 ) -> Response {
-    let response = ui.add(egui::Button::new(text));
-    if response.clicked() {
-        commands.push(command.clone());
-    }
+    let response = ui.button(text);
+    on_click(&response, command, commands);
     response
+}
+
+/// The same, as wide as there is room.
+pub fn wide_button(
+    ui: &mut Ui,
+    (text, height, hint): (&str, f32, &str),
+    command: impl Into<Command>,
+    commands: &mut Vec<Command>,
+) {
+    let size = egui::vec2(ui.available_width(), height);
+    let response = ui.add_sized(size, egui::Button::new(text));
+    on_click(&response, command, commands);
+    response.on_hover_text(hint);
 }
 
 /// The one button of a view that matters most.
@@ -105,9 +123,4 @@ pub fn field(ui: &mut Ui, enabled: bool, widget: impl egui::Widget) -> Response 
     let response = ui.add_enabled(enabled, widget);
     ui.visuals_mut().selection.stroke = before;
     response
-}
-
-/// One of several, of which one is on.
-pub fn choice_button(ui: &mut Ui, text: &str, on: bool) -> Response {
-    ui.add(egui::Button::selectable(on, text))
 }

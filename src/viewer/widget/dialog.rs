@@ -1,9 +1,10 @@
 //! Dialogs: one at a time, over a veil, left with Esc or a click beside them.
 
-use egui::{Context, Frame, Id, Key, Margin, Modal, RichText, TextEdit, Ui, vec2};
+use egui::{Context, Frame, Id, Key, Margin, Modal, TextEdit, Ui, vec2};
 
 use super::super::theme::{self, Palette};
 use super::button::field;
+use super::property::words;
 
 /// The card of a dialog.
 pub fn dialog_frame(ctx: &Context) -> Frame {
@@ -19,11 +20,7 @@ pub fn dialog_ui(ctx: &Context, name: &str, width: f32, add: impl FnOnce(&mut Ui
         .frame(dialog_frame(ctx))
         .show(ctx, |ui| {
             ui.set_width(width.min(ctx.content_rect().width() - 64.0).max(0.0));
-            ui.label(
-                RichText::new(name)
-                    .font(theme::heading(16.0))
-                    .color(palette.strong),
-            );
+            words(ui, name, theme::heading(16.0), palette.strong);
             ui.add_space(8.0);
             add(ui);
         });

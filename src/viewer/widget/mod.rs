@@ -5,6 +5,7 @@ pub mod button;
 pub mod dialog;
 pub mod figure;
 pub mod icon;
+pub mod line;
 pub mod picture;
 pub mod place;
 pub mod property;

@@ -1,8 +1,9 @@
 //! Rows of a panel: a label at the left, a value at the right, all of one height.
 
-use egui::{Align, Layout, Response, RichText, Ui, vec2};
+use egui::{Align, Color32, FontId, Layout, Response, RichText, Ui, vec2};
 
 use super::super::theme::{self, Palette};
+use super::line::Line;
 
 /// Width of the labels.
 const LABEL: f32 = 74.0;
@@ -36,38 +37,24 @@ pub fn control<R>(ui: &mut Ui, label: &str, add: impl FnOnce(&mut Ui) -> R) -> R
 /// A labelled number in the fixed-width face, right-aligned.
 pub fn number(ui: &mut Ui, symbol: &str, words: &str, value: &str) {
     let palette = Palette::of(ui);
-    let size = vec2(ui.available_width(), 20.0);
-    let (rect, response) = ui.allocate_exact_size(size, egui::Sense::hover());
-    let info = format!("{words} {} {}", symbol, value.trim());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &info));
-    let painter = ui.painter();
-    let middle = rect.center().y;
-    let left = egui::Align2::LEFT_CENTER;
-    painter.text(
-        egui::pos2(rect.left(), middle),
-        left,
-        symbol,
-        theme::text(13.0),
-        palette.text,
-    );
-    painter.text(
-        egui::pos2(rect.left() + 34.0, middle),
-        left,
-        words,
-        theme::text(12.0),
-        palette.subdued,
-    );
-    painter.text(
-        egui::pos2(rect.right(), middle),
-        egui::Align2::RIGHT_CENTER,
-        value,
-        theme::mono(12.5),
-        palette.strong,
-    );
+    let name = format!("{words} {symbol} {}", value.trim());
+    let line = Line::to_read(ui, 20.0, &name);
+    line.left(0.0, symbol, theme::text(13.0), palette.text);
+    line.left(34.0, words, theme::text(12.0), palette.subdued);
+    line.right(0.0, value, theme::mono(12.5), palette.strong);
+}
+
+/// Words in a font and a colour of their own.
+pub fn words(ui: &mut Ui, text: impl Into<String>, font: FontId, ink: Color32) -> Response {
+    ui.label(RichText::new(text).font(font).color(ink))
 }
 
 /// A paragraph of explanation.
 pub fn note(ui: &mut Ui, text: &str) {
-    let palette = Palette::of(ui);
-    ui.label(RichText::new(text).size(11.5).color(palette.subdued));
+    words(ui, text, theme::text(11.5), Palette::of(ui).subdued);
+}
+
+/// The same about something that is not as it should be.
+pub fn warning(ui: &mut Ui, text: &str) {
+    words(ui, text, theme::text(11.5), Palette::of(ui).warning);
 }

@@ -1,12 +1,13 @@
 //! Messages at the lower right.
 
-use egui::{Align2, Area, Context, Id, Order, Pos2, RichText, vec2};
+use egui::{Align2, Area, Context, Id, Order, Pos2, vec2};
 
 use super::super::command::{Command, File, Window};
 use super::super::state::messages::{Kind, Toast, Toasts};
 use super::super::theme::{self, Palette};
-use super::button::{named_icon_button, text_button};
+use super::button::{named_icon_button, on_click, text_button};
 use super::icon::Icon;
+use super::property::words;
 
 /// Width of a message: it fits into the right panel.
 const WIDTH: f32 = 244.0;
@@ -48,23 +49,15 @@ fn toast_ui(ui: &mut egui::Ui, toast: &Toast, dark: bool, commands: &mut Vec<Com
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| {
                 ui.set_width(WIDTH - 64.0);
-                ui.label(
-                    RichText::new(toast.kind.mark())
-                        .font(theme::heading(12.0))
-                        .color(ink),
-                );
-                ui.label(RichText::new(&toast.text).color(palette.text));
+                words(ui, toast.kind.mark(), theme::heading(12.0), ink);
+                words(ui, &toast.text, theme::text(13.0), palette.text);
                 if toast.kind == Kind::Problem {
-                    let copy = Command::File(File::Copy {
-                        text: toast.text.clone(),
-                        said: None,
-                    });
-                    text_button(ui, "Copy", &copy, commands);
+                    let (text, said) = (toast.text.clone(), None);
+                    text_button(ui, "Copy", File::Copy { text, said }, commands);
                 }
             });
-            if named_icon_button(ui, Icon::Close, "Dismiss", false, false).clicked() {
-                commands.push(Command::Window(Window::Dismiss(toast.id)));
-            }
+            let close = named_icon_button(ui, Icon::Close, "Dismiss", false, false);
+            on_click(&close, Window::Dismiss(toast.id), commands);
         });
     });
     let rect = shown.response.rect;

@@ -1,0 +1,73 @@
+//! A line of a panel or a list: words from its ends, perhaps something to press.
+
+use egui::{Align2, FontId, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+
+use super::super::theme::{self, Palette};
+use super::button::focus_ring;
+
+/// A line on screen.
+pub struct Line<'a> {
+    /// Its place.
+    pub rect: Rect,
+    /// What the pointer and the keyboard do with it.
+    pub response: Response,
+    /// Where it is painted.
+    pub ui: &'a Ui,
+}
+
+impl<'a> Line<'a> {
+    /// A line to be read, as wide as there is room; `name` is what is read aloud.
+    pub fn to_read(ui: &'a mut Ui, height: f32, name: &str) -> Self {
+        let line = Self::new(ui, height, Sense::hover());
+        let info = || WidgetInfo::labeled(Role::Label, true, name);
+        line.response.widget_info(info);
+        line
+    }
+
+    /// A line to press, with a ground of its own while it is chosen or under the pointer.
+    pub fn to_press(ui: &'a mut Ui, height: f32, info: &WidgetInfo) -> Self {
+        let size = vec2(ui.available_width(), height);
+        let (_, response) = ui.allocate_exact_size(size, Sense::click());
+        Self::pressed(ui, response, info)
+    }
+
+    /// The same where there is something to press already.
+    pub fn pressed(ui: &'a Ui, response: Response, info: &WidgetInfo) -> Self {
+        let (rect, palette) = (response.rect, Palette::of(ui));
+        response.widget_info(|| info.clone());
+        let fill = match (info.selected, response.hovered()) {
+            (Some(true), _) => Some(palette.hovered),
+            (_, true) => Some(palette.raised),
+            (_, false) => None,
+        };
+        if let Some(fill) = fill {
+            ui.painter().rect_filled(rect, theme::RADIUS, fill);
+        }
+        focus_ring(ui, &response);
+        Self { rect, response, ui }
+    }
+
+    /// A line to be read or pressed, with nothing on it.
+    pub fn new(ui: &'a mut Ui, height: f32, sense: Sense) -> Self {
+        let size = vec2(ui.available_width(), height);
+        let (rect, response) = ui.allocate_exact_size(size, sense);
+        focus_ring(ui, &response);
+        Self { rect, response, ui }
+    }
+
+    /// Words so far from its left end; the place they take comes back.
+    pub fn left(&self, x: f32, text: impl ToString, font: FontId, ink: egui::Color32) -> Rect {
+        let at = pos2(self.rect.left() + x, self.rect.center().y);
+        self.ui
+            .painter()
+            .text(at, Align2::LEFT_CENTER, text, font, ink)
+    }
+
+    /// Words that end so far from its right end; the place they take comes back.
+    pub fn right(&self, x: f32, text: impl ToString, font: FontId, ink: egui::Color32) -> Rect {
+        let at = pos2(self.rect.right() - x, self.rect.center().y);
+        self.ui
+            .painter()
+            .text(at, Align2::RIGHT_CENTER, text, font, ink)
+    }
+}

@@ -214,7 +214,7 @@ fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
 /// The floors of the window, from the ground up: what stands on one names what stands on it or below.
 const FLOORS: [&[&str]; 9] = [
     &["files", "rows"],
-    &["state"],
+    &["state", "fixture"],
     &["story", "inspect", "links", "words", "need"],
     &["command"],
     &["apply", "worker", "disk", "options", "keys", "theme"],

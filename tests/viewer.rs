@@ -50,8 +50,8 @@ use tapescope::viewer::command::{
     Ask, Compare, Edit, Episode, File, Look, Play, Rows, Tour, Window,
 };
 use tapescope::viewer::{
-    App, Arrangement, Asked, Beginning, Command, Disk, Export, Files, Machine, Opened, OpenedTrace,
-    Options, Settings,
+    App, Arrangement, Asked, Beginning, Command, Disk, Files, Machine, Opened, Options, Settings,
+    Shown,
 };
 
 /// Remembers what was saved, and opens what its names promise.
@@ -129,9 +129,9 @@ impl Files for Shelf {
         }
     }
 
-    fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String> {
-        assert!(export.recording.trace.steps() > 0);
-        assert!(export.config.is_some() && export.machine.is_some());
+    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String> {
+        assert!(shown.recording.trace.steps() > 0);
+        assert!(shown.config.is_some() && shown.machine.is_some());
         self.saved.lock().unwrap().push(path.to_owned());
         Ok(format!("The trace is in {}.", path.display()))
     }
@@ -177,12 +177,8 @@ fn weightings_only(recording: &mut Recording) {
 
 /// A trace in a file of this name.
 fn opened(name: &str, recording: Recording) -> Opened {
-    Opened::Trace(Box::new(OpenedTrace {
-        title: name.to_owned(),
-        recording,
-        config: None,
-        sha256: None,
-    }))
+    let shown = Shown::of_file(name.to_owned(), recording, None);
+    Opened::Trace(Box::new(shown))
 }
 
 /// An episode of a machine that is not here, changed.
@@ -215,12 +211,9 @@ fn other_heads(name: &str) -> Option<Opened> {
     }
     let machine = machine(name, 1);
     let ntm = Model::new(config.clone(), 1);
-    Some(Opened::Trace(Box::new(OpenedTrace {
-        title: name.to_owned(),
-        recording: Recording::new(&ntm, &machine.task, 9, 0),
-        config: Some(config.into()),
-        sha256: None,
-    })))
+    let recording = Recording::new(&ntm, &machine.task, 9, 0);
+    let shown = Shown::of_file(name.to_owned(), recording, Some(config.into()));
+    Some(Opened::Trace(Box::new(shown)))
 }
 
 fn small(task: &Task, rows: usize, seed: u64) -> Model<f32> {

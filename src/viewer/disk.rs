@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::files::{Export, Files, Machine, Opened, OpenedTrace, Watch};
+use super::files::{Files, Machine, Opened, Shown, Watch};
 use crate::io::{RunFolder, Trained, picture, trace, weights};
 use crate::model::Model;
 
@@ -28,28 +28,28 @@ impl Files for Disk {
             return Ok(Opened::Machine(Box::new(machine)));
         }
         let imported = trace::read_watched(path, watch).map_err(|error| error.to_string())?;
-        Ok(Opened::Trace(Box::new(OpenedTrace {
-            title: imported.title,
-            recording: imported.recording,
-            config: Some(imported.config),
+        let config = Some(imported.config);
+        Ok(Opened::Trace(Box::new(Shown {
             sha256: imported.sha256,
+            ..Shown::of_file(imported.title, imported.recording, config)
         })))
     }
 
-    fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String> {
-        let Some(config) = export.config else {
+    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String> {
+        let Some(config) = &shown.config else {
             return Err(format!(
                 "{}: cannot be written: nothing is known about the machine of this episode",
                 path.display()
             ));
         };
-        let own = export.machine.map(|machine| weights::sha256(&machine.ntm));
+        let machine = shown.machine.as_ref();
+        let own = machine.map(|machine| weights::sha256(&machine.ntm));
         let source = trace::Source {
             config,
-            sha256: own.as_deref().or(export.sha256),
+            sha256: own.as_ref().or(shown.sha256.as_ref()).map(String::as_str),
             full_memory: false,
         };
-        trace::write(path, export.recording, &source).map_err(|error| error.to_string())?;
+        trace::write(path, &shown.recording, &source).map_err(|error| error.to_string())?;
         Ok(format!("The trace is in {}.", path.display()))
     }
 

@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
 use crate::task::Task;
 use crate::train::Recording;
@@ -36,33 +38,51 @@ pub enum Opened {
     /// Weights: the window records an episode with them.
     Machine(Box<Machine>),
     /// A trace: the window shows it as recorded and computes nothing anew.
-    Trace(Box<OpenedTrace>),
+    Trace(Box<Shown>),
 }
 
-/// A trace from a file.
+/// An episode that can be shown, and where it came from.
 #[derive(Clone, Debug)]
-pub struct OpenedTrace {
-    /// What to call it.
-    pub title: String,
+pub struct Shown {
     /// The episode.
     pub recording: Recording,
-    /// The machine's configuration, as far as the file says.
+    /// The configuration of the machine that recorded it, where known.
     pub config: Option<ModelConfig>,
-    /// The hash of its weights, as far as the file says.
+    /// That machine; `None` for a trace that came from a file.
+    pub machine: Option<Arc<Machine>>,
+    /// The title of the file it came from.
+    pub file: Option<String>,
+    /// The hash of the weights, where a file says so.
     pub sha256: Option<String>,
 }
 
-/// The episode on screen, with what is known about its machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Export<'a> {
-    /// The episode.
-    pub recording: &'a Recording,
-    /// The configuration of the machine that recorded it, where known.
-    pub config: Option<&'a ModelConfig>,
-    /// That machine; `None` for a trace that came from a file.
-    pub machine: Option<&'a Machine>,
-    /// The hash of its weights, for a trace that came from a file and says so.
-    pub sha256: Option<&'a str>,
+impl Shown {
+    /// As it stands in a file of this title.
+    pub fn of_file(title: String, recording: Recording, config: Option<ModelConfig>) -> Self {
+        Self {
+            recording,
+            config,
+            machine: None,
+            file: Some(title),
+            sha256: None,
+        }
+    }
+
+    /// True when the read heads see what was written in the same step.
+    pub fn writes_first(&self) -> bool {
+        let config = self.config.as_ref();
+        config.is_some_and(|config| config.order() == Order::WriteFirst)
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let trace = &self.recording.trace;
+        // A weighting at five stages.
+        let heads = trace.heads.iter();
+        let weights = heads.map(|head| 5 * head.weighting.as_slice().len());
+        let values = trace.memory_columns.as_slice().len() + weights.sum::<usize>();
+        values * size_of::<f32>()
+    }
 }
 
 /// What a file is chosen for.
@@ -110,7 +130,7 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn save_trace(&self, path: &Path, export: &Export<'_>) -> Result<String, String>;
+    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String>;
 
     /// The path from wherever the window is started next.
     fn absolute(&self, path: PathBuf) -> PathBuf {
@@ -155,7 +175,7 @@ impl Files for NoFiles {
         ))
     }
 
-    fn save_trace(&self, path: &Path, _: &Export<'_>) -> Result<String, String> {
+    fn save_trace(&self, path: &Path, _: &Shown) -> Result<String, String> {
         Err(format!(
             "{} cannot be written: this window was started without access to files.",
             path.display()

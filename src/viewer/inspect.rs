@@ -322,28 +322,15 @@ fn step_card(open: &Open, step: usize) -> Card {
 mod tests {
     use super::*;
     use crate::model::config::Order;
-    use crate::model::{Model, NtmConfig};
-    use crate::task::{Copy, Task};
-    use crate::train::Recording;
-    use crate::viewer::OpenedTrace;
+    use crate::viewer::fixture::{config, opened};
 
     #[test]
     fn a_read_is_of_the_memory_that_its_head_sees() {
-        let task = Task::Copy(Copy {
-            bits: 2,
-            length: 3..=3,
-        });
         for (order, later) in [(Order::ReadFirst, 0), (Order::WriteFirst, 1)] {
-            let mut config = NtmConfig::new(task.inputs(), task.outputs());
+            let mut config = config();
             config.order = order;
-            let recording = Recording::new(&Model::new(config.clone(), 1), &task, 1, 0);
-            let memory = recording.trace.memory(2 + later)[[0, 1]];
-            let open = Open::of_file(OpenedTrace {
-                title: String::new(),
-                recording,
-                config: Some(config.into()),
-                sha256: None,
-            });
+            let open = opened(config, 3, 1);
+            let memory = open.shown.recording.trace.memory(2 + later)[[0, 1]];
             let card = cell_card(&open, 0, 1, 2).unwrap();
             let gives = format!("· {}", n(memory));
             let read = card.lines.iter().find(|line| line.sum.contains("gives"));

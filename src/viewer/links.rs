@@ -85,24 +85,11 @@ pub fn told(links: &[Link], rows: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Model, NtmConfig, Trace};
-
-    fn head() -> HeadTrace<f32> {
-        let mut config = NtmConfig::new(3, 2);
-        config.rows = 8;
-        let mut trace = Trace::new(&config);
-        let machine = Model::<f32>::new(config, 1);
-        machine.run(
-            &ndarray::Array2::zeros((1, 3)),
-            crate::model::Draw::default(),
-            &mut trace,
-        );
-        trace.heads.swap_remove(0)
-    }
+    use crate::viewer::fixture::{config, recording};
 
     #[test]
     fn a_shift_over_the_end_comes_in_at_the_beginning() {
-        let mut head = head();
+        let mut head = recording(config(), 1, 1).trace.heads.swap_remove(0);
         let gated = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.9];
         head.gated.row_mut(0).copy_from_slice(&gated);
         head.shift.row_mut(0).copy_from_slice(&[0.0, 0.1, 0.9]);

@@ -9,6 +9,8 @@ mod choices;
 pub mod command;
 mod disk;
 mod files;
+#[cfg(test)]
+mod fixture;
 mod inspect;
 mod keys;
 mod links;
@@ -27,7 +29,7 @@ pub use app::App;
 pub use choices::Choice;
 pub use command::Command;
 pub use disk::{Disk, shipped};
-pub use files::{Aim, Export, Files, Machine, NoFiles, Opened, OpenedTrace};
+pub use files::{Aim, Files, Machine, NoFiles, Opened, Shown};
 pub use inspect::{Card, Form, Line, Table};
 pub use options::{First, Options};
 pub use state::State;

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 
-use super::files::{Aim, Export, Files, Watch};
-use super::state::episode::{Open, Request, Shown, Wish};
+use super::files::{Aim, Files, Shown, Watch};
+use super::state::episode::{Open, Request, Wish};
 use super::state::work::{Job, Outcome, UnderWay};
 use crate::figure::{Figure, Format, Motion};
 use crate::io::room;
@@ -267,18 +267,7 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             let draw = |motion: &Motion<'_>| figure.to_bytes(format, scale(format), motion);
             save_figure(files, &path, in_motion(under_way, frames, draw))
         }
-        Job::Save(path, shown) => {
-            let export = Export {
-                recording: &shown.recording,
-                config: shown.config.as_ref(),
-                machine: shown.machine.as_deref(),
-                sha256: shown.sha256.as_deref(),
-            };
-            match files.save_trace(&path, &export) {
-                Ok(sentence) => Outcome::Saved(sentence),
-                Err(sentence) => Outcome::Failed(sentence),
-            }
-        }
+        Job::Save(path, shown) => saved(files.save_trace(&path, &shown)),
     }
 }
 
@@ -304,10 +293,11 @@ fn save_figure(files: &dyn Files, path: &Path, bytes: Option<Vec<u8>>) -> Outcom
     let Some(bytes) = bytes else {
         return Outcome::Outdated;
     };
-    match files.save_figure(path, &bytes) {
-        Ok(sentence) => Outcome::Saved(sentence),
-        Err(sentence) => Outcome::Failed(sentence),
-    }
+    saved(files.save_figure(path, &bytes))
+}
+
+fn saved(said: Result<String, String>) -> Outcome {
+    said.map_or_else(Outcome::Failed, Outcome::Saved)
 }
 
 /// The episode, or why it is not recorded.
@@ -388,9 +378,8 @@ mod tests {
 
     use super::*;
     use crate::figure;
-    use crate::model::NtmConfig;
-    use crate::task::Copy;
-    use crate::viewer::files::{Aim, Machine, Opened};
+    use crate::viewer::files::{Aim, Opened};
+    use crate::viewer::fixture::request;
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]
@@ -409,7 +398,7 @@ mod tests {
             Err("not here".to_owned())
         }
 
-        fn save_trace(&self, _: &Path, _: &Export<'_>) -> Result<String, String> {
+        fn save_trace(&self, _: &Path, _: &Shown) -> Result<String, String> {
             Ok("saved".to_owned())
         }
 
@@ -426,35 +415,6 @@ mod tests {
             choose: Mutex::new(choosing),
         };
         (Worker::new(Arc::new(files), || {}), open, choose)
-    }
-
-    fn request(seed: u64) -> Job {
-        let task = Task::Copy(Copy {
-            bits: 2,
-            length: 2..=2,
-        });
-        let mut config = NtmConfig::new(task.inputs(), task.outputs());
-        (config.rows, config.controller.size) = (8, 4);
-        let machine = Machine {
-            name: "tiny".to_owned(),
-            title: "Tiny".to_owned(),
-            ntm: Model::new(config, 1),
-            task: task.clone(),
-        };
-        let wish = Wish {
-            machine: 0,
-            size: 2,
-            repeats: 1,
-            seed,
-            rows: 8,
-            flipped: Vec::new(),
-            given: None,
-        };
-        Job::Record(Request {
-            machine: Arc::new(machine),
-            task,
-            wish,
-        })
     }
 
     /// The next outcomes in short, as many as asked for.
@@ -483,7 +443,7 @@ mod tests {
         let (mut worker, open, _choose) = slow();
         worker.start(Job::Open(PathBuf::from("slow")));
         for seed in 1..=3 {
-            worker.start(request(seed));
+            worker.start(Job::Record(request(seed)));
         }
         open.send(()).unwrap();
         let said = next(&mut worker, 4);
@@ -495,7 +455,7 @@ mod tests {
     fn what_is_under_way_says_so_and_can_be_given_up() {
         let (mut worker, open, _choose) = slow();
         worker.start(Job::Open(PathBuf::from("folder/slow")));
-        worker.start(request(1));
+        worker.start(Job::Record(request(1)));
         let words: Vec<_> = worker.under_way().map(|job| job.words.clone()).collect();
         assert_eq!(words, ["Reading slow", "Recording 5 steps × 8 rows"]);
         worker.give_up();
@@ -511,9 +471,7 @@ mod tests {
 
     #[test]
     fn a_recording_ends_at_the_step_at_which_it_is_given_up() {
-        let Job::Record(request) = request(1) else {
-            unreachable!("that is a recording")
-        };
+        let request = request(1);
         let last = AtomicUsize::new(0);
         let recorded = record(&request, &|done, all| {
             assert_eq!(all, 5);
@@ -530,9 +488,7 @@ mod tests {
     #[test]
     fn a_figure_keeps_nothing_waiting_and_waits_for_nothing() {
         let (mut worker, open, _choose) = slow();
-        let Job::Record(request) = request(1) else {
-            unreachable!("that is a recording")
-        };
+        let request = request(1);
         let shown = record(&request, &|_, _| ControlFlow::Continue(()));
         let shown = Arc::new(shown.unwrap());
         worker.start(Job::Open(PathBuf::from("slow")));
@@ -557,7 +513,7 @@ mod tests {
         worker.choose(Aim::Open, String::new());
         worker.choose(Aim::Open, String::new());
         assert!(!worker.busy());
-        worker.start(request(7));
+        worker.start(Job::Record(request(7)));
         assert_eq!(next(&mut worker, 1), ["recorded 7"]);
         choose.send(()).unwrap();
         assert_eq!(next(&mut worker, 1), ["chosen"]);

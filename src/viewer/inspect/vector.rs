@@ -209,24 +209,12 @@ pub fn told(card: &Card) -> String {
 mod tests {
     use super::*;
     use crate::model::config::Order;
-    use crate::model::{Model, NtmConfig};
-    use crate::task::{Copy, Task};
-    use crate::viewer::OpenedTrace;
+    use crate::viewer::fixture::config;
 
     fn opened(order: Order) -> Open {
-        let task = Task::Copy(Copy {
-            bits: 2,
-            length: 3..=3,
-        });
-        let mut config = NtmConfig::new(task.inputs(), task.outputs());
-        (config.rows, config.columns, config.order) = (6, 3, order);
-        let recording = Recording::new(&Model::new(config.clone(), 1), &task, 1, 0);
-        Open::of_file(OpenedTrace {
-            title: String::new(),
-            recording,
-            config: Some(config.into()),
-            sha256: None,
-        })
+        let mut config = config();
+        config.order = order;
+        crate::viewer::fixture::opened(config, 3, 1)
     }
 
     #[test]

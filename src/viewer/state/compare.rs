@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::episode::{Open, Shown};
+use super::episode::Open;
 use crate::figure::compare::{Common, Comparison as Figure, Named};
 use crate::figure::stages::{Column, weighting_at};
 use crate::figure::{Options, Stage, head_label, head_named};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::Trace;
 use crate::player::Player;
-use crate::viewer::files::Opened;
+use crate::viewer::files::{Opened, Shown};
 
 /// Differences that may count as none, with what they are called; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
@@ -285,11 +285,12 @@ fn head_of(array: &str, trace: &Trace) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::viewer::fixture::{config, opened};
 
     fn open(serial: u64) -> Open {
         Open {
             serial,
-            ..Open::of_a_copy(serial)
+            ..opened(config(), 1, serial)
         }
     }
 

@@ -7,11 +7,10 @@ use crate::figure::facts::Scales;
 use crate::figure::rows::addressed;
 use crate::figure::{Scalar, Stages, scalars, touched};
 use crate::math::Series;
-use crate::model::config::Order;
-use crate::model::{Draw, HeadTrace, ModelConfig, Overrun};
+use crate::model::{Draw, HeadTrace, Overrun};
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
-use crate::viewer::files::{Machine, OpenedTrace};
+use crate::viewer::files::{Machine, Shown};
 use crate::viewer::rows::Rows;
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
@@ -20,7 +19,7 @@ pub const LONGEST: usize = 2000;
 pub const MOST_REPEATS: usize = 200;
 
 /// The episode that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
     /// Which of [`Session::machines`].
     pub machine: usize,
@@ -139,14 +138,6 @@ impl Wish {
     }
 }
 
-impl Shown {
-    /// True when the read heads see what was written in the same step.
-    fn writes_first(&self) -> bool {
-        let config = self.config.as_ref();
-        config.is_some_and(|config| config.order() == Order::WriteFirst)
-    }
-}
-
 /// An episode on screen with what the pictures need to know about it, worked out once.
 #[derive(Clone, Debug)]
 pub struct Open {
@@ -185,7 +176,8 @@ impl Open {
     /// Works out what the pictures need: a pass over everything recorded, so not for the thread that draws.
     pub fn new(shown: Shown, wish: Option<Wish>) -> Self {
         let trace = &shown.recording.trace;
-        let heads = &trace.heads;
+        let heads = trace.heads.iter();
+        let heads = heads.map(|head| HeadLines::of(head, trace.steps()));
         let total = addressed(trace);
         Self {
             serial: 0,
@@ -193,30 +185,13 @@ impl Open {
             all: Arc::new(Rows::all(total)),
             scales: Scales::of(trace),
             events: Arc::new(events::events(&shown.recording)),
-            heads: Arc::new(
-                heads
-                    .iter()
-                    .map(|head| HeadLines::of(head, trace.steps()))
-                    .collect(),
-            ),
+            heads: Arc::new(heads.collect()),
             non_finite: not_finite(&shown.recording),
             overrun: trace.overrun(),
             stages: Stages::of(trace, shown.writes_first()),
             wish,
             shown: Arc::new(shown),
         }
-    }
-
-    /// A recorded trace, as it is.
-    pub fn of_file(trace: OpenedTrace) -> Self {
-        let shown = Shown {
-            recording: trace.recording,
-            config: trace.config,
-            machine: None,
-            file: Some(trace.title),
-            sha256: trace.sha256,
-        };
-        Self::new(shown, None)
     }
 
     /// True when the read heads see what was written in the same step.
@@ -292,33 +267,6 @@ pub struct Request {
     pub wish: Wish,
 }
 
-/// An episode that can be shown, and where it came from.
-#[derive(Debug)]
-pub struct Shown {
-    /// The episode.
-    pub recording: Recording,
-    /// The configuration of the machine, where known.
-    pub config: Option<ModelConfig>,
-    /// The machine that recorded it; `None` for a trace from a file.
-    pub machine: Option<Arc<Machine>>,
-    /// The title of the file it came from.
-    pub file: Option<String>,
-    /// The hash of the weights, where a file says so.
-    pub sha256: Option<String>,
-}
-
-impl Shown {
-    /// About how many bytes it takes.
-    pub fn bytes(&self) -> usize {
-        let trace = &self.recording.trace;
-        // A weighting at five stages.
-        let heads = trace.heads.iter();
-        let weights = heads.map(|head| 5 * head.weighting.as_slice().len());
-        let values = trace.memory_columns.as_slice().len() + weights.sum::<usize>();
-        values * size_of::<f32>()
-    }
-}
-
 /// Where the bits of an episode come from.
 pub fn drawn(recording: &Recording, seed: &str, by_hand: &str) -> String {
     let of_seed = recording
@@ -362,43 +310,14 @@ pub fn task_name(task: &Task) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Model, NtmConfig};
-    use crate::task::Copy;
-
-    impl Open {
-        /// For tests: one step of copying by a small machine, as from a file.
-        pub fn of_a_copy(seed: u64) -> Self {
-            let task = Task::Copy(Copy {
-                bits: 2,
-                length: 1..=1,
-            });
-            let mut config = NtmConfig::new(task.inputs(), task.outputs());
-            (config.rows, config.columns, config.controller.size) = (8, 2, 2);
-            Self::of_file(OpenedTrace {
-                title: String::new(),
-                recording: Recording::new(&Model::new(config, seed), &task, 1, 0),
-                config: None,
-                sha256: None,
-            })
-        }
-    }
+    use crate::viewer::fixture::{config, copying, machine, recording};
 
     #[test]
     fn the_first_wish_can_be_fulfilled() {
         let wish = |length: usize, rows: usize| {
-            let task = Task::Copy(Copy {
-                bits: 2,
-                length: 1..=length,
-            });
-            let mut config = NtmConfig::new(task.inputs(), task.outputs());
-            (config.rows, config.controller.size) = (rows, 4);
-            let machine = Machine {
-                name: String::new(),
-                title: String::new(),
-                ntm: Model::new(config, 1),
-                task,
-            };
-            Wish::of(0, &machine, 1).size
+            let mut config = config();
+            (config.rows, config.columns) = (rows, 20);
+            Wish::of(0, &machine(config, copying(1..=length)), 1).size
         };
         assert_eq!(wish(20, 128), 20);
         assert_eq!(wish(100_000, 128), LONGEST);
@@ -408,17 +327,12 @@ mod tests {
 
     #[test]
     fn every_recorded_array_is_looked_at() {
-        let task = Task::Copy(Copy {
-            bits: 2,
-            length: 3..=3,
-        });
-        let machine = Model::new(NtmConfig::new(task.inputs(), task.outputs()), 1);
-        let mut recording = Recording::new(&machine, &task, 1, 0);
+        let mut recording = recording(config(), 3, 1);
         assert_eq!(not_finite(&recording), 0);
         recording.loss[1] = f32::NAN;
         recording.trace.heads[0].strength[2] = f32::INFINITY;
         recording.trace.heads[1].shift.row_mut(0)[1] = f32::NAN;
-        recording.trace.layers[0].cell.row_mut(3)[4] = f32::NAN;
+        recording.trace.layers[0].cell.row_mut(3)[2] = f32::NAN;
         assert_eq!(not_finite(&recording), 4);
         // Of an output of exactly 1, as a file may have it, the logit is not finite; no one recorded that.
         recording.trace.logit.row_mut(2)[0] = f32::INFINITY;

@@ -118,24 +118,15 @@ pub fn reach(head: &HeadTrace<f32>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Model, NtmConfig};
-    use crate::task::Task;
-    use crate::train::{ABSENT, Recording};
+    use crate::train::ABSENT;
+    use crate::viewer::fixture::{config, recording};
 
     /// Without a shift nobody knows how far a move could reach: none is called a jump.
     #[test]
     fn moves_are_jumps_only_where_the_reach_of_a_shift_is_known() {
-        let task = Task::Copy(crate::task::Copy {
-            bits: 2,
-            length: 3..=3,
-        });
-        let config = NtmConfig::new(task.inputs(), task.outputs());
-        let mut recording = Recording::new(&Model::new(config, 1), &task, 1, 0);
-        let far = Stretch {
-            start: 0,
-            end: 2,
-            by: Some(5),
-        };
+        let mut recording = recording(config(), 3, 1);
+        let (start, end, by) = (0, 2, Some(5));
+        let far = Stretch { start, end, by };
         let head = &mut recording.trace.heads[0];
         assert_eq!(far.words(reach(head)), "jumps +5 ×2");
         head.shift.as_mut_slice().fill(ABSENT);

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::arrangement::Arrangement;
 use super::compare::Kept;
-use super::episode::{Open, Shown, Wish};
+use super::episode::{Open, Wish};
 use super::settings::{Look, Panels};
 use super::sight::Sight;
+use crate::viewer::files::Shown;
 
 /// Changes remembered.
 const MOST: usize = 200;
@@ -120,17 +121,13 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::viewer::fixture::{config, opened};
 
     fn at(size: usize) -> Moment {
         Moment {
             wish: Wish {
-                machine: 0,
                 size,
-                repeats: 1,
-                seed: 1,
-                rows: 8,
-                flipped: Vec::new(),
-                given: None,
+                ..Wish::default()
             },
             file: None,
             kept: None,
@@ -144,7 +141,7 @@ mod tests {
     /// With a trace from a file that takes some bytes.
     fn with_file(size: usize) -> Moment {
         Moment {
-            file: Some(Open::of_a_copy(1)),
+            file: Some(opened(config(), 1, 1)),
             ..at(size)
         }
     }

@@ -32,13 +32,11 @@ impl Session {
         let machines: Vec<_> = machines.into_iter().map(Arc::new).collect();
         let wish = machines.first().map_or(
             Wish {
-                machine: 0,
                 size: 1,
                 repeats: 1,
                 seed,
                 rows: 1,
-                flipped: Vec::new(),
-                given: None,
+                ..Wish::default()
             },
             |machine| Wish::of(0, machine, seed),
         );

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{Found, Picture, Sides};
-use super::episode::{Open, Request, Shown, Wish};
+use super::episode::{Open, Request, Wish};
 use crate::figure::{self, Format};
-use crate::viewer::files::{Aim, Machine, Opened};
+use crate::viewer::files::{Aim, Machine, Opened, Shown};
 
 /// What follows from a command, outside.
 #[derive(Clone, Debug)]
@@ -185,7 +185,7 @@ impl Outcome {
     pub fn opened(path: PathBuf, opened: Opened) -> Self {
         match opened {
             Opened::Machine(machine) => Self::Weights(path, machine),
-            Opened::Trace(trace) => Self::Trace(path, Box::new(Open::of_file(*trace))),
+            Opened::Trace(trace) => Self::Trace(path, Box::new(Open::new(*trace, None))),
         }
     }
 }

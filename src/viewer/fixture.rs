@@ -1,0 +1,59 @@
+//! What the tests of the window begin with: copying two bits, and a machine of 8 rows for it.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::files::{Machine, Shown};
+use super::state::episode::{Open, Request, Wish};
+use crate::model::{Model, NtmConfig};
+use crate::task::{Copy, Task};
+use crate::train::Recording;
+
+/// Copying two bits at a time.
+pub fn copying(length: RangeInclusive<usize>) -> Task {
+    Task::Copy(Copy { bits: 2, length })
+}
+
+/// A machine for that.
+pub fn config() -> NtmConfig {
+    let task = copying(1..=1);
+    let mut config = NtmConfig::new(task.inputs(), task.outputs());
+    (config.rows, config.columns, config.controller.size) = (8, 3, 4);
+    config
+}
+
+/// An episode of it, of so many vectors.
+pub fn recording(config: NtmConfig, length: usize, seed: u64) -> Recording {
+    Recording::new(&Model::new(config, seed), &copying(length..=length), 1, 0)
+}
+
+/// The same as from a file.
+pub fn opened(config: NtmConfig, length: usize, seed: u64) -> Open {
+    let recording = recording(config.clone(), length, seed);
+    Open::new(
+        Shown::of_file(String::new(), recording, Some(config.into())),
+        None,
+    )
+}
+
+/// A machine to choose.
+pub fn machine(config: NtmConfig, task: Task) -> Machine {
+    Machine {
+        name: "tiny".to_owned(),
+        title: "Tiny".to_owned(),
+        ntm: Model::new(config, 1),
+        task,
+    }
+}
+
+/// Two vectors of this seed.
+pub fn request(seed: u64) -> Request {
+    let task = copying(2..=2);
+    let machine = Arc::new(machine(config(), task.clone()));
+    let wish = Wish::of(0, &machine, seed);
+    Request {
+        machine,
+        task,
+        wish,
+    }
+}

@@ -62,7 +62,7 @@ impl Player {
     }
 
     /// Puts another episode in, whose steps have so many stages: first step, same speed, same loop, playing if it
-    /// was playing.
+    /// was playing. [`Player::go_on_from`] brings it where the one before was.
     pub fn load(&mut self, steps: usize, stages: usize) {
         (self.steps, self.stages) = (steps, stages.max(1));
         // The steps of another episode mean something else.

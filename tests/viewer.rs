@@ -1569,7 +1569,8 @@ fn the_figure_is_saved_as_its_name_says() {
     assert!(read("figure.gif").starts_with(b"GIF89a"));
     let debug = read("figure.svg");
     press(&mut harness, Key::V);
-    act(&mut harness, Command::File(File::Save(path("figure.svg"))));
+    let save = Command::File(File::Replace(path("figure.svg")));
+    act(&mut harness, save);
     assert_ne!(read("figure.svg"), debug, "what is on screen is saved");
     let said = harness.query_all_by_label_contains("The figure is in");
     assert!(said.count() > 0);

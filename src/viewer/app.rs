@@ -177,6 +177,8 @@ impl App {
         let longest = self.next_change.unwrap_or(0.0) + LONGEST_LATE;
         let seconds = passed.clamp(0.0, longest) as f32;
         self.tell(Command::Play(Play::Pass(seconds)));
+        let busy = self.worker.can_be_given_up().next().is_some();
+        self.tell(Command::Window(Window::Busy(busy)));
         let dark = |theme| theme == egui::Theme::Dark;
         self.tell(Command::Window(Window::Lit {
             dark: dark(ctx.theme()),

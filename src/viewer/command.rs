@@ -178,8 +178,11 @@ pub enum File {
     GiveUp,
     /// Open this file.
     Open(PathBuf),
-    /// Save the trace here; or the figure on screen, when the name ends as that of a picture.
+    /// Save the trace here; or the figure on screen, when the name ends as that of a picture. Where there is such a
+    /// file the person is asked.
     Save(PathBuf),
+    /// The same, whatever is there.
+    Replace(PathBuf),
     /// Show the desktop's own dialog.
     Browse(Aim),
     /// This file was chosen, or its path typed.
@@ -240,7 +243,7 @@ pub enum Window {
     ToggleNumbers,
     /// Show or hide the episode.
     ToggleLeft,
-    /// Show or hide transport and timeline.
+    /// Show or hide the timeline; what plays stays.
     ToggleTimeline,
     /// Show or leave the start page.
     ToggleWelcome,
@@ -262,6 +265,8 @@ pub enum Window {
     ForgetFiles,
     /// Dismiss this message.
     Dismiss(u64),
+    /// Something is under way that can be given up, or nothing is.
+    Busy(bool),
     /// The window is this wide, with so much room for rows, in points.
     Sized {
         /// Width of all of it.

@@ -103,7 +103,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 64] = [
+pub static TABLE: [Entry; 65] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -142,6 +142,7 @@ pub static TABLE: [Entry; 64] = [
     entry(Group::Episode, Need::Episode, Command::Ask(Ask::Save), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz"),
     entry(Group::Episode, Need::Episode, Command::Ask(Ask::Figure { svg: false }), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step"),
     entry(Group::Episode, Need::Episode, Command::Ask(Ask::Figure { svg: true }), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
+    entry(Group::Episode, Need::UnderWay, Command::File(File::GiveUp), "Give up", &[control(Key::Period)], "or Esc: what is recorded, read or drawn"),
     entry(Group::Compare, Need::Episode, Command::Ask(Ask::Compare), "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
     entry(Group::Compare, Need::Another, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
     entry(Group::Compare, Need::Pair, Command::Compare(Compare::Swap), "Swap A and B", &[key(Key::X)], "all layouts show the other one"),

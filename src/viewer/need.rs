@@ -55,6 +55,8 @@ pub enum Need {
     Smaller,
     /// Another size than the usual one.
     Resized,
+    /// Something under way that can be given up.
+    UnderWay,
     /// Something that can be left.
     Clutter,
 }
@@ -110,10 +112,12 @@ impl State {
                 };
                 (scale != usual, "nothing would change")
             }
+            Need::UnderWay => (self.pending.busy, "nothing is under way"),
             Need::Clutter => (
                 self.sight.selected.is_some()
                     || self.welcome.shown
                     || self.tour.is_some()
+                    || self.pending.busy
                     || self.arrangement() == Arrangement::Compare
                     || !self.toasts.is_empty(),
                 "nothing is open",

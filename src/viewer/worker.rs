@@ -1,14 +1,14 @@
 //! The threads that record episodes, touch files and ask for them, so that the window never waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 
 use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
-use super::state::work::{Job, Outcome, UnderWay};
+use super::state::work::{Destination, Job, Outcome, UnderWay};
 use crate::figure::{Figure, Format, Motion};
 use crate::io::room;
 use crate::model::{Draw, Model, ModelConfig};
@@ -141,9 +141,14 @@ impl Worker {
         self.under_way.iter().filter_map(Weak::upgrade)
     }
 
+    /// What is not done yet and can be given up.
+    pub fn can_be_given_up(&self) -> impl Iterator<Item = Arc<UnderWay>> {
+        self.under_way().filter(|job| job.can_be_given_up)
+    }
+
     /// Gives up all that can be.
     pub fn give_up(&self) {
-        for job in self.under_way().filter(|job| job.can_be_given_up) {
+        for job in self.can_be_given_up() {
             job.given_up.store(true, Ordering::Relaxed);
         }
     }
@@ -227,6 +232,10 @@ fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
 
 fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     let watch = |done, all| under_way.told(done, all);
+    let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
+    if let Some(to) = job.destination().filter(left_alone) {
+        return Outcome::IsThere(to.path.clone());
+    }
     match job {
         Job::Record(request) => match record(&request, &watch) {
             Ok(shown) => Outcome::Recorded(Box::new(Open::new(shown, Some(request.wish)))),
@@ -255,19 +264,19 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             Outcome::Recent(paths.into_iter().map(there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
-        Job::Figure(path, format, shown, options) => {
+        Job::Figure(to, format, shown, options) => {
             let figure = Figure::new(&shown.recording, *options);
             let frames = figure.frames(false);
             let draw = |motion: &Motion<'_>| figure.to_bytes(format, scale(format), motion);
-            save_figure(files, &path, in_motion(under_way, frames, draw))
+            save_figure(files, to.path, in_motion(under_way, frames, draw))
         }
-        Job::FigureOfTwo(path, format, picture) => {
+        Job::FigureOfTwo(to, format, picture) => {
             let figure = picture.figure();
             let frames = figure.frames();
             let draw = |motion: &Motion<'_>| figure.to_bytes(format, scale(format), motion);
-            save_figure(files, &path, in_motion(under_way, frames, draw))
+            save_figure(files, to.path, in_motion(under_way, frames, draw))
         }
-        Job::Save(path, shown) => saved(files.save_trace(&path, &shown)),
+        Job::Save(to, shown) => saved(files.save_trace(&files.absolute(to.path), &shown)),
     }
 }
 
@@ -289,11 +298,11 @@ fn in_motion(
     drawn.filter(|_| under_way.is_wanted())
 }
 
-fn save_figure(files: &dyn Files, path: &Path, bytes: Option<Vec<u8>>) -> Outcome {
+fn save_figure(files: &dyn Files, path: PathBuf, bytes: Option<Vec<u8>>) -> Outcome {
     let Some(bytes) = bytes else {
         return Outcome::Outdated;
     };
-    saved(files.save_figure(path, &bytes))
+    saved(files.save_figure(&files.absolute(path), &bytes))
 }
 
 fn saved(said: Result<String, String>) -> Outcome {
@@ -371,6 +380,7 @@ fn play(machine: &Model<f32>, task: &Task, wish: &Wish, watch: Watch<'_>) -> Opt
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
+    use std::path::Path;
     use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::{Receiver, Sender};
     use std::sync::{Mutex, PoisonError};
@@ -494,7 +504,10 @@ mod tests {
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
         worker.start(Job::Figure(
-            PathBuf::from("f.gif"),
+            Destination {
+                path: PathBuf::from("f.gif"),
+                replaces: true,
+            },
             Format::Gif,
             shown,
             options,

@@ -54,6 +54,7 @@ fn every_command_can_be_done_by_its_name() {
         [
             ("Lower rows", "all rows are on screen"),
             ("Follow the head", "all rows are on screen"),
+            ("Give up", "nothing is under way"),
             ("Swap A and B", "nothing is compared"),
             ("Difference", "nothing is compared"),
             ("First difference", "nothing is compared"),

@@ -37,7 +37,10 @@ fn walked_through(machine: Machine) -> Vec<String> {
         press(&mut harness, Key::Period);
     }
     for _ in 0..3 {
-        act(&mut harness, Command::File(File::Save("figure.svg".into())));
+        act(
+            &mut harness,
+            Command::File(File::Replace("figure.svg".into())),
+        );
         act(&mut harness, Command::Look(Look::NextLayout));
     }
     assert_eq!(shelf.figures.lock().unwrap().len(), 3);

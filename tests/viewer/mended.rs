@@ -192,3 +192,80 @@ fn numbers_and_titles_say_nothing_twice() {
     assert!(!has("gate"), "the heading says it already");
     assert!(!shown.iter().any(|(_, text)| text.contains(".0e")));
 }
+
+#[test]
+fn the_step_stays_when_the_episode_becomes_another() {
+    let mut harness = paused();
+    let length = |harness: &Harness<'_, App>| harness.state().session.wish.size;
+    let all = length(&harness);
+    act(&mut harness, Command::Play(Play::Seek(6)));
+    for (command, stands) in [
+        (Command::Episode(Episode::Size(all - 1)), 6),
+        (Command::Episode(Episode::NextSeed), 6),
+        (Command::Edit(Edit::Flip(1, 1)), 6),
+        (Command::Edit(Edit::Undo), 6),
+        (Command::Edit(Edit::Redo), 6),
+        // What lies beyond the end becomes the last: two vectors take five steps.
+        (Command::Episode(Episode::Size(2)), 4),
+        (Command::Edit(Edit::Undo), 4),
+        // Another machine tells another story.
+        (Command::Episode(Episode::Machine(1)), 0),
+    ] {
+        act(&mut harness, command.clone());
+        assert_eq!(step(&harness), stands, "{command:?}");
+    }
+    act(&mut harness, Command::Play(Play::Seek(3)));
+    act(&mut harness, Command::Edit(Edit::Undo));
+    assert_eq!((step(&harness), length(&harness)), (3, all - 1));
+}
+
+#[test]
+fn who_folds_the_timeline_still_plays() {
+    let mut harness = paused();
+    act(&mut harness, Command::Window(Window::ToggleTimeline));
+    assert!(harness.query_by_label_contains("Timeline:").is_none());
+    for label in ["Next step", "Faster"] {
+        click(&mut harness, label);
+    }
+    click(&mut harness, "Play");
+    assert!(step(&harness) > 0 && harness.state().player.playing());
+}
+
+#[test]
+fn a_file_is_replaced_by_who_says_so_twice() {
+    let shelf = Arc::<Shelf>::default();
+    let mut harness = paused_with(shelf.clone());
+    let saved = || shelf.saved.lock().unwrap().len();
+    let figure = Ask::Figure { svg: true };
+    for (ask, typed, count) in [
+        (&figure, "one.svg", 1),
+        (&figure, "one.svg", 1),
+        (&Ask::Save, "one.json", 2),
+        (&Ask::Save, "one.json", 2),
+    ] {
+        act(&mut harness, Command::Ask(ask.clone()));
+        act(&mut harness, Command::Ask(Ask::Typed(typed.to_owned())));
+        press(&mut harness, Key::Enter);
+        harness.run_steps(2);
+        assert_eq!(saved(), count, "{typed}");
+        let is_asked = harness.query_by_label("There is such a file.").is_some();
+        assert_eq!(is_asked, harness.query_by_label("Replace it").is_some());
+        assert_eq!(is_asked, harness.state().dialog.is_some());
+        press(&mut harness, Key::Escape);
+    }
+    act(&mut harness, Command::File(File::Save("one.svg".into())));
+    click(&mut harness, "Replace it");
+    assert_eq!((saved(), harness.state().dialog.is_none()), (3, true));
+}
+
+#[test]
+fn messages_name_the_folder_of_a_file() {
+    let mut harness = paused_with(Arc::new(Disk));
+    let path = std::path::absolute("no such folder/figure.svg").unwrap();
+    act(
+        &mut harness,
+        Command::File(File::Save("no such folder/figure.svg".into())),
+    );
+    let there = path.display().to_string();
+    assert!(harness.query_by_label_contains(&there).is_some(), "{there}");
+}

@@ -24,7 +24,7 @@ fn outlines(harness: &Harness<'_, App>, warning: Color32) -> usize {
 
 /// The window at a moment, and the figure that it exports there.
 fn both(shelf: &Shelf, harness: &mut Harness<'_, App>) -> (Vec<String>, String) {
-    act(harness, Command::File(File::Save("figure.svg".into())));
+    act(harness, Command::File(File::Replace("figure.svg".into())));
     let figure = shelf.figures.lock().unwrap().pop().unwrap();
     let shown = whole::texts(harness).map(|(text, _)| text.galley.text().to_owned());
     (shown.collect(), String::from_utf8(figure).unwrap())

@@ -148,14 +148,12 @@ impl State {
         let Some(kept) = self.comparing.kept.take() else {
             return;
         };
-        let player = self.player.clone();
         let is_a = kept.is_a;
         let heads = self.head_labels();
         let before = self.session.exchange(kept.open);
         self.look_at_named(heads);
         self.comparing.kept = before.map(|open| compare::Kept { open, is_a });
-        self.opened();
-        self.player.go_on_from(&player);
+        self.opened(true);
     }
 
     fn go_to_first_difference(&mut self) {

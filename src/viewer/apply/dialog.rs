@@ -4,12 +4,16 @@ use crate::viewer::command::{Ask, Command, Play, Window};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::{Dialog, Search};
+use crate::viewer::state::work::Effect;
 use crate::viewer::story;
 
 impl State {
     /// Commands about dialogs.
     pub(super) fn ask(&mut self, ask: Ask) {
-        let file = |aim, text| Some(Dialog::File { aim, text });
+        let file = |aim, text| {
+            let there = false;
+            Some(Dialog::File { aim, text, there })
+        };
         let has_episode = self.session.open.is_some();
         let open = self.dialog.take();
         self.dialog = match ask {
@@ -76,11 +80,12 @@ impl State {
             self.drawer = false;
         } else if self.welcome.shown {
             self.window(Window::ToggleWelcome);
-        } else if self.tour.take().is_none()
-            && self.sight.selected.take().is_none()
-            && !self.leave_comparison()
-        {
-            self.toasts.clear();
+        } else if self.tour.take().is_none() && self.sight.selected.take().is_none() {
+            if self.pending.busy {
+                self.effects.push(Effect::GiveUp);
+            } else if !self.leave_comparison() {
+                self.toasts.clear();
+            }
         }
     }
 }
@@ -96,7 +101,11 @@ fn typed(dialog: Dialog, words: String) -> Dialog {
             text: words,
             unclear,
         },
-        Dialog::File { aim, .. } => Dialog::File { aim, text: words },
+        Dialog::File { aim, .. } => Dialog::File {
+            aim,
+            text: words,
+            there: false,
+        },
         Dialog::Keys | Dialog::Settings | Dialog::About | Dialog::Messages => dialog,
     }
 }

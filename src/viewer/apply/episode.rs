@@ -1,5 +1,7 @@
 //! Which episode is on screen: what is asked for, and what happens when it comes.
 
+use std::sync::Arc;
+
 use crate::figure::{self, head_named};
 use crate::model::HeadTrace;
 use crate::viewer::command::Episode;
@@ -87,24 +89,19 @@ impl State {
         }
         let heads = self.head_labels();
         let before = self.session.open.as_ref();
-        let before = before.and_then(|open| open.wish.as_ref());
-        let other_rows = before
-            .zip(open.wish.as_ref())
-            .is_some_and(|(before, wish)| wish.is_only_on_other_rows(before));
-        let step = self.player.step();
+        let before = before.and_then(|open| open.shown.machine.as_ref());
+        let machines = before.zip(open.shown.machine.as_ref());
+        let same_machine = machines.is_some_and(|(before, now)| Arc::ptr_eq(before, now));
         self.session.show(open);
         self.look_at_named(heads);
-        self.opened();
-        if other_rows && self.tour.is_none() {
-            // The same moment, to see what other rows change there.
-            self.player.seek(step);
-        }
+        self.opened(same_machine || self.editing.mark.is_some());
     }
 
-    /// An episode has come on screen.
-    pub(super) fn opened(&mut self) {
+    /// An episode has come on screen. Where it `goes_on`, the moment stays: to see what is another there.
+    pub(super) fn opened(&mut self, goes_on: bool) {
         self.pending.asked = false;
-        if let Some((focus, pinned)) = self.pending.coming.take() {
+        let undone = self.pending.coming.take();
+        if let Some((focus, pinned)) = undone {
             (self.sight.focus, self.sight.pinned) = (focus, pinned);
         }
         let Some(open) = &self.session.open else {
@@ -117,8 +114,7 @@ impl State {
         self.editing.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
         let before = self.player.clone();
         self.player.load(trace.steps(), open.stages.len());
-        if self.editing.mark.is_some() {
-            // Whoever changes a bit wants to see what it changes here.
+        if (goes_on || undone.is_some()) && self.tour.is_none() {
             self.player.go_on_from(&before);
         }
         let sight = &mut self.sight;

@@ -11,7 +11,7 @@ use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::{Effect, Job};
+use crate::viewer::state::work::{Destination, Effect, Job};
 
 impl State {
     /// Commands about files.
@@ -19,9 +19,13 @@ impl State {
         match file {
             File::Open(path) => self.effects.push(Effect::Start(Job::Open(path))),
             File::GiveUp => self.effects.push(Effect::GiveUp),
-            File::Save(path) => self.save(path),
+            File::Save(path) => self.save(path, false),
+            File::Replace(path) => self.save(path, true),
             File::Browse(aim) => self.browse(aim),
-            File::Chosen(aim, path) => self.chosen(aim, path),
+            File::Chosen(aim, path) => {
+                let warned = matches!(self.dialog, Some(Dialog::File { there: true, .. }));
+                self.chosen(aim, path, warned);
+            }
             File::Copy { text, said } => {
                 self.effects.push(Effect::Copy(text));
                 if let Some(said) = said {
@@ -32,8 +36,9 @@ impl State {
         }
     }
 
-    /// A file was chosen, or its path typed: what that is for is done.
-    pub(super) fn chosen(&mut self, aim: Aim, path: PathBuf) {
+    /// A file was chosen, or its path typed: what that is for is done. `replaces` says that the person knows what
+    /// is there.
+    pub(super) fn chosen(&mut self, aim: Aim, path: PathBuf, replaces: bool) {
         if aim == Aim::Figure && Format::of(&path).is_none() {
             let name = file_name(&path);
             let text = format!("{name}: the name of a figure ends in .svg, .png or .gif.");
@@ -41,6 +46,7 @@ impl State {
         }
         self.dialog = None;
         self.act(match aim {
+            Aim::Save | Aim::Figure if replaces => Command::File(File::Replace(path)),
             Aim::Save | Aim::Figure => Command::File(File::Save(path)),
             Aim::Compare => Command::Compare(Compare::With(path)),
             Aim::Open => Command::File(File::Open(path)),
@@ -60,12 +66,28 @@ impl State {
         self.toasts.add(Kind::Done, text);
     }
 
-    fn save(&mut self, path: PathBuf) {
+    /// There is a file where one was to be written: the person says what happens to it.
+    pub(super) fn ask_to_replace(&mut self, path: &Path) {
+        if self.dialog.is_some() {
+            let text = format!("{} is there already; it was left alone.", path.display());
+            return self.toasts.add(Kind::Problem, text);
+        }
+        let is_figure = Format::of(path).is_some();
+        self.dialog = Some(Dialog::File {
+            aim: if is_figure { Aim::Figure } else { Aim::Save },
+            text: path.display().to_string(),
+            there: true,
+        });
+    }
+
+    fn save(&mut self, path: PathBuf, replaces: bool) {
         let Some(open) = &self.session.open else {
             return;
         };
         let shown = open.shown.clone();
-        let job = match Format::of(&path) {
+        let format = Format::of(&path);
+        let path = Destination { path, replaces };
+        let job = match format {
             None => Job::Save(path, shown),
             Some(format) => {
                 let options = self.figure(shown.recording.trace.heads.len());
@@ -113,7 +135,7 @@ impl State {
 
     fn browse(&mut self, aim: Aim) {
         let suggestion = match &self.dialog {
-            Some(Dialog::File { aim, text }) if *aim == Aim::Figure => text.clone(),
+            Some(Dialog::File { aim, text, .. }) if *aim == Aim::Figure => text.clone(),
             _ => self.suggestion(None),
         };
         self.effects.push(Effect::Choose(aim, suggestion));

@@ -31,6 +31,7 @@ impl State {
             Outcome::Trace(path, open) => self.show_file(path, *open),
             Outcome::Other(other) => self.take_other(*other),
             Outcome::Compared(found) => self.compared(found),
+            Outcome::IsThere(path) => self.ask_to_replace(&path),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Picture(name, open) => {
@@ -38,7 +39,7 @@ impl State {
                 self.welcome.pictures.insert(name, picture);
             }
             Outcome::Recent(files) => self.welcome.recent = files,
-            Outcome::Chosen { aim, path } => self.chosen(aim, path),
+            Outcome::Chosen { aim, path } => self.chosen(aim, path, true),
             Outcome::Outdated | Outcome::NotChosen => {}
         }
     }

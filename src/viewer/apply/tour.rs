@@ -25,7 +25,7 @@ impl Deed {
             Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) => Self::Click,
             // Nobody did that.
             Command::Play(Play::Pass(_))
-            | Command::Window(Window::Sized { .. } | Window::Lit { .. })
+            | Command::Window(Window::Sized { .. } | Window::Lit { .. } | Window::Busy(_))
             | Command::File(_)
             | Command::Ask(_)
             | Command::Done(_) => return None,

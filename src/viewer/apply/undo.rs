@@ -19,20 +19,18 @@ impl State {
         self.comparing.take_back(moment.kept);
         let other_wish = moment.wish != now.wish;
         self.session.wish = moment.wish;
-        match moment.file {
-            Some(file) => {
-                let is_on = now.file.is_some_and(|on| on.is_same(&file));
-                if !is_on {
-                    self.show(file);
-                }
+        let comes = match (&moment.file, &now.file) {
+            (Some(file), on) => !on.as_ref().is_some_and(|on| on.is_same(file)),
+            (None, on) => other_wish || on.is_some(),
+        };
+        if comes {
+            // The heads are those of the episode that comes, not of the one still on screen.
+            self.pending.coming = Some((self.sight.focus, self.sight.pinned));
+            (self.sight.focus, self.sight.pinned) = on_screen;
+            match moment.file {
+                Some(file) => self.show(file),
+                None => self.record(),
             }
-            None if other_wish || now.file.is_some() => {
-                // The heads are those of the episode that comes, not of the one still on screen.
-                self.pending.coming = Some((self.sight.focus, self.sight.pinned));
-                (self.sight.focus, self.sight.pinned) = on_screen;
-                self.record();
-            }
-            None => {}
         }
         self.compare_now();
     }

@@ -37,6 +37,7 @@ impl State {
             Window::ToggleMotion => look.still = !look.still,
             Window::ForgetFiles => self.settings.recent.clear(),
             Window::Dismiss(id) => self.toasts.dismiss(id),
+            Window::Busy(busy) => self.pending.busy = busy,
             Window::Sized { width, room } => {
                 (self.frame.width, self.frame.room) = (width, room);
                 self.scroll();

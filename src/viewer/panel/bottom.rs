@@ -15,9 +15,17 @@ use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, 
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::readout::Readout;
 
+/// Width of the speed and its buttons.
+const SPEED: f32 = 118.0;
+
 /// Transport at the left, timeline under the pictures over time, stages and speed at the right.
 pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let mut whole = ui.max_rect();
+    if !view.state.settings.panels.timeline {
+        let (left, right) = (12.0, whole.right() - 12.0);
+        buttons_ui(ui, Rangef::new(left, right), whole.y_range(), view);
+        return speed_ui(ui, Rangef::new(right - SPEED, right), whole.y_range(), view);
+    }
     if columns.buttons_beside() {
         let y = Rangef::new(whole.top(), whole.top() + TRANSPORT);
         buttons_ui(ui, Rangef::new(12.0, columns.gutter.min + 40.0), y, view);
@@ -195,8 +203,7 @@ fn loss_bars(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) -> f32 {
 
 /// The stages of this machine as a row of places to click, and the speed.
 fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    let speed = 118.0;
-    let width = (x.span() - speed - 20.0).max(60.0);
+    let width = (x.span() - SPEED - 20.0).max(60.0);
     let stages = view.player.stages();
     let each = width / stages as f32;
     let top = y.center() - 4.0;
@@ -219,7 +226,7 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     }
     let hint = Rangef::new(right + 16.0, x.min + width);
     stage_hint(ui, hint, y.center() + 6.0, view);
-    speed_ui(ui, Rangef::new(x.max - speed, x.max), y, view);
+    speed_ui(ui, Rangef::new(x.max - SPEED, x.max), y, view);
 }
 
 /// A place to click for one stage.

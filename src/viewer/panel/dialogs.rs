@@ -39,12 +39,17 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Dialog::Step { text, unclear } => dialog_ui(ctx, "Go to step", 300.0, |ui| {
             step_ui(ui, text, *unclear, commands);
         }),
-        Dialog::File { aim, text } => {
-            let (title, words, action) = file_words(*aim);
+        Dialog::File { aim, text, there } => {
+            let (title, what, action) = file_words(*aim);
             dialog_ui(ctx, title, 520.0, |ui| {
-                note(ui, words);
+                note(ui, what);
                 ui.add_space(4.0);
+                let action = if *there { "Replace it" } else { action };
                 path_ui(ui, text, action, *aim, commands);
+                if *there {
+                    let ink = Palette::of(ui).warning;
+                    words(ui, "There is such a file.", theme::text(13.0), ink);
+                }
             })
         }
     };
@@ -104,12 +109,12 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
         ),
         Aim::Save => (
             "Save trace",
-            "The episode on screen with every stage of every step, as .json, .json.gz or .npz. An existing file is replaced.",
+            "The episode on screen with every stage of every step, as .json, .json.gz or .npz.",
             "Save file",
         ),
         Aim::Figure => (
             "Save figure",
-            "The pictures in the centre: .svg, .png, or .gif with every step. An existing file is replaced.",
+            "The pictures in the centre: .svg, .png, or .gif with every step.",
             "Save file",
         ),
     }

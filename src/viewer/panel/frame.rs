@@ -238,13 +238,11 @@ fn episode_panels_ui(
         .resizable(false)
         .frame(frames.slim)
         .show(ui, |ui| bottom::status_ui(ui, view));
-    if shown.timeline {
-        Panel::bottom("transport")
-            .exact_size(transport_height(window.y, view.has_heads(), shown))
-            .resizable(false)
-            .frame(frames.plain)
-            .show(ui, |ui| bottom::transport_ui(ui, columns, view));
-    }
+    Panel::bottom("transport")
+        .exact_size(transport_height(window.y, view.has_heads(), shown))
+        .resizable(false)
+        .frame(frames.plain)
+        .show(ui, |ui| bottom::transport_ui(ui, columns, view));
     if shown.left {
         Panel::left("left")
             .exact_size(super::left_width(window.x))

@@ -64,7 +64,7 @@ pub const TRANSPORT: f32 = 64.0;
 /// In windows at least this high the numbers of the head have lines of their own under the loss.
 const HIGH: f32 = 760.0;
 
-/// The buttons of the transport have a row of their own where there is no left panel over them.
+/// The buttons of the transport have a row of their own where there is no left panel over them, or no timeline.
 pub const BUTTONS: f32 = 36.0;
 
 /// Height of a line of the numbers of a head over time with its room, in points.
@@ -77,7 +77,7 @@ const SCALARS: f32 = 2.0 * RIBBON + 5.0 * LANE + 6.0;
 /// Height of transport and timeline in a window of this height.
 pub fn transport_height(window: f32, heads: bool, panels: Panels) -> f32 {
     if !panels.timeline {
-        return 0.0;
+        return BUTTONS;
     }
     let buttons = if panels.left { 0.0 } else { BUTTONS };
     let scalars = heads && window >= HIGH;

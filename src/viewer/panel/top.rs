@@ -80,7 +80,8 @@ pub fn under_way_ui(ui: &mut Ui, job: &UnderWay, width: f32, commands: &mut Vec<
             .accessible_name(format!("{}: {:.0} %", job.words, 100.0 * share));
     }
     if job.can_be_given_up {
-        text_button(ui, "Give up", File::GiveUp, commands);
+        text_button(ui, "Give up", File::GiveUp, commands)
+            .on_hover_text(tooltip(&File::GiveUp.into()));
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Dialog {
         aim: Aim,
         /// The path typed so far.
         text: String,
+        /// True when there is such a file, which would be replaced.
+        there: bool,
     },
 }
 

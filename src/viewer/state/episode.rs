@@ -86,15 +86,6 @@ impl Wish {
         wish
     }
 
-    /// True when only the number of memory rows is another.
-    pub fn is_only_on_other_rows(&self, before: &Self) -> bool {
-        let alike = Self {
-            rows: self.rows,
-            ..before.clone()
-        };
-        self.rows != before.rows && *self == alike
-    }
-
     /// The task that draws just the episodes wished for.
     pub fn task(&self, machine: &Machine) -> Task {
         if let Some(given) = &self.given {

@@ -87,6 +87,8 @@ pub struct Editing {
 pub struct Pending {
     /// True while an episode is asked for that is not on screen yet.
     pub asked: bool,
+    /// True while something is under way that can be given up.
+    pub busy: bool,
     /// The head looked at and the one pinned, for that episode.
     pub coming: Option<(usize, Option<usize>)>,
     /// True when it plays as soon as it is there.
@@ -133,6 +135,7 @@ impl State {
             dialog: None,
             pending: Pending {
                 asked: false,
+                busy: false,
                 coming: None,
                 play: !settings.look.still && begin.step.is_none(),
                 begin,

@@ -56,7 +56,7 @@ pub struct Panels {
     pub left: bool,
     /// The numbers, at the right.
     pub numbers: bool,
-    /// Transport and timeline, at the bottom.
+    /// The timeline, at the bottom.
     pub timeline: bool,
 }
 

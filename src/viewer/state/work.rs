@@ -23,6 +23,15 @@ pub enum Effect {
     Copy(String),
 }
 
+/// Where a file is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Its path.
+    pub path: PathBuf,
+    /// True where it replaces what is there.
+    pub replaces: bool,
+}
+
 /// Something to do that may take a while.
 #[derive(Clone, Debug)]
 pub enum Job {
@@ -37,13 +46,13 @@ pub enum Job {
     /// Compare two episodes.
     Compare(Sides),
     /// Write a figure of two episodes.
-    FigureOfTwo(PathBuf, Format, Box<Picture>),
+    FigureOfTwo(Destination, Format, Box<Picture>),
     /// Write the episode.
-    Save(PathBuf, Arc<Shown>),
+    Save(Destination, Arc<Shown>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
     /// Write a figure of the episode.
-    Figure(PathBuf, Format, Arc<Shown>, Box<figure::Options>),
+    Figure(Destination, Format, Arc<Shown>, Box<figure::Options>),
 }
 
 impl Job {
@@ -63,11 +72,19 @@ impl Job {
             }
             Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
-            Self::FigureOfTwo(path, ..) | Self::Figure(path, ..) => {
-                format!("Drawing {}", name(path))
+            Self::FigureOfTwo(to, ..) | Self::Figure(to, ..) => {
+                format!("Drawing {}", name(&to.path))
             }
-            Self::Save(path, _) => format!("Writing {}", name(path)),
+            Self::Save(to, _) => format!("Writing {}", name(&to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
+        }
+    }
+
+    /// Where it is to write.
+    pub fn destination(&self) -> Option<&Destination> {
+        match self {
+            Self::FigureOfTwo(to, ..) | Self::Save(to, _) | Self::Figure(to, ..) => Some(to),
+            _ => None,
         }
     }
 
@@ -160,6 +177,8 @@ pub enum Outcome {
     Recent(Vec<(PathBuf, bool)>),
     /// Two episodes were compared.
     Compared(Found),
+    /// There is a file where one was to be written; it was left alone.
+    IsThere(PathBuf),
     /// A file was written; the sentence says what.
     Saved(String),
     /// A sentence that says what went wrong with a file.

@@ -269,3 +269,25 @@ fn messages_name_the_folder_of_a_file() {
     let there = path.display().to_string();
     assert!(harness.query_by_label_contains(&there).is_some(), "{there}");
 }
+
+#[test]
+fn the_step_and_its_sentence_stand_above_the_names_of_the_stages() {
+    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+        let mut options = Options::shipped(None).with_first("ngrams");
+        options.settings.look.still = true;
+        let mut harness = window_with(size, options);
+        act(&mut harness, Command::Play(Play::Seek(60)));
+        let shown: Vec<_> = texts(&harness)
+            .map(|(text, _)| (text.galley.text(), text.visual_bounding_rect()))
+            .collect();
+        let at = |is: &dyn Fn(&str) -> bool| shown.iter().find(|(text, _)| is(text)).unwrap().1;
+        let step = at(&|text| text.starts_with("step 60  "));
+        let sentence = at(&|text| text.starts_with("W0 writes to"));
+        let names = at(&|text| text == "sharpen");
+        assert!(step.bottom() <= sentence.top() + 2.0, "{size}");
+        assert!(
+            sentence.bottom() <= names.top() + 2.0,
+            "{size}: {sentence} {names}"
+        );
+    }
+}

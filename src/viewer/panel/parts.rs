@@ -33,13 +33,18 @@ pub struct Bands {
 
 const RULER: f32 = 34.0;
 const GAP: f32 = 5.0;
+/// Input, target and output together are at least so high, however few channels they have: beside them stand what
+/// the step is, its sentence and the names of the stages.
+const STRIPS: f32 = 48.0;
 const SECTION: f32 = 14.0;
 
 impl Bands {
     /// Between these heights, for so many channels and further heads.
     pub fn new(y: Rangef, inputs: usize, outputs: usize, other_heads: usize) -> Self {
         let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
-        let channel = (free * 0.20 / (inputs + 2 * outputs).max(1) as f32).min(8.0);
+        let channels = (inputs + 2 * outputs).max(1) as f32;
+        let room = (free * 0.20).min(channels * 8.0);
+        let channel = room.max(STRIPS.min(free * 0.30)) / channels;
         let vector = (free * 0.07).min(84.0);
         let strips = channel * (inputs + 2 * outputs) as f32;
         let rest = (free - strips - 2.0 * vector).max(0.0);

@@ -44,6 +44,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use tapescope::model::config::Order;
 use tapescope::model::{Model, NtmConfig, PlainConfig};
+use tapescope::player::Loop;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::command::{
@@ -51,7 +52,7 @@ use tapescope::viewer::command::{
 };
 use tapescope::viewer::{
     App, Arrangement, Asked, Beginning, Command, Disk, Files, Machine, Opened, Options, Settings,
-    Shown,
+    Shown, Target,
 };
 
 /// Remembers what was saved, and opens what its names promise.
@@ -253,9 +254,13 @@ fn repeating() -> Machine {
     }
 }
 
-fn window_of(size: Vec2, shelf: Arc<Shelf>) -> Harness<'static, App> {
-    window_with(size, options(shelf))
-}
+/// A window with these files, machines and sizes.
+type Screen = Harness<'static, App>;
+
+const LARGE: Vec2 = Vec2::new(1440.0, 900.0);
+/// The smallest window that can be had.
+const SMALL: Vec2 = Vec2::new(960.0, 600.0);
+const BOTH: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 fn options(files: Arc<dyn Files>) -> Options {
     Options {
@@ -266,7 +271,7 @@ fn options(files: Arc<dyn Files>) -> Options {
     }
 }
 
-fn window_with(size: Vec2, options: Options) -> Harness<'static, App> {
+fn window_with(size: Vec2, options: Options) -> Screen {
     let mut harness = Harness::builder()
         .with_size(size)
         .with_theme(Theme::Dark)
@@ -285,31 +290,45 @@ fn frame_ui(ui: &mut egui::Ui, app: &mut App) {
     app.frame_ui(&mut whole);
 }
 
-fn window() -> Harness<'static, App> {
-    window_of(Vec2::new(1440.0, 900.0), Arc::default())
+fn window_of(size: Vec2, shelf: Arc<Shelf>) -> Screen {
+    window_with(size, options(shelf))
 }
 
-fn paused() -> Harness<'static, App> {
+fn window_of_machines(size: Vec2, machines: Vec<Machine>) -> Screen {
+    let files = Arc::<Shelf>::default();
+    window_with(
+        size,
+        Options {
+            machines,
+            ..options(files)
+        },
+    )
+}
+
+fn window() -> Screen {
+    window_of(LARGE, Arc::default())
+}
+
+fn paused() -> Screen {
     paused_with(Arc::<Shelf>::default())
 }
 
 /// On the first episode of this machine.
-fn paused_on(machine: Machine) -> Harness<'static, App> {
+fn paused_on(machine: Machine) -> Screen {
     paused_in(Options {
         machines: vec![machine],
         ..options(Arc::<Shelf>::default())
     })
 }
 
-fn paused_with(files: Arc<dyn Files>) -> Harness<'static, App> {
+fn paused_with(files: Arc<dyn Files>) -> Screen {
     paused_in(options(files))
 }
 
-fn paused_in(options: Options) -> Harness<'static, App> {
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
-    harness.get_by_label("Pause").click();
-    harness.run_steps(2);
-    act(&mut harness, Command::Play(Play::First));
+fn paused_in(options: Options) -> Screen {
+    let mut harness = window_with(LARGE, options);
+    act(&mut harness, Play::Toggle);
+    act(&mut harness, Play::First);
     harness
 }
 
@@ -322,29 +341,64 @@ fn big() -> Machine {
     }
 }
 
-fn click(harness: &mut Harness<'_, App>, label: &str) {
+fn click(harness: &mut Screen, label: &str) {
     harness.get_by_label(label).click();
     harness.run_steps(3);
 }
 
-fn press(harness: &mut Harness<'_, App>, key: Key) {
-    harness.key_press(key);
-    harness.run_steps(2);
+fn press(harness: &mut Screen, key: Key) {
+    press_with(harness, Modifiers::NONE, key);
 }
 
-fn press_with(harness: &mut Harness<'_, App>, modifiers: Modifiers, key: Key) {
+fn press_with(harness: &mut Screen, modifiers: Modifiers, key: Key) {
     harness.key_press_modifiers(modifiers, key);
+    harness.run_steps(3);
+}
+
+fn act(harness: &mut Screen, command: impl Into<Command>) {
+    let context = harness.ctx.clone();
+    harness.state_mut().apply(&context, vec![command.into()]);
+    harness.run_steps(3);
+}
+
+/// Types into the field of this name.
+fn type_into(harness: &mut Screen, field: &str, text: &str) {
+    harness.get_by_label(field).type_text(text);
     harness.run_steps(2);
 }
 
-fn act(harness: &mut Harness<'_, App>, command: Command) {
-    let context = harness.ctx.clone();
-    harness.state_mut().apply(&context, vec![command]);
+/// Presses the pointer at one place and lets it go at another.
+fn drag(harness: &mut Screen, from: egui::Pos2, to: egui::Pos2) {
+    harness.drag_at(from);
     harness.run_steps(2);
+    harness.hover_at(to);
+    harness.run_steps(2);
+    harness.drop_at(to);
+    harness.run_steps(2);
+}
+
+/// True when something on screen has this label.
+fn has(harness: &Screen, label: &str) -> bool {
+    harness.query_all_by_label(label).next().is_some()
+}
+
+/// True when these words are part of a label.
+fn says(harness: &Screen, words: &str) -> bool {
+    harness.query_all_by_label_contains(words).next().is_some()
+}
+
+/// The episode on screen, and where it came from.
+fn shown(harness: &Screen) -> &Arc<Shown> {
+    &harness.state().session.open.as_ref().unwrap().shown
+}
+
+/// The episode on screen.
+fn recording(harness: &Screen) -> &Recording {
+    &shown(harness).recording
 }
 
 /// What comes to the clipboard.
-fn copied(harness: &mut Harness<'_, App>) -> String {
+fn copied(harness: &mut Screen) -> String {
     let mut copied = None;
     for _ in 0..3 {
         harness.run_steps(1);
@@ -359,20 +413,20 @@ fn copied(harness: &mut Harness<'_, App>) -> String {
 }
 
 /// The stage that the step has come to.
-fn stage(harness: &Harness<'_, App>) -> String {
+fn stage(harness: &Screen) -> String {
     let app = harness.state();
     let stages = &app.session.open.as_ref().unwrap().stages;
     stages.at(app.player.stage()).name()
 }
 
 /// Goes to a stage by its name.
-fn to_stage(harness: &mut Harness<'_, App>, name: &str) {
+fn to_stage(harness: &mut Screen, name: &str) {
     let stages = &harness.state().session.open.as_ref().unwrap().stages;
     let place = stages.iter().position(|at| at.name() == name).unwrap();
-    act(harness, Command::Play(Play::SeekStage(place)));
+    act(harness, Play::SeekStage(place));
 }
 
-fn step(harness: &Harness<'_, App>) -> usize {
+fn step(harness: &Screen) -> usize {
     harness.state().player.step()
 }
 
@@ -412,10 +466,7 @@ fn every_transport_button_does_what_its_label_says() {
     click(&mut harness, "Pause");
     assert!(!harness.state().player.playing());
     click(&mut harness, "Loop");
-    assert_eq!(
-        harness.state().player.looping(),
-        tapescope::player::Loop::All
-    );
+    assert_eq!(harness.state().player.looping(), Loop::All);
     click(&mut harness, "Faster");
     assert!((harness.state().player.speed() - 8.0).abs() < 1e-9);
     click(&mut harness, "Slower");
@@ -451,10 +502,7 @@ fn every_transport_key_does_what_the_list_says() {
     assert!((harness.state().player.speed() - 8.0).abs() < 1e-9);
     press(&mut harness, Key::Backslash);
     press(&mut harness, Key::L);
-    assert_eq!(
-        harness.state().player.looping(),
-        tapescope::player::Loop::All
-    );
+    assert_eq!(harness.state().player.looping(), Loop::All);
     press(&mut harness, Key::Num1);
     assert_eq!(harness.state().sight.focus, 0);
     press(&mut harness, Key::Num2);
@@ -477,10 +525,7 @@ fn space_at_the_end_starts_over() {
 #[test]
 fn a_wish_records_another_episode() {
     let mut harness = paused();
-    let input = |harness: &Harness<'_, App>| {
-        let open = harness.state().session.open.as_ref().unwrap();
-        open.shown.recording.episode.input.clone()
-    };
+    let input = |harness: &Screen| recording(harness).episode.input.clone();
     let first = input(&harness);
     click(&mut harness, "New episode");
     assert_ne!(input(&harness), first);
@@ -500,7 +545,7 @@ fn a_wish_records_another_episode() {
     assert_eq!(harness.state().player.steps(), 3 + 1 + 9 + 1);
     click(&mut harness, "More: Repeats");
     assert_eq!(harness.state().player.steps(), 3 + 1 + 12 + 1);
-    act(&mut harness, Command::Episode(Episode::Rows(64)));
+    act(&mut harness, Episode::Rows(64));
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.heads[0].initial.width(), 64);
 }
@@ -516,29 +561,22 @@ fn going_to_a_step_takes_numbers_differences_and_phases() {
         ("ans", 6),
     ] {
         press(&mut harness, Key::G);
-        harness.run_steps(2);
-        harness.get_by_label("Step").type_text(typed);
-        harness.run_steps(2);
+        type_into(&mut harness, "Step", typed);
         press(&mut harness, Key::Enter);
-        harness.run_steps(2);
         assert_eq!(step(&harness), expected, "{typed}");
     }
     press(&mut harness, Key::G);
-    harness.run_steps(2);
-    harness.get_by_label("Step").type_text("99");
-    harness.run_steps(2);
+    type_into(&mut harness, "Step", "99");
     click(&mut harness, "Go");
     harness.get_by_label("There is no such step or phase in this episode.");
     press(&mut harness, Key::Escape);
-    harness.run_steps(2);
-    assert!(harness.query_by_label("Step").is_none());
+    assert!(!has(&harness, "Step"));
 }
 
 #[test]
 fn typing_does_not_move_the_play_head() {
     let mut harness = paused();
     press(&mut harness, Key::G);
-    harness.run_steps(2);
     press(&mut harness, Key::ArrowRight);
     press(&mut harness, Key::Space);
     assert_eq!(step(&harness), 0);
@@ -559,31 +597,23 @@ fn the_list_of_keys_opens_and_closes() {
     press(&mut harness, Key::Questionmark);
     harness.get_by_label_contains("at the end, from the beginning");
     press(&mut harness, Key::Escape);
-    harness.run_steps(2);
-    assert!(
-        harness
-            .query_by_label_contains("at the end, from the beginning")
-            .is_none()
-    );
+    assert!(!says(&harness, "at the end, from the beginning"));
 }
 
 #[test]
 fn the_trace_is_saved_where_asked() {
     let shelf = Arc::new(Shelf::default());
-    let mut harness = window_of(Vec2::new(1440.0, 900.0), shelf.clone());
+    let mut harness = window_of(LARGE, shelf.clone());
     press_with(&mut harness, Modifiers::COMMAND, Key::S);
-    harness.run_steps(2);
     click(&mut harness, "Save file");
     let saved = shelf.saved.lock().unwrap().clone();
     assert_eq!(saved, [PathBuf::from("copy-length5-seed1.ntmtrace.json")]);
     harness.get_by_label("The trace is in copy-length5-seed1.ntmtrace.json.");
 }
 
-fn open(harness: &mut Harness<'_, App>, path: &str) {
+fn open(harness: &mut Screen, path: &str) {
     press_with(harness, Modifiers::COMMAND, Key::O);
-    harness.run_steps(2);
-    harness.get_by_label("Path").type_text(path);
-    harness.run_steps(2);
+    type_into(harness, "Path", path);
     click(harness, "Open file");
 }
 
@@ -599,11 +629,7 @@ fn a_file_that_cannot_be_opened_leaves_the_session_as_it_was() {
     // A problem stays until it is dismissed.
     harness.run_steps(200);
     click(&mut harness, "Dismiss");
-    assert!(
-        harness
-            .query_by_label("nowhere.json does not exist.")
-            .is_none()
-    );
+    assert!(!has(&harness, "nowhere.json does not exist."));
 }
 
 #[test]
@@ -613,7 +639,7 @@ fn weights_and_traces_can_be_opened() {
     assert_eq!(harness.state().session.machines.len(), 3);
     assert_eq!(harness.state().session.wish.machine, 2);
     open(&mut harness, "theirs.ntmtrace.json");
-    let shown = harness.state().session.open.as_ref().unwrap().shown.clone();
+    let shown = shown(&harness).clone();
     assert!(shown.machine.is_none());
     assert_eq!(shown.file.as_deref(), Some("theirs.ntmtrace.json"));
     harness.get_by_label("theirs.ntmtrace.json, as recorded");
@@ -659,16 +685,16 @@ fn values_that_are_not_finite_are_counted_and_drawn() {
 #[test]
 fn a_length_is_taken_as_typed_or_its_limit_is_said() {
     let mut harness = paused();
-    act(&mut harness, Command::Episode(Episode::Size(1500)));
+    act(&mut harness, Episode::Size(1500));
     assert_eq!(harness.state().player.steps(), 3001);
-    assert!(harness.query_by_label("Note").is_none());
+    assert!(!has(&harness, "Note"));
     let shapes = harness.output().shapes.len();
     assert!(shapes < 6000, "{shapes} shapes");
-    act(&mut harness, Command::Episode(Episode::Size(5000)));
+    act(&mut harness, Episode::Size(5000));
     assert_eq!(harness.state().session.wish.size, 2000);
     harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
-    act(&mut harness, Command::Episode(Episode::Machine(1)));
-    act(&mut harness, Command::Episode(Episode::Repeats(0)));
+    act(&mut harness, Episode::Machine(1));
+    act(&mut harness, Episode::Repeats(0));
     harness.get_by_label("Repeats 0 became 1: here it can be 1 to 200.");
 }
 
@@ -681,7 +707,6 @@ fn a_typed_length_reaches_the_limit_too() {
     harness.event(egui::Event::Text("5000".to_owned()));
     harness.run_steps(2);
     press(&mut harness, Key::Enter);
-    harness.run_steps(2);
     assert_eq!(harness.state().session.wish.size, 2000);
     harness.get_by_label("Length 5000 became 2000: here it can be 1 to 2000.");
 }
@@ -694,11 +719,11 @@ fn the_loss_has_a_scale() {
 
 #[test]
 fn a_whole_step_is_told_by_what_the_heads_do() {
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), Options::shipped(None));
+    let mut harness = window_with(LARGE, Options::shipped(None));
     harness.run_steps(30);
     assert!(harness.state().player.playing() && step(&harness) > 3);
     harness.get_by_label_contains("moves on by one. R0 ");
-    assert!(harness.query_by_label_contains("bits right.").is_none());
+    assert!(!says(&harness, "bits right."));
     harness.get_by_label("keys , and . step through the stages");
     press(&mut harness, Key::Comma);
     press(&mut harness, Key::Period);
@@ -709,7 +734,7 @@ fn a_whole_step_is_told_by_what_the_heads_do() {
 
 #[test]
 fn the_sentence_is_there_in_the_smallest_window() {
-    let mut harness = window_with(Vec2::new(960.0, 600.0), Options::shipped(None));
+    let mut harness = window_with(SMALL, Options::shipped(None));
     harness.run_steps(30);
     let sentence = harness.get_by_label_contains("moves on by one. R0 ").rect();
     let heads = harness.get_by_label("Stage content wᶜ").rect();
@@ -721,10 +746,10 @@ fn the_sentence_is_there_in_the_smallest_window() {
 
 #[test]
 fn messages_leave_the_vectors_of_the_step_alone() {
-    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+    for size in [LARGE, SMALL] {
         let mut harness = window_of(size, Arc::default());
         for path in ["nowhere.json", "nowhere.json", "other.safetensors"] {
-            act(&mut harness, Command::File(File::Open(path.into())));
+            act(&mut harness, File::Open(path.into()));
         }
         harness.run_steps(3);
         assert_eq!(harness.get_all_by_label("Dismiss").count(), 2);
@@ -747,32 +772,29 @@ fn small_weights_are_printed_and_strips_are_named() {
     harness.get_by_label_contains("largest value of content: .");
     harness.get_by_label("± scales: largest value, fixed for this episode");
     let words = "colour strips: too many rows for bars";
-    assert!(harness.query_by_label(words).is_none());
-    act(&mut harness, Command::Episode(Episode::Rows(512)));
-    act(&mut harness, Command::Rows(Rows::Fit));
+    assert!(!has(&harness, words));
+    act(&mut harness, Episode::Rows(512));
+    act(&mut harness, Rows::Fit);
     harness.get_by_label(words);
 }
 
 #[test]
 fn an_opened_trace_is_described_by_itself() {
     let mut harness = paused();
-    act(&mut harness, Command::Episode(Episode::Size(40)));
+    act(&mut harness, Episode::Size(40));
     open(&mut harness, "theirs.ntmtrace.json");
-    let length = {
-        let open = harness.state().session.open.as_ref().unwrap();
-        open.shown.recording.episode.size
-    };
+    let length = { recording(&harness).episode.size };
     for fact in ["Task Copy", "Seed 9", "Memory 16 rows"] {
         harness.get_by_label(&format!("{fact}, as recorded"));
     }
     harness.get_by_label(&format!("Length {length}, as recorded"));
     for of_the_machine in ["More: Length", "Next seed", "Memory rows"] {
-        assert!(harness.query_by_label(of_the_machine).is_none());
+        assert!(!has(&harness, of_the_machine));
     }
-    assert!(harness.query_by_label_contains("trained on").is_none());
+    assert!(!says(&harness, "trained on"));
     click(&mut harness, "New episode");
     harness.get_by_label("More: Length");
-    assert!(harness.query_by_label_contains("as recorded").is_none());
+    assert!(!says(&harness, "as recorded"));
 }
 
 #[test]
@@ -780,33 +802,21 @@ fn a_trace_that_is_not_finite_is_announced_as_such() {
     let mut harness = paused();
     open(&mut harness, "broken.json");
     harness.get_by_label("broken.json is open, but 2 values are not finite.");
-    assert!(harness.query_by_label("Done").is_none());
+    assert!(!has(&harness, "Done"));
     press(&mut harness, Key::Num1);
     harness.get_by_label_contains("entropy, bits H ");
-    assert!(
-        harness
-            .query_by_label("0: one row alone · 4: all 16 rows alike")
-            .is_some()
-    );
+    assert!(has(&harness, "0: one row alone · 4: all 16 rows alike"));
     press(&mut harness, Key::ArrowRight);
     harness.get_by_label("entropy, bits H not finite");
     harness.get_by_label("not finite: some weights of this step are no numbers");
-    assert!(
-        harness
-            .query_by_label("0: one row alone · 4: all 16 rows alike")
-            .is_none()
-    );
+    assert!(!has(&harness, "0: one row alone · 4: all 16 rows alike"));
 }
 
 #[test]
 fn the_value_under_a_still_pointer_follows_time() {
     let mut harness = paused();
-    let place = harness
-        .get_by_label("memory: rows down, columns across")
-        .rect()
-        .left_top()
-        + Vec2::new(4.0, 4.0);
-    harness.hover_at(place);
+    let memory = harness.get_by_label("memory: rows down, columns across");
+    harness.hover_at(memory.rect().left_top() + Vec2::new(4.0, 4.0));
     harness.run_steps(2);
     let before = harness.state().readout().unwrap().clone();
     assert!(before.place.contains("row 0"), "{}", before.place);
@@ -863,7 +873,7 @@ fn every_size_of_window_can_be_drawn() {
         Vec2::ZERO,
         Vec2::new(1.0, 1.0),
         Vec2::new(220.0, 180.0),
-        Vec2::new(960.0, 600.0),
+        SMALL,
         Vec2::new(3840.0, 2160.0),
     ] {
         let mut harness = window_of(size, Arc::default());
@@ -871,7 +881,6 @@ fn every_size_of_window_can_be_drawn() {
         whole::is_whole_or_finite(&harness, size);
         press(&mut harness, Key::U);
         press(&mut harness, Key::Questionmark);
-        harness.run_steps(3);
         whole::is_whole_or_finite(&harness, size);
     }
 }
@@ -887,12 +896,12 @@ fn many_heads(each: usize) -> Machine {
 
 #[test]
 fn two_heads_are_expanded_and_all_shown_alike() {
-    let mut harness = window_on(many_heads(2));
+    let mut harness = paused_on(many_heads(2));
     harness.get_by_label("W0  ADDRESSING");
     harness.get_by_label_contains("W0 sharpen: ");
     harness.get_by_label_contains("W0 moves: row ");
-    assert!(harness.query_by_label_contains("R0 sharpen: ").is_none());
-    act(&mut harness, Command::Look(Look::Pin(0)));
+    assert!(!says(&harness, "R0 sharpen: "));
+    act(&mut harness, Look::Pin(0));
     harness.get_by_label_contains("R0 sharpen: ");
     harness.get_by_label_contains("W0 sharpen: ");
     harness.get_by_label_contains("W1 now: ");
@@ -902,11 +911,11 @@ fn two_heads_are_expanded_and_all_shown_alike() {
         (harness.state().sight.focus, harness.state().sight.pinned),
         (0, Some(2))
     );
-    act(&mut harness, Command::Look(Look::Pin(2)));
+    act(&mut harness, Look::Pin(2));
     assert_eq!(harness.state().sight.pinned, None);
     press(&mut harness, Key::Num0);
     harness.get_by_label("FINAL WEIGHTING OF ALL 4 HEADS");
-    assert!(harness.query_by_label_contains("R0 sharpen: ").is_none());
+    assert!(!says(&harness, "R0 sharpen: "));
     for head in ["R0", "R1", "W0", "W1"] {
         harness.get_by_label_contains(&format!("{head} now: "));
         harness.get_by_label_contains(&format!("{head} emits β "));
@@ -920,13 +929,13 @@ fn two_heads_are_expanded_and_all_shown_alike() {
 
 #[test]
 fn many_heads_are_thumbnails_to_choose_from() {
-    let mut harness = window_on(many_heads(8));
+    let mut harness = paused_on(many_heads(8));
     let thumbnails = harness.get_all_by_label_contains("thumbnail of ");
     assert_eq!(thumbnails.count(), 15);
     click(&mut harness, "thumbnail of R3: memory rows over time");
     assert_eq!(harness.state().sight.focus, 3);
     // A second head is not expanded where it could not be read.
-    act(&mut harness, Command::Look(Look::Pin(9)));
+    act(&mut harness, Look::Pin(9));
     harness.set_size(Vec2::new(700.0, 600.0));
     harness.run_steps(2);
     harness.get_by_label("R3  NO ROOM FOR W1 BESIDE IT");
@@ -935,7 +944,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
 #[test]
 fn whatever_is_clicked_has_a_card() {
     let mut harness = paused();
-    act(&mut harness, Command::Play(Play::Seek(8)));
+    act(&mut harness, Play::Seek(8));
     for (picture, title) in [
         ("W0 key k: at this step", "W0 key k column "),
         ("W0 erase e: at this step", "W0 erase e column "),
@@ -973,13 +982,13 @@ fn a_right_click_copies_a_value_a_line_a_column_or_all() {
 
 #[test]
 fn a_narrow_window_has_the_numbers_in_a_drawer() {
-    let mut harness = window_of(Vec2::new(960.0, 600.0), Arc::default());
+    let mut harness = window_of(SMALL, Arc::default());
     let title = "Click a value in any picture to keep it here, with its equation.";
-    assert!(harness.query_by_label(title).is_none());
+    assert!(!has(&harness, title));
     click(&mut harness, "Numbers panel");
     harness.get_by_label(title);
     press(&mut harness, Key::Escape);
-    assert!(harness.query_by_label(title).is_none());
+    assert!(!has(&harness, title));
 }
 
 #[test]
@@ -991,14 +1000,6 @@ fn the_part_to_loop_is_drawn_and_dragged_on_the_ruler() {
     let at = |step: f32| {
         let x = ruler.left() + (step + 0.5) / 11.0 * ruler.width();
         egui::pos2(x, ruler.top() + 8.0)
-    };
-    let drag = |harness: &mut Harness<'_, App>, from: egui::Pos2, to: egui::Pos2| {
-        harness.drag_at(from);
-        harness.run_steps(2);
-        harness.hover_at(to);
-        harness.run_steps(2);
-        harness.drop_at(to);
-        harness.run_steps(2);
     };
     drag(&mut harness, at(2.0), at(6.0));
     assert_eq!(harness.state().player.range(), Some((2, 6)));
@@ -1013,7 +1014,7 @@ fn the_part_to_loop_is_drawn_and_dragged_on_the_ruler() {
 #[test]
 fn the_input_is_edited_by_keys_and_clicks() {
     let mut harness = paused();
-    let input = |harness: &Harness<'_, App>, step: usize, channel: usize| {
+    let input = |harness: &Screen, step: usize, channel: usize| {
         let open = harness.state().session.open.as_ref().unwrap();
         let episode = &open.shown.recording.episode;
         (
@@ -1034,7 +1035,7 @@ fn the_input_is_edited_by_keys_and_clicks() {
     assert_eq!(after, (1.0 - before.0, 1.0 - before.1));
     harness.get_by_label("1 bit differs from what the seed draws");
     // The same weights see the same bits on other rows.
-    act(&mut harness, Command::Episode(Episode::Rows(64)));
+    act(&mut harness, Episode::Rows(64));
     assert_eq!(input(&harness, 2, 1), after);
     click(
         &mut harness,
@@ -1044,7 +1045,7 @@ fn the_input_is_edited_by_keys_and_clicks() {
     press(&mut harness, Key::Escape);
     press(&mut harness, Key::ArrowRight);
     assert!(harness.state().editing.mark.is_none());
-    act(&mut harness, Command::Episode(Episode::NextSeed));
+    act(&mut harness, Episode::NextSeed);
     assert!(harness.state().session.wish.flipped.is_empty());
 }
 
@@ -1079,7 +1080,7 @@ fn what_was_computed_from_a_trace_is_said_where_it_is_shown() {
 
 #[test]
 fn a_window_without_machines_says_what_to_do() {
-    let mut harness = window_with(Vec2::new(960.0, 600.0), Options::default());
+    let mut harness = window_with(SMALL, Options::default());
     harness.run_steps(1);
     harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
 }
@@ -1089,7 +1090,6 @@ fn a_large_memory_costs_little_per_frame() {
     let mut harness = paused_on(big());
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     press(&mut harness, Key::Z);
-    harness.run_steps(2);
     let shapes = harness.output().shapes.len();
     assert!(shapes < 3000, "{shapes} shapes");
     // A step changes what is of the step, not what is over time, and at most as many pixels as there are.
@@ -1111,21 +1111,18 @@ fn some_of_many_rows_scroll_follow_and_are_selected() {
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
     press(&mut harness, Key::Z);
     let map = "all rows: drag to move the rows on screen";
-    assert!(harness.query_by_label(map).is_none());
+    assert!(!has(&harness, map));
     press(&mut harness, Key::F);
     harness.get_by_label(map);
     assert!(harness.state().sight.zoom.follow);
-    act(&mut harness, Command::Rows(Rows::Scroll(1000.0)));
+    act(&mut harness, Rows::Scroll(1000.0));
     assert!(!harness.state().sight.zoom.follow);
     assert!(harness.state().sight.zoom.first >= 1000);
-    act(&mut harness, Command::Rows(Rows::Centre(2000)));
+    act(&mut harness, Rows::Centre(2000));
     let first = harness.state().sight.zoom.first;
     assert!((1900..2000).contains(&first), "{first}");
     // The selection walks round the end and is brought on screen.
-    act(
-        &mut harness,
-        Command::Look(Look::Select(tapescope::viewer::Target::Row(4095))),
-    );
+    act(&mut harness, Look::Select(Target::Row(4095)));
     press(&mut harness, Key::ArrowDown);
     assert_eq!(harness.state().card().unwrap().title, "W0 row 0");
     assert_eq!(harness.state().sight.zoom.first, 0);
@@ -1139,7 +1136,7 @@ fn some_of_many_rows_scroll_follow_and_are_selected() {
     for _ in 0..6 {
         press(&mut harness, Key::Minus);
     }
-    assert!(harness.query_by_label(map).is_none());
+    assert!(!has(&harness, map));
 }
 
 #[test]
@@ -1148,30 +1145,30 @@ fn a_saved_trace_opens_as_it_was_recorded() {
     let path = folder.path().join("episode.ntmtrace.json");
     let mut harness = paused_with(Arc::new(Disk));
     let status = harness.state().status();
-    let shown = harness.state().session.open.as_ref().unwrap().shown.clone();
-    act(&mut harness, Command::File(File::Save(path.clone())));
+    let recorded = shown(&harness).clone();
+    act(&mut harness, File::Save(path.clone()));
     harness.get_by_label(&format!("The trace is in {}.", path.display()));
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    act(&mut harness, Command::File(File::Open(path.clone())));
-    let opened = harness.state().session.open.as_ref().unwrap().shown.clone();
+    act(&mut harness, File::Open(path.clone()));
+    let opened = shown(&harness).clone();
     assert!(opened.machine.is_none() && opened.file.is_some());
-    assert_eq!(opened.recording.trace.heads, shown.recording.trace.heads);
+    assert_eq!(opened.recording.trace.heads, recorded.recording.trace.heads);
     assert_eq!(harness.state().status(), status);
     // What came from a file can be saved again, byte for byte.
     let again = folder.path().join("again.ntmtrace.json");
-    act(&mut harness, Command::File(File::Save(again.clone())));
+    act(&mut harness, File::Save(again.clone()));
     assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap());
     // A file that is no trace leaves everything as it is.
     let broken = folder.path().join("broken.ntmtrace.json");
     std::fs::write(&broken, "{\"format\": 3}").unwrap();
-    act(&mut harness, Command::File(File::Open(broken)));
+    act(&mut harness, File::Open(broken));
     harness.get_by_label("Not done");
     assert_eq!(harness.state().status(), status);
 }
 
 #[test]
 fn the_shipped_machines_are_shown() {
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), Options::shipped(None));
+    let mut harness = window_with(LARGE, Options::shipped(None));
     harness.run_steps(5);
     let state = harness.state();
     assert_eq!(state.session.machines[0].task.name(), "copy");
@@ -1188,22 +1185,22 @@ fn a_machine_asked_for_by_name_is_shown_first() {
         options.machines[1].name, "copy",
         "the others keep their order"
     );
-    let harness = window_with(Vec2::new(1440.0, 900.0), options);
+    let harness = window_with(LARGE, options);
     harness.get_by_label_contains("Associative recall");
 }
 
 #[test]
 fn an_episode_that_would_fill_the_computer_is_refused_in_words() {
     let mut harness = paused();
-    act(&mut harness, Command::Episode(Episode::Size(200)));
+    act(&mut harness, Episode::Size(200));
     let before = harness.state().status();
-    act(&mut harness, Command::Episode(Episode::Rows(1 << 20)));
+    act(&mut harness, Episode::Rows(1 << 20));
     harness.get_by_label("Not done");
     assert_eq!(harness.state().status(), before);
     // What is asked for is again what is on screen.
     let wish = &harness.state().session.wish;
     assert_eq!((wish.rows, wish.size), (16, 200));
-    act(&mut harness, Command::Episode(Episode::NextSeed));
+    act(&mut harness, Episode::NextSeed);
     assert_ne!(harness.state().status(), before);
     let wish = &harness.state().session.wish;
     assert_eq!((wish.rows, wish.size, wish.seed), (16, 200, 2));
@@ -1216,13 +1213,13 @@ fn a_first_machine_too_large_to_record_is_refused_once() {
     let mut config = machine.config.ntm().unwrap().clone();
     (config.rows, config.columns) = (1 << 20, 4096);
     *machine = Model::new(config, 1);
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    let mut harness = window_with(LARGE, options);
     harness.run_steps(20);
     assert_eq!(harness.get_all_by_label("Not done").count(), 1);
     assert!(harness.state().session.open.is_none());
     harness.get_by_label("Open a trace or weights with Ctrl+O, or drop a file here.");
     // With fewer rows it can be shown.
-    act(&mut harness, Command::Episode(Episode::Rows(64)));
+    act(&mut harness, Episode::Rows(64));
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.heads[0].initial.width(), 64);
 }
@@ -1235,7 +1232,7 @@ fn a_window_opens_on_what_it_is_given() {
         let opened = shelf.open(&path).unwrap();
         let mut options = options(Arc::new(shelf));
         options.open = Some((path, opened));
-        let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+        let mut harness = window_with(LARGE, options);
         harness.run_steps(2);
         let state = harness.state();
         let trace = file.starts_with("theirs");
@@ -1268,16 +1265,12 @@ fn a_task_with_items_says_items() {
         ntm: small(&ngrams, 16, 2),
         task: ngrams,
     };
-    let options = Options {
-        machines: vec![recall, predicting],
-        ..options(Arc::<Shelf>::default())
-    };
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    let mut harness = window_of_machines(LARGE, vec![recall, predicting]);
     harness.get_by_label("trained on 2 to 4 items");
     click(&mut harness, "More: Items");
     harness.get_by_label("beyond training: trained on 2 to 4 items");
     assert_eq!(harness.state().session.wish.size, 5);
-    act(&mut harness, Command::Episode(Episode::Size(1)));
+    act(&mut harness, Episode::Size(1));
     harness.get_by_label("Items 1 became 2: here it can be 2 to 2000.");
     assert_eq!(
         harness.state().session.title(),
@@ -1287,7 +1280,7 @@ fn a_task_with_items_says_items() {
         harness.state().session.file_name(),
         "associative_recall-items2-seed1.ntmtrace.json"
     );
-    act(&mut harness, Command::Episode(Episode::Machine(1)));
+    act(&mut harness, Episode::Machine(1));
     harness.get_by_label("trained on length 20");
     assert_eq!(harness.state().player.steps(), 20);
     harness.get_by_label("More: Length");
@@ -1311,20 +1304,9 @@ fn baseline(layers: usize, size: usize) -> Machine {
     }
 }
 
-fn window_on(machine: Machine) -> Harness<'static, App> {
-    let options = Options {
-        machines: vec![machine],
-        ..options(Arc::<Shelf>::default())
-    };
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
-    press(&mut harness, Key::Space);
-    press(&mut harness, Key::Home);
-    harness
-}
-
 #[test]
 fn a_machine_without_heads_shows_its_units() {
-    let mut harness = window_on(baseline(2, 12));
+    let mut harness = paused_on(baseline(2, 12));
     for picture in [
         "cell of layer 0: over time",
         "hidden of layer 1: over time",
@@ -1353,7 +1335,7 @@ fn a_machine_without_heads_shows_its_units() {
     assert_eq!((step(&harness), stage(&harness).as_str()), (0, "output"));
     press(&mut harness, Key::Num1);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    assert!(harness.query_by_label("Not done").is_none());
+    assert!(!has(&harness, "Not done"));
     let selection = "layer 0 cell c: all units at this step";
     click(&mut harness, selection);
     harness.get_by_label_contains("Layer 0 unit ");
@@ -1361,19 +1343,15 @@ fn a_machine_without_heads_shows_its_units() {
 
 #[test]
 fn many_layers_and_units_fit_any_window() {
-    for size in [Vec2::new(300.0, 200.0), Vec2::new(960.0, 600.0)] {
-        let options = Options {
-            machines: vec![baseline(16, 64)],
-            ..options(Arc::<Shelf>::default())
-        };
-        let mut harness = window_with(size, options);
+    for size in [Vec2::new(300.0, 200.0), SMALL] {
+        let mut harness = window_of_machines(size, vec![baseline(16, 64)]);
         harness.run_steps(4);
         whole::is_whole_or_finite(&harness, size);
     }
 }
 
 /// A number of the last card with this symbol.
-fn line(harness: &Harness<'_, App>, symbol: &str) -> (String, String) {
+fn line(harness: &Screen, symbol: &str) -> (String, String) {
     let card = harness.state().card().unwrap();
     let line = card
         .lines
@@ -1402,10 +1380,7 @@ fn what_is_clicked_stays_in_view_and_live() {
 fn a_row_is_told_by_its_equations() {
     let mut harness = paused();
     press(&mut harness, Key::Num2);
-    act(
-        &mut harness,
-        Command::Look(Look::Select(tapescope::viewer::Target::Row(3))),
-    );
+    act(&mut harness, Look::Select(Target::Row(3)));
     harness.get_by_label("W0 row 3");
     let (open, step) = (
         harness.state().session.open.clone().unwrap(),
@@ -1435,29 +1410,15 @@ fn a_row_is_told_by_its_equations() {
 #[test]
 fn the_table_is_copied() {
     let mut harness = paused();
-    let copied = |harness: &Harness<'_, App>| {
-        let mut commands = harness.output().platform_output.commands.iter();
-        commands.find_map(|command| match command {
-            egui::OutputCommand::CopyText(text) => Some(text.clone()),
-            _ => None,
-        })
-    };
     harness.event(egui::Event::Copy);
-    harness.run_steps(1);
-    let text = copied(&harness).unwrap();
+    let text = copied(&mut harness);
     assert!(text.starts_with("row\tbefore\tsimilarity\tcontent\tgated\tshifted\tweighting\n0\t"));
     assert_eq!(text.lines().count(), 17);
     harness.run_steps(1);
     harness.get_by_label("16 rows, 7 columns are copied as TSV.");
-    act(
-        &mut harness,
-        Command::Look(Look::Select(tapescope::viewer::Target::Step)),
-    );
+    act(&mut harness, Look::Select(Target::Step));
     harness.get_by_label("Copy NumPy").click();
-    harness.run_steps(1);
-    let text = copied(&harness);
-    harness.run_steps(1);
-    let text = text.or_else(|| copied(&harness)).unwrap();
+    let text = copied(&mut harness);
     assert!(
         text.starts_with("# channel, output, target\nnp.array([[0, "),
         "{text}"
@@ -1467,9 +1428,9 @@ fn the_table_is_copied() {
 #[test]
 fn a_part_of_the_episode_can_be_looped() {
     let mut harness = paused();
-    act(&mut harness, Command::Play(Play::Seek(3)));
+    act(&mut harness, Play::Seek(3));
     press(&mut harness, Key::I);
-    act(&mut harness, Command::Play(Play::Seek(4)));
+    act(&mut harness, Play::Seek(4));
     press(&mut harness, Key::O);
     harness.get_by_label("loop from step 3 to step 4");
     press(&mut harness, Key::Space);
@@ -1478,10 +1439,7 @@ fn a_part_of_the_episode_can_be_looped() {
         assert!((3..=4).contains(&step(&harness)));
     }
     press(&mut harness, Key::L);
-    assert_eq!(
-        harness.state().player.looping(),
-        tapescope::player::Loop::Off
-    );
+    assert_eq!(harness.state().player.looping(), Loop::Off);
 }
 
 #[test]
@@ -1515,7 +1473,7 @@ fn the_numbers_of_a_head_have_lines_over_time() {
     ] {
         harness.get_by_label(line);
     }
-    let low = window_of(Vec2::new(960.0, 600.0), Arc::default());
+    let low = window_of(SMALL, Arc::default());
     let line = low.query_by_label_contains("gate, 0 to 1.0");
     assert!(line.is_none());
 }
@@ -1540,7 +1498,7 @@ fn v_shows_the_figure_of_the_paper_and_comes_back() {
     }
     press(&mut harness, Key::V);
     assert_eq!(harness.state().settings.arrangement, Arrangement::Debug);
-    assert!(harness.query_by_label(panels[0]).is_none());
+    assert!(!has(&harness, panels[0]));
     harness.get_by_label("input: over time");
 }
 
@@ -1561,7 +1519,7 @@ fn the_figure_is_saved_as_its_name_says() {
     let mut harness = paused_with(Arc::new(Disk));
     let path = |name: &str| folder.path().join(name);
     for name in ["figure.svg", "figure.png", "figure.gif"] {
-        act(&mut harness, Command::File(File::Save(path(name))));
+        act(&mut harness, File::Save(path(name)));
     }
     let read = |name: &str| std::fs::read(path(name)).unwrap();
     assert!(read("figure.svg").starts_with(b"<svg "));
@@ -1600,8 +1558,7 @@ fn the_keys_for_figures_suggest_a_name() {
 fn what_was_not_recorded_is_said_and_not_guessed() {
     let mut harness = paused();
     open(&mut harness, "weightings.json");
-    act(&mut harness, Command::Play(Play::Last));
-    harness.run_steps(3);
+    act(&mut harness, Play::Last);
     let state = harness.state();
     assert_eq!(state.session.open.as_ref().unwrap().non_finite, 0);
     assert!(
@@ -1635,14 +1592,7 @@ fn what_was_not_recorded_is_said_and_not_guessed() {
 #[test]
 fn the_list_of_events_goes_to_their_steps() {
     let mut harness = paused();
-    let events = harness
-        .state()
-        .session
-        .open
-        .as_ref()
-        .unwrap()
-        .events
-        .clone();
+    let events = harness.state().session.open.clone().unwrap().events;
     let event = events.iter().find(|event| event.step > 3).unwrap();
     click(
         &mut harness,
@@ -1659,7 +1609,7 @@ fn the_list_of_events_goes_to_their_steps() {
 #[test]
 fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
     let mut harness = paused();
-    act(&mut harness, Command::Look(Look::NextLayout));
+    act(&mut harness, Look::NextLayout);
     let mut click_in = |picture: &str| {
         let picture = harness.get_by_label_contains(picture).rect();
         let place = picture.left_top() + Vec2::new(picture.width() * 0.5, picture.height() * 0.3);
@@ -1692,6 +1642,6 @@ fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
 fn a_new_episode_beside_a_trace_says_whose_it_is() {
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::Episode(Episode::NextSeed));
+    act(&mut harness, Episode::NextSeed);
     harness.get_by_label_contains("A new episode of the machine Copy first");
 }

@@ -6,7 +6,7 @@ mod table;
 pub mod vector;
 
 pub use card::{Card, Line};
-use card::{line, n, names};
+use card::{line, n};
 pub use table::{Form, Table};
 
 use std::ops::RangeInclusive;
@@ -48,14 +48,9 @@ fn columns(head: &HeadTrace<f32>) -> (Vec<&'static Column>, Vec<&'static str>) {
 pub fn rows_table(head: &HeadTrace<f32>, step: usize) -> Table {
     let (columns, arrays) = columns(head);
     let weightings: Vec<_> = columns.iter().map(|of| of.values(head, step)).collect();
-    let rows = (0..head.weighting.width()).map(|row| {
-        let weights = weightings.iter().map(|weighting| weighting[row]);
-        std::iter::once(row as f32).chain(weights).collect()
-    });
-    Table {
-        columns: names(&["row"], &arrays),
-        rows: rows.collect(),
-    }
+    Table::counted(("row", &arrays), head.weighting.width(), |row| {
+        weightings.iter().map(move |weighting| weighting[row])
+    })
 }
 
 /// The rows that count most in a step, heaviest first: by the weight they have at any stage.
@@ -88,17 +83,15 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
         let value = column.values(head, step)[row];
         line(column.symbol, column.sum(head, step, row), value)
     });
-    let over_time = (0..recording.trace.steps()).map(|t| {
-        let weights = columns.iter().map(|column| column.values(head, t)[row]);
-        std::iter::once(t as f32).chain(weights).collect()
+    let over_time = Table::counted(("step", &arrays), recording.trace.steps(), |t| {
+        columns
+            .iter()
+            .map(move |column| column.values(head, t)[row])
     });
     Some(Card {
         title: format!("{} row {row}", story::head_label(recording, focus)),
         lines: lines.collect(),
-        table: Table {
-            columns: names(&["step"], &arrays),
-            rows: over_time.collect(),
-        },
+        table: over_time,
     })
 }
 
@@ -111,19 +104,16 @@ fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize
         let weights = column.values(head, step).get(rows.clone())?;
         Some(if column.is_signed() {
             let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let words = "the best match of these rows".to_owned();
-            line(column.symbol, words, most)
+            line(column.symbol, "the best match of these rows", most)
         } else {
             let words = format!("rows {first} to {last} together");
             line(column.symbol, words, weights.iter().sum())
         })
     });
     let table = rows_table(head, step);
+    let label = story::head_label(recording, focus);
     Some(Card {
-        title: format!(
-            "{} rows {first} to {last}",
-            story::head_label(recording, focus)
-        ),
+        title: format!("{label} rows {first} to {last}"),
         lines: lines.collect::<Option<_>>()?,
         table: Table {
             rows: table.rows.get(rows)?.to_vec(),
@@ -141,11 +131,7 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
         return None;
     }
     let memory = |t: usize| trace.memory_columns.row(t)[at];
-    let mut lines = vec![line(
-        "Mₜ₋₁",
-        "as the heads find it".to_owned(),
-        memory(step),
-    )];
+    let mut lines = vec![line("Mₜ₋₁", "as the heads find it", memory(step))];
     let (mut kept, mut now) = (Vec::new(), vec![n(memory(step))]);
     // What the read heads see.
     let seen = memory(step + usize::from(open.writes_first()));
@@ -170,14 +156,12 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
     now.append(&mut kept);
     lines.push(line("Mₜ", now.join("\n"), memory(step + 1)));
     lines.extend(reads);
-    let over_time = (0..=trace.steps()).map(|t| vec![t as f32, memory(t)]);
     Some(Card {
         title: format!("M row {row} column {column}"),
         lines,
-        table: Table {
-            columns: names(&["steps_done"], &["memory"]),
-            rows: over_time.collect(),
-        },
+        table: Table::counted(("steps_done", &["memory"]), trace.steps() + 1, |t| {
+            [memory(t)]
+        }),
     })
 }
 
@@ -224,20 +208,17 @@ fn unit_card(open: &Open, layer: usize, unit: usize, step: usize) -> Option<Card
     let hidden = *units.hidden.get(unit)?;
     let mut lines = Vec::new();
     if let Some([i, f, g, o]) = units.gates {
-        lines.push(line("f", "forget gate: keeps".to_owned(), f[unit]));
-        lines.push(line("i", "input gate: lets in".to_owned(), i[unit]));
-        lines.push(line("g", "candidate".to_owned(), g[unit]));
-        lines.push(line("o", "output gate: shows".to_owned(), o[unit]));
+        lines.push(line("f", "forget gate: keeps", f[unit]));
+        lines.push(line("i", "input gate: lets in", i[unit]));
+        lines.push(line("g", "candidate", g[unit]));
+        lines.push(line("o", "output gate: shows", o[unit]));
     }
     if let Some(cell) = units.cell {
         let sum = match (units.gates, units.before) {
-            (Some([i, f, g, _]), Some(before)) => format!(
-                "{} · {} + {} · {}",
-                n(f[unit]),
-                n(before[unit]),
-                n(i[unit]),
-                n(g[unit])
-            ),
+            (Some([i, f, g, _]), Some(before)) => {
+                let [f, before, i, g] = [f, before, i, g].map(|values| n(values[unit]));
+                format!("{f} · {before} + {i} · {g}")
+            }
             _ => "f · cₜ₋₁ + i · g, not recorded".to_owned(),
         };
         lines.push(line("c", sum, cell[unit]));
@@ -257,27 +238,19 @@ fn unit_card(open: &Open, layer: usize, unit: usize, step: usize) -> Option<Card
 
 /// Cell and hidden state of a unit over time.
 fn unit_table(own: &LayerTrace<f32>, unit: usize) -> Table {
-    let over_time = (0..own.hidden.steps()).map(|t| {
-        let cell = (own.cell.width() > 0).then(|| own.cell.row(t)[unit]);
-        let values = cell.into_iter().chain([own.hidden.row(t)[unit]]);
-        std::iter::once(t as f32).chain(values).collect()
-    });
-    let quantities: &[&str] = if own.cell.width() > 0 {
-        &["cell", "hidden"]
-    } else {
-        &["hidden"]
-    };
-    Table {
-        columns: names(&["step"], quantities),
-        rows: over_time.collect(),
-    }
+    let has_cell = own.cell.width() > 0;
+    let names = &["cell", "hidden"][usize::from(!has_cell)..];
+    Table::counted(("step", names), own.hidden.steps(), |t| {
+        let cell = has_cell.then(|| own.cell.row(t)[unit]);
+        cell.into_iter().chain([own.hidden.row(t)[unit]])
+    })
 }
 
 fn step_card(open: &Open, step: usize) -> Card {
     let recording = &open.shown.recording;
     let (trace, episode) = (&recording.trace, &recording.episode);
     let (target, output) = (episode.target.row(step), trace.output.row(step));
-    let asked = episode.mask.get(step).is_some_and(|&mask| mask > 0.0);
+    let asked = story::is_asked(recording, step);
     let bits = |y: f32, p: f32| {
         let right = y * p.log2() + (1.0 - y) * (1.0 - p).log2();
         if right.is_finite() {
@@ -286,17 +259,12 @@ fn step_card(open: &Open, step: usize) -> Card {
             f32::INFINITY
         }
     };
-    let mut lines: Vec<_> = output
-        .iter()
-        .zip(target)
-        .enumerate()
+    let channels = output.iter().zip(target).enumerate();
+    let mut lines: Vec<_> = channels
         .map(|(channel, (&p, &y))| {
+            let is_wrong = recording.is_wrong(step, channel);
+            let wrong = if is_wrong { ", wrong" } else { "" };
             let sum = if asked {
-                let wrong = if recording.is_wrong(step, channel) {
-                    ", wrong"
-                } else {
-                    ""
-                };
                 format!("target {}, {} bits{wrong}", n(y), n(bits(y, p)))
             } else {
                 "nothing is asked".to_owned()
@@ -305,16 +273,13 @@ fn step_card(open: &Open, step: usize) -> Card {
         })
         .collect();
     let loss = recording.loss.get(step).copied().unwrap_or_default();
-    lines.push(line("loss", "cross-entropy, bits".to_owned(), loss));
+    lines.push(line("loss", "cross-entropy, bits", loss));
     let phase = story::phase_at(recording, step);
-    let rows = output.iter().zip(target).enumerate();
+    let names = ("channel", &["output", "target"][..]);
     Card {
         title: format!("Step {step} {phase}"),
         lines,
-        table: Table {
-            columns: names(&["channel"], &["output", "target"]),
-            rows: rows.map(|(c, (&p, &y))| vec![c as f32, p, y]).collect(),
-        },
+        table: Table::counted(names, output.len(), |c| [output[c], target[c]]),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::figure::stages::{Moment, Stage, columns_of};
 pub use crate::figure::stages::{main_shift, signed};
 use crate::figure::{self, numbers};
 pub use crate::figure::{entropy, offset, peak};
-use crate::model::HeadTrace;
+use crate::math::Series;
+use crate::model::{HeadTrace, LayerTrace};
 use crate::player::Player;
 use crate::train::{Recording, is_absent, is_unrecorded};
 
@@ -20,12 +21,15 @@ pub fn head_label(recording: &Recording, head: usize) -> String {
 
 /// The name of the phase at a step.
 pub fn phase_at(recording: &Recording, step: usize) -> &str {
-    recording
-        .episode
-        .phases
-        .iter()
-        .find(|phase| (phase.start..phase.end).contains(&step))
-        .map_or("", |phase| &phase.name)
+    let mut phases = recording.episode.phases.iter();
+    let phase = phases.find(|phase| (phase.start..phase.end).contains(&step));
+    phase.map_or("", |phase| &phase.name)
+}
+
+/// True when an answer is asked for in a step.
+pub fn is_asked(recording: &Recording, step: usize) -> bool {
+    let mask = recording.episode.mask.get(step);
+    mask.is_some_and(|&mask| mask > 0.0)
 }
 
 /// One line: where the episode stands and what the heads do there.
@@ -68,15 +72,20 @@ fn in_order(open: &Open) -> Vec<usize> {
     first(writes_first).chain(first(!writes_first)).collect()
 }
 
+/// What a layer without heads remembers: its cells, or its hidden state where it has none.
+fn remembered(layer: &LayerTrace<f32>) -> (&'static str, &Series<f32>) {
+    if layer.cell.width() > 0 {
+        ("c", &layer.cell)
+    } else {
+        ("h", &layer.hidden)
+    }
+}
+
 /// The most excited unit of every layer of a machine without heads.
 fn state(recording: &Recording, step: usize) -> String {
     let layers = recording.trace.layers.iter().enumerate();
     let most = layers.filter_map(|(index, layer)| {
-        let (symbol, values) = if layer.cell.width() > 0 {
-            ("c", &layer.cell)
-        } else {
-            ("h", &layer.hidden)
-        };
+        let (symbol, values) = remembered(layer);
         let strong = values.row(step).iter().map(|value| value.abs());
         let (unit, _) = peak(&strong.collect::<Vec<_>>())?;
         let value = numbers::short(values.row(step)[unit], 2);
@@ -87,20 +96,16 @@ fn state(recording: &Recording, step: usize) -> String {
     most.collect::<Vec<_>>().join("; ")
 }
 
-/// The unit of a layer whose memory changed most in a step, with the value before and after.
-fn most_changed(recording: &Recording, step: usize) -> Option<(usize, usize, f32, f32)> {
+/// The layer and the unit whose memory changed most in a step, with the value before and after.
+fn most_changed(recording: &Recording, step: usize) -> Option<(usize, usize, [f32; 2])> {
     let before = step.checked_sub(1)?;
     let layers = recording.trace.layers.iter().enumerate();
     let changes = layers.flat_map(|(index, layer)| {
-        let cell = if layer.cell.width() > 0 {
-            &layer.cell
-        } else {
-            &layer.hidden
-        };
-        let pairs = cell.row(before).iter().zip(cell.row(step)).enumerate();
-        pairs.map(move |(unit, (&from, &to))| (index, unit, from, to))
+        let (_, values) = remembered(layer);
+        let pairs = values.row(before).iter().zip(values.row(step)).enumerate();
+        pairs.map(move |(unit, (&from, &to))| (index, unit, [from, to]))
     });
-    let size = |change: &(usize, usize, f32, f32)| (change.3 - change.2).abs();
+    let size = |(_, _, [from, to]): &(usize, usize, [f32; 2])| (to - from).abs();
     changes.reduce(|most, next| {
         if size(&next) > size(&most) {
             next
@@ -116,18 +121,14 @@ fn without_heads(recording: &Recording, step: usize) -> String {
         None => {
             "The network sees its first input; all it will remember is in its units.".to_owned()
         }
-        Some((layer, unit, from, to)) => format!(
-            "All that is remembered is in the units. Unit {unit} of layer {layer} changes most: {} to {}.",
-            numbers::short(from, 2),
-            numbers::short(to, 2)
-        ),
+        Some((layer, unit, values)) => {
+            let [from, to] = values.map(|value| numbers::short(value, 2));
+            format!(
+                "All that is remembered is in the units. Unit {unit} of layer {layer} changes most: {from} to {to}."
+            )
+        }
     };
-    if recording
-        .episode
-        .mask
-        .get(step)
-        .is_some_and(|&mask| mask > 0.0)
-    {
+    if is_asked(recording, step) {
         format!("{changed} {}", output_caption(recording, step))
     } else {
         changed
@@ -163,12 +164,9 @@ pub fn whole_step(open: &Open, step: usize, focus: usize) -> String {
         let head = recording.trace.heads.get(index)?;
         let label = head_label(recording, index);
         let what = doing(recording, step, head)?;
-        Some(
-            match (index == focus).then(|| reason(head, step)).flatten() {
-                Some(why) => format!("{label} {what}: {why}."),
-                None => format!("{label} {what}."),
-            },
-        )
+        let why = (index == focus).then(|| reason(head, step)).flatten();
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        Some(format!("{label} {what}{why}."))
     });
     sentences.collect::<Vec<_>>().join(" ")
 }
@@ -197,10 +195,8 @@ fn doing(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> Option<St
         return Some(format!("reads row {row}"));
     }
     let rows = weighting.len();
-    let (before, after) = (
-        recording.trace.memory_columns.row(step),
-        recording.trace.memory_columns.row(step + 1),
-    );
+    let memory = |t: usize| recording.trace.memory_columns.row(t);
+    let (before, after) = (memory(step), memory(step + 1));
     let of_row = (row..before.len()).step_by(rows);
     if is_absent(after[row]) || is_absent(before[row]) {
         return Some(format!("writes at row {row}"));
@@ -278,12 +274,8 @@ pub fn caption(open: &Open, step: usize, moment: Moment, focus: usize) -> String
             let told = heads.find(acts).and_then(|head| {
                 let words = of_head(recording, step, stage, head)?;
                 let apart = open.writes_first() && stage != Stage::Controller;
-                let label = head_label(recording, head);
-                Some(if apart {
-                    format!("{label}: {words}")
-                } else {
-                    words
-                })
+                let label = apart.then(|| head_label(recording, head) + ": ");
+                Some(label.unwrap_or_default() + &words)
             });
             told.unwrap_or_default()
         }
@@ -310,7 +302,7 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
                 let value = emitted.series(head)?[step];
                 Some(format!(", {} {}", emitted.symbol, n(value)))
             });
-            let (sees, told) = ("The controller sees the input and the last reads.", told);
+            let sees = "The controller sees the input and the last reads.";
             format!(
                 "{sees} It tells {label}: key k{}.",
                 told.collect::<String>()
@@ -376,12 +368,7 @@ fn output_caption(recording: &Recording, step: usize) -> String {
     } else {
         "the controller and the reads"
     };
-    if recording
-        .episode
-        .mask
-        .get(step)
-        .is_none_or(|&mask| mask <= 0.0)
-    {
+    if !is_asked(recording, step) {
         return format!("The output is made from {from}. Nothing is asked in this step.");
     }
     let bits = recording.trace.output.width();

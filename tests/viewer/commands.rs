@@ -1,12 +1,10 @@
 //! The list of all commands, and the list of keys.
 
-use egui::accesskit::{Role, Toggled};
-use tapescope::viewer::Target;
-
 use super::*;
+use egui::accesskit::{Role, Toggled};
 
 /// An episode in the middle, with something to undo in every respect.
-fn prepared() -> Harness<'static, App> {
+fn prepared() -> Screen {
     let mut harness = paused();
     // The pointer is out of the way.
     harness.hover_at(egui::pos2(3.0, 3.0));
@@ -23,7 +21,7 @@ fn prepared() -> Harness<'static, App> {
 }
 
 /// All that can be seen, heard or copied.
-fn seen(harness: &Harness<'_, App>) -> Vec<String> {
+fn seen(harness: &Screen) -> Vec<String> {
     let labels = harness.root().children_recursive().map(|node| {
         let node = node.accesskit_node();
         format!("{:?} {:?} {:?}", node.label(), node.toggled(), node.value())
@@ -35,7 +33,7 @@ fn seen(harness: &Harness<'_, App>) -> Vec<String> {
 }
 
 /// The lines in which two windows differ.
-fn differences(one: &Harness<'_, App>, other: &Harness<'_, App>) -> Vec<String> {
+fn differences(one: &Screen, other: &Screen) -> Vec<String> {
     let (one, other) = (seen(one), seen(other));
     let new = other.iter().filter(|line| !one.contains(line));
     let gone = one.iter().filter(|line| !other.contains(line));
@@ -70,9 +68,7 @@ fn every_command_can_be_done_by_its_name() {
     for choice in choices {
         let mut harness = prepared();
         press_with(&mut harness, Modifiers::COMMAND, Key::K);
-        harness.run_steps(2);
-        harness.get_by_label("Command").type_text(&choice.name);
-        harness.run_steps(2);
+        type_into(&mut harness, "Command", &choice.name);
         let name = choice.name.as_str();
         let line = harness.get_by_role_and_label(Role::ListBoxOption, name);
         assert_eq!(
@@ -104,10 +100,8 @@ fn every_command_can_be_done_by_its_name() {
 fn the_list_of_commands_is_driven_by_keys() {
     let mut harness = prepared();
     press_with(&mut harness, Modifiers::COMMAND, Key::P);
-    harness.run_steps(2);
-    harness.get_by_label("Command").type_text("step");
-    harness.run_steps(2);
-    let chosen = |harness: &Harness<'_, App>| {
+    type_into(&mut harness, "Command", "step");
+    let chosen = |harness: &Screen| {
         let mut lines = harness.get_all_by_role(Role::ListBoxOption);
         let chosen = lines.find(|line| line.accesskit_node().toggled() == Some(Toggled::True));
         chosen.unwrap().accesskit_node().label().unwrap()
@@ -119,23 +113,20 @@ fn the_list_of_commands_is_driven_by_keys() {
     press(&mut harness, Key::ArrowUp);
     assert_eq!(chosen(&harness), "Next step");
     press(&mut harness, Key::Enter);
-    harness.run_steps(2);
     assert_eq!(step(&harness), 5);
-    assert!(harness.query_by_label("Command").is_none());
+    assert!(!has(&harness, "Command"));
     for (modifiers, close) in [(Modifiers::NONE, Key::Escape), (Modifiers::COMMAND, Key::K)] {
         press_with(&mut harness, Modifiers::COMMAND, Key::K);
         harness.get_by_label("Command");
         press_with(&mut harness, modifiers, close);
-        harness.run_steps(2);
-        assert!(harness.query_by_label("Command").is_none());
+        assert!(!has(&harness, "Command"));
     }
 }
 
 #[test]
 fn what_cannot_be_done_now_says_why() {
-    let mut harness = window_with(Vec2::new(960.0, 600.0), Options::default());
+    let mut harness = window_with(SMALL, Options::default());
     press_with(&mut harness, Modifiers::COMMAND, Key::K);
-    harness.run_steps(2);
     let line = harness.get_by_role_and_label(Role::ListBoxOption, "Next step");
     assert!(line.accesskit_node().is_disabled());
     line.click();
@@ -150,9 +141,8 @@ fn what_cannot_be_done_now_says_why() {
 
 #[test]
 fn the_list_of_keys_is_whole_and_fits_the_smallest_window() {
-    let mut harness = window_of(Vec2::new(960.0, 600.0), Arc::default());
+    let mut harness = window_of(SMALL, Arc::default());
     press(&mut harness, Key::F1);
-    harness.run_steps(3);
     let labels: Vec<_> = harness.root().children_recursive().collect();
     for choice in harness.state().choices() {
         if choice.key.is_empty() || matches!(choice.command, Command::Look(Look::Focus(_))) {

@@ -1,32 +1,24 @@
 //! Two episodes on one clock.
 
-use tapescope::player::Loop;
-use tapescope::viewer::Target;
-
 use super::*;
 
 /// An episode on screen and a trace beside it.
-fn two() -> Harness<'static, App> {
+fn two() -> Screen {
     let mut harness = paused();
     open_other(&mut harness, "theirs.ntmtrace.json");
     harness
 }
 
-fn open_other(harness: &mut Harness<'_, App>, path: &str) {
-    act(harness, Command::Compare(Compare::With(path.into())));
-    harness.run_steps(3);
+fn open_other(harness: &mut Screen, path: &str) {
+    act(harness, Compare::With(path.into()));
 }
 
-fn arrangement(harness: &Harness<'_, App>) -> Arrangement {
+fn arrangement(harness: &Screen) -> Arrangement {
     harness.state().settings.arrangement
 }
 
-fn says(harness: &Harness<'_, App>, words: &str) -> bool {
-    harness.query_all_by_label_contains(words).next().is_some()
-}
-
 /// The episode on screen, and the one in the file.
-fn recordings(harness: &Harness<'_, App>) -> [Recording; 2] {
+fn recordings(harness: &Screen) -> [Recording; 2] {
     let open = harness.state().session.open.as_ref().unwrap();
     let machine = machine("theirs", 4);
     let theirs = Recording::new(&machine.ntm, &machine.task, 9, 0);
@@ -38,12 +30,8 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
     let mut harness = paused();
     assert!(!says(&harness, "A: outputs"));
     press_with(&mut harness, Modifiers::COMMAND, Key::D);
-    harness
-        .get_by_label("Path")
-        .type_text("theirs.ntmtrace.json");
-    harness.run_steps(2);
+    type_into(&mut harness, "Path", "theirs.ntmtrace.json");
     click(&mut harness, "Open file");
-    harness.run_steps(3);
     assert_eq!(arrangement(&harness), Arrangement::Compare);
     for picture in [
         "Largest difference",
@@ -84,9 +72,9 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
 fn the_pointer_reads_both_values_and_their_difference() {
     let mut harness = two();
     let [a, b] = recordings(&harness);
-    act(&mut harness, Command::Play(Play::Seek(3)));
+    act(&mut harness, Play::Seek(3));
     let head = harness.state().sight.focus;
-    let place = |harness: &Harness<'_, App>, label: &str| {
+    let place = |harness: &Screen, label: &str| {
         let found = harness.query_all_by_label_contains(label).next();
         found.unwrap().rect()
     };
@@ -137,7 +125,7 @@ fn the_pointer_reads_both_values_and_their_difference() {
 #[test]
 fn the_first_difference_is_one_key_away() {
     let mut harness = paused();
-    act(&mut harness, Command::Look(Look::Focus(0)));
+    act(&mut harness, Look::Focus(0));
     open_other(&mut harness, "changed.json");
     let sentence = "The first above 1e−6 is at step 4, stage shift: write0.shifted[4, 7], A ";
     assert!(says(&harness, sentence));
@@ -154,13 +142,12 @@ fn the_first_difference_is_one_key_away() {
     to_stage(&mut harness, "output");
     assert!(says(&harness, "B − A: w of W0"));
     // With another tolerance nothing counts.
-    act(&mut harness, Command::Play(Play::Seek(0)));
+    act(&mut harness, Play::Seek(0));
     for (button, words) in [
         ("1e−2", "is at step 4"),
         ("0", "The first above 0 is at step 4"),
     ] {
         click(&mut harness, button);
-        harness.run_steps(2);
         assert!(says(&harness, words), "{button}");
     }
     click(&mut harness, "First difference");
@@ -172,7 +159,7 @@ fn what_differs_before_the_first_step_is_looked_at_when_that_begins() {
     let mut harness = paused();
     open_other(&mut harness, "before.json");
     assert!(says(&harness, "is before the first step: memory[0, 3, 0]"));
-    act(&mut harness, Command::Play(Play::Seek(6)));
+    act(&mut harness, Play::Seek(6));
     press_with(&mut harness, Modifiers::SHIFT, Key::D);
     let player = &harness.state().player;
     assert_eq!((player.step(), stage(&harness).as_str()), (0, "controller"));
@@ -183,10 +170,10 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
     let mut harness = two();
     let [a, b] = recordings(&harness);
     let number = |text: &str| text.replace('−', "-").parse::<f32>().unwrap();
-    act(&mut harness, Command::Look(Look::Select(Target::Step)));
+    act(&mut harness, Look::Select(Target::Step));
     // Also at a step for which there is no channel.
     for step in [2, 9] {
-        act(&mut harness, Command::Play(Play::Seek(step)));
+        act(&mut harness, Play::Seek(step));
         let card = harness.state().card().unwrap();
         let [ours, theirs] = [&a, &b].map(|r| r.trace.output.row(step).to_vec());
         assert_eq!(card.lines.len(), ours.len());
@@ -195,10 +182,7 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
             assert_eq!(number(&line.value), theirs[channel] - ours[channel]);
         }
     }
-    act(
-        &mut harness,
-        Command::Look(Look::Select(Target::Rows { from: 4, to: 2 })),
-    );
+    act(&mut harness, Look::Select(Target::Rows { from: 4, to: 2 }));
     let card = harness.state().card().unwrap();
     let head = harness.state().sight.focus;
     let [ours, theirs] = [&a, &b].map(|r| r.trace.heads[head].weighting.row(9).to_vec());
@@ -212,45 +196,42 @@ fn undo_to_the_moment_of_keeping_compares_nothing_with_itself() {
     let mut harness = paused();
     press(&mut harness, Key::K);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    harness.run_steps(3);
     assert_eq!(arrangement(&harness), Arrangement::Compare);
-    act(&mut harness, Command::Edit(Edit::Undo));
-    harness.run_steps(3);
+    act(&mut harness, Edit::Undo);
     assert!(says(&harness, "B  the next episode"));
     assert!(!says(&harness, "A: outputs") && !says(&harness, "The same: "));
     // The same where a trace was kept.
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");
     press(&mut harness, Key::K);
-    act(&mut harness, Command::Episode(Episode::Machine(0)));
-    harness.run_steps(3);
+    act(&mut harness, Episode::Machine(0));
     assert!(says(&harness, "B − A: outputs"));
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     assert!(says(&harness, "B  the next episode"));
 }
 
 #[test]
 fn a_swap_and_a_changed_bit_keep_the_moment_and_the_loop() {
     let mut harness = two();
-    let marked = |harness: &Harness<'_, App>| {
+    let marked = |harness: &Screen| {
         let player = &harness.state().player;
         (player.step(), player.range(), player.looping())
     };
-    act(&mut harness, Command::Play(Play::LoopRange(Some((2, 6)))));
-    act(&mut harness, Command::Play(Play::Seek(3)));
+    act(&mut harness, Play::LoopRange(Some((2, 6))));
+    act(&mut harness, Play::Seek(3));
     let before = (3, Some((2, 6)), Loop::Range);
     assert_eq!(marked(&harness), before);
     press(&mut harness, Key::X);
     assert_eq!(marked(&harness), before);
     press(&mut harness, Key::X);
-    act(&mut harness, Command::Edit(Edit::Toggle));
-    act(&mut harness, Command::Edit(Edit::Flip(1, 2)));
+    act(&mut harness, Edit::Toggle);
+    act(&mut harness, Edit::Flip(1, 2));
     assert_eq!(marked(&harness), before);
     // A loop that the other one does not reach is forgotten, one that it reaches ends with it.
     for (range, kept) in [((8, 9), None), ((5, 9), Some((5, 6)))] {
         let mut harness = paused();
         open_other(&mut harness, "short.json");
-        act(&mut harness, Command::Play(Play::LoopRange(Some(range))));
+        act(&mut harness, Play::LoopRange(Some(range)));
         press(&mut harness, Key::X);
         assert_eq!(harness.state().player.range(), kept);
         assert_eq!(
@@ -274,17 +255,15 @@ fn the_same_trace_twice_is_the_same() {
 #[test]
 fn a_and_b_are_swapped_and_the_difference_is_hidden() {
     let mut harness = two();
-    act(&mut harness, Command::Play(Play::Seek(6)));
+    act(&mut harness, Play::Seek(6));
     let [a, b] = recordings(&harness);
     press(&mut harness, Key::X);
-    harness.run_steps(2);
     assert!(says(&harness, "A: outputs: theirs.ntmtrace.json"));
     assert!(says(&harness, "B: outputs: Copy first"));
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.output, b.trace.output);
     assert_eq!(step(&harness), 6);
     click(&mut harness, "B  Copy first, length 5, seed 1");
-    harness.run_steps(2);
     let open = harness.state().session.open.as_ref().unwrap();
     assert_eq!(open.shown.recording.trace.output, a.trace.output);
     assert_eq!(arrangement(&harness), Arrangement::Compare);
@@ -304,15 +283,13 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
     assert!(says(&harness, "B  the next episode"));
     assert_eq!(arrangement(&harness), Arrangement::Debug);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);
-    harness.run_steps(3);
     assert_eq!(arrangement(&harness), Arrangement::Compare);
     assert!(says(&harness, "A: outputs: Copy first, length 5, seed 1"));
     assert!(says(&harness, "B: outputs: Copy first, length 5, seed 2"));
     // An edited bit: what differs first is the input.
-    act(&mut harness, Command::Episode(Episode::Seed(1)));
+    act(&mut harness, Episode::Seed(1));
     let bit = a.trace.input.row(1)[2];
-    act(&mut harness, Command::Edit(Edit::Flip(1, 2)));
-    harness.run_steps(3);
+    act(&mut harness, Edit::Flip(1, 2));
     let words = format!(
         "at step 1, stage controller: input[1, 2], A {bit}, B {}.",
         1.0 - bit
@@ -320,8 +297,8 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
     assert!(says(&harness, "B − A: inputs"));
     assert!(says(&harness, &words));
     // Another machine of the task is shown the same episode.
-    act(&mut harness, Command::Episode(Episode::Seed(1)));
-    act(&mut harness, Command::Episode(Episode::Size(3)));
+    act(&mut harness, Episode::Seed(1));
+    act(&mut harness, Episode::Size(3));
     press_with(&mut harness, Modifiers::SHIFT, Key::K);
     open_other(&mut harness, "other.safetensors");
     let [b, _] = recordings(&harness);
@@ -335,7 +312,7 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
 fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
     let mut harness = paused();
     open(&mut harness, "third.json");
-    let input = |harness: &Harness<'_, App>| {
+    let input = |harness: &Screen| {
         let open = harness.state().session.open.as_ref().unwrap();
         assert!(!open.is_of_a_file());
         open.shown.recording.episode.input.clone()
@@ -352,19 +329,15 @@ fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
     assert!(!says(&harness, "B − A: inputs"));
     assert_eq!(input(&harness), third.input);
     // Another machine, other bits, and back.
-    act(&mut harness, Command::Episode(Episode::Machine(0)));
-    harness.run_steps(3);
+    act(&mut harness, Episode::Machine(0));
     assert_eq!(input(&harness), third.input);
-    act(&mut harness, Command::Edit(Edit::Flip(1, 2)));
-    harness.run_steps(3);
+    act(&mut harness, Edit::Flip(1, 2));
     assert_eq!(input(&harness)[[1, 2]], 1.0 - third.input[[1, 2]]);
     assert!(says(&harness, "B − A: inputs"));
-    act(&mut harness, Command::Episode(Episode::NextSeed));
-    harness.run_steps(3);
+    act(&mut harness, Episode::NextSeed);
     assert!(says(&harness, "B: outputs: Copy first, length 4, seed 2"));
     for _ in 0..2 {
-        act(&mut harness, Command::Edit(Edit::Undo));
-        harness.run_steps(3);
+        act(&mut harness, Edit::Undo);
     }
     assert_eq!(input(&harness), third.input);
     assert!(!says(&harness, "B − A: inputs"));
@@ -373,17 +346,15 @@ fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
 #[test]
 fn how_two_are_compared_is_undone() {
     let mut harness = two();
-    act(&mut harness, Command::Compare(Compare::Tolerance(1e-2)));
+    act(&mut harness, Compare::Tolerance(1e-2));
     assert!(says(&harness, "The first above 1e−2"));
-    act(&mut harness, Command::Compare(Compare::ToggleDifference));
+    act(&mut harness, Compare::ToggleDifference);
     assert!(!says(&harness, "B − A: outputs"));
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     assert!(says(&harness, "B − A: outputs") && says(&harness, "The first above 1e−2"));
-    act(&mut harness, Command::Edit(Edit::Undo));
-    harness.run_steps(2);
+    act(&mut harness, Edit::Undo);
     assert!(says(&harness, "The first above 1e−6"));
-    act(&mut harness, Command::Edit(Edit::Redo));
-    harness.run_steps(2);
+    act(&mut harness, Edit::Redo);
     assert!(says(&harness, "The first above 1e−2"));
 }
 
@@ -406,29 +377,25 @@ fn what_cannot_be_compared_leaves_everything_as_it_was() {
     }
     // A machine of another task, while one is kept: no pictures, but words.
     let mut harness = two();
-    act(&mut harness, Command::Episode(Episode::Machine(1)));
-    harness.run_steps(3);
+    act(&mut harness, Episode::Machine(1));
     assert!(says(&harness, "These two cannot be compared."));
     assert!(says(&harness, "input channels: 6 and 5"));
-    act(&mut harness, Command::Episode(Episode::Machine(0)));
-    harness.run_steps(3);
+    act(&mut harness, Episode::Machine(0));
     assert!(says(&harness, "B − A: outputs"));
 }
 
 #[test]
 fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
     let mut harness = two();
-    act(&mut harness, Command::Look(Look::Select(Target::Row(3))));
+    act(&mut harness, Look::Select(Target::Row(3)));
     press(&mut harness, Key::Escape);
     assert_eq!(arrangement(&harness), Arrangement::Compare);
     press(&mut harness, Key::Escape);
     assert_eq!(arrangement(&harness), Arrangement::Debug);
     assert!(!says(&harness, "B  theirs"));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
-    harness.run_steps(3);
     assert!(says(&harness, "B  theirs") && says(&harness, "B − A: outputs"));
-    let both = Modifiers::COMMAND.plus(Modifiers::SHIFT);
-    press_with(&mut harness, both, Key::D);
+    press_with(&mut harness, BOTH, Key::D);
     assert!(!says(&harness, "B  theirs"));
     for _ in 0..3 {
         press(&mut harness, Key::V);
@@ -443,7 +410,7 @@ fn the_window_opens_on_two() {
         compare: Some(("second".into(), Opened::Machine(Box::new(compare)))),
         ..options(Arc::<Shelf>::default())
     };
-    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+    for size in [LARGE, SMALL] {
         let mut harness = window_with(size, options.clone());
         harness.run_steps(3);
         assert!(says(&harness, "A: outputs: Copy first, length 5, seed 1"));
@@ -462,20 +429,18 @@ fn unlike_heads_lengths_and_absent_arrays_are_said() {
     assert!(says(&harness, "Not compared: memory, read0.key."));
     open_other(&mut harness, "short.json");
     assert!(says(&harness, "Unlike: steps: 11 and 7."));
-    act(&mut harness, Command::Play(Play::Last));
+    act(&mut harness, Play::Last);
     assert!(says(&harness, "B: memory: B has ended"));
     open_other(&mut harness, "3 reads 1 writes, read first");
     press(&mut harness, Key::X);
-    harness.run_steps(2);
     // W0 stands in another place there.
     assert_eq!(harness.state().sight.focus, 3);
     assert!(
         says(&harness, "B − A: w of W0") && says(&harness, "read1 (12 arrays), read2 (12 arrays)")
     );
-    act(&mut harness, Command::Look(Look::Focus(2)));
+    act(&mut harness, Look::Focus(2));
     assert!(says(&harness, "B: w of R2: B has no R2"));
     press(&mut harness, Key::X);
-    harness.run_steps(2);
     open_other(&mut harness, "headless.json");
     assert!(says(&harness, "B − A: outputs") && !says(&harness, "w of W0"));
     assert!(says(&harness, "heads: read0 write0 and none"));
@@ -494,7 +459,6 @@ fn every_picture_offers_its_numbers() {
         harness.run_steps(3);
         assert!(says(&harness, all), "{picture}");
         press(&mut harness, Key::Escape);
-        harness.run_steps(2);
     }
     assert_eq!(arrangement(&harness), Arrangement::Compare);
 }
@@ -502,11 +466,11 @@ fn every_picture_offers_its_numbers() {
 #[test]
 fn the_figure_of_two_is_saved() {
     let shelf = Arc::<Shelf>::default();
-    let mut harness = window_of(Vec2::new(1440.0, 900.0), shelf.clone());
+    let mut harness = window_of(LARGE, shelf.clone());
     open_other(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::File(File::Save("two.svg".into())));
-    act(&mut harness, Command::Look(Look::NextScale));
-    act(&mut harness, Command::File(File::Save("log.svg".into())));
+    act(&mut harness, File::Save("two.svg".into()));
+    act(&mut harness, Look::NextScale);
+    act(&mut harness, File::Save("log.svg".into()));
     let saved = ["two.svg", "log.svg"].map(PathBuf::from);
     assert_eq!(*shelf.saved.lock().unwrap(), saved);
     let figures = shelf.figures.lock().unwrap();

@@ -1,9 +1,7 @@
 //! A kind of machine opens, plays, is inspected and exported through what it records, and nothing else.
 
-use tapescope::io::Experiment;
-use tapescope::viewer::Target;
-
 use super::*;
+use tapescope::io::Experiment;
 
 /// Goes through every stage of two steps, points at everything, and exports all layouts.
 fn walked_through(machine: Machine) -> Vec<String> {
@@ -12,36 +10,33 @@ fn walked_through(machine: Machine) -> Vec<String> {
         machines: vec![machine],
         ..options(shelf.clone())
     };
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    let mut harness = window_with(LARGE, options);
     press(&mut harness, Key::Space);
-    act(&mut harness, Command::Play(Play::Seek(2)));
+    act(&mut harness, Play::Seek(2));
     let stages = harness.state().session.open.as_ref().unwrap().stages.len();
     let heads = harness.state().session.open.as_ref().unwrap();
     let heads = heads.shown.recording.trace.heads.len();
     let mut seen = Vec::new();
-    act(&mut harness, Command::Play(Play::SeekStage(0)));
+    act(&mut harness, Play::SeekStage(0));
     for _ in 0..2 * stages {
         seen.push(stage(&harness));
         for head in 0..heads {
-            act(&mut harness, Command::Look(Look::Focus(head)));
+            act(&mut harness, Look::Focus(head));
             for target in [
                 Target::Head(head),
                 Target::Row(1),
                 Target::Cell { row: 1, column: 0 },
                 Target::Step,
             ] {
-                act(&mut harness, Command::Look(Look::Select(target)));
+                act(&mut harness, Look::Select(target));
             }
             whole::is_whole(&harness, &format!("head {head} at {}", stage(&harness)));
         }
         press(&mut harness, Key::Period);
     }
     for _ in 0..3 {
-        act(
-            &mut harness,
-            Command::File(File::Replace("figure.svg".into())),
-        );
-        act(&mut harness, Command::Look(Look::NextLayout));
+        act(&mut harness, File::Replace("figure.svg".into()));
+        act(&mut harness, Look::NextLayout);
     }
     assert_eq!(shelf.figures.lock().unwrap().len(), 3);
     seen.truncate(stages);

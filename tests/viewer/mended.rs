@@ -9,10 +9,7 @@ use super::*;
 /// One frame at a time in seconds, and how long it may stay.
 fn frame(ctx: &Context, app: &mut App, time: f64) -> f64 {
     let input = RawInput {
-        screen_rect: Some(Rect::from_min_size(
-            egui::Pos2::ZERO,
-            Vec2::new(1440.0, 900.0),
-        )),
+        screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, LARGE)),
         time: Some(time),
         ..RawInput::default()
     };
@@ -67,10 +64,7 @@ fn a_window_that_was_away_does_not_leap() {
 fn who_says_the_same_again_says_it_once() {
     let mut harness = paused();
     for _ in 0..2 {
-        act(
-            &mut harness,
-            Command::File(File::Open(PathBuf::from("nowhere.json"))),
-        );
+        act(&mut harness, File::Open(PathBuf::from("nowhere.json")));
     }
     assert_eq!(
         harness
@@ -83,7 +77,7 @@ fn who_says_the_same_again_says_it_once() {
 #[test]
 fn going_to_a_step_stays_there() {
     let mut harness = paused();
-    act(&mut harness, Command::Play(Play::Toggle));
+    act(&mut harness, Play::Toggle);
     press(&mut harness, Key::G);
     harness.event(egui::Event::Text("3".to_owned()));
     harness.run_steps(2);
@@ -96,7 +90,7 @@ fn going_to_a_step_stays_there() {
 fn a_seed_keeps_all_its_digits() {
     const SEED: u64 = (1 << 53) + 1;
     let mut harness = paused();
-    act(&mut harness, Command::Episode(Episode::Seed(SEED)));
+    act(&mut harness, Episode::Seed(SEED));
     let mut shown = texts(&harness).map(|(text, _)| text.galley.text());
     assert!(shown.any(|text| text == SEED.to_string()));
 }
@@ -104,9 +98,9 @@ fn a_seed_keeps_all_its_digits() {
 #[test]
 fn names_of_two_episodes_show_both_their_ends() {
     let mut harness = paused();
-    act(&mut harness, Command::Compare(Compare::KeepAsA));
-    act(&mut harness, Command::Episode(Episode::Machine(1)));
-    harness.set_size(Vec2::new(960.0, 600.0));
+    act(&mut harness, Compare::KeepAsA);
+    act(&mut harness, Episode::Machine(1));
+    harness.set_size(SMALL);
     harness.run_steps(3);
     let names = harness.query_all_by(|node| {
         let label = node.label().unwrap_or_default();
@@ -122,23 +116,16 @@ fn names_of_two_episodes_show_both_their_ends() {
 #[test]
 fn a_size_that_has_no_room_says_so() {
     let mut harness = paused();
-    act(&mut harness, Command::Window(Window::Scale(130)));
-    assert!(
-        harness
-            .query_by_label_contains("This window has room")
-            .is_none()
-    );
-    act(&mut harness, Command::Window(Window::Scale(200)));
+    act(&mut harness, Window::Scale(130));
+    assert!(!says(&harness, "This window has room"));
+    act(&mut harness, Window::Scale(200));
     harness.get_by_label("This window has room for 150 %; a larger one for more.");
 }
 
 /// The colours of the filled triangles on screen: the signs of write heads.
 fn inks_of_writing(trace: &str) -> Vec<egui::Color32> {
     let mut harness = paused();
-    act(
-        &mut harness,
-        Command::File(File::Open(PathBuf::from(trace))),
-    );
+    act(&mut harness, File::Open(PathBuf::from(trace)));
     let mut inks: Vec<_> = shapes(&harness)
         .filter_map(|(shape, _)| match shape {
             egui::Shape::Path(path) if path.closed && path.points.len() == 3 => Some(path.fill),
@@ -160,8 +147,8 @@ fn a_head_has_its_hue_in_every_machine() {
 #[test]
 fn in_a_comparison_the_timeline_stands_under_the_pictures() {
     let mut harness = paused();
-    act(&mut harness, Command::Compare(Compare::KeepAsA));
-    act(&mut harness, Command::Episode(Episode::NextSeed));
+    act(&mut harness, Compare::KeepAsA);
+    act(&mut harness, Episode::NextSeed);
     let at = |name: &str| {
         let label = |node: &Node<'_>| node.accesskit_node().label().unwrap_or_default();
         let mut pictures = harness.get_all_by_role(egui::accesskit::Role::Image);
@@ -178,7 +165,7 @@ fn in_a_comparison_the_timeline_stands_under_the_pictures() {
 #[test]
 fn numbers_and_titles_say_nothing_twice() {
     let mut harness = paused();
-    act(&mut harness, Command::Look(Look::NextScale));
+    act(&mut harness, Look::NextScale);
     let shown: Vec<_> = texts(&harness)
         .map(|(text, _)| (text.pos.x, text.galley.text()))
         .collect();
@@ -196,9 +183,9 @@ fn numbers_and_titles_say_nothing_twice() {
 #[test]
 fn the_step_stays_when_the_episode_becomes_another() {
     let mut harness = paused();
-    let length = |harness: &Harness<'_, App>| harness.state().session.wish.size;
+    let length = |harness: &Screen| harness.state().session.wish.size;
     let all = length(&harness);
-    act(&mut harness, Command::Play(Play::Seek(6)));
+    act(&mut harness, Play::Seek(6));
     for (command, stands) in [
         (Command::Episode(Episode::Size(all - 1)), 6),
         (Command::Episode(Episode::NextSeed), 6),
@@ -214,16 +201,16 @@ fn the_step_stays_when_the_episode_becomes_another() {
         act(&mut harness, command.clone());
         assert_eq!(step(&harness), stands, "{command:?}");
     }
-    act(&mut harness, Command::Play(Play::Seek(3)));
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Play::Seek(3));
+    act(&mut harness, Edit::Undo);
     assert_eq!((step(&harness), length(&harness)), (3, all - 1));
 }
 
 #[test]
 fn who_folds_the_timeline_still_plays() {
     let mut harness = paused();
-    act(&mut harness, Command::Window(Window::ToggleTimeline));
-    assert!(harness.query_by_label_contains("Timeline:").is_none());
+    act(&mut harness, Window::ToggleTimeline);
+    assert!(!says(&harness, "Timeline:"));
     for label in ["Next step", "Faster"] {
         click(&mut harness, label);
     }
@@ -244,16 +231,15 @@ fn a_file_is_replaced_by_who_says_so_twice() {
         (&Ask::Save, "one.json", 2),
     ] {
         act(&mut harness, Command::Ask(ask.clone()));
-        act(&mut harness, Command::Ask(Ask::Typed(typed.to_owned())));
+        act(&mut harness, Ask::Typed(typed.to_owned()));
         press(&mut harness, Key::Enter);
-        harness.run_steps(2);
         assert_eq!(saved(), count, "{typed}");
         let is_asked = harness.query_by_label("There is such a file.").is_some();
         assert_eq!(is_asked, harness.query_by_label("Replace it").is_some());
         assert_eq!(is_asked, harness.state().dialog.is_some());
         press(&mut harness, Key::Escape);
     }
-    act(&mut harness, Command::File(File::Save("one.svg".into())));
+    act(&mut harness, File::Save("one.svg".into()));
     click(&mut harness, "Replace it");
     assert_eq!((saved(), harness.state().dialog.is_none()), (3, true));
 }
@@ -262,21 +248,18 @@ fn a_file_is_replaced_by_who_says_so_twice() {
 fn messages_name_the_folder_of_a_file() {
     let mut harness = paused_with(Arc::new(Disk));
     let path = std::path::absolute("no such folder/figure.svg").unwrap();
-    act(
-        &mut harness,
-        Command::File(File::Save("no such folder/figure.svg".into())),
-    );
+    act(&mut harness, File::Save("no such folder/figure.svg".into()));
     let there = path.display().to_string();
     assert!(harness.query_by_label_contains(&there).is_some(), "{there}");
 }
 
 #[test]
 fn the_step_and_its_sentence_stand_above_the_names_of_the_stages() {
-    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+    for size in [LARGE, SMALL] {
         let mut options = Options::shipped(None).with_first("ngrams");
         options.settings.look.still = true;
         let mut harness = window_with(size, options);
-        act(&mut harness, Command::Play(Play::Seek(60)));
+        act(&mut harness, Play::Seek(60));
         let shown: Vec<_> = texts(&harness)
             .map(|(text, _)| (text.galley.text(), text.visual_bounding_rect()))
             .collect();

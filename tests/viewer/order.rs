@@ -2,15 +2,15 @@
 
 use super::*;
 
-fn write_first() -> Harness<'static, App> {
+fn write_first() -> Screen {
     let mut harness = paused();
     open(&mut harness, "1 reads 1 writes, write first");
-    act(&mut harness, Command::Play(Play::Seek(3)));
+    act(&mut harness, Play::Seek(3));
     harness
 }
 
 /// The sentence over the stages.
-fn told(harness: &Harness<'_, App>, words: &str) {
+fn told(harness: &Screen, words: &str) {
     assert!(harness.query_by_label_contains(words).is_some(), "{words}");
 }
 
@@ -44,7 +44,7 @@ fn the_words_follow_the_order_of_the_machine() {
     assert!(status.find("W0 writes").unwrap() < status.find("R0 reads").unwrap());
     // Whichever head is looked at: the one that acts is told of.
     for head in [0, 1] {
-        act(&mut harness, Command::Look(Look::Focus(head)));
+        act(&mut harness, Look::Focus(head));
         to_stage(&mut harness, "content");
         told(&harness, "W0: The key is compared with every row.");
         to_stage(&mut harness, "read content");
@@ -60,7 +60,7 @@ fn the_words_follow_the_order_of_the_machine() {
 fn a_column_leads_to_the_stage_of_its_head() {
     let mut harness = write_first();
     for (head, name) in [(0, "read gate"), (1, "gate")] {
-        act(&mut harness, Command::Look(Look::Focus(head)));
+        act(&mut harness, Look::Focus(head));
         click(&mut harness, "Stage gate wᵍ");
         assert_eq!(stage(&harness), name);
     }

@@ -4,13 +4,13 @@ use super::*;
 
 const BITS: &str = "Bits of the input: a click flips one, dragging paints";
 
-fn input(harness: &Harness<'_, App>, step: usize, channel: usize) -> bool {
+fn input(harness: &Screen, step: usize, channel: usize) -> bool {
     let open = harness.state().session.open.as_ref().unwrap();
     open.shown.recording.episode.input[[step, channel]] > 0.5
 }
 
 /// The middle of a bit on screen.
-fn place(harness: &Harness<'_, App>, step: usize, channel: usize) -> egui::Pos2 {
+fn place(harness: &Screen, step: usize, channel: usize) -> egui::Pos2 {
     let open = harness.state().session.open.as_ref().unwrap();
     let (steps, channels) = open.shown.recording.episode.input.dim();
     let rect = harness.get_by_label(BITS).rect();
@@ -18,7 +18,7 @@ fn place(harness: &Harness<'_, App>, step: usize, channel: usize) -> egui::Pos2 
     rect.min + rect.size() * egui::vec2(share(step, steps), share(channel, channels))
 }
 
-fn stroke(harness: &mut Harness<'_, App>, cells: &[(usize, usize)]) {
+fn stroke(harness: &mut Screen, cells: &[(usize, usize)]) {
     for (index, &(step, channel)) in cells.iter().enumerate() {
         let at = place(harness, step, channel);
         harness.hover_at(at);
@@ -47,7 +47,7 @@ fn a_stroke_makes_all_bits_like_the_first_and_is_one_change() {
         for (t, bit) in rest.iter().enumerate() {
             assert_eq!(input(&harness, t, (first + 1) % 4), *bit);
         }
-        assert!(harness.query_by_label("Note").is_none());
+        assert!(!has(&harness, "Note"));
         assert_eq!(harness.state().editing.mark, Some((8, first)));
         press_with(&mut harness, Modifiers::COMMAND, Key::Z);
         let undone: Vec<_> = (0..5).map(|t| input(&harness, t, first)).collect();

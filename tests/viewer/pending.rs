@@ -3,7 +3,7 @@
 use super::*;
 
 /// An associative recall machine with two read heads, and a copy machine with one.
-fn with_two_machines() -> Harness<'static, App> {
+fn with_two_machines() -> Screen {
     let task = Task::AssociativeRecall(AssociativeRecall {
         bits: 3,
         item_length: 2,
@@ -17,24 +17,19 @@ fn with_two_machines() -> Harness<'static, App> {
         ntm: Model::new(config, 1),
         task,
     };
-    let options = Options {
-        machines: vec![many, machine("few", 2)],
-        ..options(Arc::<Shelf>::default())
-    };
-    window_with(Vec2::new(1440.0, 900.0), options)
+    window_of_machines(LARGE, vec![many, machine("few", 2)])
 }
 
-fn heads(harness: &Harness<'_, App>) -> usize {
-    let open = harness.state().session.open.as_ref().unwrap();
-    open.shown.recording.trace.heads.len()
+fn heads(harness: &Screen) -> usize {
+    recording(harness).trace.heads.len()
 }
 
-fn seed_on_screen(harness: &Harness<'_, App>) -> Option<u64> {
+fn seed_on_screen(harness: &Screen) -> Option<u64> {
     let open = harness.state().session.open.as_ref().unwrap();
     open.wish.as_ref().map(|wish| wish.seed)
 }
 
-fn let_in(harness: &mut Harness<'_, App>) {
+fn let_in(harness: &mut Screen) {
     harness.state_mut().held = false;
     harness.run_steps(3);
 }
@@ -42,18 +37,15 @@ fn let_in(harness: &mut Harness<'_, App>) {
 #[test]
 fn undo_to_a_machine_with_more_heads_waits_for_them() {
     let mut harness = with_two_machines();
-    act(&mut harness, Command::Look(Look::Focus(2)));
-    act(&mut harness, Command::Look(Look::Pin(1)));
-    act(&mut harness, Command::Episode(Episode::Machine(1)));
+    act(&mut harness, Look::Focus(2));
+    act(&mut harness, Look::Pin(1));
+    act(&mut harness, Episode::Machine(1));
     assert_eq!(heads(&harness), 2);
     harness.state_mut().held = true;
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     // The old episode is drawn meanwhile, and can be saved as a figure.
     harness.run_steps(5);
-    act(
-        &mut harness,
-        Command::File(File::Save("meanwhile.svg".into())),
-    );
+    act(&mut harness, File::Save("meanwhile.svg".into()));
     assert_eq!(heads(&harness), 2);
     assert!(harness.state().sight.focus < 2);
     let_in(&mut harness);
@@ -68,18 +60,18 @@ fn undo_to_a_machine_with_more_heads_waits_for_them() {
 fn an_episode_that_comes_too_late_stays_away() {
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::Episode(Episode::NextSeed));
+    act(&mut harness, Episode::NextSeed);
     let asked = seed_on_screen(&harness);
     assert!(asked.is_some());
     harness.state_mut().held = true;
-    act(&mut harness, Command::Episode(Episode::NextSeed));
+    act(&mut harness, Episode::NextSeed);
     // Back to the trace: nobody asks for that episode any more.
-    act(&mut harness, Command::Edit(Edit::Undo));
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
+    act(&mut harness, Edit::Undo);
     assert_eq!(seed_on_screen(&harness), None, "the trace");
     let_in(&mut harness);
     assert_eq!(seed_on_screen(&harness), None, "still the trace");
-    act(&mut harness, Command::Edit(Edit::Redo));
+    act(&mut harness, Edit::Redo);
     assert_eq!(seed_on_screen(&harness), asked);
 }
 
@@ -87,22 +79,22 @@ fn an_episode_that_comes_too_late_stays_away() {
 fn a_file_is_a_change_of_its_own() {
     let mut harness = paused();
     let touched = harness.state().sight.touched_only;
-    act(&mut harness, Command::Rows(Rows::ToggleTouched));
+    act(&mut harness, Rows::ToggleTouched);
     open(&mut harness, "theirs.ntmtrace.json");
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     assert!(seed_on_screen(&harness).is_some(), "the trace is gone");
     assert_ne!(harness.state().sight.touched_only, touched, "the rows stay");
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     assert_eq!(harness.state().sight.touched_only, touched);
 }
 
 #[test]
 fn weights_from_a_file_are_a_change_of_their_own() {
     let mut harness = paused();
-    act(&mut harness, Command::Rows(Rows::ToggleTouched));
+    act(&mut harness, Rows::ToggleTouched);
     open(&mut harness, "other.safetensors");
     assert_eq!(harness.state().session.wish.machine, 2);
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     assert_eq!(harness.state().session.wish.machine, 0);
     assert!(!harness.state().sight.touched_only);
 }
@@ -111,7 +103,7 @@ fn weights_from_a_file_are_a_change_of_their_own() {
 fn a_figure_has_every_head_and_a_name_that_says_its_form() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = paused_with(shelf.clone());
-    act(&mut harness, Command::File(File::Save("all.svg".into())));
+    act(&mut harness, File::Save("all.svg".into()));
     let drawn = shelf.figures.lock().unwrap().pop().unwrap();
     let drawn = String::from_utf8(drawn).unwrap();
     for words in [
@@ -122,12 +114,11 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
     ] {
         assert!(drawn.contains(words), "{words}");
     }
-    act(&mut harness, Command::Ask(Ask::Figure { svg: true }));
+    act(&mut harness, Ask::Figure { svg: true });
     harness.get_by_label("Path").focus();
     harness.run_steps(1);
     press_with(&mut harness, Modifiers::COMMAND, Key::A);
-    harness.get_by_label("Path").type_text("figure.pdf");
-    harness.run_steps(2);
+    type_into(&mut harness, "Path", "figure.pdf");
     click(&mut harness, "Save file");
     harness.get_by_label_contains("figure.pdf: the name of a figure ends in .svg, .png or .gif");
     assert_eq!(*shelf.saved.lock().unwrap(), [PathBuf::from("all.svg")]);
@@ -136,22 +127,21 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
 #[test]
 fn the_head_of_the_same_name_is_looked_at_in_another_machine() {
     let mut harness = with_two_machines();
-    let looked_at =
-        |harness: &Harness<'_, App>| (harness.state().sight.focus, harness.state().sight.pinned);
-    act(&mut harness, Command::Episode(Episode::Machine(1)));
-    act(&mut harness, Command::Look(Look::Focus(1)));
-    act(&mut harness, Command::Look(Look::Pin(0)));
+    let looked_at = |harness: &Screen| (harness.state().sight.focus, harness.state().sight.pinned);
+    act(&mut harness, Episode::Machine(1));
+    act(&mut harness, Look::Focus(1));
+    act(&mut harness, Look::Pin(0));
     // W0 is the third of the heads there.
-    act(&mut harness, Command::Episode(Episode::Machine(0)));
+    act(&mut harness, Episode::Machine(0));
     assert_eq!(looked_at(&harness), (2, Some(0)));
-    act(&mut harness, Command::Episode(Episode::Machine(1)));
+    act(&mut harness, Episode::Machine(1));
     assert_eq!(looked_at(&harness), (1, Some(0)));
 }
 
 #[test]
 fn what_a_dialog_asks_for_is_a_command_like_any_other() {
     let mut harness = window_with(
-        Vec2::new(1440.0, 900.0),
+        LARGE,
         Options {
             settings: Settings {
                 stop: 2,
@@ -160,14 +150,12 @@ fn what_a_dialog_asks_for_is_a_command_like_any_other() {
             ..options(Arc::<Shelf>::default())
         },
     );
-    act(&mut harness, Command::Tour(Tour::Start));
+    act(&mut harness, Tour::Start);
     harness.get_by_label_contains("3 of 9");
     let told = "A weighting is one weight per row";
-    assert!(harness.query_by_label_contains(told).is_none());
-    act(&mut harness, Command::Ask(Ask::Step));
-    harness.run_steps(2);
-    harness.get_by_label("Step").type_text("4");
-    harness.run_steps(2);
+    assert!(!says(&harness, told));
+    act(&mut harness, Ask::Step);
+    type_into(&mut harness, "Step", "4");
     click(&mut harness, "Go");
     assert_eq!(step(&harness), 4);
     // The tour hears of it.
@@ -182,18 +170,14 @@ fn recent_files_have_whole_paths_those_compared_too() {
         .strip_prefix(std::env::current_dir().unwrap())
         .unwrap_or(&path);
     let mut harness = paused_with(Arc::new(Disk));
-    act(&mut harness, Command::File(File::Save(path.clone())));
-    act(&mut harness, Command::File(File::Open(relative.to_owned())));
-    harness.run_steps(2);
+    act(&mut harness, File::Save(path.clone()));
+    act(&mut harness, File::Open(relative.to_owned()));
     let recent = &harness.state().settings.recent;
     assert_eq!(recent.len(), 1);
     assert!(recent[0].is_absolute() && recent[0].ends_with(relative.file_name().unwrap()));
     // Weights, too.
     let mut harness = paused();
-    act(
-        &mut harness,
-        Command::Compare(Compare::With("other.safetensors".into())),
-    );
+    act(&mut harness, Compare::With("other.safetensors".into()));
     let recent = &harness.state().settings.recent;
     assert_eq!(*recent, [PathBuf::from("other.safetensors")]);
 }
@@ -201,20 +185,20 @@ fn recent_files_have_whole_paths_those_compared_too() {
 #[test]
 fn a_click_that_does_two_things_is_one_change() {
     let mut harness = paused();
-    let looked_at = |harness: &Harness<'_, App>| {
+    let looked_at = |harness: &Screen| {
         let sight = &harness.state().sight;
         (sight.focus, sight.selected.is_some())
     };
     assert_eq!(looked_at(&harness), (1, false));
     click(&mut harness, "weighting of R0: memory rows over time");
     assert_eq!(looked_at(&harness), (0, true));
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     assert_eq!(looked_at(&harness), (1, false));
     // Two keys are two changes, even in one frame.
     harness.key_press(Key::U);
     harness.key_press(Key::N);
     harness.run_steps(2);
-    act(&mut harness, Command::Edit(Edit::Undo));
+    act(&mut harness, Edit::Undo);
     let sight = &harness.state().sight;
     assert!(!sight.log_scale && !sight.touched_only);
 }
@@ -225,8 +209,8 @@ fn drawing_changes_nothing() {
     press(&mut harness, Key::Z);
     press(&mut harness, Key::F);
     for step in [9, 2] {
-        act(&mut harness, Command::Play(Play::Seek(step)));
-        let seen = |harness: &Harness<'_, App>| {
+        act(&mut harness, Play::Seek(step));
+        let seen = |harness: &Screen| {
             let state = harness.state();
             (state.moment(), state.sight.zoom.first, step)
         };

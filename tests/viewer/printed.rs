@@ -12,7 +12,7 @@ fn texts(svg: &str) -> Vec<String> {
 }
 
 /// The wrong bits that are outlined in a window: small frames in the colour of warnings.
-fn outlines(harness: &Harness<'_, App>, warning: Color32) -> usize {
+fn outlines(harness: &Screen, warning: Color32) -> usize {
     let is_one = |shape: &Shape| match shape {
         Shape::Rect(rect) => rect.stroke.color == warning && rect.rect.height() < 12.0,
         _ => false,
@@ -23,7 +23,7 @@ fn outlines(harness: &Harness<'_, App>, warning: Color32) -> usize {
 }
 
 /// The window at a moment, and the figure that it exports there.
-fn both(shelf: &Shelf, harness: &mut Harness<'_, App>) -> (Vec<String>, String) {
+fn both(shelf: &Shelf, harness: &mut Screen) -> (Vec<String>, String) {
     act(harness, Command::File(File::Replace("figure.svg".into())));
     let figure = shelf.figures.lock().unwrap().pop().unwrap();
     let shown = whole::texts(harness).map(|(text, _)| text.galley.text().to_owned());

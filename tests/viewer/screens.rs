@@ -2,23 +2,16 @@
 //! and in a large and the smallest window. `UPDATE_SNAPSHOTS=1 cargo test --release --test viewer screens`
 //! draws them anew; what differs lies beside them otherwise: `.new.png`, and where it differs `.diff.png`.
 
-use egui::{Rect, Shape};
-use image::{Rgba, RgbaImage};
-use tapescope::viewer::Target;
-
 use super::raster::Shared;
 use super::whole::{parts, texts};
 use super::*;
+use egui::{Rect, Shape};
+use image::{Rgba, RgbaImage};
 
 /// The colours of a pixel may be this far apart, of 255: another processor rounds other last bits.
 const FAR: u8 = 3;
 /// So many pixels of the numbers on a screen may be further apart: a digit or two. Of all else none.
 const FEW: usize = 60;
-
-const LARGE: Vec2 = Vec2::new(1440.0, 900.0);
-const SMALL: Vec2 = Vec2::new(960.0, 600.0);
-
-type Screen = Harness<'static, App>;
 
 /// A state of the window: its name, the machine, and what brings the window there.
 type Scene = (&'static str, &'static str, fn(&mut Screen));
@@ -32,48 +25,45 @@ const SCENES: &[Scene] = &[
         go_to(screen, 12, "output");
     }),
     ("paper", "copy", |screen| {
-        act(screen, Command::Look(Look::NextLayout));
+        act(screen, Look::NextLayout);
         go_to(screen, 12, "output");
     }),
     ("paper, row 0 on top", "copy", |screen| {
-        act(screen, Command::Look(Look::NextLayout));
-        act(screen, Command::Look(Look::NextLayout));
+        act(screen, Look::NextLayout);
+        act(screen, Look::NextLayout);
         go_to(screen, 30, "output");
     }),
     ("start page", "copy", |screen| press(screen, Key::W)),
     ("compare, an input bit", "copy", |screen| {
-        act(screen, Command::Compare(Compare::KeepAsA));
+        act(screen, Compare::KeepAsA);
         press(screen, Key::E);
-        act(screen, Command::Edit(Edit::Flip(3, 2)));
+        act(screen, Edit::Flip(3, 2));
         press(screen, Key::Escape);
         go_to(screen, 25, "output");
     }),
     ("compare, another machine", "copy", |screen| {
-        act(screen, Command::Compare(Compare::KeepAsA));
-        act(screen, Command::Episode(Episode::Machine(1)));
+        act(screen, Compare::KeepAsA);
+        act(screen, Episode::Machine(1));
         go_to(screen, 25, "output");
     }),
     ("compare, other sizes", "copy", |screen| {
-        act(
-            screen,
-            Command::Compare(Compare::With(PathBuf::from("theirs.ntmtrace.json"))),
-        );
+        act(screen, Compare::With(PathBuf::from("theirs.ntmtrace.json")));
     }),
     ("stage", "copy", |screen| {
         go_to(screen, 25, "shift");
     }),
     ("card", "copy", |screen| {
         go_to(screen, 25, "output");
-        act(screen, Command::Look(Look::Focus(0)));
-        act(screen, Command::Look(Look::Select(Target::Row(13))));
+        act(screen, Look::Focus(0));
+        act(screen, Look::Select(Target::Row(13)));
     }),
     ("several heads", "associative_recall", |screen| {
         go_to(screen, 20, "output");
-        act(screen, Command::Look(Look::Pin(1)));
+        act(screen, Look::Pin(1));
     }),
     ("all heads", "associative_recall", |screen| {
         go_to(screen, 20, "output");
-        act(screen, Command::Look(Look::AllHeads));
+        act(screen, Look::AllHeads);
     }),
     ("no heads", "copy_lstm", |screen| {
         go_to(screen, 20, "output");
@@ -86,7 +76,7 @@ const SCENES: &[Scene] = &[
         press_with(screen, Modifiers::COMMAND, Key::Comma);
     }),
     ("about", "copy", |screen| {
-        act(screen, Command::Ask(Ask::About));
+        act(screen, Ask::About);
     }),
     ("go to step", "copy", |screen| press(screen, Key::G)),
     ("open", "copy", |screen| {
@@ -94,17 +84,14 @@ const SCENES: &[Scene] = &[
     }),
     ("edit", "copy", |screen| {
         press(screen, Key::E);
-        act(screen, Command::Edit(Edit::Flip(3, 2)));
+        act(screen, Edit::Flip(3, 2));
         go_to(screen, 12, "output");
     }),
     ("problem", "copy", |screen| {
-        act(
-            screen,
-            Command::File(File::Open(PathBuf::from("missing.ntmtrace.json"))),
-        );
+        act(screen, File::Open(PathBuf::from("missing.ntmtrace.json")));
     }),
     ("tour", "copy", |screen| {
-        act(screen, Command::Tour(Tour::Start));
+        act(screen, Tour::Start);
     }),
     ("tour, stop 5", "copy", |screen| tour_to(screen, 5)),
     ("tour, stop 6", "copy", |screen| tour_to(screen, 6)),
@@ -115,16 +102,13 @@ const SCENES: &[Scene] = &[
         go_to(screen, 12, "output");
     }),
     ("messages", "copy", |screen| {
-        act(
-            screen,
-            Command::File(File::Open(PathBuf::from("missing.ntmtrace.json"))),
-        );
-        act(screen, Command::Ask(Ask::Messages));
+        act(screen, File::Open(PathBuf::from("missing.ntmtrace.json")));
+        act(screen, Ask::Messages);
     }),
     (FIRST, "copy", |_| ()),
     ("drawer", "copy", |screen| {
         go_to(screen, 12, "output");
-        act(screen, Command::Window(Window::ToggleNumbers));
+        act(screen, Window::ToggleNumbers);
     }),
     ("pointer on a value", "copy", |screen| {
         go_to(screen, 12, "output");
@@ -159,66 +143,50 @@ const SCENES: &[Scene] = &[
         screen.input_mut().hovered_files.push(file);
     }),
     ("logarithm, part in a loop", "repeat_copy", |screen| {
-        act(screen, Command::Look(Look::NextScale));
-        act(screen, Command::Play(Play::LoopRange(Some((10, 20)))));
+        act(screen, Look::NextScale);
+        act(screen, Play::LoopRange(Some((10, 20))));
         go_to(screen, 17, "output");
     }),
     ("4096 rows", "copy", |screen| {
-        act(screen, Command::Episode(Episode::Rows(4096)));
-        act(screen, Command::Rows(Rows::ToggleTouched));
+        act(screen, Episode::Rows(4096));
+        act(screen, Rows::ToggleTouched);
         go_to(screen, 30, "output");
     }),
     ("4096 rows, part", "copy", |screen| {
-        act(screen, Command::Episode(Episode::Rows(4096)));
-        act(screen, Command::Rows(Rows::ToggleTouched));
+        act(screen, Episode::Rows(4096));
+        act(screen, Rows::ToggleTouched);
         for _ in 0..6 {
-            act(screen, Command::Rows(Rows::Taller(1)));
+            act(screen, Rows::Taller(1));
         }
-        act(screen, Command::Rows(Rows::ToggleFollow));
+        act(screen, Rows::ToggleFollow);
         go_to(screen, 30, "output");
     }),
     ("ten heads", "copy", |screen| {
-        act(
-            screen,
-            Command::File(File::Open(PathBuf::from("7 reads 3 writes"))),
-        );
+        act(screen, File::Open(PathBuf::from("7 reads 3 writes")));
         go_to(screen, 5, "output");
     }),
     ("ten heads side by side", "copy", |screen| {
-        act(
-            screen,
-            Command::File(File::Open(PathBuf::from("7 reads 3 writes"))),
-        );
-        act(screen, Command::Look(Look::AllHeads));
+        act(screen, File::Open(PathBuf::from("7 reads 3 writes")));
+        act(screen, Look::AllHeads);
         go_to(screen, 5, "output");
     }),
     ("not finite", "copy", |screen| {
-        act(
-            screen,
-            Command::File(File::Open(PathBuf::from("broken.json"))),
-        );
+        act(screen, File::Open(PathBuf::from("broken.json")));
         go_to(screen, 3, "output");
     }),
     ("absent arrays", "copy", |screen| {
-        act(
-            screen,
-            Command::File(File::Open(PathBuf::from("weightings.json"))),
-        );
+        act(screen, File::Open(PathBuf::from("weightings.json")));
         go_to(screen, 3, "output");
     }),
     ("two episodes", "copy", |screen| {
-        act(screen, Command::Compare(Compare::KeepAsA));
-        act(screen, Command::Edit(Edit::Flip(3, 2)));
+        act(screen, Compare::KeepAsA);
+        act(screen, Edit::Flip(3, 2));
         go_to(screen, 12, "output");
     }),
     ("two episodes, another task", "copy", |screen| {
-        act(screen, Command::Compare(Compare::KeepAsA));
-        act(screen, Command::Edit(Edit::Flip(3, 2)));
-        screen.run_steps(3);
-        act(
-            screen,
-            Command::File(File::Open(PathBuf::from("theirs.ntmtrace.json"))),
-        );
+        act(screen, Compare::KeepAsA);
+        act(screen, Edit::Flip(3, 2));
+        act(screen, File::Open(PathBuf::from("theirs.ntmtrace.json")));
     }),
 ];
 
@@ -226,14 +194,14 @@ const SCENES: &[Scene] = &[
 const FIRST: &str = "first start";
 
 fn go_to(screen: &mut Screen, step: usize, stage: &str) {
-    act(screen, Command::Play(Play::Seek(step)));
+    act(screen, Play::Seek(step));
     to_stage(screen, stage);
 }
 
 fn tour_to(screen: &mut Screen, stop: usize) {
-    act(screen, Command::Tour(Tour::Start));
+    act(screen, Tour::Start);
     for _ in 1..stop {
-        act(screen, Command::Tour(Tour::Next));
+        act(screen, Tour::Next);
     }
 }
 

@@ -1,18 +1,16 @@
 //! Several rows together, and the bits of a value.
 
-use tapescope::viewer::Target;
-
 use super::*;
 
-fn title(harness: &Harness<'_, App>) -> String {
+fn title(harness: &Screen) -> String {
     harness.state().card().unwrap().title
 }
 
 #[test]
 fn shift_and_the_arrows_select_several_rows() {
     let mut harness = paused();
-    act(&mut harness, Command::Rows(Rows::ToggleTouched));
-    act(&mut harness, Command::Look(Look::Select(Target::Row(4))));
+    act(&mut harness, Rows::ToggleTouched);
+    act(&mut harness, Look::Select(Target::Row(4)));
     for _ in 0..2 {
         press_with(&mut harness, Modifiers::SHIFT, Key::ArrowDown);
     }
@@ -46,7 +44,7 @@ fn alt_shows_the_bits_of_the_value_under_the_pointer() {
     let memory = harness.get_by_label("memory: rows down, columns across");
     harness.hover_at(memory.rect().center());
     harness.run_steps(3);
-    assert!(harness.query_by_label_contains("f32 bits").is_none());
+    assert!(!says(&harness, "f32 bits"));
     harness.event(egui::Event::ModifiersChanged(Modifiers::ALT));
     harness.run_steps(2);
     let value = &harness.state().readout().unwrap().value;

@@ -5,16 +5,16 @@ use tapescope::viewer::{Map, Target, Theme as Colours};
 
 use super::*;
 
-fn with_settings(settings: Settings) -> Harness<'static, App> {
+fn with_settings(settings: Settings) -> Screen {
     let options = Options {
         settings,
         ..options(Arc::<Shelf>::default())
     };
-    window_with(Vec2::new(1440.0, 900.0), options)
+    window_with(LARGE, options)
 }
 
 /// The settings as the next run would read them.
-fn reread(harness: &Harness<'_, App>) -> Settings {
+fn reread(harness: &Screen) -> Settings {
     let lines = harness.state().settings.lines();
     Settings::read(|key| {
         let line = lines.iter().find(|(name, _)| *name == key)?;
@@ -26,7 +26,6 @@ fn reread(harness: &Harness<'_, App>) -> Settings {
 fn what_was_set_is_on_in_the_next_run() {
     let mut harness = paused();
     press_with(&mut harness, Modifiers::COMMAND, Key::Comma);
-    harness.run_steps(2);
     for label in [
         "Light",
         "Cividis",
@@ -84,26 +83,21 @@ fn keys_make_everything_larger_and_smaller() {
         assert_eq!(harness.state().settings.look.scale, percent, "{key:?}");
     }
     // Never so large that it would not fit.
-    for (size, zoom) in [
-        (Vec2::new(1440.0, 900.0), 1.5),
-        (Vec2::new(960.0, 600.0), 1.0),
-    ] {
+    for (size, zoom) in [(LARGE, 1.5), (SMALL, 1.0)] {
         let mut harness = window_of(size, Arc::default());
-        act(&mut harness, Command::Window(Window::Scale(200)));
-        harness.run_steps(3);
+        act(&mut harness, Window::Scale(200));
         assert!((harness.ctx.zoom_factor() - zoom).abs() < 1e-3, "{size}");
     }
 }
 
 #[test]
 fn panels_fold_away_and_the_transport_stays_whole() {
-    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+    for size in [LARGE, SMALL] {
         let mut harness = window_of(size, Arc::default());
-        let both = Modifiers::COMMAND.plus(Modifiers::SHIFT);
-        let time = |harness: &Harness<'_, App>| harness.get_by_label("input: over time").rect();
+        let time = |harness: &Screen| harness.get_by_label("input: over time").rect();
         let before = time(&harness);
-        press_with(&mut harness, both, Key::B);
-        assert!(harness.query_by_label("New episode").is_none());
+        press_with(&mut harness, BOTH, Key::B);
+        assert!(!has(&harness, "New episode"));
         assert!(time(&harness).width() > before.width() + 20.0);
         let line = harness.get_by_label_contains("Timeline: ").rect();
         for button in ["First step", "Next step", "Loop"] {
@@ -111,14 +105,14 @@ fn panels_fold_away_and_the_transport_stays_whole() {
             assert!(!button.intersects(line), "{button} {line}");
             assert!(button.bottom() < size.y);
         }
-        press_with(&mut harness, both, Key::T);
-        assert!(harness.query_by_label_contains("Timeline: ").is_none());
+        press_with(&mut harness, BOTH, Key::T);
+        assert!(!says(&harness, "Timeline: "));
         assert!(harness.get_by_label("Next step").rect().bottom() < size.y);
         // The keys go on working.
         press(&mut harness, Key::Space);
         press(&mut harness, Key::End);
         assert_eq!(step(&harness), 10);
-        press_with(&mut harness, both, Key::S);
+        press_with(&mut harness, BOTH, Key::S);
         let panels = reread(&harness).panels;
         assert!(!panels.left && !panels.timeline);
         // A window too narrow for the numbers has them in a drawer instead.
@@ -130,7 +124,7 @@ fn panels_fold_away_and_the_transport_stays_whole() {
 #[test]
 fn changes_are_undone_and_done_again() {
     let mut harness = paused();
-    let state = |harness: &Harness<'_, App>| {
+    let state = |harness: &Screen| {
         let state = harness.state();
         let card = state.card().map(|card| card.title);
         let steps = state.player.steps();
@@ -167,10 +161,9 @@ fn changes_are_undone_and_done_again() {
     }
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert_eq!(state(&harness), states[0]);
-    let again = Modifiers::COMMAND.plus(Modifiers::SHIFT);
     for (index, expected) in states.iter().enumerate().skip(1) {
         let (modifiers, key) = if index % 2 == 0 {
-            (again, Key::Z)
+            (BOTH, Key::Z)
         } else {
             (Modifiers::COMMAND, Key::Y)
         };
@@ -182,8 +175,8 @@ fn changes_are_undone_and_done_again() {
 #[test]
 fn every_kind_of_change_is_undone() {
     let mut harness = paused();
-    act(&mut harness, Command::Window(Window::Theme(Colours::Dark)));
-    let state = |harness: &Harness<'_, App>| {
+    act(&mut harness, Window::Theme(Colours::Dark));
+    let state = |harness: &Screen| {
         let state = harness.state();
         let heads = (state.sight.focus, state.sight.pinned, state.sight.all_heads);
         let rows = (
@@ -240,7 +233,7 @@ fn every_kind_of_change_is_undone() {
         assert_eq!(state(&harness), after, "{command:?} is done again");
     }
     // Time is not undone.
-    act(&mut harness, Command::Play(Play::Seek(5)));
+    act(&mut harness, Play::Seek(5));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert_eq!(step(&harness), 5);
     assert!(harness.state().session.wish.flipped.is_empty());
@@ -251,19 +244,19 @@ fn undo_brings_an_opened_trace_back() {
     let mut harness = paused();
     open(&mut harness, "theirs.ntmtrace.json");
     click(&mut harness, "New episode");
-    assert!(harness.query_by_label_contains("as recorded").is_none());
+    assert!(!says(&harness, "as recorded"));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     harness.get_by_label("theirs.ntmtrace.json, as recorded");
     press_with(&mut harness, Modifiers::COMMAND, Key::Y);
-    assert!(harness.query_by_label_contains("as recorded").is_none());
+    assert!(!says(&harness, "as recorded"));
 }
 
 #[test]
 fn a_refused_wish_is_nothing_to_undo() {
     let mut harness = paused();
-    act(&mut harness, Command::Episode(Episode::Size(200)));
-    act(&mut harness, Command::Episode(Episode::Rows(1 << 20)));
-    let size = |harness: &Harness<'_, App>| harness.state().session.wish.size;
+    act(&mut harness, Episode::Size(200));
+    act(&mut harness, Episode::Rows(1 << 20));
+    let size = |harness: &Screen| harness.state().session.wish.size;
     assert_eq!(size(&harness), 200);
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert_eq!(size(&harness), 5);
@@ -309,32 +302,24 @@ fn everything_can_be_reached_by_tab_and_shows_it() {
 fn what_went_wrong_is_listed_and_can_be_copied() {
     let mut harness = paused();
     for name in ["one.json", "two.json", "three.json"] {
-        act(&mut harness, Command::File(File::Open(name.into())));
+        act(&mut harness, File::Open(name.into()));
     }
-    act(&mut harness, Command::Ask(Ask::Escape));
-    assert!(harness.query_by_label("Not done").is_none());
+    act(&mut harness, Ask::Escape);
+    assert!(!has(&harness, "Not done"));
     click(&mut harness, "3 problems");
-    assert!(harness.query_by_label("3 problems").is_none());
+    assert!(!has(&harness, "3 problems"));
     for name in ["one", "two", "three"] {
         harness.get_by_label(&format!("{name}.json does not exist."));
     }
     harness.get_by_label("Copy all").click();
-    let mut copied = String::new();
-    for _ in 0..3 {
-        harness.run_steps(1);
-        for command in &harness.output().platform_output.commands {
-            if let egui::OutputCommand::CopyText(text) = command {
-                copied.clone_from(text);
-            }
-        }
-    }
+    let copied = copied(&mut harness);
     assert!(copied.starts_with("Not done: three.json does not exist.\nNot done: two.json"));
 }
 
 #[test]
 fn the_licences_are_on_board() {
     let mut harness = paused();
-    act(&mut harness, Command::Ask(Ask::About));
+    act(&mut harness, Ask::About);
     for words in [
         "MIT or Apache-2.0",
         "SIL Open Font License",

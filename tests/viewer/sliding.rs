@@ -5,9 +5,8 @@ use tapescope::model::config::InitialMemory;
 
 use super::*;
 
-fn rows(harness: &Harness<'_, App>) -> usize {
-    let open = harness.state().session.open.as_ref().unwrap();
-    open.shown.recording.trace.heads[0].initial.width()
+fn rows(harness: &Screen) -> usize {
+    recording(harness).trace.heads[0].initial.width()
 }
 
 #[test]
@@ -32,8 +31,8 @@ fn memory_rows_are_slid_and_it_is_one_change() {
     harness.run_steps(3);
     assert_eq!(rows(&harness), 256, "the middle of 16 and 4096");
     // The moment stays: that is what other rows change.
-    act(&mut harness, Command::Play(Play::Seek(4)));
-    act(&mut harness, Command::Episode(Episode::Rows(64)));
+    act(&mut harness, Play::Seek(4));
+    act(&mut harness, Episode::Rows(64));
     assert_eq!((rows(&harness), step(&harness)), (64, 4));
 }
 
@@ -69,29 +68,29 @@ fn what_was_learned_fixes_the_rows_and_it_is_said() {
     fixed.ntm = Model::new(config, 1);
     let mut options = options(Arc::<Shelf>::default());
     options.machines = vec![fixed];
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    let mut harness = window_with(LARGE, options);
     let track = harness.get_by_label("Slide memory rows");
     assert!(track.accesskit_node().is_disabled());
     track.click();
     harness.run_steps(2);
-    act(&mut harness, Command::Episode(Episode::Rows(64)));
+    act(&mut harness, Episode::Rows(64));
     assert_eq!(rows(&harness), 16);
     harness.get_by_label("rows fixed: what memory starts from is learned");
 }
 
 #[test]
 fn writes_that_reach_written_rows_are_said_until_the_rows_are_enough() {
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), Options::shipped(None));
-    let said = |harness: &Harness<'_, App>, words: &str| {
+    let mut harness = window_with(LARGE, Options::shipped(None));
+    let said = |harness: &Screen, words: &str| {
         let nodes = harness.query_all_by_label_contains(words);
         nodes.count()
     };
     assert_eq!(said(&harness, "writes reach rows"), 0);
-    act(&mut harness, Command::Episode(Episode::Size(70)));
+    act(&mut harness, Episode::Size(70));
     let words =
         "from step 128 on, writes reach rows that are already written; on 143 rows they would not";
     assert_eq!(said(&harness, words), 1);
-    act(&mut harness, Command::Episode(Episode::Rows(143)));
+    act(&mut harness, Episode::Rows(143));
     assert_eq!(
         (rows(&harness), said(&harness, "writes reach rows")),
         (143, 0)

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn shipped_with(settings: Settings, size: Vec2) -> Harness<'static, App> {
+fn shipped_with(settings: Settings, size: Vec2) -> Screen {
     let options = Options {
         settings,
         ..Options::shipped(None)
@@ -16,10 +16,9 @@ fn first_start() -> Settings {
 
 #[test]
 fn every_machine_has_a_card_that_opens_it() {
-    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+    for size in [LARGE, SMALL] {
         let mut harness = shipped_with(Settings::default(), size);
         press(&mut harness, Key::W);
-        harness.run_steps(3);
         let titles: Vec<_> = harness
             .state()
             .session
@@ -42,7 +41,6 @@ fn every_machine_has_a_card_that_opens_it() {
             assert_eq!(state.session.wish.machine, index);
             assert!(state.player.playing());
             press(&mut harness, Key::W);
-            harness.run_steps(2);
         }
         // Back without choosing.
         press(&mut harness, Key::Escape);
@@ -52,14 +50,14 @@ fn every_machine_has_a_card_that_opens_it() {
 
 #[test]
 fn the_untrained_machine_does_not_pretend() {
-    let mut harness = shipped_with(Settings::default(), Vec2::new(1440.0, 900.0));
+    let mut harness = shipped_with(Settings::default(), LARGE);
     let last = harness.state().session.machines.len() - 1;
-    act(&mut harness, Command::Episode(Episode::Machine(last)));
+    act(&mut harness, Episode::Machine(last));
     harness.get_by_label("not trained: random weights");
     let open = harness.state().session.open.as_ref().unwrap();
     let score = open.shown.recording.score;
     assert!(score.wrong * 3 > score.scored, "{score:?}");
-    assert!(harness.query_by_label_contains("trained on").is_none());
+    assert!(!says(&harness, "trained on"));
 }
 
 #[test]
@@ -67,7 +65,7 @@ fn recent_files_are_opened_again_and_missing_ones_are_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.ntmtrace.json");
     let mut harness = paused_with(Arc::new(Disk));
-    act(&mut harness, Command::File(File::Save(path.clone())));
+    act(&mut harness, File::Save(path.clone()));
     let gone = folder.path().join("gone.ntmtrace.json");
     let settings = Settings {
         recent: vec![gone.clone(), path.clone()],
@@ -77,14 +75,13 @@ fn recent_files_are_opened_again_and_missing_ones_are_said() {
         settings,
         ..options(Arc::new(Disk))
     };
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    let mut harness = window_with(LARGE, options);
     press(&mut harness, Key::W);
-    harness.run_steps(2);
     click(
         &mut harness,
         &format!("{}: no longer there", gone.display()),
     );
-    assert!(harness.query_by_label("Not done").is_none());
+    assert!(!has(&harness, "Not done"));
     click(&mut harness, &path.display().to_string());
     assert!(
         harness
@@ -104,22 +101,22 @@ fn space_leaves_the_start_page() {
     press(&mut harness, Key::W);
     harness.get_by_label("Back to the episode");
     press(&mut harness, Key::Space);
-    assert!(harness.query_by_label("Back to the episode").is_none());
+    assert!(!has(&harness, "Back to the episode"));
     assert!(harness.state().player.playing());
 }
 
 #[test]
 fn the_first_start_plays_and_offers_the_tour_once() {
-    let mut harness = shipped_with(first_start(), Vec2::new(960.0, 600.0));
+    let mut harness = shipped_with(first_start(), SMALL);
     assert!(harness.state().player.playing());
     click(&mut harness, "Not now");
-    assert!(harness.query_by_label("Take the tour").is_none());
+    assert!(!has(&harness, "Take the tour"));
     assert!(harness.state().settings.greeted);
 }
 
 #[test]
 fn the_tour_waits_at_nine_stops() {
-    for size in [Vec2::new(1440.0, 900.0), Vec2::new(960.0, 600.0)] {
+    for size in [LARGE, SMALL] {
         let mut harness = shipped_with(first_start(), size);
         harness.run_steps(30);
         click(&mut harness, "Take the tour");
@@ -160,7 +157,7 @@ fn the_tour_waits_at_nine_stops() {
             next.click();
             harness.run_steps(2);
         }
-        assert!(harness.query_by_label("9 of 9").is_none());
+        assert!(!has(&harness, "9 of 9"));
         assert_eq!(harness.state().settings.stop, 0);
         let player = &harness.state().player;
         assert_eq!((player.step(), stage(&harness).as_str()), (0, "controller"));
@@ -170,13 +167,13 @@ fn the_tour_waits_at_nine_stops() {
 #[test]
 fn the_tour_is_left_and_gone_on_with() {
     let mut harness = paused();
-    act(&mut harness, Command::Tour(Tour::Start));
+    act(&mut harness, Tour::Start);
     for _ in 0..3 {
         click(&mut harness, "Skip");
     }
     harness.get_by_label("4 of 9");
     press(&mut harness, Key::Escape);
-    assert!(harness.query_by_label("4 of 9").is_none());
+    assert!(!has(&harness, "4 of 9"));
     let lines = harness.state().settings.lines();
     let kept = Settings::read(|key| {
         let line = lines.iter().find(|(name, _)| *name == key)?;
@@ -186,23 +183,18 @@ fn the_tour_is_left_and_gone_on_with() {
         settings: kept,
         ..options(Arc::<Shelf>::default())
     };
-    let mut next = window_with(Vec2::new(960.0, 600.0), options);
+    let mut next = window_with(SMALL, options);
     press(&mut next, Key::Questionmark);
-    next.run_steps(2);
     click(&mut next, "Go on with the tour: 4 of 9");
     next.get_by_label("4 of 9");
     click(&mut next, "Leave the tour");
-    assert!(next.query_by_label("4 of 9").is_none());
+    assert!(!has(&next, "4 of 9"));
 }
 
 #[test]
 fn the_tour_needs_a_memory_and_finds_one() {
-    let options = Options {
-        machines: vec![baseline(1, 8), machine("first", 1)],
-        ..options(Arc::<Shelf>::default())
-    };
-    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
-    act(&mut harness, Command::Tour(Tour::Start));
+    let mut harness = window_of_machines(LARGE, vec![baseline(1, 8), machine("first", 1)]);
+    act(&mut harness, Tour::Start);
     assert_eq!(harness.state().session.wish.machine, 1);
     harness.get_by_label("1 of 9");
 }

@@ -6,15 +6,13 @@ use egui::accesskit::Action;
 use egui::epaint::{ClippedShape, Shape};
 use egui_kittest::kittest::NodeT;
 
-use tapescope::viewer::Target;
-
 use super::*;
 
 /// More presses than any window has things to press.
 const MOST: usize = 400;
 
 /// The accented frames among the shapes of the last frame.
-fn rings(harness: &Harness<'_, App>) -> Vec<egui::Rect> {
+fn rings(harness: &Screen) -> Vec<egui::Rect> {
     fn collect(shape: &Shape, accent: egui::Color32, found: &mut Vec<egui::Rect>) {
         match shape {
             Shape::Vec(shapes) => shapes
@@ -35,7 +33,7 @@ fn rings(harness: &Harness<'_, App>) -> Vec<egui::Rect> {
 }
 
 /// Goes through all by Tab: says what has no name or no ring, and what is not reached.
-fn faults(harness: &mut Harness<'_, App>, modal: bool) -> Vec<String> {
+fn faults(harness: &mut Screen, modal: bool) -> Vec<String> {
     let mut faults = Vec::new();
     let mut reached = HashSet::new();
     let mut seen = String::new();
@@ -77,13 +75,13 @@ fn faults(harness: &mut Harness<'_, App>, modal: bool) -> Vec<String> {
     faults
 }
 
-fn is_whole(mut harness: Harness<'_, App>, what: &str) {
+fn is_whole(mut harness: Screen, what: &str) {
     harness.run_steps(3);
     let faults = faults(&mut harness, false);
     assert!(faults.is_empty(), "{what}:\n{}", faults.join("\n"));
 }
 
-fn with(commands: &[Command]) -> Harness<'static, App> {
+fn with(commands: &[Command]) -> Screen {
     let mut harness = paused();
     for command in commands {
         act(&mut harness, command.clone());
@@ -129,7 +127,7 @@ fn so_are_other_machines_and_small_windows() {
         open(&mut harness, name);
         is_whole(harness, name);
     }
-    let small = window_of(Vec2::new(960.0, 600.0), Arc::default());
+    let small = window_of(SMALL, Arc::default());
     is_whole(small, "the smallest window");
 }
 

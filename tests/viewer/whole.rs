@@ -15,7 +15,7 @@ pub fn parts(shape: &Shape) -> Vec<&Shape> {
 }
 
 /// Everything that was drawn, with the part of the window it may be seen in.
-pub fn shapes<'a>(harness: &'a Harness<'_, App>) -> impl Iterator<Item = (&'a Shape, Rect)> {
+pub fn shapes(harness: &Screen) -> impl Iterator<Item = (&Shape, Rect)> {
     let drawn = harness.output().shapes.iter();
     drawn.flat_map(|drawn: &ClippedShape| {
         let (clip, shape) = (drawn.clip_rect, &drawn.shape);
@@ -24,7 +24,7 @@ pub fn shapes<'a>(harness: &'a Harness<'_, App>) -> impl Iterator<Item = (&'a Sh
 }
 
 /// Every text that was drawn, with the part of the window it may be seen in.
-pub fn texts<'a>(harness: &'a Harness<'_, App>) -> impl Iterator<Item = (&'a TextShape, Rect)> {
+pub fn texts(harness: &Screen) -> impl Iterator<Item = (&TextShape, Rect)> {
     shapes(harness).filter_map(|(shape, clip)| match shape {
         Shape::Text(text) => Some((text, clip)),
         _ => None,
@@ -33,7 +33,7 @@ pub fn texts<'a>(harness: &'a Harness<'_, App>) -> impl Iterator<Item = (&'a Tex
 
 /// What is wrong with a window: pictures without area, outside of it or on each other, and texts that are cut
 /// off at a side.
-pub fn faults(harness: &Harness<'_, App>) -> Vec<String> {
+pub fn faults(harness: &Screen) -> Vec<String> {
     let window = harness.ctx.content_rect();
     let mut faults = Vec::new();
     let pictures = harness.query_all_by(|node| node.role() == Role::Image);
@@ -73,17 +73,14 @@ pub fn faults(harness: &Harness<'_, App>) -> Vec<String> {
 
 /// Fails where a window has a fault.
 #[track_caller]
-pub fn is_whole(harness: &Harness<'_, App>, what: &str) {
+pub fn is_whole(harness: &Screen, what: &str) {
     let faults = faults(harness);
     assert!(faults.is_empty(), "{what}:\n{}", faults.join("\n"));
 }
 
-/// The smallest window that can be had.
-const SMALLEST: Vec2 = Vec2::new(960.0, 600.0);
-
 /// Fails where a window has a fault; of one smaller than can be had, where something stands nowhere.
 #[track_caller]
-pub fn is_whole_or_finite(harness: &Harness<'_, App>, size: Vec2) {
+pub fn is_whole_or_finite(harness: &Screen, size: Vec2) {
     // What is not to be seen, such as a text without letters, stands nowhere by right.
     let nowhere = |(shape, _): &(&Shape, Rect)| {
         let is_empty = matches!(shape, Shape::Text(text) if text.galley.text().is_empty());
@@ -92,7 +89,7 @@ pub fn is_whole_or_finite(harness: &Harness<'_, App>, size: Vec2) {
     };
     let lost = shapes(harness).find(nowhere);
     assert!(lost.is_none(), "{size}: {lost:?}");
-    if size.x >= SMALLEST.x && size.y >= SMALLEST.y {
+    if size.x >= SMALL.x && size.y >= SMALL.y {
         is_whole(harness, &size.to_string());
     }
 }

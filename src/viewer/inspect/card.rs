@@ -31,16 +31,10 @@ pub fn n(value: f32) -> String {
 }
 
 /// A quantity with its equation and what comes out.
-pub fn line(symbol: &str, sum: String, value: f32) -> Line {
-    let (symbol, value) = (symbol.to_owned(), numbers::exact(value));
-    Line { symbol, sum, value }
-}
-
-/// Names of columns.
-pub fn names(first: &[&str], rest: &[&str]) -> Vec<String> {
-    first
-        .iter()
-        .chain(rest)
-        .map(|&name| name.to_owned())
-        .collect()
+pub fn line(symbol: &str, sum: impl Into<String>, value: f32) -> Line {
+    Line {
+        symbol: symbol.to_owned(),
+        sum: sum.into(),
+        value: numbers::exact(value),
+    }
 }

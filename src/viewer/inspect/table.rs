@@ -45,6 +45,20 @@ fn number(value: f32, [nan, least, most]: [&str; 3]) -> String {
 }
 
 impl Table {
+    /// So many lines with their numbers, counted from 0: what a line is, and what stands in it.
+    pub fn counted<V: IntoIterator<Item = f32>>(
+        (first, names): (&str, &[&str]),
+        lines: usize,
+        values: impl Fn(usize) -> V,
+    ) -> Self {
+        let row = |line| std::iter::once(line as f32).chain(values(line)).collect();
+        let names = std::iter::once(first).chain(names.iter().copied());
+        Self {
+            columns: names.map(str::to_owned).collect(),
+            rows: (0..lines).map(row).collect(),
+        }
+    }
+
     /// The text that is copied.
     pub fn text(&self, form: Form) -> String {
         match form {
@@ -58,10 +72,8 @@ impl Table {
     fn tsv(&self) -> String {
         let row = |row: &Vec<f32>| row.iter().map(f32::to_string).collect::<Vec<_>>();
         let lines = self.rows.iter().map(|values| row(values).join("\t"));
-        let all: Vec<_> = std::iter::once(self.columns.join("\t"))
-            .chain(lines)
-            .collect();
-        all.join("\n")
+        let names = std::iter::once(self.columns.join("\t"));
+        names.chain(lines).collect::<Vec<_>>().join("\n")
     }
 
     /// What is not finite is a word, as in the trace files.

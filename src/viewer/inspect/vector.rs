@@ -1,6 +1,6 @@
 //! What is said about a head, and about one number of what a head emits or the machine is given and answers.
 
-use super::card::{Card, Line, line, n, names};
+use super::card::{Card, Line, line, n};
 use super::table::Table;
 use crate::figure::catalogue::Source;
 use crate::figure::stages::{columns_of, signed};
@@ -39,15 +39,11 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             }
         }
     };
-    let over_time = (0..steps).map(|t| vec![t as f32, source.value(t, column)]);
-    let table = Table {
-        columns: names(&["step"], &[source.word]),
-        rows: over_time.collect(),
-    };
+    let names = ("step", &[source.word][..]);
     Some(Card {
         title,
         lines,
-        table,
+        table: Table::counted(names, steps, |t| [source.value(t, column)]),
     })
 }
 
@@ -66,17 +62,13 @@ fn of_machine(
             let z = recording.trace.logit.row(step)[column];
             let target = recording.episode.target.row(step)[column];
             let name = task.output_name(column);
-            let asked = recording.episode.mask[step] > 0.0;
-            let said = if asked {
+            let said = if story::is_asked(recording, step) {
                 format!("target {}", n(target))
             } else {
                 "nothing is asked".to_owned()
             };
-            line(
-                "y",
-                format!("{name}: σ(z) = 1 / (1 + exp(−({})))\n{said}", n(z)),
-                value,
-            )
+            let sum = format!("{name}: σ(z) = 1 / (1 + exp(−({})))\n{said}", n(z));
+            line("y", sum, value)
         }
     }
 }
@@ -94,15 +86,12 @@ fn of_head(
     let mut lines = Vec::new();
     match picture {
         Picture::Keys => {
-            lines.push(line("k", "emitted by the controller".to_owned(), value));
+            lines.push(line("k", "emitted by the controller", value));
             let (row, _) = story::peak(head.similarity.row(step))?;
             let norm = head.key.row(step).iter().map(|k| k * k).sum::<f32>().sqrt();
-            lines.push(line("|k|", "√Σ k²".to_owned(), norm));
-            let sum = format!(
-                "best match, row {row}: this column gives\n{} · {}",
-                n(value),
-                n(at(row))
-            );
+            lines.push(line("|k|", "√Σ k²", norm));
+            let (k, m) = (n(value), n(at(row)));
+            let sum = format!("best match, row {row}: this column gives\n{k} · {m}");
             lines.push(line("k·M", sum, value * at(row)));
         }
         Picture::Shifts => {
@@ -111,7 +100,7 @@ fn of_head(
             lines.push(line("s", text, value));
         }
         Picture::Erases | Picture::Adds => {
-            lines.push(line(symbol, "emitted by the controller".to_owned(), value));
+            lines.push(line(symbol, "emitted by the controller", value));
             let (row, w) = story::peak(weighting)?;
             lines.push(if picture == Picture::Erases {
                 let sum = format!("kept of row {row}: 1 − {} · {}", n(w), n(value));
@@ -130,10 +119,8 @@ fn of_head(
 fn read_sum(weighting: &[f32], at: &dyn Fn(usize) -> f32) -> String {
     let mut terms: Vec<_> = weighting.iter().copied().enumerate().collect();
     terms.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let shown = terms
-        .iter()
-        .take(4)
-        .map(|&(row, w)| format!("w({row}) {} · {}", n(w), n(at(row))));
+    let shown = terms.iter().take(4);
+    let shown = shown.map(|&(row, w)| format!("w({row}) {} · {}", n(w), n(at(row))));
     let rest: f32 = terms.iter().skip(4).map(|&(row, w)| w * at(row)).sum();
     let rest = (terms.len() > 4).then(|| format!("{} from the other rows", n(rest)));
     shown.chain(rest).collect::<Vec<_>>().join("\n+ ")
@@ -160,11 +147,10 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
             None => expected_shift(head, step),
         };
         let sum = match emitted.symbol {
-            "g" => format!(
-                "{} by content, {} of the step before",
-                n(value),
-                n(1.0 - value)
-            ),
+            "g" => {
+                let (content, before) = (n(value), n(1.0 - value));
+                format!("{content} by content, {before} of the step before")
+            }
             "s" => shares.join("\n"),
             _ => format!("{}: {}", emitted.words, column.equation),
         };
@@ -174,27 +160,19 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     if let Some((row, weight)) = story::peak(weighting) {
         lines.push(line("w", format!("most, at row {row}"), weight));
     }
-    lines.push(line(
-        "H",
-        "−Σ w log₂ w, in bits".to_owned(),
-        story::entropy(weighting),
-    ));
+    let entropy = story::entropy(weighting);
+    lines.push(line("H", "−Σ w log₂ w, in bits", entropy));
     // Worked out once for the episode: a pass over the weightings in every frame would be too much.
     let scalars = &open.heads[index].scalars;
-    let over_time = (0..recording.trace.steps()).map(|t| {
-        let values = scalars.iter().map(|scalar| scalar.values[t]);
-        std::iter::once(t as f32).chain(values).collect()
-    });
     let columns: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
     let label = story::head_label(recording, index);
     let verb = if head.is_write() { "write" } else { "read" };
     Some(Card {
         title: format!("{label}, a {verb} head"),
         lines,
-        table: Table {
-            columns: names(&["step"], &columns),
-            rows: over_time.collect(),
-        },
+        table: Table::counted(("step", &columns), recording.trace.steps(), |t| {
+            scalars.iter().map(move |scalar| scalar.values[t])
+        }),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::figure::compare::SIDES;
 use crate::figure::{PanelId, head_label, head_named, numbers};
-use crate::io::trace::{Comparison, Difference};
+use crate::io::trace::Comparison;
 use crate::viewer::inspect::{Card, Line, Table};
 use crate::viewer::state::compare::{Kept, Pair, TOLERANCES, moment_of};
 use crate::viewer::state::episode::Open;
@@ -76,14 +76,9 @@ fn beside(a: &Table, b: &Table) -> Table {
         let values = pairs.flat_map(|(a, b)| [*a, *b, b - a]);
         ours.first().copied().into_iter().chain(values).collect()
     });
+    let first = a.columns.first().cloned().into_iter();
     Table {
-        columns: a
-            .columns
-            .first()
-            .cloned()
-            .into_iter()
-            .chain(names)
-            .collect(),
+        columns: first.chain(names).collect(),
         rows: rows.collect(),
     }
 }
@@ -114,23 +109,16 @@ pub fn largest(found: &Comparison) -> String {
 
 /// Where they part.
 pub fn first(pair: &Pair<'_>, found: &Comparison) -> String {
-    let limit = TOLERANCES
-        .iter()
-        .find(|(other, _)| *other == pair.tolerance);
-    let limit = limit.map_or_else(String::new, |(_, name)| (*name).to_owned());
+    let mut limits = TOLERANCES.iter();
+    let limit = limits.find(|(other, _)| *other == pair.tolerance);
+    let limit = limit.map_or("", |(_, name)| name);
     let Some(first) = &found.first else {
         return match found.worst {
             None => String::new(),
             Some(_) => format!("Nothing differs by more than {limit}."),
         };
     };
-    let Difference {
-        array,
-        index,
-        first: a,
-        second: b,
-        ..
-    } = first;
+    let (array, index) = (&first.array, &first.index);
     let when = match first.step {
         Some(step) => {
             let at = pair.screen.stages.at(moment_of(pair, array).0);
@@ -138,7 +126,7 @@ pub fn first(pair: &Pair<'_>, found: &Comparison) -> String {
         }
         None => "before the first step".to_owned(),
     };
-    let [a, b] = [*a, *b].map(numbers::exact);
+    let [a, b] = [first.first, first.second].map(numbers::exact);
     format!("The first above {limit} is {when}: {array}{index:?}, A {a}, B {b}.")
 }
 

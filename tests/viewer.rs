@@ -1510,7 +1510,7 @@ fn a_click_in_the_figure_goes_to_its_step() {
     // In the middle of eleven steps.
     assert_eq!(step(&harness), 5);
     let readout = harness.state().readout().unwrap();
-    assert!(readout.place.starts_with("Write weightings  step 5  row "));
+    assert!(readout.place.starts_with("W0  step 5  row "));
 }
 
 #[test]

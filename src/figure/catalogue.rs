@@ -1,10 +1,17 @@
-//! What there is to see over time: every quantity with its values, its scale and its names, for window and figures.
+//! What there is to see: every picture with its values, its scale and its names, for window and figures.
 
-use super::facts::Scales;
+use std::borrow::Cow;
+
+use super::addressing::{Addressing, Bars, most};
+use super::cells::Cells;
+use super::facts::{MemoryAt, Scales, head_mark, wrong_bits};
 use super::heads::series;
-use super::{PanelId, Picture, Scale, head_label};
+use super::panel::{Across, Content, Down, Panel};
+use super::rows::Rows;
+use super::stages::{COLUMNS, Column, Stages, columns_of};
+use super::{HeadName, PanelId, Picture, Scale, head_label};
 use crate::math::Series;
-use crate::model::HeadTrace;
+use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 
 /// A quantity over time.
@@ -47,6 +54,26 @@ fn of(series: &Series<f32>) -> Values<'_> {
     (series.width(), Box::new(|t, row| series.row(t)[row]))
 }
 
+/// A kind of quantity: title, what it is called on screen, one of it in a word, symbol, what one of its rows is, what
+/// it shows. Those of a head are arrays of it by that word.
+type Kind = (Picture, [&'static str; 6]);
+
+#[rustfmt::skip] // A line for each.
+static KINDS: [Kind; 12] = [
+    (Picture::Input, ["Inputs", "input", "input", "x", "channel", "what the machine sees"]),
+    (Picture::Target, ["Targets", "target", "target", "", "channel", "what it should answer"]),
+    (Picture::Output, ["Outputs", "output", "output", "y", "channel", "probability of a 1"]),
+    (Picture::Error, ["Error", "error", "error", "", "channel", "|target − output|, where an answer is asked for"]),
+    (Picture::Keys, ["Keys", "keys", "key", "k", "column", ""]),
+    (Picture::Shifts, ["Shifts", "shifts", "shift", "s", "column", ""]),
+    (Picture::Adds, ["Adds", "adds", "add", "a", "column", ""]),
+    (Picture::Erases, ["Erases", "erases", "erase", "e", "column", ""]),
+    (Picture::Reads, ["Reads", "reads", "read", "r", "column", ""]),
+    (Picture::Weightings, ["Weightings", "weighting", "weighting", "w", "row", ""]),
+    (Picture::Cells, ["Cells", "cell", "cell", "c", "unit", ""]),
+    (Picture::Hidden, ["Hidden state", "hidden", "hidden", "h", "unit", ""]),
+];
+
 impl<'a> Source<'a> {
     /// The quantity of this picture, if the machine has it; with the scales of signed values, of bits and of
     /// weightings.
@@ -56,87 +83,46 @@ impl<'a> Source<'a> {
         [bits, weights]: [Scale; 2],
         id: PanelId,
     ) -> Option<Self> {
-        let (trace, episode) = (&recording.trace, &recording.episode);
+        let (trace, target) = (&recording.trace, &recording.episode.target);
+        let mut kinds = KINDS.iter();
+        let kind = kinds.find(|(picture, _)| *picture == id.picture)?;
+        let [title, name, word, symbol, row, shows] = kind.1;
         let head = id.of.and_then(|head| trace.heads.get(head));
         let layer = id.of.and_then(|layer| trace.layers.get(layer));
-        let of_head = |array| series(head?, array).map(of);
-        let writes = head.is_some_and(HeadTrace::is_write);
-        let (outputs, target) = (trace.output.width(), &episode.target);
+        let outputs = trace.output.width();
         let error = |t: usize, row: usize| (target[[t, row]] - trace.output.row(t)[row]).abs();
-        let write_title = ["Read weightings", "Write weightings"][usize::from(writes)];
-        let ((rows, value), scale, title, name, word, symbol) = match id.picture {
-            Picture::Input => (of(&trace.input), bits, "Inputs", "input", "input", "x"),
-            Picture::Target => {
-                let values: Values<'_> = (outputs, Box::new(|t, row| target[[t, row]]));
-                (values, bits, "Targets", "target", "target", "")
-            }
-            Picture::Output => (of(&trace.output), bits, "Outputs", "output", "output", "y"),
-            Picture::Error => {
-                let values: Values<'_> = (outputs, Box::new(error));
-                (values, bits, "Error", "error", "error", "")
-            }
-            Picture::Keys => (of_head("key")?, scales.vector, "Keys", "keys", "key", "k"),
-            Picture::Shifts => (of_head("shift")?, weights, "Shifts", "shifts", "shift", "s"),
-            Picture::Adds => (of_head("add")?, scales.vector, "Adds", "adds", "add", "a"),
-            Picture::Erases => (
-                of_head("erase")?,
-                Scale::Bits,
-                "Erases",
-                "erases",
-                "erase",
-                "e",
-            ),
-            Picture::Reads => (
-                of_head("read")?,
-                scales.memory,
-                "Reads",
-                "reads",
-                "read",
-                "r",
-            ),
-            Picture::Weightings => {
-                let values = of_head("weighting")?;
-                (values, weights, write_title, "weighting", "weighting", "w")
-            }
-            Picture::Cells => (of(&layer?.cell), scales.state, "Cells", "cell", "cell", "c"),
-            Picture::Hidden => {
-                let within_one = Scale::Signed(1.0);
-                (
-                    of(&layer?.hidden),
-                    within_one,
-                    "Hidden state",
-                    "hidden",
-                    "hidden",
-                    "h",
-                )
-            }
-            Picture::Memory | Picture::Stages | Picture::Scalars | Picture::Differences => {
-                return None;
-            }
+        let (rows, value): Values<'_> = match id.picture {
+            Picture::Input => of(&trace.input),
+            Picture::Target => (outputs, Box::new(|t, row| target[[t, row]])),
+            Picture::Output => of(&trace.output),
+            Picture::Error => (outputs, Box::new(error)),
+            Picture::Cells => of(&layer?.cell),
+            Picture::Hidden => of(&layer?.hidden),
+            _ => of(series(head?, word)?),
+        };
+        let scale = match id.picture {
+            Picture::Keys | Picture::Adds => scales.vector,
+            Picture::Reads => scales.memory,
+            Picture::Shifts | Picture::Weightings => weights,
+            Picture::Cells => scales.state,
+            Picture::Hidden => Scale::Signed(1.0),
+            Picture::Erases => Scale::Bits,
+            _ => bits,
         };
         let label = head_label(trace, id.of.unwrap_or(usize::MAX));
-        let (row, note, whose) = match id.picture {
-            Picture::Input => (
-                "channel",
-                "what the machine sees".to_owned(),
-                name.to_owned(),
-            ),
-            Picture::Target => (
-                "channel",
-                "what it should answer".to_owned(),
-                name.to_owned(),
-            ),
-            Picture::Output => ("channel", "probability of a 1".to_owned(), name.to_owned()),
-            Picture::Error => {
-                let words = "|target − output|, where an answer is asked for";
-                ("channel", words.to_owned(), name.to_owned())
-            }
-            Picture::Cells | Picture::Hidden => {
+        let writes = head.is_some_and(HeadTrace::is_write);
+        let (title, verb) = match (id.picture, writes) {
+            (Picture::Weightings, true) => ("Write weightings", ", where it writes"),
+            (Picture::Weightings, false) => ("Read weightings", ", where it reads"),
+            _ => (title, ""),
+        };
+        let (note, whose) = match row {
+            "channel" => (shows.to_owned(), name.to_owned()),
+            "unit" => {
                 let layer = format!("layer {}", id.of.unwrap_or(0));
-                ("unit", layer.clone(), layer)
+                (layer.clone(), layer)
             }
-            Picture::Weightings => ("row", format!("w of {label}"), label.clone()),
-            _ => ("column", format!("{symbol} of {label}"), label.clone()),
+            _ => (format!("{symbol} of {label}{verb}"), label),
         };
         let name = match row {
             "channel" => name.to_owned(),
@@ -168,4 +154,241 @@ impl<'a> Source<'a> {
     pub fn value(&self, step: usize, row: usize) -> f32 {
         (self.value)(step, row)
     }
+}
+
+/// An episode at a moment, to take pictures of.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue<'a> {
+    /// The episode.
+    pub recording: &'a Recording,
+    /// What happens in its steps.
+    pub stages: &'a Stages,
+    /// What the colours of signed values mean.
+    pub scales: &'a Scales,
+    /// What those of bits and of weightings mean.
+    pub shades: [Scale; 2],
+    /// The memory rows that are shown.
+    pub rows: &'a Rows,
+    /// True where row 0 is at the bottom.
+    pub upwards: bool,
+    /// The step of pictures of a step, and the place of the stage that it has come to.
+    pub moment: (usize, usize),
+}
+
+impl<'a> Catalogue<'a> {
+    fn trace(&self) -> &'a Trace {
+        &self.recording.trace
+    }
+
+    /// This picture, if the machine has such a one.
+    pub fn panel(&self, id: PanelId) -> Option<Panel<'a>> {
+        match (id.picture, id.of, id.part) {
+            (Picture::Memory, ..) => self.memory(),
+            (Picture::Stages, Some(head), Some(part)) => self.column(head, COLUMNS.get(part)?),
+            (Picture::Stages, Some(head), None) => self.addressing(head),
+            _ if id.now => self.now(id),
+            _ => self.over_time(id),
+        }
+    }
+
+    fn source(&self, id: PanelId) -> Option<Source<'a>> {
+        Source::new(self.recording, self.scales, self.shades, id)
+    }
+
+    fn down(&self) -> Down<'a> {
+        Down {
+            label: "row",
+            rows: Cow::Borrowed(self.rows),
+            upwards: self.upwards,
+        }
+    }
+
+    /// A quantity over time.
+    fn over_time(&self, id: PanelId) -> Option<Panel<'a>> {
+        let (source, steps) = (self.source(id)?, self.trace().steps());
+        let (recording, rows, value) = (self.recording, source.rows, source.value);
+        let asked = |t: usize| {
+            recording
+                .episode
+                .mask
+                .get(t)
+                .is_some_and(|&mask| mask > 0.0)
+        };
+        let mut cells = Cells::new([steps, rows], source.scale, value);
+        match id.picture {
+            Picture::Error => cells.skipped = (0..steps).map(|t| !asked(t)).collect(),
+            Picture::Target | Picture::Output => cells.veiled = not_asked(recording),
+            _ => {}
+        }
+        if id.picture == Picture::Output {
+            let wrong = move |width| wrong_bits(recording, 0..steps, width);
+            cells.outlined = Some(Box::new(wrong));
+        }
+        let (down, natural, alt) = match source.row {
+            "row" => (self.down(), 190.0, "memory rows over time"),
+            row => {
+                let (each, least, most) = match row {
+                    "channel" => (7.0, 14.0, 110.0),
+                    _ => (5.0, 30.0, 120.0),
+                };
+                let natural = (rows as f32 * each).clamp(least, most);
+                (Down::all(row, rows), natural, "over time")
+            }
+        };
+        Some(Panel {
+            id,
+            title: source.title.to_owned(),
+            name: source.name,
+            whose: source.whose,
+            note: source.note,
+            alt: alt.to_owned(),
+            content: Content::Cells(cells),
+            across: Across::Steps(steps),
+            down,
+            natural,
+        })
+    }
+
+    /// A quantity at the step.
+    fn now(&self, id: PanelId) -> Option<Panel<'a>> {
+        let (source, (step, _)) = (self.source(id)?, self.moment);
+        let whose = match id.of {
+            Some(_) => source.whose.clone(),
+            None => "machine".to_owned(),
+        };
+        let (told, value) = (source.told(), source.value);
+        let mut cells = Cells::new([source.rows, 1], source.scale, move |c, _| value(step, c));
+        cells.version = (step, 0);
+        Some(Panel {
+            id,
+            name: format!("{whose} {told}"),
+            title: told,
+            whose,
+            note: source.note,
+            alt: "at this step".to_owned(),
+            content: Content::Cells(cells),
+            across: Across::Columns(source.rows),
+            down: Down::all("", 1),
+            natural: 14.0,
+        })
+    }
+
+    /// The memory, with the heads at its rows.
+    fn memory(&self) -> Option<Panel<'a>> {
+        let (trace, stages, (step, place)) = (self.trace(), self.stages, self.moment);
+        if trace.heads.is_empty() {
+            return None;
+        }
+        let memory = MemoryAt::new(trace, stages, step, place);
+        let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
+        let mut cells = Cells::new([columns, rows], self.scales.memory, move |column, row| {
+            memory.value(row, column)
+        });
+        cells.version = memory.version();
+        let heads = 0..trace.heads.len();
+        let marks = heads.filter_map(|head| head_mark(trace, stages, (step, place), head));
+        cells.marks = marks.collect();
+        Some(Panel {
+            id: PanelId::new(Picture::Memory),
+            title: "Memory".to_owned(),
+            name: "memory".to_owned(),
+            whose: memory.name(),
+            note: memory.name(),
+            alt: "rows down, columns across".to_owned(),
+            content: Content::Cells(cells),
+            across: Across::Columns(columns),
+            down: self.down(),
+            natural: 240.0,
+        })
+    }
+
+    /// A weighting of the addressing of a head, or the match that it begins with.
+    fn bars(&self, index: usize, column: &'static Column) -> Option<(PanelId, Bars<'a>)> {
+        let (trace, (step, now)) = (self.trace(), self.moment);
+        let head = trace.heads.get(index)?;
+        let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
+        let values = column.values(head, step);
+        let scale = if column.is_signed() {
+            Scale::Signed(1.0)
+        } else {
+            self.shades[1]
+        };
+        let mut cells = Cells::new([1, values.len()], scale, move |_, row| values[row]);
+        cells.version = (step, 0);
+        let array = format!("{}.{}", trace.head_name(index), column.array);
+        let bars = Bars {
+            column,
+            head: index,
+            name: HeadName::of(trace, index),
+            place,
+            parameter: column.parameter(head, step),
+            cells,
+            most: most(values),
+            computed: self.recording.computed.contains(&array),
+            to_come: place > now,
+        };
+        Some((
+            PanelId::of(Picture::Stages, index).part(column.place()),
+            bars,
+        ))
+    }
+
+    fn column(&self, index: usize, column: &'static Column) -> Option<Panel<'a>> {
+        let (id, bars) = self.bars(index, column)?;
+        let told = column.told();
+        Some(Panel {
+            id,
+            title: format!("{} of {}", column.symbol, bars.name),
+            name: format!("{} {}", bars.name, column.word),
+            whose: bars.name.to_string(),
+            alt: if bars.computed {
+                format!("{told}\ncomputed from what was recorded")
+            } else {
+                told.clone()
+            },
+            note: told,
+            content: Content::Bars(bars),
+            across: Across::Values,
+            down: self.down(),
+            natural: 240.0,
+        })
+    }
+
+    /// All columns of the addressing of a head.
+    fn addressing(&self, index: usize) -> Option<Panel<'a>> {
+        let head = self.trace().heads.get(index)?;
+        let columns = columns_of(head).filter_map(|column| self.bars(index, column));
+        let label = head_label(self.trace(), index);
+        let title = format!("Addressing of {label}");
+        let of = (HeadName::of(self.trace(), index), head);
+        let addressing = Addressing::new(columns.collect(), of, self.stages, self.moment);
+        Some(Panel {
+            id: PanelId::of(Picture::Stages, index),
+            name: title.clone(),
+            title,
+            whose: label,
+            note: format!("at step {}", self.moment.0),
+            alt: String::new(),
+            content: Content::Addressing(addressing),
+            across: Across::Values,
+            down: self.down(),
+            natural: 240.0,
+        })
+    }
+}
+
+/// The steps in which no answer is asked for.
+fn not_asked(recording: &Recording) -> Vec<std::ops::Range<usize>> {
+    let mut start = 0;
+    let runs = recording
+        .episode
+        .mask
+        .chunk_by(|a, b| (*a > 0.0) == (*b > 0.0));
+    let runs = runs.map(|run| {
+        let steps = start..start + run.len();
+        start = steps.end;
+        (steps, run[0] <= 0.0)
+    });
+    runs.filter_map(|(steps, quiet)| quiet.then_some(steps))
+        .collect()
 }

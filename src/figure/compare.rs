@@ -1,12 +1,16 @@
 //! Two episodes on one clock: outputs, weightings of a head and memory of the first, of the second, and what
 //! the second has more than the first.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::animation::Frames;
-use super::episode::{BETWEEN, Band, LEFT, MARGIN, draw_bands, least_size};
+use super::cells::Cells;
 use super::facts::MemoryAt;
-use super::panel::{Across, Cells, Content, Decades, Down, Page, Panel};
+use super::lanes::Decades;
+use super::layout::{BETWEEN, Band, LEFT, MARGIN, Scene, draw_bands, least_size};
+use super::paint::Page;
+use super::panel::{Across, Content, Down, Panel};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Column, Stages, columns_of, weighting_at};
 use super::{
@@ -236,12 +240,19 @@ impl<'a> Comparison<'a> {
 
     /// The page, at the size that was asked for, or at one that suits what is on it.
     pub fn draw(&self, part: Part) -> Drawing {
+        self.scene(part).0
+    }
+
+    /// The same with its pictures at their places.
+    pub fn scene(&self, part: Part) -> Scene<'a> {
         let page = Page {
             colours: Colours::with_map(self.options.dark, self.options.map),
             first: self.steps.start,
             step: self.options.step,
+            stage: self.options.stage,
             density: self.options.density,
             as_paper: false,
+            to_come: 0.0,
         };
         let title = format!("A: {}; B: {}", self.a.name, self.b.name);
         draw_bands(self.bands(part), self.options.size, 1200.0, title, &page)
@@ -251,8 +262,8 @@ impl<'a> Comparison<'a> {
         0..if self.with_difference { 3 } else { 2 }
     }
 
-    fn bands(&self, part: Part) -> Vec<Band> {
-        let mut strips: Vec<Panel> = self.lane(part).into_iter().collect();
+    fn bands(&self, part: Part) -> Vec<Band<'a>> {
+        let mut strips: Vec<Panel<'a>> = self.lane(part).into_iter().collect();
         if self.with_difference && !self.common.same_input {
             strips.push(self.inputs(part));
         }
@@ -280,7 +291,7 @@ impl<'a> Comparison<'a> {
         bands
     }
 
-    fn lane(&self, part: Part) -> Option<Panel> {
+    fn lane(&self, part: Part) -> Option<Panel<'a>> {
         if self.differences.is_empty() {
             return None;
         }
@@ -290,16 +301,20 @@ impl<'a> Comparison<'a> {
             return Some(nothing(across, natural));
         }
         let first = self.steps.start;
-        let value = |t: usize, _| self.differences.get(first + t).copied().unwrap_or(0.0);
+        let differences = self.differences;
+        let value = move |t: usize, _| differences.get(first + t).copied().unwrap_or(0.0);
         let (limit, marked) = self.limit;
         let marked = marked.filter(|step| self.steps.contains(step));
         let marked = marked.map(|step| step - first);
         Some(Panel {
             id: PanelId::new(Picture::Differences),
+            title: "Largest difference".to_owned(),
             name: "Largest difference".to_owned(),
+            whose: "Largest difference".to_owned(),
+            alt: String::new(),
             note: "in each step, of all arrays; by its logarithm".to_owned(),
             content: Content::Decades(Decades {
-                values: Cells::new(self.steps.len(), 1, Scale::Signed(1.0), value),
+                values: Cells::new([self.steps.len(), 1], Scale::Signed(1.0), value),
                 limit,
                 marked,
             }),
@@ -309,7 +324,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    fn strip(&self, channels: usize) -> Frame {
+    fn strip(&self, channels: usize) -> Frame<'a> {
         Frame {
             when: String::new(),
             across: Across::Steps(self.steps.len()),
@@ -320,18 +335,18 @@ impl<'a> Comparison<'a> {
     }
 
     /// What the second is shown more than the first, where that is not the same.
-    fn inputs(&self, part: Part) -> Panel {
+    fn inputs(&self, part: Part) -> Panel<'a> {
         let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
         let channels = inputs[0].width();
         let frame = self.strip(channels);
         if part == Part::OfTheStep {
             return nothing(frame.across, frame.natural);
         }
-        let cells = self.over_time(2, channels, Scale::Signed(1.0), inputs);
+        let cells = self.over_time(2, channels, Scale::Signed(1.0), inputs.map(Some));
         self.picture((2, Picture::Input), "inputs", [None, None], cells, frame)
     }
 
-    fn outputs(&self, side: usize, part: Part) -> Panel {
+    fn outputs(&self, side: usize, part: Part) -> Panel<'a> {
         let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
         let channels = a.width();
         let frame = self.strip(channels);
@@ -339,12 +354,12 @@ impl<'a> Comparison<'a> {
             return nothing(frame.across, frame.natural);
         }
         let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
-        let cells = self.over_time(side, channels, scale, [a, b]);
+        let cells = self.over_time(side, channels, scale, [Some(a), Some(b)]);
         let lacks = [0, 1].map(|side| self.lacks(side, "output"));
         self.picture((side, Picture::Output), "outputs", lacks, cells, frame)
     }
 
-    fn weighting(&self, side: usize, part: Part) -> Panel {
+    fn weighting(&self, side: usize, part: Part) -> Panel<'a> {
         let frame = Frame {
             when: String::new(),
             across: Across::Steps(self.steps.len()),
@@ -355,11 +370,9 @@ impl<'a> Comparison<'a> {
             return nothing(frame.across, frame.natural);
         }
         let heads = [self.a, self.b].map(|side| head_named(&side.recording.trace, &self.head));
-        let empty = Series::new(0);
         let series = [0, 1].map(|side| {
             let trace = &[self.a, self.b][side].recording.trace;
-            let series = heads[side].and_then(|head| self.weighting.series(&trace.heads[head]));
-            series.unwrap_or(&empty)
+            heads[side].and_then(|head| self.weighting.series(&trace.heads[head]))
         });
         let difference = heads[0].and_then(|head| self.common.weighting_differences.get(head));
         let is_it = |(array, _): &&(&str, Scale)| *array == self.weighting.array;
@@ -393,26 +406,24 @@ impl<'a> Comparison<'a> {
         side: usize,
         rows: usize,
         scale: Scale,
-        [a, b]: [&Series<f32>; 2],
-    ) -> Cells {
-        let value = |series: &Series<f32>, t: usize, row: usize| {
-            let here = t < series.steps() && row < series.width();
-            if here { series.row(t)[row] } else { 0.0 }
+        series: [Option<&'a Series<f32>>; 2],
+    ) -> Cells<'a> {
+        let value = move |side: usize, t: usize, row: usize| {
+            let series = series[side].filter(|of| t < of.steps() && row < of.width());
+            series.map_or(0.0, |series| series.row(t)[row])
         };
         let (first, steps) = (self.steps.start, self.steps.len());
-        let cells = Cells::new(steps, rows, scale, |t, row| match side {
-            0 => value(a, first + t, row),
-            1 => value(b, first + t, row),
-            _ => value(b, first + t, row) - value(a, first + t, row),
+        let mut cells = Cells::new([steps, rows], scale, move |t, row| match side {
+            0 | 1 => value(side, first + t, row),
+            _ => value(1, first + t, row) - value(0, first + t, row),
         });
-        let end = [a.steps(), b.steps(), a.steps().min(b.steps())][side];
-        Cells {
-            skipped: self.steps.clone().map(|t| t >= end).collect(),
-            ..cells
-        }
+        let [a, b] = series.map(|series| series.map_or(0, Series::steps));
+        let end = [a, b, a.min(b)][side];
+        cells.skipped = self.steps.clone().map(|t| t >= end).collect();
+        cells
     }
 
-    fn memory(&self, side: usize, part: Part) -> Panel {
+    fn memory(&self, side: usize, part: Part) -> Panel<'a> {
         let sides = [self.a, self.b].map(|side| side.recording);
         let widths = sides.map(memory_columns);
         let columns = [widths[0], widths[1], widths[0]][side];
@@ -433,16 +444,21 @@ impl<'a> Comparison<'a> {
             (step < trace.steps()).then(|| MemoryAt::new(trace, &stages[side], step, place))
         };
         let memories = [0, 1].map(memory);
-        let value = |side: usize, column, row| match &memories[side] {
+        let when = memories.iter().flatten().next().map(MemoryAt::name);
+        let value = move |side: usize, column, row| match &memories[side] {
             Some(memory) if column < memory.columns() => memory.value(row, column),
             _ => 0.0,
         };
         let common = self.common;
         let scale = [common.memory, common.memory, common.memory_difference][side];
-        let cells = Cells::new(columns, common.total, scale, |column, row| match side {
-            0 | 1 => value(side, column, row),
-            _ => value(1, column, row) - value(0, column, row),
-        });
+        let cells = Cells::new(
+            [columns, common.total],
+            scale,
+            move |column, row| match side {
+                0 | 1 => value(side, column, row),
+                _ => value(1, column, row) - value(0, column, row),
+            },
+        );
         let mut lacks = [0, 1].map(|side| {
             let ended = step >= sides[side].trace.steps();
             let words = || format!("{} has ended", SIDES[side]);
@@ -451,7 +467,6 @@ impl<'a> Comparison<'a> {
         if side == 2 && widths[0] != widths[1] {
             lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
         }
-        let when = memories.iter().flatten().next().map(MemoryAt::name);
         let frame = Frame {
             when: when.unwrap_or_default(),
             ..frame
@@ -471,22 +486,19 @@ impl<'a> Comparison<'a> {
         (side, picture): (usize, Picture),
         what: &str,
         [a, b]: [Option<String>; 2],
-        cells: Cells,
-        frame: Frame,
-    ) -> Panel {
+        cells: Cells<'a>,
+        frame: Frame<'a>,
+    ) -> Panel<'a> {
         let when = frame.when;
         let lacks = match side {
             0 => a,
             1 => b,
             _ => a.or(b),
         };
-        let cells = match &lacks {
-            Some(_) => Cells {
-                skipped: vec![true; cells.columns],
-                ..Cells::new(cells.columns, cells.rows, cells.scale, |_, _| 0.0)
-            },
-            None => cells,
-        };
+        let mut cells = cells;
+        if lacks.is_some() {
+            cells.skipped = vec![true; cells.columns];
+        }
         let of_a_step = matches!(frame.across, Across::Columns(_));
         let usual = || match side {
             _ if of_a_step => when.clone(),
@@ -494,10 +506,15 @@ impl<'a> Comparison<'a> {
             1 => self.b.name.to_owned(),
             _ => String::new(),
         };
+        let title = format!("{}: {what}", SIDES[side]);
+        let note = lacks.unwrap_or_else(usual);
         Panel {
             id: PanelId::new(picture).on(side),
-            name: what.to_owned(),
-            note: lacks.unwrap_or_else(usual),
+            name: title.clone(),
+            title,
+            whose: what.to_owned(),
+            alt: note.clone(),
+            note,
             content: Content::Cells(cells),
             across: frame.across,
             down: frame.down,
@@ -511,34 +528,37 @@ impl<'a> Comparison<'a> {
         (!is_known).then(|| format!("not recorded in {}", SIDES[side]))
     }
 
-    fn down(&self) -> Down {
+    fn down(&self) -> Down<'a> {
         let (runs, total) = (&self.common.rows, self.common.total);
         Down {
             label: "row",
-            rows: match self.options.rows {
+            rows: Cow::Owned(match self.options.rows {
                 RowsShown::Touched => Rows::of(runs.iter().cloned(), total),
                 RowsShown::All => Rows::all(total),
-            },
+            }),
             upwards: false,
         }
     }
 }
 
 /// The axes of a picture, and the height it likes to have.
-struct Frame {
+struct Frame<'a> {
     /// Which moment of a step it shows.
     when: String,
     across: Across,
-    down: Down,
+    down: Down<'a>,
     natural: f32,
 }
 
 /// Room that is kept.
-fn nothing(across: Across, natural: f32) -> Panel {
+fn nothing(across: Across, natural: f32) -> Panel<'static> {
     Panel {
         id: PanelId::new(Picture::Differences),
+        title: String::new(),
         name: String::new(),
+        whose: String::new(),
         note: String::new(),
+        alt: String::new(),
         content: Content::Nothing,
         across,
         down: Down::all("", 0),
@@ -557,6 +577,7 @@ pub fn page_columns(width: f32) -> [(f32, f32); 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::layout::kept;
     use crate::figure::{Layout, Place};
     use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
@@ -572,7 +593,7 @@ mod tests {
         Recording::new(&Model::new(config, length as u64), &task, 1, 0)
     }
 
-    fn places(a: &Recording, b: &Recording, part: Part) -> Vec<Place> {
+    fn places(a: &Recording, b: &Recording, part: Part) -> Vec<Place<'static>> {
         let common = Common::of(a, b);
         let named = |recording, name| Named { recording, name };
         let options = Options {
@@ -583,14 +604,17 @@ mod tests {
         let steps = [0.0, 1e-12, f32::INFINITY, 20.0];
         let figure = Comparison::new(named(a, "one"), named(b, "other"), &common, options);
         let figure = figure.with_steps(&steps, 1e-6, Some(2));
-        figure.draw(part).places
+        kept(figure.scene(part)).1
     }
 
     #[test]
     fn the_difference_is_what_b_has_more() {
         let (a, b) = (recording(4, 9, 1), recording(3, 7, 1));
         let places = places(&a, &b, Part::All);
-        let place = |name: &str| places.iter().find(|place| place.name == name).unwrap();
+        let place = |name: &str| {
+            let place = places.iter().find(|place| place.panel.name == name);
+            place.unwrap().cells().unwrap()
+        };
         let heads = [&a, &b].map(|r| &r.trace.heads[1].weighting);
         for (t, row) in [(0, 0), (3, 6), (6, 2)] {
             let [ours, theirs] = heads.map(|w| w.row(t)[row]);
@@ -614,7 +638,7 @@ mod tests {
     #[test]
     fn both_parts_together_are_the_whole_page() {
         let (a, b) = (recording(2, 9, 2), recording(2, 9, 2));
-        let name = |place: &Place| (place.name.clone(), place.area);
+        let name = |place: &Place<'_>| (place.panel.name.clone(), place.area);
         let all: Vec<_> = places(&a, &b, Part::All).iter().map(name).collect();
         let parts = [Part::OverTime, Part::OfTheStep];
         let parts = parts.map(|part| places(&a, &b, part));
@@ -649,9 +673,9 @@ mod tests {
     fn what_one_lacks_is_said() {
         let (mut a, b) = (recording(2, 9, 2), recording(2, 9, 1));
         a.absent = vec!["memory".to_owned()];
-        let note = |name: &str, places: &[Place]| {
-            let place = places.iter().find(|place| place.name == name);
-            place.unwrap().note.clone()
+        let note = |name: &str, places: &[Place<'_>]| {
+            let place = places.iter().find(|place| place.panel.name == name);
+            place.unwrap().panel.note.clone()
         };
         let common = places(&a, &b, Part::All);
         assert_eq!(note("A: memory", &common), "not recorded in A");

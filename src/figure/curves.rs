@@ -1,8 +1,8 @@
 //! Learning curves as a figure: bits per sequence over sequences, a line per setting (the median of its
 //! runs) in a band (from the best run to the worst).
 
-use super::drawing::Style;
-use super::{Area, Colours, Drawing, HUES, Mark, Rgb};
+use super::paint::Draw;
+use super::{Area, Colours, Drawing, HUES, Ink, Rgb, Style};
 use crate::train::{Spread, thin};
 
 const WIDTH: f32 = 760.0;
@@ -139,11 +139,8 @@ impl<'a> Plot<'a> {
         let at = |point: &Spread, bits: f64| [self.x(point.sequences as f64), self.y(bits)];
         let upper = points.iter().map(|point| at(point, point.highest));
         let lower = points.iter().rev().map(|point| at(point, point.lowest));
-        drawing.marks.push(Mark::Shape {
-            points: upper.chain(lower).collect(),
-            fill: self.ink(index),
-            opacity: 0.16,
-        });
+        let points: Vec<_> = upper.chain(lower).collect();
+        drawing.shape(&points, Ink::from(self.ink(index)).faded(0.16));
     }
 
     fn line(&self, drawing: &mut Drawing, index: usize, curve: &Curve) {
@@ -155,7 +152,7 @@ impl<'a> Plot<'a> {
                 .map(|point| [self.x(point.sequences as f64), self.y(point.median)])
                 .collect();
             if !points.is_empty() {
-                self.stroke(drawing, index, points);
+                self.stroke(drawing, index, &points);
             }
         }
     }
@@ -165,12 +162,8 @@ impl<'a> Plot<'a> {
             return;
         }
         let y = self.y(threshold);
-        drawing.marks.push(Mark::Line {
-            points: vec![[LEFT, y], [RIGHT, y]],
-            ink: self.colours.text,
-            width: 1.0,
-            dash: Some(2.0),
-        });
+        let line = [[LEFT, y], [RIGHT, y]];
+        drawing.dashed(&line, self.colours.text, 1.0, &[2.0, 4.0]);
         let text = format!("threshold {threshold}");
         let style = Style::new(11.0, self.colours.text).end();
         drawing.text(text, [RIGHT - 4.0, y - 8.0], style);
@@ -178,20 +171,19 @@ impl<'a> Plot<'a> {
 
     fn legend(&self, drawing: &mut Drawing, index: usize, label: &str) {
         let y = BOTTOM + 66.0 + LINE * index as f32;
-        self.stroke(drawing, index, vec![[LEFT, y], [LEFT + 28.0, y]]);
+        self.stroke(drawing, index, &[[LEFT, y], [LEFT + 28.0, y]]);
         let style = Style::new(12.0, self.colours.text);
         drawing.text(shortened(label), [LEFT + 36.0, y], style);
     }
 
     /// A line of a setting: as many hues as heads have, then with dashes.
-    fn stroke(&self, drawing: &mut Drawing, index: usize, points: Vec<[f32; 2]>) {
+    fn stroke(&self, drawing: &mut Drawing, index: usize, points: &[[f32; 2]]) {
         let round = index / (2 * HUES);
-        drawing.marks.push(Mark::Line {
-            points,
-            ink: self.ink(index),
-            width: 2.0,
-            dash: (round > 0).then(|| 10.0 / round.min(5) as f32),
-        });
+        let dashes = match round {
+            0 => Vec::new(),
+            round => vec![10.0 / round.min(5) as f32, 4.0],
+        };
+        drawing.dashed(points, self.ink(index), 2.0, &dashes);
     }
 
     fn ink(&self, index: usize) -> Rgb {

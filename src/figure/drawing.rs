@@ -1,8 +1,6 @@
 //! What is on a page: a list of marks, in the order in which they are painted.
 
-use super::panel::Cells;
-use super::rows::{Axis, Span};
-use super::{Picture, Rgb};
+use super::Rgb;
 
 /// A rectangle of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -78,6 +76,34 @@ pub enum Weight {
     Medium,
     /// Titles.
     Bold,
+    /// Numbers, every digit as wide as the others.
+    Mono,
+}
+
+/// A colour that hides what is below it, or lets it shine through.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ink {
+    /// The colour.
+    pub colour: Rgb,
+    /// 0: not there, 1: hides what is below it.
+    pub opacity: f32,
+}
+
+impl From<Rgb> for Ink {
+    fn from(colour: Rgb) -> Self {
+        let opacity = 1.0;
+        Self { colour, opacity }
+    }
+}
+
+impl Ink {
+    /// So much of it is left.
+    pub fn faded(self, share: f32) -> Self {
+        Self {
+            opacity: self.opacity * share,
+            ..self
+        }
+    }
 }
 
 /// A line of text.
@@ -87,16 +113,8 @@ pub struct Text {
     pub text: String,
     /// Where its anchor is, and its vertical middle.
     pub at: [f32; 2],
-    /// The size of its letters.
-    pub size: f32,
-    /// In which colour.
-    pub ink: Rgb,
-    /// What lies at `at`.
-    pub anchor: Anchor,
-    /// How heavy.
-    pub weight: Weight,
-    /// True when it runs upwards.
-    pub upwards: bool,
+    /// How it looks.
+    pub style: Style,
 }
 
 /// Something painted.
@@ -107,27 +125,34 @@ pub enum Mark {
         /// Where.
         area: Area,
         /// In which colour.
-        fill: Rgb,
+        fill: Ink,
+    },
+    /// The edge of a rectangle.
+    Edge {
+        /// Of which.
+        area: Area,
+        /// In which colour.
+        ink: Ink,
+        /// True for a line inside it, false for one outside.
+        inside: bool,
     },
     /// A line through these points.
     Line {
         /// Where.
         points: Vec<[f32; 2]>,
         /// In which colour.
-        ink: Rgb,
+        ink: Ink,
         /// How thick.
         width: f32,
-        /// The length of its dashes; `None` where it has no gaps.
-        dash: Option<f32>,
+        /// The lengths of its dashes and gaps in turn; none where it is whole.
+        dashes: Vec<f32>,
     },
     /// A filled shape with these corners.
     Shape {
         /// Where.
         points: Vec<[f32; 2]>,
         /// In which colour.
-        fill: Rgb,
-        /// 0: not there, 1: hides what is below it.
-        opacity: f32,
+        fill: Ink,
     },
     /// A line of text.
     Text(Text),
@@ -138,100 +163,6 @@ pub enum Mark {
         /// What.
         image: Image,
     },
-}
-
-/// What a picture is, whatever it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PanelId {
-    /// What it shows.
-    pub picture: Picture,
-    /// Of two episodes: A, B, or B − A.
-    pub side: Option<usize>,
-    /// The head or the layer that it is of, where it is of one.
-    pub of: Option<usize>,
-}
-
-impl PanelId {
-    /// A picture of the whole machine.
-    pub fn new(picture: Picture) -> Self {
-        Self {
-            picture,
-            side: None,
-            of: None,
-        }
-    }
-
-    /// A picture of a head, or of a layer.
-    pub fn of(picture: Picture, of: usize) -> Self {
-        let of = Some(of);
-        Self {
-            of,
-            ..Self::new(picture)
-        }
-    }
-
-    /// The same on another side.
-    pub fn on(self, side: usize) -> Self {
-        Self {
-            side: Some(side),
-            ..self
-        }
-    }
-}
-
-/// Where a picture stands on the page, to be pointed at.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// What it is.
-    pub id: PanelId,
-    /// What it is called.
-    pub name: String,
-    /// The same without the side of a comparison.
-    pub what: String,
-    /// What exactly it shows.
-    pub note: String,
-    /// Where its data is.
-    pub area: Area,
-    /// The steps that run through it from left to right, where they do.
-    pub steps: Option<usize>,
-    /// What a row of it is called.
-    pub row_name: &'static str,
-    pub(super) placed: Axis,
-    pub(super) cells: Option<Cells>,
-}
-
-impl Place {
-    /// Column, row and value at a point of the page.
-    pub fn cell_at(&self, x: f32, y: f32) -> Option<(usize, usize, f32)> {
-        let cells = self.cells.as_ref()?;
-        let area = &self.area;
-        if !(area.left..area.right).contains(&x) {
-            return None;
-        }
-        let share = (x - area.left) / area.width();
-        let column = ((share * cells.columns as f32) as usize).min(cells.columns.checked_sub(1)?);
-        let row = self.placed.row_at(y)?;
-        Some((column, row, self.value(column, row)?))
-    }
-
-    /// Columns and rows of the values behind it, shown or not.
-    pub fn size(&self) -> Option<(usize, usize)> {
-        let cells = self.cells.as_ref()?;
-        Some((cells.columns, cells.rows))
-    }
-
-    /// Where a row stands, if it is shown.
-    pub fn row_span(&self, row: usize) -> Option<Span> {
-        self.placed.place_of(row)
-    }
-
-    /// The value in a column and a row, if there is anything.
-    pub fn value(&self, column: usize, row: usize) -> Option<f32> {
-        let cells = self.cells.as_ref()?;
-        let here = column < cells.columns && cells.skipped.get(column) != Some(&true);
-        let value = cells.values.get(row * cells.columns + column);
-        value.copied().filter(|_| here)
-    }
 }
 
 /// A page.
@@ -247,8 +178,6 @@ pub struct Drawing {
     pub ground: Rgb,
     /// What is on it.
     pub marks: Vec<Mark>,
-    /// Its pictures.
-    pub places: Vec<Place>,
 }
 
 impl Drawing {
@@ -260,69 +189,31 @@ impl Drawing {
             title,
             ground,
             marks: Vec::new(),
-            places: Vec::new(),
         }
-    }
-
-    /// A filled rectangle.
-    pub(super) fn rect(&mut self, area: Area, fill: Rgb) {
-        self.marks.push(Mark::Rect { area, fill });
-    }
-
-    /// A line without gaps.
-    pub(super) fn line(&mut self, points: &[[f32; 2]], ink: Rgb, width: f32) {
-        self.marks.push(Mark::Line {
-            points: points.to_vec(),
-            ink,
-            width,
-            dash: None,
-        });
-    }
-
-    /// A line of text.
-    pub(super) fn text(&mut self, text: impl Into<String>, at: [f32; 2], style: Style) {
-        self.marks.push(Mark::Text(Text {
-            text: text.into(),
-            at,
-            size: style.size,
-            ink: style.ink,
-            anchor: style.anchor,
-            weight: style.weight,
-            upwards: style.upwards,
-        }));
-    }
-
-    /// The edge of a rectangle, just outside.
-    pub(super) fn frame(&mut self, area: Area, ink: Rgb) {
-        let (left, top) = (area.left - 0.5, area.top - 0.5);
-        let (right, bottom) = (area.right + 0.5, area.bottom + 0.5);
-        let corners = [
-            [left, top],
-            [right, top],
-            [right, bottom],
-            [left, bottom],
-            [left, top - 0.5],
-        ];
-        self.line(&corners, ink, 1.0);
     }
 }
 
 /// How a text looks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Style {
-    size: f32,
-    ink: Rgb,
-    anchor: Anchor,
-    weight: Weight,
-    upwards: bool,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Style {
+    /// The size of its letters.
+    pub size: f32,
+    /// In which colour.
+    pub ink: Ink,
+    /// What lies at its place.
+    pub anchor: Anchor,
+    /// How heavy.
+    pub weight: Weight,
+    /// True when it runs upwards.
+    pub upwards: bool,
 }
 
 impl Style {
     /// Text that begins at its place.
-    pub(super) fn new(size: f32, ink: Rgb) -> Self {
+    pub(super) fn new(size: f32, ink: impl Into<Ink>) -> Self {
         Self {
             size,
-            ink,
+            ink: ink.into(),
             anchor: Anchor::Start,
             weight: Weight::Medium,
             upwards: false,
@@ -349,6 +240,14 @@ impl Style {
     pub(super) fn bold(self) -> Self {
         Self {
             weight: Weight::Bold,
+            ..self
+        }
+    }
+
+    /// As a number.
+    pub(super) fn mono(self) -> Self {
+        Self {
+            weight: Weight::Mono,
             ..self
         }
     }

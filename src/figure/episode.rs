@@ -4,92 +4,20 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::animation::Frames;
-use super::catalogue::Source;
-use super::facts::{MemoryAt, Scales, head_mark, wrong_bits};
-use super::panel::{Across, Bars, Cells, Content, Down, Page, Panel};
+use super::catalogue::Catalogue;
+use super::facts::Scales;
+use super::layout::{Band, Scene, draw_bands, least_size, stacked};
+use super::paint::Page;
+use super::panel::{Across, Content, Down, Panel};
 use super::rows::{Rows, addressed, touched_by};
-use super::stages::{Stages, columns_of};
-use super::{Area, Colours, Drawing, HeadName, Map, Motion, PanelId, Scale, head_label, scalars};
+use super::stages::Stages;
+use super::{
+    Colours, Drawing, HeadName, Map, Motion, PanelId, Picture, Scale, head_label, scalars,
+};
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
 const MOST_OTHERS: usize = 6;
-
-/// Room at the left of every picture: row numbers and the name of the axis.
-pub(super) const LEFT: f32 = 52.0;
-/// Room below a picture whose columns are numbered.
-const AXIS: f32 = 34.0;
-/// Room below any other.
-const BELOW: f32 = 8.0;
-/// Around the page.
-pub(super) const MARGIN: f32 = 12.0;
-/// Between two pictures side by side.
-pub(super) const BETWEEN: f32 = 22.0;
-/// The least height of the data of a picture.
-const LEAST: f32 = 12.0;
-/// The least width of a page for each picture side by side.
-const LEAST_WIDTH: f32 = 240.0;
-
-/// One picture of an episode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Picture {
-    /// What the machine sees.
-    Input,
-    /// What it should answer.
-    Target,
-    /// What it answers.
-    Output,
-    /// How far its answer is off, where one is asked for.
-    Error,
-    /// What every write head adds to the memory.
-    Adds,
-    /// What every write head erases.
-    Erases,
-    /// What every read head reads.
-    Reads,
-    /// Where every head looks.
-    Weightings,
-    /// The memory after a step.
-    Memory,
-    /// The stages of the addressing of a head in a step.
-    Stages,
-    /// What a head emits: β, g, expected shift, γ; and how spread out its weighting is.
-    Scalars,
-    /// The hidden state of the controller.
-    Hidden,
-    /// The cells of an LSTM.
-    Cells,
-    /// The largest difference of two episodes, step by step.
-    Differences,
-    /// What every head looks for.
-    Keys,
-    /// How every head moves.
-    Shifts,
-}
-
-impl Picture {
-    /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 13] = [
-        ("input", Self::Input),
-        ("target", Self::Target),
-        ("output", Self::Output),
-        ("error", Self::Error),
-        ("adds", Self::Adds),
-        ("erases", Self::Erases),
-        ("reads", Self::Reads),
-        ("weightings", Self::Weightings),
-        ("memory", Self::Memory),
-        ("stages", Self::Stages),
-        ("scalars", Self::Scalars),
-        ("hidden", Self::Hidden),
-        ("cells", Self::Cells),
-    ];
-
-    /// True for what is shown of one step, not over time.
-    pub(super) fn is_of_a_step(self) -> bool {
-        matches!(self, Self::Memory | Self::Stages)
-    }
-}
 
 /// What a figure is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,65 +147,8 @@ pub struct Figure<'a> {
     /// The steps of the time axis.
     span: Range<usize>,
     rows: Rows,
-    total: usize,
     stages: Stages,
     scales: Scales,
-}
-
-/// Pictures side by side, each one a stack.
-pub(super) struct Band {
-    /// Share of the width, and what stands there from the top.
-    pub(super) stacks: Vec<(f32, Vec<Panel>)>,
-    /// True where the lowest pictures have their columns numbered.
-    pub(super) axis: bool,
-}
-
-impl Band {
-    fn natural(&self) -> f32 {
-        let heights = self.stacks.iter().map(|(_, stack)| {
-            let heights = stack.iter().map(|panel| panel.natural);
-            heights.sum::<f32>()
-        });
-        heights.fold(0.0, f32::max)
-    }
-
-    /// What is no data in the stack with most of it.
-    fn overhead(&self) -> f32 {
-        let stacks = self.stacks.iter();
-        let heights = stacks.map(|(_, stack)| stack_overhead(stack, self.head(stack), self.axis));
-        heights.fold(0.0, f32::max)
-    }
-
-    /// Height above the first data: the same for all stacks, so that rows are aligned.
-    fn head(&self, stack: &[Panel]) -> f32 {
-        let single = self.stacks.iter().all(|(_, stack)| stack.len() == 1);
-        let own = stack.first().map_or(0.0, Panel::head);
-        if !single {
-            return own;
-        }
-        let heads = self.stacks.iter().map(|(_, stack)| stack[0].head());
-        heads.fold(own, f32::max)
-    }
-
-    /// By how much its data may be stretched at least, so that every picture keeps some height.
-    fn least_stretch(&self) -> f32 {
-        let stacks = self.stacks.iter();
-        let least = stacks.map(|(_, stack)| {
-            let naturals = stack.iter().map(|panel| panel.natural);
-            let (sum, low) = (
-                naturals.clone().sum::<f32>(),
-                naturals.fold(f32::MAX, f32::min),
-            );
-            LEAST * sum / (low * self.natural())
-        });
-        least.fold(0.0, f32::max)
-    }
-}
-
-fn stack_overhead(stack: &[Panel], head: f32, axis: bool) -> f32 {
-    let heads = stack.iter().skip(1).map(Panel::head).sum::<f32>();
-    let between = stack.len().saturating_sub(1) as f32 * BELOW;
-    head + heads + between + if axis { AXIS } else { BELOW }
 }
 
 impl<'a> Figure<'a> {
@@ -293,7 +164,6 @@ impl<'a> Figure<'a> {
                 }
                 RowsShown::All => Rows::all(total),
             },
-            total,
             stages: Stages::of(trace, options.writes_first),
             scales: Scales::of(trace),
             span,
@@ -387,6 +257,11 @@ impl<'a> Figure<'a> {
 
     /// The page, at the size that was asked for, or at one that suits what is on it.
     pub fn draw(&self) -> Drawing {
+        self.scene().0
+    }
+
+    /// The same with its pictures at their places.
+    pub fn scene(&self) -> Scene<'_> {
         let (size, width) = (self.options.size, self.natural_width());
         draw_bands(self.bands(), size, width, self.title(), &self.page())
     }
@@ -408,8 +283,10 @@ impl<'a> Figure<'a> {
                 .options
                 .step
                 .or((self.options.layout == Layout::Debug).then(|| self.step())),
+            stage: self.options.stage,
             density: self.options.density,
             as_paper: self.is_paper(),
+            to_come: 0.0,
         }
     }
 
@@ -453,7 +330,7 @@ impl<'a> Figure<'a> {
         self.options.step.unwrap_or(last).min(last)
     }
 
-    fn bands(&self) -> Vec<Band> {
+    fn bands(&self) -> Vec<Band<'_>> {
         let mut bands = match &self.options.layout {
             Layout::Paper => self.paper(),
             Layout::Debug => self.debug(),
@@ -469,39 +346,30 @@ impl<'a> Figure<'a> {
         bands
     }
 
-    fn paper(&self) -> Vec<Band> {
-        let one = |pictures: Vec<Panel>| (0.5, pictures.into_iter().take(1).collect());
-        let head = |write: bool| self.head_of_kind(write);
-        let of_head = |write: bool, picture| {
-            let id = head(write).map(|head| PanelId::of(picture, head));
-            id.and_then(|id| self.over_time(id))
+    fn paper(&self) -> Vec<Band<'_>> {
+        let one = |picture: Option<PanelId>| {
+            let panel = picture.and_then(|id| self.over_time(id));
+            (0.5, panel.into_iter().collect())
         };
-        let list = |panel: Option<Panel>| one(panel.into_iter().collect());
+        let of_head = |write: bool, picture| {
+            let head = self.head_of_kind(write);
+            one(head.map(|head| PanelId::of(picture, head)))
+        };
+        let of_all = |picture| one(Some(PanelId::new(picture)));
         let band = |left, right, axis| Band {
             stacks: vec![left, right],
             axis,
         };
         let has_heads = !self.recording.trace.heads.is_empty();
+        let (adds, reads, weightings) = (Picture::Adds, Picture::Reads, Picture::Weightings);
         vec![
-            band(
-                one(self.panels(Picture::Input)),
-                one(self.panels(Picture::Output)),
-                !has_heads,
-            ),
-            band(
-                list(of_head(true, Picture::Adds)),
-                list(of_head(false, Picture::Reads)),
-                false,
-            ),
-            band(
-                list(of_head(true, Picture::Weightings)),
-                list(of_head(false, Picture::Weightings)),
-                true,
-            ),
+            band(of_all(Picture::Input), of_all(Picture::Output), !has_heads),
+            band(of_head(true, adds), of_head(false, reads), false),
+            band(of_head(true, weightings), of_head(false, weightings), true),
         ]
     }
 
-    fn debug(&self) -> Vec<Band> {
+    fn debug(&self) -> Vec<Band<'_>> {
         let all = |pictures: &[Picture]| {
             let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
             panels.collect::<Vec<_>>()
@@ -573,7 +441,7 @@ impl<'a> Figure<'a> {
             .or_else(|| self.heads().next())
     }
 
-    fn panels(&self, picture: Picture) -> Vec<Panel> {
+    fn panels(&self, picture: Picture) -> Vec<Panel<'_>> {
         let focus = self.focus();
         let heads = |write: Option<bool>| {
             let heads = &self.recording.trace.heads;
@@ -589,20 +457,19 @@ impl<'a> Figure<'a> {
             Picture::Adds | Picture::Erases => heads(Some(true)),
             Picture::Reads => heads(Some(false)),
             Picture::Weightings => heads(None),
-            Picture::Memory => focus.map(|_| self.memory()).into_iter().collect(),
-            Picture::Stages => focus.map(|head| self.stages(head)).into_iter().collect(),
+            Picture::Memory => focus.and_then(|_| self.memory()).into_iter().collect(),
+            Picture::Stages => focus
+                .and_then(|head| self.stages(head))
+                .into_iter()
+                .collect(),
             Picture::Scalars => focus.map(|head| self.lanes(head)).into_iter().collect(),
             Picture::Hidden | Picture::Cells => {
                 let layers = 0..self.recording.trace.layers.len();
                 let ids = layers.map(|layer| PanelId::of(picture, layer));
                 ids.filter_map(|id| self.over_time(id)).collect()
             }
-            Picture::Differences | Picture::Keys | Picture::Shifts => Vec::new(),
+            Picture::Differences | Picture::Keys | Picture::Shifts | Picture::Units => Vec::new(),
         }
-    }
-
-    fn label(&self, head: usize) -> String {
-        head_label(&self.recording.trace, head)
     }
 
     /// The colours of bits and of weightings.
@@ -615,120 +482,59 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// A quantity over time, if there is such a one.
-    fn over_time(&self, id: PanelId) -> Option<Panel> {
-        let (recording, span) = (self.recording, self.span.clone());
-        let source = Source::new(recording, &self.scales, self.shades(), id)?;
-        let (first, steps, rows) = (span.start, span.len(), source.rows);
-        let value = |t: usize, row: usize| source.value(first + t, row);
-        let mut cells = Cells::new(steps, rows, source.scale, value);
-        if id.picture == Picture::Error {
-            let asked = |t: usize| {
-                recording
-                    .episode
-                    .mask
-                    .get(t)
-                    .is_some_and(|&mask| mask > 0.0)
-            };
-            cells.skipped = span.clone().map(|t| !asked(t)).collect();
-        }
-        if id.picture == Picture::Output && !self.is_paper() {
-            let width = self.natural_width() * 0.4 / steps.max(1) as f32;
-            let wrong = wrong_bits(recording, span, width).into_iter();
-            cells.outlined = wrong.map(|(t, channel)| (t - first, channel)).collect();
-        }
-        let (down, natural) = match source.row {
-            "row" => (self.down(), 190.0),
-            "channel" => (
-                Down::all("channel", rows),
-                (rows as f32 * 7.0).clamp(14.0, 110.0),
-            ),
-            row => (Down::all(row, rows), (rows as f32 * 5.0).clamp(30.0, 120.0)),
-        };
-        let note = match source.title {
-            _ if self.is_paper() => source.note,
-            "Write weightings" => format!("{}: where it writes", source.note),
-            "Read weightings" => format!("{}: where it reads", source.note),
-            _ => source.note,
-        };
-        Some(Panel {
-            id,
-            name: source.title.to_owned(),
-            note,
-            content: Content::Cells(cells),
-            across: Across::Steps(steps),
-            down,
-            natural,
-        })
-    }
-
-    /// The row axis.
-    fn down(&self) -> Down {
-        Down {
-            label: "row",
-            rows: self.rows.clone(),
+    /// The pictures of the step shown, and of the stage that it has come to.
+    fn catalogue(&self) -> Catalogue<'_> {
+        Catalogue {
+            recording: self.recording,
+            stages: &self.stages,
+            scales: &self.scales,
+            shades: self.shades(),
+            rows: &self.rows,
             upwards: self.options.orientation == Orientation::Paper,
+            moment: (self.step(), self.options.stage.unwrap_or(usize::MAX)),
         }
     }
 
-    /// The step that pictures of one step show, and the stage that it has come to.
-    fn moment(&self) -> (usize, usize) {
-        (self.step(), self.options.stage.unwrap_or(usize::MAX))
-    }
-
-    fn memory(&self) -> Panel {
-        let (trace, (step, place)) = (&self.recording.trace, self.moment());
-        let memory = MemoryAt::new(trace, &self.stages, step, place);
-        let columns = memory.columns();
-        let mut cells = Cells::new(columns, self.total, self.scales.memory, |column, row| {
-            memory.value(row, column)
-        });
-        let heads = self.heads();
-        let marks = heads.filter_map(|head| head_mark(trace, &self.stages, self.moment(), head));
-        cells.marks = marks.collect();
-        Panel {
-            id: PanelId::new(Picture::Memory),
-            name: "Memory".to_owned(),
-            note: memory.name(),
-            content: Content::Cells(cells),
-            across: Across::Columns(columns),
-            down: self.down(),
-            natural: 240.0,
+    /// A quantity over time, if there is such a one; as the paper prints it nothing lies over it, and little is said.
+    fn over_time(&self, id: PanelId) -> Option<Panel<'_>> {
+        let mut panel = self.catalogue().panel(id)?;
+        if let Content::Cells(cells) = panel.content {
+            let mut cells = cells.during(self.span.clone());
+            if self.is_paper() {
+                (cells.outlined, cells.veiled) = (None, Vec::new());
+            }
+            panel.content = Content::Cells(cells);
         }
-    }
-
-    /// The columns of the addressing of a head, those that have not come yet empty.
-    fn stages(&self, head: usize) -> Panel {
-        let ((step, place), of) = (self.moment(), &self.recording.trace.heads[head]);
-        let bars = columns_of(of).map(|column| Bars {
-            symbol: column.symbol,
-            words: match column.parameter(of, step) {
-                none if none.is_empty() => column.word.to_owned(),
-                parameter => parameter,
-            },
-            values: column.values(of, step).to_vec(),
-            scale: match (column.is_signed(), self.options.log_scale) {
-                (true, _) => Scale::Signed(1.0),
-                (false, true) => Scale::LogWeighting,
-                (false, false) => Scale::Weighting,
-            },
-            to_come: !self.stages.reached(place, column.stage, Some(of)),
-        });
-        let stage = self.options.stage.map(|place| self.stages.at(place).name());
-        let stage = stage.map_or_else(String::new, |name| format!(": {name}"));
-        Panel {
-            id: PanelId::of(Picture::Stages, head),
-            name: format!("Addressing of {}", self.label(head)),
-            note: format!("at step {step}{stage}"),
-            content: Content::Bars(bars.collect(), HeadName::of(&self.recording.trace, head)),
-            across: Across::Values,
-            down: self.down(),
-            natural: 240.0,
+        if let (true, Some((note, _))) = (self.is_paper(), panel.note.split_once(',')) {
+            panel.note = note.to_owned();
         }
+        panel.across = Across::Steps(self.span.len());
+        Some(panel)
     }
 
-    fn lanes(&self, head: usize) -> Panel {
-        let shown = self.span.len();
+    /// The memory, with the heads that were asked for.
+    fn memory(&self) -> Option<Panel<'_>> {
+        let mut panel = self.catalogue().panel(PanelId::new(Picture::Memory))?;
+        if let Content::Cells(cells) = &mut panel.content {
+            let heads = self.heads();
+            let heads = heads.map(|head| HeadName::of(&self.recording.trace, head));
+            let heads: Vec<_> = heads.collect();
+            cells.marks.retain(|mark| heads.contains(&mark.name));
+        }
+        Some(panel)
+    }
+
+    /// The addressing of a head.
+    fn stages(&self, head: usize) -> Option<Panel<'_>> {
+        let mut panel = self.catalogue().panel(PanelId::of(Picture::Stages, head))?;
+        if let Some(place) = self.options.stage {
+            panel.note = format!("{}: {}", panel.note, self.stages.at(place).name());
+        }
+        Some(panel)
+    }
+
+    fn lanes(&self, head: usize) -> Panel<'_> {
+        let (shown, label) = (self.span.len(), head_label(&self.recording.trace, head));
         let mut lanes = scalars(
             &self.recording.trace.heads[head],
             self.recording.trace.steps(),
@@ -738,94 +544,16 @@ impl<'a> Figure<'a> {
         }
         Panel {
             id: PanelId::of(Picture::Scalars, head),
-            name: format!("What {} emits", self.label(head)),
+            title: format!("What {label} emits"),
+            name: format!("What {label} emits"),
+            whose: label,
             note: String::new(),
-            content: Content::Lanes(lanes, HeadName::of(&self.recording.trace, head)),
+            alt: "over time".to_owned(),
+            content: Content::Lanes(lanes.into(), HeadName::of(&self.recording.trace, head)),
             across: Across::Steps(shown),
             down: Down::all("", 0),
             natural: 240.0,
         }
-    }
-}
-
-/// One below the other; the columns are numbered where the next picture has others.
-fn stacked(panels: Vec<Panel>) -> Vec<Band> {
-    let across: Vec<Across> = panels.iter().map(|panel| panel.across).collect();
-    let bands = panels.into_iter().enumerate().map(|(index, panel)| Band {
-        axis: across.get(index + 1) != Some(&across[index]),
-        stacks: vec![(1.0, vec![panel])],
-    });
-    bands.collect()
-}
-
-/// The smallest page for these pictures.
-pub(super) fn least_size(bands: &[Band]) -> (f32, f32) {
-    let stacks = bands.iter().map(|band| band.stacks.len()).max();
-    let width = LEAST_WIDTH * stacks.unwrap_or(1) as f32;
-    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
-    let natural = bands.iter().map(Band::natural).sum::<f32>();
-    let stretch = bands.iter().map(Band::least_stretch).fold(0.0, f32::max);
-    (width, (overhead + natural * stretch).ceil())
-}
-
-/// The pictures on a page of this size, or of this width and as high as suits them.
-pub(super) fn draw_bands(
-    bands: Vec<Band>,
-    size: Option<(f32, f32)>,
-    natural_width: f32,
-    title: String,
-    page: &Page<'_>,
-) -> Drawing {
-    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
-    let natural = bands.iter().map(Band::natural).sum::<f32>();
-    let (least_width, least_height) = least_size(&bands);
-    let (width, height) = match size {
-        Some((width, height)) => (width.max(least_width), height.max(least_height)),
-        None => (natural_width, (overhead + natural).ceil()),
-    };
-    let mut drawing = Drawing::new(width, height, page.colours.panel, title);
-    let stretch = (height - overhead) / natural.max(1.0);
-    let mut top = MARGIN;
-    for band in bands {
-        let height = band.overhead() + band.natural() * stretch;
-        draw_band(&mut drawing, band, top, height, page);
-        top += height;
-    }
-    drawing
-}
-
-fn draw_band(drawing: &mut Drawing, band: Band, top: f32, height: f32, page: &Page<'_>) {
-    let shares: f32 = band.stacks.iter().map(|(share, _)| share).sum();
-    // With the gap behind every stack: equal shares of two bands are equally wide.
-    let free = drawing.width - 2.0 * MARGIN + BETWEEN;
-    let mut left = MARGIN;
-    let heads: Vec<f32> = band.stacks.iter().map(|(_, s)| band.head(s)).collect();
-    for ((share, stack), head) in band.stacks.into_iter().zip(heads) {
-        let width = free * share / shares - BETWEEN;
-        let area = Area::new(left + LEFT, top, width - LEFT, height);
-        draw_stack(drawing, stack, head, band.axis, &area, page);
-        left += width + BETWEEN;
-    }
-}
-
-fn draw_stack(
-    drawing: &mut Drawing,
-    stack: Vec<Panel>,
-    head: f32,
-    axis: bool,
-    area: &Area,
-    page: &Page<'_>,
-) {
-    let free = area.height() - stack_overhead(&stack, head, axis);
-    let natural: f32 = stack.iter().map(|panel| panel.natural).sum();
-    let (count, mut top) = (stack.len(), area.top);
-    for (index, panel) in stack.into_iter().enumerate() {
-        top += if index == 0 { head } else { panel.head() };
-        let height = free * panel.natural / natural;
-        let is_last = index + 1 == count;
-        let place = Area::new(area.left, top.round(), area.width(), height.round());
-        panel.draw(drawing, place, is_last && axis, page);
-        top += height + BELOW;
     }
 }
 
@@ -835,22 +563,12 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
-    use crate::figure::{Image, Mark, Place, Rgb, Stage, head_named};
+    use crate::figure::fixture::recording;
+    use crate::figure::layout::LEAST;
+    use crate::figure::panel::Hit;
+    use crate::figure::{Area, Image, Mark, Place, Rgb, Stage, head_named};
     use crate::model::{Model, NtmConfig};
-    use crate::task::{Copy, Task};
     use crate::train::ABSENT;
-
-    /// An untrained machine with two heads of each kind.
-    fn recording() -> Recording {
-        let task = Task::Copy(Copy {
-            bits: 3,
-            length: 4..=4,
-        });
-        let mut config = NtmConfig::new(task.inputs(), task.outputs());
-        (config.rows, config.columns, config.controller.size) = (12, 5, 4);
-        (config.read_heads, config.write_heads) = (2, 2);
-        Recording::new(&Model::new(config, 3), &task, 7, 0)
-    }
 
     fn images(drawing: &Drawing) -> Vec<(&Area, &Image)> {
         let marks = drawing.marks.iter();
@@ -909,8 +627,9 @@ mod tests {
     #[test]
     fn the_layout_of_the_paper_has_two_columns_and_three_rows() {
         let recording = recording();
-        let drawing = Figure::new(&recording, options(Layout::Paper)).draw();
-        let names: Vec<_> = drawing.places.iter().map(|p| p.name.as_str()).collect();
+        let figure = Figure::new(&recording, options(Layout::Paper));
+        let (drawing, places) = figure.scene();
+        let names: Vec<_> = places.iter().map(|p| p.panel.title.as_str()).collect();
         let expected = [
             "Inputs",
             "Outputs",
@@ -920,7 +639,7 @@ mod tests {
             "Read weightings",
         ];
         assert_eq!(names, expected);
-        for pair in drawing.places.chunks(2) {
+        for pair in places.chunks(2) {
             let (left, right) = (pair[0].area, pair[1].area);
             assert_eq!((left.top, left.bottom), (right.top, right.bottom));
             assert!(left.right < right.left);
@@ -932,24 +651,26 @@ mod tests {
     #[test]
     fn what_is_pointed_at_is_found() {
         let recording = recording();
-        let drawing = Figure::new(&recording, options(Layout::Paper)).draw();
-        let place = &drawing.places[4];
+        let figure = Figure::new(&recording, options(Layout::Paper));
+        let place = &figure.scene().1[4];
         let weighting = &recording.trace.heads[2].weighting;
         let area = place.area;
         let cell = [area.width() / 9.0, area.height() / 12.0];
         // Row 0 is at the bottom.
-        let found = place.cell_at(area.left + 2.5 * cell[0], area.bottom - 3.5 * cell[1]);
-        assert_eq!(found, Some((2, 3, weighting.row(2)[3])));
-        assert_eq!(place.cell_at(area.left - 1.0, area.top + 1.0), None);
-        assert_eq!(place.cell_at(area.left + 1.0, area.bottom + 1.0), None);
+        let found = place.hit(area.left + 2.5 * cell[0], area.bottom - 3.5 * cell[1]);
+        let (column, row, value) = (2, 3, weighting.row(2)[3]);
+        assert_eq!(found, Some(Hit { column, row, value }));
+        assert_eq!(place.hit(area.left - 1.0, area.top + 1.0), None);
+        assert_eq!(place.hit(area.left + 1.0, area.bottom + 1.0), None);
     }
 
     #[test]
     fn the_heads_stand_at_their_rows_of_the_memory() {
         let recording = recording();
         let layout = Layout::Pictures(vec![Picture::Memory]);
-        let drawing = Figure::new(&recording, options(layout)).draw();
-        let place = drawing.places[0].area;
+        let figure = Figure::new(&recording, options(layout));
+        let (drawing, places) = figure.scene();
+        let place = places[0].area;
         let signs: Vec<_> = drawing
             .marks
             .iter()
@@ -1047,13 +768,13 @@ mod tests {
         ]) {
             let figure = Figure::new(&recording, options(layout.clone()));
             assert!(!figure.is_empty(), "{layout:?}");
-            let drawing = figure.draw();
+            let (drawing, places) = figure.scene();
             let svg = drawing.to_svg();
             let tree = resvg::usvg::roxmltree::Document::parse(&svg);
             assert!(tree.is_ok(), "{layout:?}");
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
             assert_eq!(svg, figure.draw().to_svg(), "the same bytes");
-            for place in &drawing.places {
+            for place in &places {
                 let Area {
                     left,
                     top,
@@ -1074,9 +795,10 @@ mod tests {
             let mut options = options(layout);
             let (width, height) = Figure::new(&recording, options.clone()).least_size();
             options.size = Some((width, height));
-            let drawing = Figure::new(&recording, options).draw();
+            let figure = Figure::new(&recording, options);
+            let (drawing, places) = figure.scene();
             assert_eq!((drawing.width, drawing.height), (width, height));
-            let heights = drawing.places.iter().map(|place| place.area.height());
+            let heights = places.iter().map(|place| place.area.height());
             assert!(heights.fold(f32::MAX, f32::min) >= LEAST - 1.0);
         }
     }
@@ -1086,8 +808,9 @@ mod tests {
         let mut recording = recording();
         recording.trace.heads.clear();
         let names = |layout| {
-            let drawing = Figure::new(&recording, Options::new(layout)).draw();
-            let names = drawing.places.into_iter().map(|place| place.name);
+            let figure = Figure::new(&recording, Options::new(layout));
+            let places = figure.scene().1.into_iter();
+            let names = places.map(|place| place.panel.title);
             names.collect::<Vec<_>>()
         };
         assert_eq!(names(Layout::Paper), ["Inputs", "Outputs"]);
@@ -1212,28 +935,27 @@ mod tests {
     fn some_steps_are_drawn_as_they_are_among_all() {
         let recording = recording();
         let all = Picture::NAMES.map(|(_, picture)| picture).to_vec();
-        let drawn = |steps: Option<Range<usize>>| {
+        let figure = |steps: Option<Range<usize>>| {
             let options = Options {
                 steps,
                 rows: RowsShown::All,
                 ..options(Layout::Pictures(all.clone()))
             };
-            Figure::new(&recording, options).draw()
+            Figure::new(&recording, options)
         };
-        let (whole, some) = (drawn(None), drawn(Some(3..6)));
-        let over_time = |place: &Place| place.steps.is_some() && place.size().is_some();
-        for (whole, some) in whole
-            .places
-            .iter()
-            .zip(&some.places)
-            .filter(|(p, _)| over_time(p))
-        {
-            let (columns, rows) = some.size().unwrap();
-            assert_eq!((columns, some.steps), (3, Some(3)), "{}", some.name);
+        let (whole, figure) = (figure(None), figure(Some(3..6)));
+        let (some, parts) = figure.scene();
+        let pairs = whole.scene().1.into_iter().zip(&parts);
+        for (whole, part) in pairs.filter(|(place, _)| place.steps().is_some()) {
+            let (Some(whole), Some(some)) = (whole.cells(), part.cells()) else {
+                continue;
+            };
+            let (columns, rows, name) = (some.columns, some.rows, &part.panel.name);
+            assert_eq!((columns, part.steps()), (3, Some(3)), "{name}");
             for (column, row) in (0..columns).flat_map(|c| (0..rows).map(move |row| (c, row))) {
                 let bits = |value: Option<f32>| value.map(f32::to_bits);
                 let expected = bits(whole.value(3 + column, row));
-                assert_eq!(bits(some.value(column, row)), expected, "{}", some.name);
+                assert_eq!(bits(some.value(column, row)), expected, "{name}");
             }
         }
         let svg = some.to_svg();
@@ -1247,12 +969,12 @@ mod tests {
         let layout = Layout::Pictures(vec![Picture::Stages, Picture::Memory]);
         let figure = Figure::new(&recording, Options::new(layout.clone()));
         let memory = |figure: &Figure<'_>, stage| {
-            let drawing = figure.clone().at(4, stage).draw();
-            let place = drawing.places.iter().find(|place| place.name == "Memory");
-            (
-                place.unwrap().note.clone(),
-                place.unwrap().value(2, 3).unwrap(),
-            )
+            let figure = figure.clone().at(4, stage);
+            let places = figure.scene().1;
+            let is_it = |place: &&Place<'_>| place.panel.title == "Memory";
+            let place = places.iter().find(is_it).unwrap();
+            let value = place.cells().unwrap().value(2, 3);
+            (place.panel.note.clone(), value.unwrap())
         };
         let [before, after] = [4, 5].map(|t| recording.trace.memory(t)[[3, 2]]);
         let found = ("M of step 3".to_owned(), before);
@@ -1280,11 +1002,12 @@ mod tests {
         let first = reads.stages.addressing(&recording.trace.heads[0])[0];
         assert_eq!(memory(&reads, Some(first)).1, after);
         let to_come = |stage| {
-            let panel = figure.clone().at(4, stage).stages(2);
-            match panel.content {
-                Content::Bars(bars, _) => bars.iter().filter(|bars| bars.to_come).count(),
-                _ => 0,
-            }
+            let figure = figure.clone().at(4, stage);
+            let Content::Addressing(addressing) = figure.stages(2).unwrap().content else {
+                return 0;
+            };
+            let columns = addressing.columns.iter();
+            columns.filter(|(_, bars)| bars.to_come).count()
         };
         let stages = stages.into_iter().map(Some).chain([None]);
         assert_eq!(stages.map(to_come).collect::<Vec<_>>(), [3, 2, 1, 0, 0]);

@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::stages::{Stages, columns_of};
-use super::{HeadName, Scale, peak};
-use crate::model::Trace;
+use super::{HeadName, Scale};
+use crate::model::{Trace, peak};
 use crate::train::Recording;
 
 /// What the colours of signed values mean: fixed for an episode.
@@ -97,8 +97,11 @@ impl<'a> MemoryAt<'a> {
     }
 
     /// Distinguishes it from the other memories of the same episode.
-    pub fn id(&self) -> (usize, bool, bool) {
-        (self.step, self.erased, self.added)
+    pub fn version(&self) -> (usize, usize) {
+        (
+            self.step,
+            usize::from(self.erased) + usize::from(self.added),
+        )
     }
 
     /// Which memory it is: `M of step 3`.

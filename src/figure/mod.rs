@@ -5,18 +5,27 @@
 //! animation, or is painted in the window. Nothing here knows files, nor the window; the same
 //! recording gives the same bytes.
 
+pub mod addressing;
 mod animation;
 pub mod catalogue;
+pub mod cells;
 mod colour;
 pub mod compare;
 pub mod curves;
 mod drawing;
 mod episode;
 pub mod facts;
-mod head_marks;
+#[cfg(test)]
+mod fixture;
 pub mod heads;
+mod id;
+pub mod lanes;
+pub mod layout;
+pub mod links;
+pub mod marks;
 pub mod numbers;
-mod panel;
+pub mod paint;
+pub mod panel;
 mod pool;
 mod raster;
 pub mod rows;
@@ -26,12 +35,15 @@ mod svg;
 pub use crate::model::peak;
 pub use animation::Motion;
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
-pub use drawing::{Anchor, Area, Drawing, Image, Mark, PanelId, Place, Text, Weight};
-pub use episode::{Figure, Format, Layout, Options, Orientation, Picture, RowsShown};
+pub use drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
+pub use episode::{Figure, Format, Layout, Options, Orientation, RowsShown};
 pub use heads::{
     EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,
     scalars,
 };
+pub use id::{PanelId, Picture};
+pub use paint::{At, Paint};
+pub use panel::Place;
 pub use pool::pooled;
 pub use rows::{TOUCHED, touched};
 pub use stages::{Stage, Stages};

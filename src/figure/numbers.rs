@@ -98,6 +98,15 @@ pub fn speed(steps_per_second: f64) -> String {
     }
 }
 
+/// A value at the end of a scale.
+pub(super) fn end_text(value: f32) -> String {
+    let text = short(value, 2);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

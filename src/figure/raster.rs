@@ -214,24 +214,26 @@ fn reach(mark: &Mark) -> [f32; 4] {
         Mark::Rect { area, .. } | Mark::Image { area, .. } => {
             [area.left, area.top, area.right, area.bottom]
         }
+        Mark::Edge { area, .. } => {
+            let corners = [[area.left, area.top], [area.right, area.bottom]];
+            around(&corners, 2.0)
+        }
         // A sharp corner reaches four times as far as the line is thick, at most.
         Mark::Line { points, width, .. } => around(points, 4.0 * width),
         Mark::Shape { points, .. } => around(points, 0.0),
-        Mark::Text(text) => around(&reach_of_text(text), text.size),
+        Mark::Text(text) => around(&reach_of_text(text), text.style.size),
     }
 }
 
 fn reach_of_text(text: &Text) -> [[f32; 2]; 2] {
-    let Text {
-        at: [x, y], size, ..
-    } = *text;
-    let width = 1.3 * width_of(&text.text, size);
-    let [from, to] = match text.anchor {
+    let ([x, y], style) = (text.at, text.style);
+    let width = 1.3 * width_of(&text.text, style.size);
+    let [from, to] = match style.anchor {
         Anchor::Start => [0.0, width],
         Anchor::Middle => [-width / 2.0, width / 2.0],
         Anchor::End => [-width, 0.0],
     };
-    if text.upwards {
+    if style.upwards {
         [[x, y - to], [x, y - from]]
     } else {
         [[x + from, y], [x + to, y]]

@@ -216,11 +216,27 @@ impl Axis {
         })
     }
 
+    /// The highest and the lowest point of all rows and marks.
+    pub fn ends(&self) -> Option<(f32, f32)> {
+        let runs = self.runs.iter().map(|(_, place)| place);
+        let places = runs.chain(self.gaps.iter().map(|(_, place)| place));
+        let ends = places.map(|place| (place.min, place.max));
+        ends.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+    }
+
     /// The lowest point of the last row or mark.
     pub fn bottom(&self) -> f32 {
-        let runs = self.runs.iter().map(|(_, place)| place.max);
-        let gaps = self.gaps.iter().map(|(_, place)| place.max);
-        runs.chain(gaps).fold(f32::NEG_INFINITY, f32::max)
+        self.ends().map_or(f32::NEG_INFINITY, |(_, bottom)| bottom)
+    }
+
+    /// How many rows there are.
+    pub fn count(&self) -> usize {
+        self.runs.iter().map(|(rows, _)| rows.len()).sum()
+    }
+
+    /// All rows with their places, run after run from its top.
+    pub fn all(&self) -> impl Iterator<Item = (usize, Span)> + '_ {
+        (0..self.runs.len()).flat_map(|run| self.rows(run))
     }
 
     /// The rows that are numbered: every one, every second, every fourth … as far as numbers have room.
@@ -228,8 +244,7 @@ impl Axis {
         let powers = (0..16).map(|power| 1 << power);
         let mut powers = powers.skip_while(|&every| every as f32 * self.height < 13.0);
         let every: usize = powers.next().unwrap_or(1 << 16);
-        let rows = (0..self.runs.len()).flat_map(|run| self.rows(run));
-        rows.filter(move |(row, _)| row % every == 0)
+        self.all().filter(move |(row, _)| row % every == 0)
     }
 }
 

@@ -240,6 +240,12 @@ impl Column {
         series(head, self.array)
     }
 
+    /// Its place among [`COLUMNS`].
+    pub fn place(&self) -> usize {
+        let is_it = |column: &Column| std::ptr::eq(column, self);
+        COLUMNS.iter().position(is_it).unwrap_or(0)
+    }
+
     /// A value for every row at a step.
     pub fn values<'a>(&self, head: &'a HeadTrace, step: usize) -> &'a [f32] {
         match self.series(head) {

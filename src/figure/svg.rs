@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use png::Compression;
 
 use super::raster::png;
-use super::{Anchor, Area, Drawing, Image, Mark, Rgb, Text, Weight};
+use super::{Anchor, Area, Drawing, Image, Ink, Mark, Rgb, Style, Text, Weight};
 
 impl Drawing {
     /// The page as SVG.
@@ -44,79 +44,86 @@ impl Drawing {
 
 fn element<'m>(mark: &'m Mark, link: &mut impl FnMut(&'m Image) -> String) -> String {
     match mark {
-        Mark::Rect { area, fill } => format!("<rect {} fill=\"{}\"/>", place(area), hex(*fill)),
+        Mark::Rect { area, fill } => format!("<rect {} {}/>", place(area), filled(*fill)),
+        Mark::Edge { area, ink, inside } => {
+            let by = if *inside { 0.5 } else { -0.5 };
+            let (left, top) = (area.left + by, area.top + by);
+            let (right, bottom) = ((area.right - by).max(left), area.bottom - by);
+            let corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
+            format!(
+                "<path d=\"{}Z\" fill=\"none\" stroke=\"{}\"{} stroke-width=\"1\"/>",
+                path(&corners),
+                hex(ink.colour),
+                opacity("stroke", *ink)
+            )
+        }
         Mark::Line {
             points,
             ink,
             width,
-            dash,
+            dashes,
         } => {
-            let dash = dash.map_or_else(String::new, |length| {
-                format!(" stroke-dasharray=\"{} 4\"", short(length))
-            });
+            let opacity = opacity("stroke", *ink);
+            let dashes: Vec<_> = dashes.iter().map(|&length| short(length)).collect();
+            let dashes = match dashes.join(" ") {
+                none if none.is_empty() => none,
+                some => format!(" stroke-dasharray=\"{some}\""),
+            };
             format!(
-                "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}/>",
+                "<path d=\"{}\" fill=\"none\" stroke=\"{}\"{opacity} stroke-width=\"{}\"{dashes}/>",
                 path(points),
-                hex(*ink),
+                hex(ink.colour),
                 short(*width)
             )
         }
-        Mark::Shape {
-            points,
-            fill,
-            opacity,
-        } => {
-            let opacity = if *opacity < 1.0 {
-                format!(" fill-opacity=\"{}\"", short(*opacity))
-            } else {
-                String::new()
-            };
-            format!(
-                "<path d=\"{}Z\" fill=\"{}\"{opacity}/>",
-                path(points),
-                hex(*fill)
-            )
+        Mark::Shape { points, fill } => {
+            format!("<path d=\"{}Z\" {}/>", path(points), filled(*fill))
         }
         Mark::Text(text) => text_element(text),
         Mark::Image { area, image } => image_element(area, &link(image)),
     }
 }
 
+fn filled(ink: Ink) -> String {
+    format!("fill=\"{}\"{}", hex(ink.colour), opacity("fill", ink))
+}
+
+fn opacity(of: &str, ink: Ink) -> String {
+    if ink.opacity < 1.0 {
+        format!(" {of}-opacity=\"{}\"", short(ink.opacity))
+    } else {
+        String::new()
+    }
+}
+
 fn text_element(text: &Text) -> String {
-    let Text {
-        text,
-        at: [x, y],
-        size,
-        ink,
-        anchor,
-        weight,
-        upwards,
-    } = text;
+    let (Style { size, ink, .. }, [x, y]) = (text.style, text.at);
     // From the middle of the capitals down to the line they stand on.
     let drop = 0.36 * size;
-    let place = if *upwards {
+    let place = if text.style.upwards {
         format!(
             "transform=\"translate({} {}) rotate(-90)\"",
             short(x + drop),
-            short(*y)
+            short(y)
         )
     } else {
-        format!("x=\"{}\" y=\"{}\"", short(*x), short(y + drop))
+        format!("x=\"{}\" y=\"{}\"", short(x), short(y + drop))
     };
-    let anchor = match anchor {
+    let anchor = match text.style.anchor {
         Anchor::Start => "",
         Anchor::Middle => " text-anchor=\"middle\"",
         Anchor::End => " text-anchor=\"end\"",
     };
-    let weight = match weight {
+    let weight = match text.style.weight {
         Weight::Medium => "",
         Weight::Bold => " font-weight=\"600\"",
+        Weight::Mono => " font-family=\"'JetBrains Mono', Menlo, Consolas, monospace\"",
     };
     format!(
-        "<text {place} font-size=\"{}\" fill=\"{}\"{anchor}{weight}>{}</text>",
-        short(*size),
-        hex(*ink),
-        escape(text)
+        "<text {place} font-size=\"{}\" {}{anchor}{weight}>{}</text>",
+        short(size),
+        filled(ink),
+        escape(&text.text)
     )
 }
 

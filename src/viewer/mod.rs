@@ -13,7 +13,6 @@ mod files;
 mod fixture;
 mod inspect;
 mod keys;
-mod links;
 mod need;
 mod options;
 mod panel;

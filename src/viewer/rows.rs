@@ -12,6 +12,13 @@ pub const ON_SCREEN: Placing = Placing {
     upwards: false,
 };
 
+/// The same where nothing tells of rows left out.
+pub const WITHOUT_GAPS: Placing = Placing {
+    gap: 0.0,
+    tallest: f32::INFINITY,
+    upwards: false,
+};
+
 impl From<Span> for Rangef {
     fn from(span: Span) -> Self {
         Self::new(span.min, span.max)

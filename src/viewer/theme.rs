@@ -97,17 +97,6 @@ impl Palette {
         color(self.data.of(scale, value))
     }
 
-    /// Text that can be read on a cell of this colour.
-    pub fn text_on(cell: Color32) -> Color32 {
-        let brightness =
-            0.299 * f32::from(cell.r()) + 0.587 * f32::from(cell.g()) + 0.114 * f32::from(cell.b());
-        if brightness > 140.0 {
-            Color32::from_gray(16)
-        } else {
-            Color32::from_gray(240)
-        }
-    }
-
     /// A hairline in the colour of separators.
     pub fn hairline(&self) -> Stroke {
         Stroke::new(1.0, self.line)

@@ -1,27 +1,20 @@
 //! Pictures along the address axis: the memory with the signs of the heads, and below it the vectors of
 //! the moment.
 
-use egui::{Align2, Rangef, Rect, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Align2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
 use super::heads;
-use super::parts::{Bands, dashed, frame, gaps, pointer, quiet_text, rows_range, veil};
-use super::pipeline::as_bars;
-use super::sheet::Sheet;
-use super::time::source;
-use super::{Columns, View, interact};
-use crate::figure::catalogue::Source;
-use crate::figure::facts::{MemoryAt, head_mark};
+use super::page::picture_ui;
+use super::parts::{Bands, quiet_text, rows_range};
+use super::{Columns, View};
+use crate::figure::addressing::as_bars;
+use crate::figure::facts::MemoryAt;
+use crate::figure::panel::{Panel, shades};
 use crate::figure::{PanelId, Picture, numbers};
-use crate::viewer::command::{Command, Look};
-use crate::viewer::inspect;
 use crate::viewer::rows::Axis;
-use crate::viewer::state::target::Target;
-use crate::viewer::story;
-use crate::viewer::theme::{self, Palette, Scale};
+use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
-use crate::viewer::widget::icon::head_sign;
-use crate::viewer::widget::picture::{self, Grid};
-use crate::viewer::widget::readout::Readout;
+use crate::viewer::widget::canvas::{Canvas, area};
 
 /// The memory at the stage of the step that is on screen.
 fn memory_now<'a>(view: &View<'a>) -> MemoryAt<'a> {
@@ -86,118 +79,16 @@ fn memory_heading(ui: &Ui, columns: &Columns, bands: &Bands, view: &View<'_>) {
 /// The memory matrix, with the signs of the heads beside it.
 pub fn memory_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     memory_heading(ui, columns, bands, view);
-    let now = memory_now(view);
-    let memory = |row: usize, column: usize| now.value(row, column);
-    let (rows, width) = (view.rows.numbers(), now.columns());
-    let version = (view.open.serial, now.id(), view.rows.id());
-    let scale = view.open.scales.memory;
-    let size = [columns.memory.span(), rows_range(axis).span()];
-    let mut textures = std::mem::take(view.textures);
-    let grid = Grid {
-        columns: width,
-        rows: rows.len(),
-        scale,
-        value: &|column, index| memory(rows[index], column),
-    };
-    let texture = textures.get(ui.ctx(), "memory", version, size, view.palette, &grid);
-    *view.textures = textures;
-    picture::paint_rows(ui.painter(), columns.memory, axis, texture, 1.0);
-    memory_numbers(ui, columns, axis, width, view);
-    gaps(ui, columns.memory, axis, false, view);
-    let rect = Rect::from_x_y_ranges(columns.memory, rows_range(axis));
-    frame(ui, rect, view);
-    veil(ui, rect, memory(0, 0), view);
-    let response = interact(ui, rect, "memory", "rows down, columns across");
-    let cell = pointer(&response).and_then(|at| {
-        let share = (at.x - rect.left()) / rect.width().max(1.0);
-        let column = ((share * width as f32).max(0.0) as usize).min(width.checked_sub(1)?);
-        Some((axis.row_at(at.y)?, column))
-    });
-    let (name, words, total) = (now.name(), now.words(), view.rows.total());
-    let mut commands = std::mem::take(view.commands);
-    let sheet = Sheet {
-        name: &name,
-        lines: ("row", total),
-        columns: ("column", width),
-        names: &[],
-        value: &memory,
-    };
-    sheet.menu(&response, cell, &mut commands);
-    *view.commands = commands;
-    if let Some((row, column)) = cell {
-        *view.row = Some(row);
-        if response.clicked() {
-            view.commands
-                .push(Command::Look(Look::Select(Target::Cell { row, column })));
-        }
-        *view.readout = Some(Readout {
-            place: format!("{name}  row {row}  column {column}"),
-            value: numbers::exact(memory(row, column)),
-            meaning: words.to_owned(),
-        });
-    }
-    marks(ui, columns, axis, view);
-}
-
-/// The numbers in the cells of the memory, where they have room.
-fn memory_numbers(ui: &Ui, columns: &Columns, axis: &Axis, width: usize, view: &View<'_>) {
-    let each = columns.memory.span() / width.max(1) as f32;
-    if axis.height < 16.0 || each < 34.0 {
+    let Some(memory) = view.catalogue().panel(PanelId::new(Picture::Memory)) else {
         return;
-    }
-    let memory = memory_now(view);
-    for &row in view.rows.numbers() {
-        let Some(place) = axis.place_of(row) else {
-            continue;
-        };
-        for column in 0..width {
-            let value = memory.value(row, column);
-            let ink = Palette::text_on(view.palette.color(view.open.scales.memory, value));
-            let at = pos2(
-                columns.memory.min + (column + 1) as f32 * each - 4.0,
-                place.center(),
-            );
-            let (text, font) = (numbers::cell(value), theme::mono(10.0));
-            ui.painter().text(at, Align2::RIGHT_CENTER, text, font, ink);
-        }
-    }
-}
-
-/// Where each head has its peak: a sign and a label beside the memory.
-fn marks(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
-    let now = (view.step(), view.player.stage());
-    let heads = 0..view.trace().heads.len();
-    let marks = heads.filter_map(|head| head_mark(view.trace(), &view.open.stages, now, head));
-    let peaks = marks.filter_map(|mark| Some((axis.place_of(mark.row)?.center(), mark)));
-    let mut peaks: Vec<_> = peaks.collect();
-    peaks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Labels of neighbouring rows make room for each other, within the height of the picture; a line
-    // leads to the row.
-    let rows = rows_range(axis);
-    let pitch = (rows.span() / peaks.len().max(1) as f32).clamp(6.0, 13.0);
-    let mut free = f32::NEG_INFINITY;
-    for (place, (height, mark)) in peaks.iter().enumerate() {
-        let below = (peaks.len() - 1 - place) as f32 * pitch;
-        let middle = height.min(rows.max - below).max(free);
-        free = middle + pitch;
-        let left = columns.marks.min + 8.0;
-        let strength = 0.35 + 0.65 * mark.weight.clamp(0.0, 1.0);
-        let color = view.palette.head(mark.name).gamma_multiply(strength);
-        let painter = ui.painter();
-        let line = [pos2(columns.memory.max + 1.0, *height), pos2(left, middle)];
-        painter.extend(dashed(&line, Stroke::new(1.0, color), mark.name));
-        let sign = pos2(left + 7.0, middle);
-        head_sign(painter, sign, 11.0, mark.name.is_write, color);
-        let (font, ink) = (theme::heading(10.5), view.palette.text);
-        let at = pos2(left + 15.0, middle);
-        painter.text(at, Align2::LEFT_CENTER, mark.name, font, ink);
-    }
+    };
+    let rect = Rect::from_x_y_ranges(columns.memory, rows_range(axis));
+    picture_ui(ui, &memory.along(area(rect), axis.clone()), view);
 }
 
 /// The vectors of the moment under the memory, column under column, and the legends.
 pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let Some(head) = view.head() else { return };
-    let label = story::head_label(view.recording(), view.focus);
     let mut top = if bands.others.span() > 0.0 {
         bands.others.min
     } else {
@@ -211,13 +102,10 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         vec![Picture::Keys, Picture::Reads]
     };
     let of_all = [Picture::Input, Picture::Output, Picture::Target];
-    let now = |id| source(id, view);
+    let now = |id: PanelId| view.catalogue().panel(id.now());
     let lines: Vec<_> = own.into_iter().map(of_head).filter_map(now).collect();
-    let of_the_step: Vec<_> = of_all
-        .into_iter()
-        .map(PanelId::new)
-        .filter_map(now)
-        .collect();
+    let of_the_step = of_all.into_iter().map(PanelId::new);
+    let of_the_step: Vec<_> = of_the_step.filter_map(now).collect();
     let bottom = bands.reads.max;
     // In a low window the lines move together before they give way.
     let count = (lines.len() + of_the_step.len()) as f32;
@@ -226,18 +114,17 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         (pitch * 0.66).min(14.0),
         if pitch < 22.0 { 6.0 } else { 12.0 },
     );
-    for (label, group) in [(label.as_str(), &lines[..]), ("machine", &of_the_step[..])] {
+    for group in [lines, of_the_step] {
         if top + group.len() as f32 * pitch > bottom + 8.0 {
             break;
         }
         for now in group {
-            let y = Rangef::new(top, top + height);
-            vector_now(ui, columns, y, label, now, view);
+            vector_now(ui, columns, Rangef::new(top, top + height), now, view);
             top += pitch;
         }
         top += between;
     }
-    let strips = if as_bars(axis, view) { 6.0 } else { 20.0 };
+    let strips = if as_bars(axis) { 6.0 } else { 20.0 };
     let room = Rangef::new(top + 4.0, bottom);
     below_stages(ui, columns, Rangef::new(start + strips, bottom), room, view);
 }
@@ -269,68 +156,18 @@ fn below_stages(
     legends_on_demand(ui, corner, view);
 }
 
-/// A quantity at the step.
-fn vector_now(
-    ui: &mut Ui,
-    columns: &Columns,
-    y: Rangef,
-    label: &str,
-    source: &Source<'_>,
-    view: &mut View<'_>,
-) {
-    let (rect, step) = (Rect::from_x_y_ranges(columns.memory, y), view.step());
-    let grid = Grid {
-        columns: source.rows,
-        rows: 1,
-        scale: source.scale,
-        value: &|column, _| source.value(step, column),
-    };
-    let version = (view.open.serial, step, view.focus);
-    let name = source.told();
-    let (size, slot) = (rect.size().into(), format!("now {name}"));
-    let texture = view
-        .textures
-        .get(ui.ctx(), &slot, version, size, view.palette, &grid);
-    picture::paint(ui.painter(), rect, texture);
-    frame(ui, rect, view);
-    veil(ui, rect, source.value(step, 0), view);
-    let at = pos2(rect.left() - 8.0, y.center());
+/// A quantity at the step, its name left of it.
+fn vector_now(ui: &mut Ui, columns: &Columns, y: Rangef, now: Panel<'_>, view: &mut View<'_>) {
+    let place = now.at(area(Rect::from_x_y_ranges(columns.memory, y)));
+    let at = pos2(place.area.left - 8.0, y.center());
     let (font, ink) = (theme::text(11.0), view.palette.subdued);
     ui.painter()
-        .text(at, Align2::RIGHT_CENTER, &name, font, ink);
-    let response = interact(ui, rect, &format!("{label} {name}"), "at this step");
-    let cell = pointer(&response).and_then(|at| grid.cell_at(rect, at));
-    let column = cell.map(|(column, _)| column);
-    let sheet = Sheet {
-        name: &format!("{label} {name}"),
-        lines: ("step", view.steps()),
-        columns: ("column", source.rows),
-        names: &[],
-        value: &|t, column| source.value(t, column),
-    };
-    sheet.menu(
-        &response,
-        column.map(|column| (step, column)),
-        view.commands,
-    );
-    let Some(column) = column else { return };
-    let target = Target::Value {
-        id: source.id,
-        column,
-    };
-    if response.clicked() {
-        view.commands.push(Command::Look(Look::Select(target)));
-    }
-    let card = target.card(view.open, view.focus, step);
-    *view.readout = Some(Readout {
-        place: format!("{label}  step {step}  {name}  column {column}"),
-        value: numbers::exact(source.value(step, column)),
-        meaning: card.map_or(String::new(), |card| inspect::vector::told(&card)),
-    });
+        .text(at, Align2::RIGHT_CENTER, &place.panel.title, font, ink);
+    picture_ui(ui, &place, view);
 }
 
 /// What the colours mean, so many legends beside each other; false where there is no room for them.
-fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &View<'_>) -> bool {
+fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) -> bool {
     const FOOTNOTE: f32 = 14.0;
     let entries = [
         ("weighting", view.weighting_scale),
@@ -367,7 +204,7 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &View<'_>) -> boo
 }
 
 /// A word that shows the legends when it is pointed at or clicked, its lower left corner here.
-fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &View<'_>) {
+fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &mut View<'_>) {
     let rect = Rect::from_min_max(at - vec2(0.0, 16.0), at + vec2(70.0, 0.0));
     let response = ui.interact(rect, ui.scope_id().with("legends"), Sense::click());
     let name = "What the colours mean";
@@ -381,16 +218,16 @@ fn legends_on_demand(ui: &mut Ui, at: egui::Pos2, view: &View<'_>) {
         ink,
     );
     focus_ring(ui, &response);
-    let show = |ui: &mut Ui| {
+    let mut show = |ui: &mut Ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(300.0, 78.0), Sense::hover());
         legends(ui, rect.x_range(), rect.y_range(), 2, view);
     };
-    egui::Popup::from_toggle_button_response(&response).show(show);
+    egui::Popup::from_toggle_button_response(&response).show(&mut show);
     response.on_hover_ui(show);
 }
 
 /// What the colours of one scale mean.
-pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &View<'_>) {
+pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, view: &mut View<'_>) {
     let painter = ui.painter();
     let (low, high) = scale.ends();
     let font = theme::mono(10.0);
@@ -405,15 +242,9 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
     let right = pos2(at.x + width, at.y);
     painter.text(right, Align2::RIGHT_BOTTOM, ends, font, ink);
     let bar = Rect::from_min_size(at + vec2(0.0, 2.0), vec2(width, 8.0));
-    let parts = 64;
-    let part = bar.width() / parts as f32;
-    for index in 0..parts {
-        let value = scale.at((index as f32 + 0.5) / parts as f32);
-        let left = bar.left() + index as f32 * part;
-        let cell = Rect::from_min_size(pos2(left, bar.top()), vec2(part + 0.5, bar.height()));
-        painter.rect_filled(cell, 0.0, view.palette.color(scale, value));
-    }
-    painter.rect_stroke(bar, 0.0, view.palette.hairline(), egui::StrokeKind::Outside);
+    let page = view.page(ui.pixels_per_point());
+    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
+    shades(&mut canvas, area(bar), scale, &page);
 }
 
 /// A faint line through all pictures at the row under the pointer and at the one kept in view: one address, one height.

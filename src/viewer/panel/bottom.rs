@@ -2,9 +2,10 @@
 
 use egui::{Align2, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
-use super::parts::{pointer, veil};
+use super::parts::pointer;
 use super::sheet::Sheet;
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
+use crate::figure::marks::unrecorded;
 use crate::figure::numbers;
 use crate::player::Loop;
 use crate::train::is_absent;
@@ -12,6 +13,7 @@ use crate::viewer::command::{Ask, Play};
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
+use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::readout::Readout;
 
@@ -93,8 +95,16 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     loop_part(ui, columns, y, view);
     event_ticks(ui, columns, y, view);
     let most = loss_bars(ui, columns, y, view);
-    let loss = view.recording().loss.first().copied();
-    veil(ui, rect.with_min_y(y.min + 14.0), loss.unwrap_or(0.0), view);
+    if view
+        .recording()
+        .loss
+        .first()
+        .is_some_and(|&loss| is_absent(loss))
+    {
+        let page = view.page(ui.pixels_per_point());
+        let mut canvas = Canvas::new(&painter, view.textures, view.open.serial);
+        unrecorded(&mut canvas, &area(rect.with_min_y(y.min + 14.0)), &page);
+    }
     let (edge, ink) = (view.palette.hairline(), view.palette.subdued);
     painter.rect_stroke(rect, 3.0, edge, egui::StrokeKind::Outside);
     let scale = format!("{} bits", numbers::short(most, 1));
@@ -104,7 +114,7 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     }
     let words = format!("phases and loss of every step, up to {scale}; drag to move in time");
     let response = interact(ui, rect, "Timeline", &words);
-    scrub(&response, columns, view);
+    scrub(&response, columns.time, view);
     let loss = &view.recording().loss;
     let cell = pointer(&response).map(|at| (columns.step_at(at.x, steps), 0));
     let sheet = Sheet {

@@ -5,6 +5,7 @@ use egui::{Align, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 use super::page::page_ui;
 use super::{Columns, View, step_pill};
 use crate::figure::compare::Part;
+use crate::figure::layout::kept;
 use crate::figure::{Layout as Pictures, Options, RowsShown};
 use crate::viewer::command::{Command, Compare};
 use crate::viewer::keys::tooltip;
@@ -12,7 +13,7 @@ use crate::viewer::state::compare::{Differences, Pair, TOLERANCES, shown_at};
 use crate::viewer::story::two;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::text_button;
-use crate::viewer::widget::figure::Page;
+use crate::viewer::widget::canvas::Page;
 use crate::viewer::widget::property::note;
 
 /// With less height than this what is said is said in few lines.
@@ -29,9 +30,8 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, pages: &mut [Page; 2], view: &
         Some(Err(sizes)) => quiet_ui(ui, "These two cannot be compared.", sizes),
         Some(Ok(found)) => {
             draw(ui, area, pages, &pair, view);
-            let over_time = pages[0].drawing().map_or(&[][..], |page| &page.places);
-            let of_the_step = pages[1].drawing().map_or(&[][..], |page| &page.places);
-            let places: Vec<_> = over_time.iter().chain(of_the_step).collect();
+            let of_the_step = pages[1].places();
+            let places: Vec<_> = pages[0].places().iter().chain(of_the_step).collect();
             page_ui(ui, area.min, &places, columns, view);
             step_pill(ui, columns, area.top() + 5.0, view);
             let bottom = of_the_step
@@ -103,11 +103,8 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
     let parts = [(Part::OverTime, (None, None)), (Part::OfTheStep, now)];
     for (page, (part, moment)) in pages.iter_mut().zip(parts) {
         page.draw(ui.ctx(), (version, moment), || {
-            let picture = pair.picture(options(moment), view.focus, weighting);
-            picture.map_or_else(
-                || crate::figure::Drawing::new(0.0, 0.0, [0; 3], String::new()),
-                |picture| picture.figure().draw(part),
-            )
+            let picture = pair.picture(options(moment), view.focus, weighting)?;
+            Some(kept(picture.figure().scene(part)))
         });
         page.paint(ui.painter(), area.min);
     }

@@ -15,8 +15,7 @@ use crate::viewer::state::work::UnderWay;
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::story::{self, two};
 use crate::viewer::theme::{self, Palette, Scale};
-use crate::viewer::widget::figure::Page;
-use crate::viewer::widget::picture::Textures;
+use crate::viewer::widget::canvas::{Page, Textures};
 use crate::viewer::widget::readout::{Readout, readout_ui};
 use crate::viewer::widget::toast::toasts_ui;
 

@@ -3,12 +3,15 @@
 
 use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
-use super::parts::{choose, dash_ui, frame, gaps, pointer, rows_range, veil};
-use super::pipeline::{Places, as_bars, bars, columns_of, stages_menu, strip};
+use super::View;
+use super::page::picture_ui;
+use super::parts::{choose, dash_ui, pointer, rows_range};
+use super::pipeline::Places;
 use super::sheet::Sheet;
-use super::{View, interact};
 use crate::figure::heads::Emitted;
-use crate::figure::{EMITTED, numbers};
+use crate::figure::panel::Content;
+use crate::figure::stages::columns_of;
+use crate::figure::{EMITTED, PanelId, Picture, numbers};
 use crate::model::HeadTrace;
 use crate::train::{ABSENT, is_absent};
 use crate::viewer::rows::Axis;
@@ -16,8 +19,8 @@ use crate::viewer::state::episode::HeadLines;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::icon::head_sign;
-use crate::viewer::widget::readout::Readout;
 
 /// Height of a line of the table, in points.
 const LINE: f32 = 15.0;
@@ -48,38 +51,18 @@ pub fn final_weightings_ui(ui: &mut Ui, places: &Places, axis: &Axis, view: &mut
 
 /// The final weighting of a head; a click looks at it, with Shift it is pinned beside the other.
 fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View<'_>) {
-    let label = story::head_label(view.recording(), head);
-    let Some(column) = columns_of(head, view).pop() else {
+    let last = columns_of(&view.trace().heads[head]).last();
+    let id = last.map(|last| PanelId::of(Picture::Stages, head).part(last.place()));
+    let Some(mut panel) = id.and_then(|id| view.catalogue().panel(id)) else {
         return;
     };
+    if let Content::Bars(bars) = &mut panel.content {
+        bars.to_come = false;
+    }
+    panel.name = format!("{} now", panel.whose);
+    "the final weighting of this head".clone_into(&mut panel.alt);
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
-    ui.painter().rect_filled(rect, 0.0, view.palette.well);
-    if as_bars(axis, view) {
-        bars(ui, x, axis, &column, view.head_color(head), view);
-    } else {
-        let slot = format!("final {head}");
-        strip(ui, x, axis, &column, 1.0, &slot, view);
-    }
-    gaps(ui, x, axis, false, view);
-    frame(ui, rect, view);
-    veil(ui, rect, column.values[0], view);
-    let response = interact(
-        ui,
-        rect,
-        &format!("{label} now"),
-        "the final weighting of this head",
-    );
-    choose(ui, &response, head, view);
-    let row = pointer(&response).and_then(|at| axis.row_at(at.y));
-    stages_menu(&response, &column, row, view);
-    if let Some(row) = row {
-        *view.row = Some(row);
-        *view.readout = Some(Readout {
-            place: format!("{label}  step {}  row {row}  w", view.step()),
-            value: numbers::exact(column.values[row]),
-            meaning: "a click looks at this head, with Shift it is pinned".to_owned(),
-        });
-    }
+    picture_ui(ui, &panel.along(area(rect), axis.clone()), view);
 }
 
 /// Sign and label over the thin column of a head; they can be clicked, too.

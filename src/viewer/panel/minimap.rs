@@ -3,12 +3,16 @@
 
 use egui::{Rangef, Rect, Stroke, StrokeKind, Ui};
 
-use super::parts::{frame, pointer};
-use super::pipeline::{columns_of, stages_menu};
+use super::page::stages_menu;
+use super::parts::pointer;
 use super::{Columns, View, interact};
+use crate::figure::panel::Content;
+use crate::figure::stages::columns_of;
+use crate::figure::{At, Paint, PanelId, Picture};
 use crate::viewer::command::{Command, Rows};
+use crate::viewer::rows::WITHOUT_GAPS;
 use crate::viewer::story;
-use crate::viewer::widget::picture::{self, Grid};
+use crate::viewer::widget::canvas::{Canvas, area};
 
 /// The weighting of the head looked at over all rows, the peaks of all heads, and the rows on screen as a
 /// frame that can be dragged.
@@ -20,27 +24,28 @@ pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>
         return;
     }
     let rect = Rect::from_x_y_ranges(x, y);
-    let (rows, weighting) = (view.whole.numbers(), head.weighting.row(view.step()));
-    let grid = Grid {
-        columns: 1,
-        rows: rows.len(),
-        scale: view.weighting_scale,
-        value: &|_, index| weighting[rows[index]],
+    let last = columns_of(head).last();
+    let id = last.map(|last| PanelId::of(Picture::Stages, view.focus).part(last.place()));
+    let panel = id.and_then(|id| view.catalogue().panel(id));
+    let Some(Content::Bars(bars)) = panel.map(|panel| panel.content) else {
+        return;
     };
-    let scale = view.weighting_scale.at(0.5).to_bits();
-    let version = (
-        (view.open.serial, view.step(), view.focus),
-        view.whole.id(),
-        scale,
+    let (page, axis) = (
+        view.page(ui.pixels_per_point()),
+        view.whole.place(y.into(), WITHOUT_GAPS),
     );
-    let size = rect.size().into();
-    let texture = view
-        .textures
-        .get(ui.ctx(), "minimap", version, size, view.palette, &grid);
-    picture::paint(ui.painter(), rect, texture);
-    frame(ui, rect, view);
+    let at = At {
+        id: PanelId::of(Picture::Weightings, view.focus).now(),
+        area: &area(rect),
+        axis: &axis,
+    };
+    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
+    canvas.cells(&bars.cells, at, &page, 1.0);
+    let edge = view.palette.hairline();
+    ui.painter()
+        .rect_stroke(rect, 0.0, edge, StrokeKind::Outside);
     peaks(ui, rect, view);
-    let shown = view.rows.numbers();
+    let (rows, shown) = (view.whole.numbers(), view.rows.numbers());
     let first = shown.first().and_then(|row| view.whole.index_of(*row));
     let first = first.unwrap_or(0);
     let place = |index: usize| y.min + index as f32 / rows.len().max(1) as f32 * y.span();
@@ -52,9 +57,7 @@ pub fn minimap_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>
     let response = interact(ui, rect, "all rows", "drag to move the rows on screen");
     let at = pointer(&response).map(|at| (at.y - y.min) / y.span().max(1.0));
     let row = at.and_then(|share| rows.get((share * rows.len() as f32) as usize));
-    if let Some(shown) = columns_of(view.focus, view).pop() {
-        stages_menu(&response, &shown, row.copied(), view);
-    }
+    stages_menu(&response, &bars, row.copied(), view);
     let down = response.dragged() || response.clicked();
     if let (true, Some(at)) = (down, response.interact_pointer_pos()) {
         let share = ((at.y - y.min) / y.span().max(1.0)).clamp(0.0, 1.0);

@@ -40,11 +40,13 @@ use super::state::target::Target;
 use super::state::{NARROW, State};
 use super::theme::{Palette, Scale};
 use super::widget::button::focus_ring;
-use super::widget::picture::Textures;
+use super::widget::canvas::Textures;
 use super::widget::place;
 use super::widget::readout::Readout;
 use crate::figure::HeadName;
+use crate::figure::catalogue::Catalogue;
 use crate::figure::compare::page_columns;
+use crate::figure::paint::Page;
 use crate::figure::stages::Moment;
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
@@ -85,6 +87,9 @@ pub fn transport_height(window: f32, heads: bool, panels: Panels) -> f32 {
 }
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;
+
+/// How much is seen of what has not happened yet.
+const TO_COME: f32 = 0.25;
 
 /// What a panel sees of an open episode, and where it leaves its wishes.
 pub struct View<'a> {
@@ -170,6 +175,28 @@ impl<'a> View<'a> {
             .into_iter()
             .chain(kept.map(|row| (row, 0.18)))
             .collect()
+    }
+
+    /// The pictures of the episode at this moment, on the rows that are shown.
+    pub fn catalogue(&self) -> Catalogue<'a> {
+        Catalogue {
+            recording: self.recording(),
+            stages: &self.open.stages,
+            scales: &self.open.scales,
+            shades: [Scale::Bits, self.weighting_scale],
+            rows: self.rows,
+            upwards: false,
+            moment: (self.step(), self.player.stage()),
+        }
+    }
+
+    /// What they have in common on screen.
+    pub fn page(&self, density: f32) -> Page<'static> {
+        Page {
+            stage: Some(self.player.stage()),
+            to_come: TO_COME,
+            ..Page::on_screen(self.palette.data, density)
+        }
     }
 
     /// The hue of a head of the machine on screen.
@@ -291,9 +318,14 @@ impl Columns {
 
     /// The step at this place of the time axis, or the nearest one.
     pub fn step_at(&self, x: f32, steps: usize) -> usize {
-        let share = (x - self.time.min) / self.time.span().max(1.0);
-        ((share * steps as f32).max(0.0) as usize).min(steps.saturating_sub(1))
+        step_at(self.time, x, steps)
     }
+}
+
+/// The step at this place of a time axis, or the nearest one.
+fn step_at(time: Rangef, x: f32, steps: usize) -> usize {
+    let share = (x - time.min) / time.span().max(1.0);
+    ((share * steps as f32).max(0.0) as usize).min(steps.saturating_sub(1))
 }
 
 /// Width of all rows in little.
@@ -317,10 +349,10 @@ pub fn interact(ui: &Ui, rect: Rect, name: &str, description: &str) -> Response 
 }
 
 /// Clicking or dragging in a picture over time moves the play-head.
-pub fn scrub(response: &Response, columns: &Columns, view: &mut View<'_>) {
+pub fn scrub(response: &Response, time: Rangef, view: &mut View<'_>) {
     let down = response.dragged() || response.clicked() || response.is_pointer_button_down_on();
     if let (true, Some(position)) = (down, response.interact_pointer_pos()) {
-        let step = columns.step_at(position.x, view.steps());
+        let step = step_at(time, position.x, view.steps());
         if step != view.step() {
             view.commands.push(Command::Play(Play::Seek(step)));
         }

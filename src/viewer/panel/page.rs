@@ -1,44 +1,55 @@
-//! A page of pictures on screen, as it is exported: what is pointed at is read out, a click keeps it in view, dragging
-//! over time moves the play-head. What a picture is follows from its identity, never from its name.
+//! Pictures on screen, whatever they show and wherever they stand: what is pointed at is read out, offered to be copied,
+//! and kept in view by a click; dragging over time moves the play-head. What a picture is follows from its identity,
+//! never from its name.
 
-use egui::{Pos2, Rect, Ui};
+use egui::{Pos2, Rect, Response, Ui, Vec2};
 
-use super::parts::pointer;
-use super::sheet::place_menu;
+use super::sheet::Sheet;
 use super::{Columns, View, interact, play_head, scrub};
+use crate::figure::addressing::Bars;
 use crate::figure::compare::SIDES;
+use crate::figure::facts::MemoryAt;
+use crate::figure::panel::{Content, Hit};
 use crate::figure::{PanelId, Picture, Place, numbers};
+use crate::train::ABSENT;
 use crate::viewer::command::{Command, Look};
+use crate::viewer::inspect;
 use crate::viewer::state::target::Target;
 use crate::viewer::story::two::words_of;
-use crate::viewer::widget::figure::rect;
+use crate::viewer::widget::canvas::{Canvas, rect};
 use crate::viewer::widget::readout::Readout;
 
-/// All pictures of a page whose upper left corner is here.
+/// All pictures of a page whose upper left corner is here, and the play-head through each of them.
 pub fn page_ui(
     ui: &mut Ui,
     origin: Pos2,
-    places: &[&Place],
+    places: &[&Place<'_>],
     columns: &Columns,
     view: &mut View<'_>,
 ) {
     row_cursor(ui, origin, places, view);
     for place in places {
-        place_ui(ui, origin, place, places, columns, view);
+        let rect = rect(&place.area).translate(origin.to_vec2());
+        if place.steps().is_some() {
+            let time = rect.x_range();
+            let columns = Columns { time, ..*columns };
+            play_head(ui, &columns, rect.y_range().expand(2.0), view);
+        }
+        point_ui(ui, origin.to_vec2(), place, places, view);
     }
 }
 
 /// A faint line through all pictures at the row under the pointer and at the one kept in view.
-fn row_cursor(ui: &Ui, origin: Pos2, places: &[&Place], view: &View<'_>) {
+fn row_cursor(ui: &Ui, origin: Pos2, places: &[&Place<'_>], view: &View<'_>) {
     let lit = view.rows_lit();
-    for place in places.iter().filter(|place| has_rows(place.id)) {
+    for place in places.iter().filter(|place| has_rows(place.panel.id)) {
         for &(row, strength) in &lit {
-            let Some(span) = place.row_span(row) else {
+            let Some(span) = place.axis.place_of(row) else {
                 continue;
             };
             let ink = view.palette.strong.gamma_multiply(strength);
             let y = origin.y + span.min..=origin.y + span.max.max(span.min + 1.0);
-            let x = rect(&place.area, origin).x_range();
+            let x = rect(&place.area).translate(origin.to_vec2()).x_range();
             let line = Rect::from_x_y_ranges(x, y);
             ui.painter().rect_filled(line, 0.0, ink);
         }
@@ -47,97 +58,265 @@ fn row_cursor(ui: &Ui, origin: Pos2, places: &[&Place], view: &View<'_>) {
 
 /// True for pictures whose rows are those of the memory.
 fn has_rows(id: PanelId) -> bool {
-    matches!(id.picture, Picture::Weightings | Picture::Memory)
+    let of_rows = [Picture::Weightings, Picture::Memory, Picture::Stages];
+    of_rows.contains(&id.picture)
 }
 
-fn place_ui(
+/// Paints a picture at its place in the window, and lets it be pointed at.
+pub fn picture_ui(ui: &mut Ui, place: &Place<'_>, view: &mut View<'_>) -> (Response, Option<Hit>) {
+    paint_ui(ui, place, view);
+    point_ui(ui, Vec2::ZERO, place, &[], view)
+}
+
+/// Paints a picture at its place in the window.
+pub fn paint_ui(ui: &Ui, place: &Place<'_>, view: &mut View<'_>) {
+    let page = view.page(ui.pixels_per_point());
+    let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
+    place.paint(&mut canvas, &page);
+}
+
+/// What can be done with a picture; `others` are those beside it on its page.
+pub fn point_ui(
     ui: &mut Ui,
-    origin: Pos2,
-    place: &Place,
-    places: &[&Place],
-    columns: &Columns,
+    origin: Vec2,
+    place: &Place<'_>,
+    others: &[&Place<'_>],
     view: &mut View<'_>,
-) {
-    let rect = rect(&place.area, origin);
-    let response = interact(ui, rect, &place.name, &place.note);
-    if place.steps.is_some() {
-        let time = rect.x_range();
-        let columns = Columns { time, ..*columns };
-        play_head(ui, &columns, rect.y_range().expand(2.0), view);
-        scrub(&response, &columns, view);
+) -> (Response, Option<Hit>) {
+    let (id, rect) = (place.panel.id, rect(&place.area).translate(origin));
+    let response = interact(ui, rect, &place.panel.name, &place.panel.alt);
+    if place.steps().is_some() {
+        scrub(&response, rect.x_range(), view);
     }
-    let at = pointer(&response).map(|at| at - origin);
-    let cell = at.and_then(|at| place.cell_at(at.x, at.y));
-    let here = cell.map(|(column, row, _)| (column, row));
-    place_menu(place, &response, here, view.commands);
-    let Some((column, row, value)) = cell else {
-        return;
+    let at = super::parts::pointer(&response).map(|at| at - origin);
+    let hit = at.and_then(|at| place.hit(at.x, at.y));
+    menu(&response, place, hit, others, view);
+    let Some(at) = hit else {
+        return (response, None);
     };
-    if has_rows(place.id) {
-        *view.row = Some(row);
+    if has_rows(id) {
+        *view.row = Some(at.row);
     }
-    let both = values_of(places, place.id, (column, row));
-    *view.readout = Some(readout(place, (column, row), value, both, view.step()));
+    if let (Picture::Cells | Picture::Hidden | Picture::Units, Some(layer)) = (id.picture, id.of) {
+        *view.unit = Some((layer, at.row));
+    }
+    *view.readout = Some(readout(place, at, others, view));
     if response.clicked() {
-        view.commands.extend(keep(place.id, (column, row), view));
+        let pins = ui.input(|input| input.modifiers.shift);
+        let of_head = matches!(id.picture, Picture::Weightings | Picture::Stages);
+        match id.of.filter(|_| pins && of_head) {
+            Some(head) => view.commands.push(Command::Look(Look::Pin(head))),
+            None => view.commands.extend(keep(id, at, view)),
+        }
     }
+    (response, hit)
 }
 
 /// The same cell on both sides of a comparison.
-fn values_of(places: &[&Place], id: PanelId, (column, row): (usize, usize)) -> Option<[f32; 2]> {
+fn values_of(places: &[&Place<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
     id.side?;
     let value = |side: usize| {
         let mut places = places.iter();
-        let place = places.find(|place| place.id == id.on(side))?;
-        place.value(column, row)
+        let place = places.find(|place| place.panel.id == id.on(side))?;
+        place.cells()?.value(at.column, at.row)
     };
     Some([value(0)?, value(1)?])
 }
 
-fn readout(
-    place: &Place,
-    (column, row): (usize, usize),
-    value: f32,
-    both: Option<[f32; 2]>,
-    step: usize,
-) -> Readout {
-    let (what, row_name) = (&place.what, place.row_name);
-    let (value, meaning) = match both {
-        Some([a, b]) => {
-            let difference = numbers::exact(b - a);
-            (format!("{} {difference}", SIDES[2]), words_of([a, b]))
+/// What is said about a value under the pointer.
+fn readout(place: &Place<'_>, at: Hit, others: &[&Place<'_>], view: &View<'_>) -> Readout {
+    let (panel, step) = (&place.panel, view.step());
+    let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
+    let Hit { column, row, value } = at;
+    let which = match id.picture {
+        Picture::Input => view.recording().task.input_name(row),
+        Picture::Target | Picture::Output | Picture::Error => {
+            view.recording().task.output_name(row)
         }
-        None => (numbers::exact(value), place.note.clone()),
+        _ => format!("{row_name} {row}"),
     };
+    let said = match (&panel.content, id.picture) {
+        (_, Picture::Differences) => format!("{whose}  step {column}"),
+        (Content::Bars(bars), _) => {
+            format!("{whose}  step {step}  row {row}  {}", bars.column.symbol)
+        }
+        (_, Picture::Units) => format!("{whose}  step {step}  unit {row}  {}", panel.title),
+        (_, Picture::Memory) if id.side.is_none() => format!("{whose}  row {row}  column {column}"),
+        _ if id.now => format!("{whose}  step {step}  {}  column {column}", panel.title),
+        _ if place.steps().is_some() => format!("{whose}  step {column}  {which}"),
+        _ => format!("{whose}  step {step}  {row_name} {row}  column {column}"),
+    };
+    if let Some([a, b]) = values_of(others, id, at) {
+        return Readout {
+            place: said,
+            value: format!("{} {}", SIDES[2], numbers::exact(b - a)),
+            meaning: words_of([a, b]),
+        };
+    }
     Readout {
-        place: match place.steps {
-            _ if place.id.picture == Picture::Differences => format!("{what}  step {column}"),
-            Some(_) => format!("{what}  step {column}  {row_name} {row}"),
-            None => format!("{what}  step {step}  {row_name} {row}  column {column}"),
-        },
-        value,
-        meaning,
+        place: said,
+        value: numbers::exact(value),
+        meaning: meaning(place, at, view),
     }
 }
 
-/// What a click on a cell keeps in view; on the weighting of a head, with that head.
-pub fn keep(id: PanelId, (column, row): (usize, usize), view: &View<'_>) -> Vec<Command> {
-    let value = |id| Target::Value { id, column: row };
-    let target = match id.picture {
-        Picture::Weightings => Target::Row(row),
+/// What a value is, in words or as an equation.
+fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
+    let (panel, id, step) = (&place.panel, place.panel.id, view.step());
+    match &panel.content {
+        Content::Bars(bars) => {
+            let head = &view.trace().heads[bars.head];
+            let sum = bars.column.sum(head, step, at.row);
+            format!("{}\n{sum}", panel.alt)
+        }
+        _ if id.picture == Picture::Memory && id.side.is_none() => {
+            let now = (view.trace(), &view.open.stages, step);
+            MemoryAt::new(now.0, now.1, now.2, view.player.stage())
+                .words()
+                .to_owned()
+        }
+        _ if id.picture == Picture::Units => {
+            let card = target(id, at).card(view.open, view.focus, step);
+            let lines = card.into_iter().flat_map(|card| card.lines);
+            let line = lines.into_iter().find(|line| line.symbol == panel.title);
+            line.map_or_else(
+                || panel.note.clone(),
+                |line| format!("{} = {}", line.symbol, line.sum),
+            )
+        }
+        _ if id.now => {
+            let card = target(id, at).card(view.open, view.focus, step);
+            card.map_or(String::new(), |card| inspect::vector::told(&card))
+        }
+        _ => panel.note.clone(),
+    }
+}
+
+/// What a click on a cell keeps in view.
+fn target(id: PanelId, at: Hit) -> Target {
+    let value = |id, column| Target::Value { id, column };
+    let (row, column) = (at.row, at.column);
+    match id.picture {
+        Picture::Weightings | Picture::Stages => Target::Row(row),
         Picture::Memory => Target::Cell { row, column },
-        Picture::Hidden | Picture::Cells => Target::Unit {
+        Picture::Hidden | Picture::Cells | Picture::Units => Target::Unit {
             layer: id.of.unwrap_or(0),
             unit: row,
         },
-        Picture::Stages | Picture::Scalars | Picture::Differences => Target::Step,
-        Picture::Error => value(PanelId::new(Picture::Output)),
-        _ => value(PanelId { side: None, ..id }),
-    };
+        Picture::Scalars | Picture::Differences => Target::Step,
+        Picture::Error => value(PanelId::new(Picture::Output), row),
+        _ => {
+            let (side, now) = (None, false);
+            let place = if id.now { column } else { row };
+            value(PanelId { side, now, ..id }, place)
+        }
+    }
+}
+
+/// The same as commands; on the weighting of a head, with that head.
+fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
     let other = |head: &usize| *head != view.focus || view.state.sight.all_heads;
-    let of_weighting = id.of.filter(|_| id.picture == Picture::Weightings);
-    let head = of_weighting.filter(other);
+    let of_weighting = matches!(id.picture, Picture::Weightings | Picture::Stages);
+    let head = id.of.filter(|_| of_weighting).filter(other);
     let focus = head.map(Look::Focus).into_iter();
-    let looks = focus.chain([Look::Select(target)]);
+    let looks = focus.chain([Look::Select(target(id, at))]);
     looks.map(Command::Look).collect()
+}
+
+/// The menu of a picture: over time a line is a step, as in the trace files; at one step it is a row.
+fn menu(
+    response: &Response,
+    place: &Place<'_>,
+    hit: Option<Hit>,
+    others: &[&Place<'_>],
+    view: &mut View<'_>,
+) {
+    let (panel, Some(cells)) = (&place.panel, place.cells()) else {
+        return;
+    };
+    if let Content::Bars(bars) = &panel.content {
+        return stages_menu(response, bars, hit.map(|hit| hit.row), view);
+    }
+    let value = |column, row| cells.value(column, row).unwrap_or(ABSENT);
+    let row = match panel.down.label {
+        "" => "line",
+        label => label,
+    };
+    let over_time = Sheet {
+        name: &panel.name,
+        lines: ("step", cells.columns),
+        columns: (row, cells.rows),
+        names: &[],
+        value: &value,
+    };
+    let steps = view.steps();
+    if panel.id.picture == Picture::Units {
+        let names: Vec<_> = others
+            .iter()
+            .map(|place| place.panel.note.as_str())
+            .collect();
+        let is_it = |other: &&Place<'_>| other.panel.id == panel.id;
+        let value = |unit, of: usize| others[of].cells().and_then(|cells| cells.value(0, unit));
+        let sheet = Sheet {
+            name: &format!("{} at step {}", panel.whose, view.step()),
+            lines: ("unit", cells.rows),
+            columns: ("quantity", names.len()),
+            names: &names,
+            value: &|unit, of| value(unit, of).unwrap_or(ABSENT),
+        };
+        let cell = hit.map(|hit| hit.row).zip(others.iter().position(is_it));
+        sheet.menu(response, cell, view.commands);
+    } else if place.steps().is_some() {
+        let cell = hit.map(|hit| (hit.column, hit.row));
+        over_time.menu(response, cell, view.commands);
+    } else if panel.id.now {
+        let all = view.catalogue().panel(PanelId {
+            now: false,
+            ..panel.id
+        });
+        let Some(Content::Cells(all)) = all.map(|panel| panel.content) else {
+            return;
+        };
+        let sheet = Sheet {
+            lines: ("step", steps),
+            columns: ("column", cells.columns),
+            value: &|t, column| all.value(t, column).unwrap_or(ABSENT),
+            ..over_time
+        };
+        let cell = hit.map(|hit| (view.step(), hit.column));
+        sheet.menu(response, cell, view.commands);
+    } else {
+        let sheet = Sheet {
+            name: if panel.id.side.is_some() {
+                &panel.name
+            } else {
+                &panel.whose
+            },
+            lines: (row, cells.rows),
+            columns: ("column", cells.columns),
+            value: &|row, column| value(column, row),
+            ..over_time
+        };
+        let cell = hit.map(|hit| (hit.row, hit.column));
+        sheet.menu(response, cell, view.commands);
+    }
+}
+
+/// The menu of a column: the weightings of its head at this step, stage beside stage.
+pub fn stages_menu(response: &Response, bars: &Bars<'_>, row: Option<usize>, view: &mut View<'_>) {
+    let (head, step) = (&view.trace().heads[bars.head], view.step());
+    let columns: Vec<_> = crate::figure::stages::columns_of(head).collect();
+    let place = columns
+        .iter()
+        .position(|other| std::ptr::eq(*other, bars.column));
+    let names: Vec<_> = columns.iter().map(|column| column.array).collect();
+    let label = crate::figure::head_label(view.trace(), bars.head);
+    let sheet = Sheet {
+        name: &format!("{label} at step {step}"),
+        lines: ("row", view.rows.total()),
+        columns: ("stage", names.len()),
+        names: &names,
+        value: &|row, stage| columns[stage].values(head, step)[row],
+    };
+    sheet.menu(response, row.zip(place), view.commands);
 }

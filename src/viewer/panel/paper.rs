@@ -4,10 +4,11 @@ use egui::Ui;
 
 use super::page::page_ui;
 use super::{Columns, View};
+use crate::figure::layout::kept;
 use crate::figure::{Figure, Options};
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::theme::Scale;
-use crate::viewer::widget::figure::Page;
+use crate::viewer::widget::canvas::Page;
 
 /// The figure, with the play-head through it.
 pub fn paper_ui(
@@ -40,9 +41,10 @@ pub fn paper_ui(
         [size.x, size.y, density].map(f32::to_bits),
     );
     let recording = view.recording();
-    page.draw(ui.ctx(), version, || Figure::new(recording, options).draw());
+    page.draw(ui.ctx(), version, || {
+        Some(kept(Figure::new(recording, options).scene()))
+    });
     page.paint(ui.painter(), area.min);
-    let places = page.drawing().map_or(&[][..], |drawing| &drawing.places);
-    let places: Vec<_> = places.iter().collect();
+    let places: Vec<_> = page.places().iter().collect();
     page_ui(ui, area.min, &places, columns, view);
 }

@@ -1,14 +1,13 @@
 //! What pictures have in common: where they stand from top to bottom, their edges, what lies over them.
 
-use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, pos2};
+use egui::{Align2, FontId, Pos2, Rangef, Sense, Stroke, Ui, pos2};
 
 use super::View;
-use crate::figure::rows::untouched;
+use crate::figure::marks::dashes;
 use crate::figure::{HUES, HeadName};
-use crate::train::is_absent;
 use crate::viewer::command::{Command, Look};
 use crate::viewer::rows::Axis;
-use crate::viewer::theme;
+use crate::viewer::widget::canvas::dashed;
 
 /// Where the pictures stand from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,71 +81,6 @@ pub fn pointer(response: &egui::Response) -> Option<egui::Pos2> {
     }
 }
 
-/// A hairline about a picture.
-pub fn frame(ui: &Ui, rect: Rect, view: &View<'_>) {
-    let (stroke, kind) = (view.palette.hairline(), egui::StrokeKind::Outside);
-    ui.painter().rect_stroke(rect, 0.0, stroke, kind);
-}
-
-/// Room between the hatches over what was not recorded, in points.
-const APART: f32 = 7.0;
-
-/// Covers a picture whose first value was not recorded: nothing is known of what it would show.
-pub fn veil(ui: &Ui, rect: Rect, first: f32, view: &View<'_>) {
-    if !is_absent(first) {
-        return;
-    }
-    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    painter.rect_filled(rect, 0.0, view.palette.panel);
-    let lines = ((rect.width() + rect.height()) / APART) as usize;
-    for line in 0..=lines {
-        let x = rect.left() + line as f32 * APART;
-        let ends = [pos2(x, rect.top()), pos2(x - rect.height(), rect.bottom())];
-        painter.line_segment(ends, view.palette.hairline());
-    }
-    plate(ui, rect, rect.center(), "not recorded", 10.5, view);
-}
-
-/// Says of a picture that what it shows was not recorded, but follows from what was.
-pub fn computed(ui: &Ui, rect: Rect, view: &View<'_>) {
-    let at = rect.center_bottom() - egui::vec2(0.0, 8.0);
-    plate(ui, rect, at, "computed", 8.5, view);
-}
-
-/// A word over a picture, where it has room.
-fn plate(ui: &Ui, rect: Rect, at: Pos2, word: &str, size: f32, view: &View<'_>) {
-    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    let (font, ink) = (theme::text(size), view.palette.subdued);
-    let galley = painter.layout_no_wrap(word.to_owned(), font, ink);
-    let plate = Rect::from_center_size(at, galley.size()).expand2(egui::vec2(5.0, 0.0));
-    if rect.width() > galley.size().x && rect.height() >= 11.0 {
-        painter.rect_filled(plate, 2.0, view.palette.panel);
-        painter.galley(at - galley.size() / 2.0, galley, ink);
-    }
-}
-
-/// Marks for the rows left out.
-pub fn gaps(ui: &Ui, x: Rangef, axis: &Axis, words: bool, view: &View<'_>) {
-    for (rows, place) in &axis.gaps {
-        if place.span() < 4.0 {
-            continue;
-        }
-        let rect = Rect::from_x_y_ranges(x, *place);
-        let painter = ui.painter();
-        painter.rect_filled(rect, 0.0, view.palette.raised);
-        if words && rect.width() > 120.0 {
-            let (font, ink) = (theme::text(10.0), view.palette.subdued);
-            painter.text(
-                rect.center(),
-                Align2::CENTER_CENTER,
-                untouched(*rows),
-                font,
-                ink,
-            );
-        }
-    }
-}
-
 /// Words beside the pictures, for the eye and for everyone who has them read aloud.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
     let rect = ui
@@ -158,9 +92,8 @@ pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, vi
 
 /// From the first row or mark to the last.
 pub fn rows_range(axis: &Axis) -> Rangef {
-    let first = axis.runs.first().map_or(0.0, |(_, place)| place.min);
-    let gap = axis.gaps.first().map_or(first, |(_, place)| place.min);
-    Rangef::new(first.min(gap), axis.bottom().max(first))
+    let (top, bottom) = axis.ends().unwrap_or_default();
+    Rangef::new(top, bottom)
 }
 
 /// A click looks at a head, with Shift it is pinned.
@@ -181,17 +114,7 @@ pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
     if (0..view.trace().heads.len()).any(|head| name(head).place >= HUES) {
         let stroke = Stroke::new(1.5, view.head_color(head));
         let line = [pos2(x.min, y), pos2(x.max, y)];
-        ui.painter().extend(dashed(&line, stroke, name(head)));
+        ui.painter()
+            .extend(dashed(&line, stroke, dashes(name(head))));
     }
-}
-
-/// A line in the pattern of a head: whole for the first of a hue, then dashed, dotted, dash and dot.
-pub fn dashed(points: &[Pos2], stroke: Stroke, head: HeadName) -> Vec<Shape> {
-    let pattern: (&[f32], &[f32]) = match head.place / HUES % 4 {
-        0 => return vec![Shape::line(points.to_vec(), stroke)],
-        1 => (&[4.0], &[2.0]),
-        2 => (&[1.5], &[2.0]),
-        _ => (&[4.0, 1.5], &[2.0, 2.0]),
-    };
-    Shape::dashed_line_with_offset(points, stroke, pattern.0, pattern.1, 0.0)
 }

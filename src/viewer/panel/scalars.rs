@@ -1,14 +1,14 @@
 //! What the head looked at emitted, over time: a line for each number, under the loss.
 
-use egui::{Align2, Painter, Pos2, Rangef, Rect, Stroke, Ui, pos2};
+use egui::{Align2, Painter, Rangef, Rect, Stroke, Ui, pos2};
 
-use super::parts::{dashed, pointer, veil};
+use super::parts::pointer;
 use super::sheet::Sheet;
 use super::{Columns, LANE, RIBBON, View, interact, scrub};
-use crate::figure::{HeadName, Scalar, numbers};
-use crate::train::is_absent;
+use crate::figure::{HeadName, Scalar, lanes, numbers};
 use crate::viewer::story;
 use crate::viewer::theme;
+use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::readout::Readout;
 
 /// No words fit into less, in points.
@@ -118,7 +118,7 @@ fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut 
     );
     let rect = Rect::from_x_y_ranges(columns.time, y);
     let response = interact(ui, rect, &format!("Movement of {label}"), "over time");
-    scrub(&response, columns, view);
+    scrub(&response, columns.time, view);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, steps);
         let here = stretches
@@ -132,38 +132,6 @@ fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut 
     }
 }
 
-/// The points of a line over time, and where it is not finite. Of steps that share a pixel the least and the
-/// most are kept.
-fn line(
-    columns: &Columns,
-    values: &[f32],
-    height: impl Fn(f32) -> f32,
-) -> (Vec<Pos2>, Vec<Rangef>) {
-    let steps = values.len();
-    let together = (steps as f32 / columns.time.span().max(1.0))
-        .ceil()
-        .max(1.0) as usize;
-    let (mut points, mut gaps) = (Vec::new(), Vec::new());
-    for (index, few) in values.chunks(together).enumerate() {
-        let x = Rangef::new(
-            columns.step(index * together, steps).min,
-            columns.step(index * together + few.len(), steps).min,
-        );
-        let finite = few.iter().copied().filter(|value| value.is_finite());
-        let ends = finite.clone().reduce(f32::min).zip(finite.reduce(f32::max));
-        if let Some((least, most)) = ends {
-            points.extend([pos2(x.min, height(least)), pos2(x.max, height(most))]);
-        }
-        if few
-            .iter()
-            .any(|&value| !value.is_finite() && !is_absent(value))
-        {
-            gaps.push(x);
-        }
-    }
-    (points, gaps)
-}
-
 fn scalar_ui(
     ui: &mut Ui,
     columns: &Columns,
@@ -175,24 +143,11 @@ fn scalar_ui(
     let scalar = &scalars[index];
     let rect = Rect::from_x_y_ranges(columns.time, y);
     let (palette, painter) = (view.palette, ui.painter().clone());
-    painter.rect_filled(rect, 0.0, palette.background);
     let (low, high) = scalar.scale;
-    let height = |value: f32| {
-        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
-        y.max - share * y.span()
-    };
-    if low < 0.0 {
-        painter.hline(columns.time, height(0.0), palette.hairline());
-    }
-    let (points, gaps) = line(columns, &scalar.values, height);
-    for gap in gaps {
-        let gap = Rect::from_x_y_ranges(gap, y);
-        painter.rect_filled(gap, 0.0, palette.non_finite);
-    }
-    veil(ui, rect, scalar.values[0], view);
-    let stroke = Stroke::new(1.2, view.head_color(view.focus));
     let head = HeadName::of(view.trace(), view.focus);
-    painter.extend(dashed(&points, stroke, head));
+    let page = view.page(ui.pixels_per_point());
+    let mut canvas = Canvas::new(&painter, view.textures, view.open.serial);
+    lanes::one(&mut canvas, scalar, head, &area(rect), &page);
     let now = scalar.values[view.step()];
     let (middle, ink) = (y.center(), palette.subdued);
     let at = pos2(columns.time.min - 8.0, middle);
@@ -215,7 +170,7 @@ fn scalar_ui(
     let at = pos2(used.right() + 10.0, middle);
     painter.text(at, Align2::LEFT_CENTER, &scale, theme::text(10.5), ink);
     let response = interact(ui, rect, &format!("{label} {scale}"), "over time");
-    scrub(&response, columns, view);
+    scrub(&response, columns.time, view);
     let cell = pointer(&response).map(|at| (columns.step_at(at.x, view.steps()), index));
     let names: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
     let sheet = Sheet {
@@ -239,28 +194,13 @@ fn scalar_ui(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::ABSENT;
 
     #[test]
-    fn a_long_line_has_no_more_points_than_pixels_and_loses_no_peak() {
+    fn a_long_ribbon_has_no_more_parts_than_pixels() {
         let columns = Columns::new(1440.0, true, true, 2, false);
-        let mut values = vec![0.25; 4001];
-        (values[2000], values[3000]) = (1.0, f32::NAN);
-        let (points, gaps) = line(&columns, &values, |value| value);
-        let pixels = columns.time.span() as usize;
-        assert!(points.len() <= 2 * pixels + 2 && points.len() > pixels / 2);
-        assert_eq!(points.iter().filter(|point| point.y == 1.0).count(), 1);
-        assert_eq!(gaps.len(), 1);
-        // Of few steps each is drawn, as wide as it is.
-        let (points, gaps) = line(&columns, &[0.5, f32::NAN, ABSENT, 1.0], |value| value);
-        let heights: Vec<_> = points.iter().map(|point| point.y).collect();
-        assert_eq!(heights, [0.5, 0.5, 1.0, 1.0]);
-        assert_eq!(points[1].x, columns.step(0, 4).max);
-        assert_eq!(gaps, [columns.step(1, 4)]);
-        // Ribbons, too.
         let mut drawn = Pixels::default();
         let ends = (0..4001).map(|step| columns.step(step, 4001).max);
         let count = ends.filter(|&end| drawn.is_next(end)).count();
-        assert!(count <= pixels + 1, "{count}");
+        assert!(count <= columns.time.span() as usize + 1, "{count}");
     }
 }

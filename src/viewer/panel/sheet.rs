@@ -3,8 +3,6 @@
 
 use egui::{Button, Response, RichText, Ui};
 
-use crate::figure::Place;
-use crate::train::ABSENT;
 use crate::viewer::command::{Command, File};
 use crate::viewer::inspect::{Form, Table};
 
@@ -126,43 +124,6 @@ impl Sheet<'_> {
             }
         });
     }
-}
-
-/// The menu of a picture on a page; `cell` is the column and the row under the pointer.
-pub fn place_menu(
-    place: &Place,
-    response: &Response,
-    cell: Option<(usize, usize)>,
-    commands: &mut Vec<Command>,
-) {
-    let Some((columns, rows)) = place.size() else {
-        return;
-    };
-    let row = if place.row_name.is_empty() {
-        "line"
-    } else {
-        place.row_name
-    };
-    let value = |column: usize, row: usize| place.value(column, row).unwrap_or(ABSENT);
-    let sheet = Sheet {
-        name: &place.name,
-        // Over time a line is a step, as in the trace files; at one step it is a row.
-        lines: ("step", columns),
-        columns: (row, rows),
-        names: &[],
-        value: &value,
-    };
-    if place.steps.is_some() {
-        sheet.menu(response, cell, commands);
-        return;
-    }
-    let sheet = Sheet {
-        lines: (row, rows),
-        columns: ("column", columns),
-        value: &|row, column| value(column, row),
-        ..sheet
-    };
-    sheet.menu(response, cell.map(|(column, row)| (row, column)), commands);
 }
 
 #[cfg(test)]

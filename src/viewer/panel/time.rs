@@ -2,23 +2,19 @@
 
 use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
 
-use super::page::keep;
-use super::parts::{Bands, choose, frame, gaps, pointer, veil};
-use super::sheet::Sheet;
+use super::page::picture_ui;
+use super::parts::{Bands, choose, rows_range};
 use super::{Columns, View, interact, scrub};
-use crate::figure::catalogue::Source;
-use crate::figure::facts::wrong_bits;
 use crate::figure::rows::numbered_every;
-use crate::figure::{PanelId, Picture, numbers};
-use crate::model::HeadTrace;
+use crate::figure::{PanelId, Picture};
 use crate::viewer::command::{Command, Edit, Look, Play};
-use crate::viewer::rows::{Axis, ON_SCREEN, Rows, Span};
+use crate::viewer::rows::{Axis, ON_SCREEN, Span};
 use crate::viewer::state::target::Target;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
+use crate::viewer::widget::canvas::{area, rect};
 use crate::viewer::widget::icon::head_sign;
-use crate::viewer::widget::picture::{self, Grid};
 use crate::viewer::widget::readout::Readout;
 
 /// Phases and step numbers: the top of the time axis, to click and drag on.
@@ -48,7 +44,7 @@ pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) 
     if response.dragged() && (pressed.0 || on_phases) {
         mark_part(&response, columns, view);
     } else if !on_phases || response.clicked() {
-        scrub(&response, columns, view);
+        scrub(&response, columns.time, view);
     }
     loop_handles(ui, columns, names, view);
     if let Some(position) = response.hover_pos() {
@@ -135,12 +131,6 @@ fn step_numbers(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     gutter_text(ui, columns, y.center(), "step", view);
 }
 
-/// A quantity of the episode on screen, if the machine has it.
-pub fn source<'a>(id: PanelId, view: &View<'a>) -> Option<Source<'a>> {
-    let shades = [Scale::Bits, view.weighting_scale];
-    Source::new(view.recording(), &view.open.scales, shades, id)
-}
-
 /// Input, target and output.
 pub fn strips_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
     for (picture, y) in [
@@ -149,7 +139,7 @@ pub fn strips_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
         (Picture::Output, bands.output),
     ] {
         let rect = Rect::from_x_y_ranges(columns.time, y);
-        let Some((name, _)) = over_time_ui(ui, columns, rect, PanelId::new(picture), view) else {
+        let Some(name) = over_time_ui(ui, rect, PanelId::new(picture), view) else {
             continue;
         };
         if picture == Picture::Input {
@@ -157,72 +147,13 @@ pub fn strips_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
         }
         gutter_text(ui, columns, y.center(), &name, view);
     }
-    for y in [bands.target, bands.output] {
-        unscored(ui, columns, y, view);
-    }
-    mark_wrong_bits(ui, columns, bands.output, view);
 }
 
-/// A quantity over time: a picture whose columns are the steps of the episode. Returns its name, and the row under
-/// the pointer.
-pub fn over_time_ui(
-    ui: &mut Ui,
-    columns: &Columns,
-    rect: Rect,
-    id: PanelId,
-    view: &mut View<'_>,
-) -> Option<(String, Option<usize>)> {
-    let source = source(id, view)?;
-    let grid = Grid {
-        columns: view.steps(),
-        rows: source.rows,
-        scale: source.scale,
-        value: &|t, row| source.value(t, row),
-    };
-    let (size, serial) = (rect.size().into(), view.open.serial);
-    let texture = view
-        .textures
-        .get(ui.ctx(), &source.name, serial, size, view.palette, &grid);
-    picture::paint(ui.painter(), rect, texture);
-    frame(ui, rect, view);
-    veil(ui, rect, source.value(0, 0), view);
-    let response = interact(ui, rect, &source.name, "over time");
-    scrub(&response, columns, view);
-    let cell = pointer(&response).and_then(|at| grid.cell_at(rect, at));
-    pointed_at(&response, &source, cell, view);
-    Some((source.name, cell.map(|(_, row)| row)))
-}
-
-/// What is pointed at over time is read out, offered to be copied, and kept in view by a click.
-fn pointed_at(
-    response: &egui::Response,
-    source: &Source<'_>,
-    cell: Option<(usize, usize)>,
-    view: &mut View<'_>,
-) {
-    let sheet = Sheet {
-        name: &source.name,
-        lines: ("step", view.steps()),
-        columns: (source.row, source.rows),
-        names: &[],
-        value: &|t, row| source.value(t, row),
-    };
-    sheet.menu(response, cell, view.commands);
-    let Some((step, row)) = cell else { return };
-    let task = &view.recording().task;
-    let which = match source.id.picture {
-        Picture::Input => task.input_name(row),
-        Picture::Target | Picture::Output => task.output_name(row),
-        _ => format!("{} {row}", source.row),
-    };
-    *view.readout = Some(Readout {
-        place: format!("{}  step {step}  {which}", source.whose),
-        value: numbers::exact(source.value(step, row)),
-        meaning: source.note.clone(),
-    });
-    if response.clicked() {
-        view.commands.extend(keep(source.id, (step, row), view));
-    }
+/// A picture in this place of the window, if the machine has it. Returns its name.
+pub fn over_time_ui(ui: &mut Ui, rect: Rect, id: PanelId, view: &mut View<'_>) -> Option<String> {
+    let place = view.catalogue().panel(id)?.at(area(rect));
+    picture_ui(ui, &place, view);
+    Some(place.panel.name)
 }
 
 /// The mark in the input while it is edited; a click on a bit flips it, dragging paints.
@@ -265,50 +196,13 @@ fn paint_ui(response: &egui::Response, here: Option<(usize, usize)>, view: &mut 
     view.commands.push(Command::Edit(edit));
 }
 
-/// A veil over the steps in which nothing is asked.
-fn unscored(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
-    let mask = &view.recording().episode.mask;
-    let mut start = 0;
-    for run in mask.chunk_by(|a, b| (*a > 0.0) == (*b > 0.0)) {
-        let end = start + run.len();
-        if run[0] <= 0.0 {
-            let x = Rangef::new(
-                columns.step(start, mask.len()).min,
-                columns.step(end, mask.len()).min,
-            );
-            let veil = view.palette.background.gamma_multiply(0.55);
-            let rect = Rect::from_x_y_ranges(x, y);
-            ui.painter().rect_filled(rect, 0.0, veil);
-        }
-        start = end;
-    }
-}
-
-/// Marks the output bits on the wrong side of one half.
-fn mark_wrong_bits(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
-    let recording = view.recording();
-    let (steps, channels) = (view.steps(), recording.trace.output.width());
-    let height = y.span() / channels.max(1) as f32;
-    let stroke = egui::Stroke::new(1.0, view.palette.warning);
-    let width = columns.time.span() / steps.max(1) as f32;
-    for (t, channel) in wrong_bits(recording, 0..steps, width) {
-        let (x, top) = (columns.step(t, steps), y.min + channel as f32 * height);
-        let cell = Rect::from_x_y_ranges(
-            Rangef::new(x.min, x.max.max(x.min + 1.0)),
-            Rangef::new(top, top + height),
-        );
-        let kind = egui::StrokeKind::Inside;
-        ui.painter().rect_stroke(cell, 0.0, stroke, kind);
-    }
-}
-
 /// The weightings of every head over time: the one looked at on the address axis, the others below.
 pub fn lanes_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &mut View<'_>) {
     let weighs = |head: &usize| view.trace().heads[*head].weighting.width() > 0;
     let others = (0..view.trace().heads.len()).filter(|&head| head != view.focus);
     let others: Vec<usize> = others.filter(weighs).collect();
     if weighs(&view.focus) {
-        lane_ui(ui, columns, axis, view.focus, true, view);
+        lane_ui(ui, columns, axis, view.focus, view);
     }
     row_numbers(ui, columns, axis, view);
     if others.is_empty() {
@@ -326,7 +220,7 @@ pub fn lanes_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, view
         let axis = view
             .whole
             .place(Span::new(top, top + height - gap), ON_SCREEN);
-        lane_ui(ui, columns, &axis, head, false, view);
+        lane_ui(ui, columns, &axis, head, view);
     }
 }
 
@@ -369,14 +263,17 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     let axis = view
         .whole
         .place(Span::new(name.max, rect.bottom()), ON_SCREEN);
-    let Some(source) = source(PanelId::of(Picture::Weightings, head), view) else {
+    let Some(mut panel) = view
+        .catalogue()
+        .panel(PanelId::of(Picture::Weightings, head))
+    else {
         return;
     };
-    let texture = lane_texture(ui, &source, rect.size().into(), view.whole, view);
-    picture::paint_rows(ui.painter(), rect.x_range(), &axis, texture, 1.0);
-    let picture = rect.with_min_y(name.max);
-    frame(ui, picture, view);
-    veil(ui, picture, trace.weighting.row(0)[0], view);
+    panel.name = format!("thumbnail of {label}");
+    "a click looks at this head, with Shift it is pinned".clone_into(&mut panel.note);
+    let place = panel.along(area(rect), axis);
+    let (response, hit) = picture_ui(ui, &place, view);
+    let picture = self::rect(&place.area);
     let x = picture.left() + (view.step() as f32 + 0.5) / steps.max(1) as f32 * picture.width();
     let line = egui::Stroke::new(1.0, view.palette.accent);
     ui.painter().vline(x, picture.y_range(), line);
@@ -397,93 +294,30 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         font,
         ink,
     );
-    let response = interact(
-        ui,
-        rect,
-        &format!("thumbnail of {label}"),
-        "memory rows over time",
-    );
-    choose(ui, &response, head, view);
-    let cell = pointer(&response).and_then(|at| {
-        let share = (at.x - picture.left()) / picture.width().max(1.0);
-        let step = ((share * steps as f32).max(0.0) as usize).min(steps.checked_sub(1)?);
-        Some((step, axis.row_at(at.y)?))
-    });
-    pointed_at(&response, &source, cell, view);
+    if hit.is_none() {
+        choose(ui, &response, head, view);
+    }
     if response.hovered() {
         let (stroke, kind) = (
             egui::Stroke::new(1.5, view.palette.accent),
             egui::StrokeKind::Outside,
         );
         ui.painter().rect_stroke(picture, 0.0, stroke, kind);
-        *view.readout = Some(Readout {
-            place: cell.map_or(label.clone(), |(step, row)| {
-                format!("{label}  step {step}  row {row}")
-            }),
-            value: cell.map_or(String::new(), |(step, row)| {
-                numbers::exact(trace.weighting.row(step)[row])
-            }),
-            meaning: "a click looks at this head, with Shift it is pinned".to_owned(),
-        });
     }
 }
 
-/// The weighting of a head over time, on these rows.
-fn lane_texture(
-    ui: &Ui,
-    source: &Source<'_>,
-    size: [f32; 2],
-    shown: &Rows,
-    view: &mut View<'_>,
-) -> egui::TextureId {
-    let rows = shown.numbers();
-    let grid = Grid {
-        columns: view.steps(),
-        rows: rows.len(),
-        scale: source.scale,
-        value: &|t, index| source.value(t, rows[index]),
-    };
-    let log = source.scale == Scale::LogWeighting;
-    let key = (view.open.serial, shown.id(), log);
-    view.textures
-        .get(ui.ctx(), &source.name, key, size, view.palette, &grid)
-}
-
-fn lane_ui(
-    ui: &mut Ui,
-    columns: &Columns,
-    axis: &Axis,
-    head: usize,
-    focused: bool,
-    view: &mut View<'_>,
-) {
-    let Some(source) = source(PanelId::of(Picture::Weightings, head), view) else {
+fn lane_ui(ui: &mut Ui, columns: &Columns, axis: &Axis, head: usize, view: &mut View<'_>) {
+    let Some(panel) = view
+        .catalogue()
+        .panel(PanelId::of(Picture::Weightings, head))
+    else {
         return;
     };
-    let y = Rangef::new(
-        axis.runs.first().map_or(0.0, |(_, place)| place.min),
-        axis.runs.last().map_or(0.0, |(_, place)| place.max),
-    );
-    let size = [columns.time.span(), y.span()];
-    let shown = if focused { view.rows } else { view.whole };
-    let texture = lane_texture(ui, &source, size, shown, view);
-    picture::paint_rows(ui.painter(), columns.time, axis, texture, 1.0);
-    gaps(ui, columns.time, axis, focused, view);
-    let rect = Rect::from_x_y_ranges(columns.time, Rangef::new(y.min, axis.bottom().max(y.max)));
-    frame(ui, rect, view);
-    veil(ui, rect, source.value(0, 0), view);
-    let response = interact(ui, rect, &source.name, "memory rows over time");
-    scrub(&response, columns, view);
-    let cell = pointer(&response).and_then(|at| {
-        let step = columns.step_at(at.x, view.steps());
-        Some((step, axis.row_at(at.y)?))
-    });
-    if let Some((_, row)) = cell {
-        *view.row = Some(row);
-    }
-    pointed_at(&response, &source, cell, view);
-    let trace = &view.trace().heads[head];
-    lane_name(ui, columns, rect.y_range(), head, focused, trace, view);
+    let rect = Rect::from_x_y_ranges(columns.time, rows_range(axis));
+    let place = panel.along(area(rect), axis.clone());
+    picture_ui(ui, &place, view);
+    let focused = head == view.focus;
+    lane_name(ui, columns, rect.y_range(), head, focused, view);
     if focused && view.weighting_scale == Scale::LogWeighting {
         log_badge(ui, rect, view);
     }
@@ -511,10 +345,12 @@ fn lane_name(
     y: Rangef,
     head: usize,
     focused: bool,
-    trace: &HeadTrace<f32>,
     view: &mut View<'_>,
 ) {
-    let label = story::head_label(view.recording(), head);
+    let (label, trace) = (
+        story::head_label(view.recording(), head),
+        &view.trace().heads[head],
+    );
     let color = view.head_color(head);
     let left = columns.gutter.min;
     let top = y.min;
@@ -597,8 +433,7 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
         let Some(head) = head else { continue };
         let rect = Rect::from_x_y_ranges(columns.time, y);
         // The focus may change which head this is: the name carries the label.
-        let drawn = over_time_ui(ui, columns, rect, PanelId::of(picture, head), view);
-        let name = drawn.map(|(name, _)| name);
+        let name = over_time_ui(ui, rect, PanelId::of(picture, head), view);
         if let Some((what, label)) = name.as_ref().and_then(|name| name.split_once(" of ")) {
             gutter_text(ui, columns, y.center() - 6.0, what, view);
             gutter_text(ui, columns, y.center() + 7.0, label, view);

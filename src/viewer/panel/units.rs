@@ -1,20 +1,20 @@
 //! A machine without heads: a plain recurrent network. All it remembers is in its units, so they take the
 //! place of the memory: cell and hidden state over time, and beside them the gates of this step.
 
-use egui::{Align2, Rangef, Rect, Ui, pos2};
+use std::borrow::Cow;
 
-use super::parts::{Bands, frame, pointer, quiet_text, veil};
-use super::sheet::Sheet;
+use egui::{Align2, Rangef, Rect, Ui, Vec2, pos2};
+
+use super::page::{paint_ui, point_ui};
+use super::parts::{Bands, quiet_text};
 use super::time::over_time_ui;
-use super::{Columns, View, address, interact, pipeline};
-use crate::figure::numbers;
-use crate::figure::{PanelId, Picture};
-use crate::viewer::command::{Command, Look};
+use super::{Columns, View, address, pipeline};
+use crate::figure::cells::Cells;
+use crate::figure::panel::{Across, Content, Down, Panel};
+use crate::figure::{Area, PanelId, Picture, Place};
 use crate::viewer::inspect::Units;
 use crate::viewer::state::target::Target;
-use crate::viewer::theme::{self, Palette, Scale};
-use crate::viewer::widget::picture::{self, Grid};
-use crate::viewer::widget::readout::Readout;
+use crate::viewer::theme::{self, Scale};
 
 /// Height of the symbols over the strips of the step, in points.
 const SYMBOLS: f32 = 18.0;
@@ -22,26 +22,15 @@ const SYMBOLS: f32 = 18.0;
 const LEGENDS: f32 = 34.0;
 /// Strips of the step side by side.
 const STRIPS: usize = 5;
-/// Cells at least this tall have their number printed, in points.
-const PRINTED: f32 = 13.0;
 
 /// The gates and the hidden state stay within ±1.
 const WITHIN_ONE: Scale = Scale::Signed(1.0);
 
-/// One quantity of all units of a layer at the step.
-struct Strip {
-    symbol: &'static str,
+/// A quantity over time with what made it at this step, unit under unit.
+struct Lane<'a> {
+    id: PanelId,
     words: &'static str,
-    values: Vec<f32>,
-    scale: Scale,
-}
-
-/// A quantity over time with what made it at this step.
-struct Lane {
-    layer: usize,
-    symbol: &'static str,
-    words: &'static str,
-    strips: Vec<Strip>,
+    strips: Vec<Panel<'a>>,
 }
 
 /// Every layer, from the one that sees the input to the one that makes the output.
@@ -54,7 +43,7 @@ pub fn units_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'
     let area = Rangef::new(bands.rows.min, bands.reads.max - LEGENDS);
     let each = area.span() / lanes.len().max(1) as f32;
     let symbols = if each >= 44.0 { SYMBOLS } else { 0.0 };
-    for (index, lane) in lanes.iter().enumerate() {
+    for (index, lane) in lanes.into_iter().enumerate() {
         let top = area.min + index as f32 * each;
         let y = Rangef::new(top + symbols, top + each - 5.0);
         if y.span() >= 4.0 {
@@ -92,51 +81,63 @@ fn heading(ui: &Ui, x: Rangef, bands: &Bands, view: &View<'_>) {
     pipeline::caption(ui, x, y, view);
 }
 
-fn strip(symbol: &'static str, words: &'static str, values: &[f32], scale: Scale) -> Strip {
-    let values = values.to_vec();
-    Strip {
-        symbol,
-        words,
-        values,
-        scale,
+/// One quantity of all units of a layer at the step.
+fn strip<'a>(
+    layer: usize,
+    (symbol, words): (&'static str, &'static str),
+    (values, scale): (Cow<'a, [f32]>, Scale),
+    view: &View<'_>,
+) -> Panel<'a> {
+    let units = values.len();
+    let mut cells = Cells::new([1, units], scale, move |_, unit| values[unit]);
+    cells.version = (view.step(), 0);
+    Panel {
+        // The letters of a symbol tell it from the others of its layer.
+        id: PanelId::of(Picture::Units, layer).part(symbol.bytes().map(usize::from).sum()),
+        title: symbol.to_owned(),
+        name: format!("layer {layer} {words} {symbol}"),
+        whose: format!("layer {layer}"),
+        note: words.to_owned(),
+        alt: "all units at this step".to_owned(),
+        content: Content::Cells(cells),
+        across: Across::Values,
+        down: Down::all("unit", units),
+        natural: 0.0,
     }
 }
 
-fn lanes_of(layer: usize, view: &View<'_>) -> Vec<Lane> {
+fn lanes_of<'a>(layer: usize, view: &View<'a>) -> Vec<Lane<'a>> {
     let Some(units) = Units::of(view.open, layer, view.step()) else {
         return Vec::new();
     };
     let state = view.open.scales.state;
+    let of = |symbol, words, values, scale| strip(layer, (symbol, words), (values, scale), view);
     let mut lanes = Vec::new();
     let mut shown = Vec::new();
     if let Some(cell) = units.cell {
-        let before = units.before.map(|c| strip("cₜ₋₁", "before", c, state));
+        let before = units.before.map(|c| of("cₜ₋₁", "before", c.into(), state));
         let mut strips: Vec<_> = before.into_iter().collect();
         if let Some([i, f, g, _]) = units.gates {
-            strips.push(strip("f", "forget gate", f, Scale::Bits));
-            strips.push(strip("i", "input gate", i, Scale::Bits));
-            strips.push(strip("g", "candidate", g, WITHIN_ONE));
+            strips.push(of("f", "forget gate", f.into(), Scale::Bits));
+            strips.push(of("i", "input gate", i.into(), Scale::Bits));
+            strips.push(of("g", "candidate", g.into(), WITHIN_ONE));
         }
-        strips.push(strip("c", "cell", cell, state));
-        let (symbol, words) = ("c", "cell");
+        strips.push(of("c", "cell", cell.into(), state));
         lanes.push(Lane {
-            layer,
-            symbol,
-            words,
+            id: PanelId::of(Picture::Cells, layer),
+            words: "cell c",
             strips,
         });
         let tanh: Vec<_> = cell.iter().map(|c| c.tanh()).collect();
-        shown.push(strip("tanh c", "tanh c", &tanh, WITHIN_ONE));
+        shown.push(of("tanh c", "tanh c", tanh.into(), WITHIN_ONE));
     }
     if let Some([.., o]) = units.gates {
-        shown.push(strip("o", "output gate", o, Scale::Bits));
+        shown.push(of("o", "output gate", o.into(), Scale::Bits));
     }
-    shown.push(strip("h", "hidden", units.hidden, WITHIN_ONE));
-    let (symbol, words) = ("h", "hidden");
+    shown.push(of("h", "hidden", units.hidden.into(), WITHIN_ONE));
     lanes.push(Lane {
-        layer,
-        symbol,
-        words,
+        id: PanelId::of(Picture::Hidden, layer),
+        words: "hidden h",
         strips: shown,
     });
     lanes
@@ -147,74 +148,82 @@ fn lane_ui(
     columns: &Columns,
     y: Rangef,
     symbols: bool,
-    lane: &Lane,
+    lane: Lane<'_>,
     view: &mut View<'_>,
 ) {
-    lane_over_time_ui(ui, columns, y, lane, view);
+    let own = lane.id.of.unwrap_or(0);
+    over_time_ui(ui, Rect::from_x_y_ranges(columns.time, y), lane.id, view);
     let x = Rangef::new(columns.stages.min, columns.memory.max);
     let each = (x.span() - 6.0 * (STRIPS - 1) as f32) / STRIPS as f32;
     let first = STRIPS - lane.strips.len();
-    for (index, strip) in lane.strips.iter().enumerate() {
+    let places = lane.strips.into_iter().enumerate().map(|(index, strip)| {
         let left = x.min + (first + index) as f32 * (each + 6.0);
-        let x = Rangef::new(left, left + each);
-        strip_ui(
-            ui,
-            Rect::from_x_y_ranges(x, y),
-            symbols,
-            (lane, strip),
-            view,
-        );
+        strip.at(Area::new(left, y.min, each, y.span()))
+    });
+    let places: Vec<_> = places.collect();
+    let units = places[0].axis.count();
+    lane_name(ui, columns, y, (own, lane.words), units, view);
+    let beside: Vec<_> = places.iter().collect();
+    for place in &places {
+        if symbols {
+            symbol_ui(ui, place, view);
+        }
+        paint_ui(ui, place, view);
+        point_ui(ui, Vec2::ZERO, place, &beside, view);
     }
     let line = |unit: usize, strength: f32| {
-        let units = lane.strips[0].values.len().max(1) as f32;
-        let height = y.span() / units;
-        let top = y.min + unit as f32 * height;
-        let place = Rangef::new(top, top + height.max(1.0));
+        let Some(place) = places[0].axis.place_of(unit) else {
+            return;
+        };
+        let place = Rangef::new(place.min, place.max.max(place.min + 1.0));
         let x = Rangef::new(columns.time.min, x.max);
         let ink = view.palette.strong.gamma_multiply(strength);
         let rect = Rect::from_x_y_ranges(x, place);
         ui.painter().rect_filled(rect, 0.0, ink);
     };
     match view.state.sight.selected {
-        Some(Target::Unit { layer, unit }) if layer == lane.layer => line(unit, 0.25),
+        Some(Target::Unit { layer, unit }) if layer == own => line(unit, 0.25),
         _ => {}
     }
-    if let Some((_, unit)) = view.unit_before.filter(|(layer, _)| *layer == lane.layer) {
+    if let Some((_, unit)) = view.unit_before.filter(|(layer, _)| *layer == own) {
         line(unit, 0.12);
     }
 }
 
-fn lane_over_time_ui(ui: &mut Ui, columns: &Columns, y: Rangef, lane: &Lane, view: &mut View<'_>) {
-    let picture = if lane.symbol == "c" {
-        Picture::Cells
+/// What a strip is, over it.
+fn symbol_ui(ui: &Ui, place: &Place<'_>, view: &View<'_>) {
+    let (panel, area) = (&place.panel, &place.area);
+    let text = if area.width() > 84.0 && panel.note != panel.title {
+        format!("{} {}", panel.note, panel.title)
     } else {
-        Picture::Hidden
+        panel.title.clone()
     };
-    let rect = Rect::from_x_y_ranges(columns.time, y);
-    let drawn = over_time_ui(ui, columns, rect, PanelId::of(picture, lane.layer), view);
-    if let Some((_, Some(unit))) = drawn {
-        *view.unit = Some((lane.layer, unit));
-    }
-    let units = lane.strips.last().map_or(0, |strip| strip.values.len());
-    lane_name(ui, columns, y, lane, units, view);
+    let at = pos2(area.middle(), area.top - 2.0);
+    let (font, ink) = (theme::text(11.0), view.palette.text);
+    ui.painter()
+        .text(at, Align2::CENTER_BOTTOM, text, font, ink);
 }
 
 /// Layer and quantity beside the picture, and the numbers of its first and last unit.
-fn lane_name(ui: &Ui, columns: &Columns, y: Rangef, lane: &Lane, units: usize, view: &View<'_>) {
+fn lane_name(
+    ui: &Ui,
+    columns: &Columns,
+    y: Rangef,
+    (layer, quantity): (usize, &str),
+    units: usize,
+    view: &View<'_>,
+) {
     let (painter, palette) = (ui.painter(), view.palette);
     let left = columns.gutter.min;
     let name = |at: f32, text: &str, font, ink| {
         painter.text(pos2(left, at), Align2::LEFT_CENTER, text, font, ink);
     };
-    let (layer, quantity) = (
-        format!("layer {}", lane.layer),
-        format!("{} {}", lane.words, lane.symbol),
-    );
     if y.span() >= 26.0 {
+        let layer = format!("layer {layer}");
         name(y.min + 6.0, &layer, theme::heading(11.0), palette.text);
-        name(y.min + 20.0, &quantity, theme::text(10.5), palette.subdued);
+        name(y.min + 20.0, quantity, theme::text(10.5), palette.subdued);
     } else {
-        let text = format!("{} {}", lane.layer, quantity);
+        let text = format!("{layer} {quantity}");
         name(y.center(), &text, theme::text(10.0), palette.subdued);
     }
     if y.span() >= 48.0 {
@@ -226,104 +235,5 @@ fn lane_name(ui: &Ui, columns: &Columns, y: Rangef, lane: &Lane, units: usize, v
             let (font, ink) = (theme::mono(10.0), palette.subdued);
             painter.text(pos2(right, at), align, unit, font, ink);
         }
-    }
-}
-
-/// One quantity of this step, unit under unit.
-fn strip_ui(
-    ui: &mut Ui,
-    rect: Rect,
-    symbols: bool,
-    (lane, strip): (&Lane, &Strip),
-    view: &mut View<'_>,
-) {
-    let units = strip.values.len();
-    let grid = Grid {
-        columns: 1,
-        rows: units,
-        scale: strip.scale,
-        value: &|_, unit| strip.values[unit],
-    };
-    let slot = format!("units {} {} {}", lane.layer, lane.symbol, strip.symbol);
-    let version = (view.open.serial, view.step());
-    let size = rect.size().into();
-    let texture = view
-        .textures
-        .get(ui.ctx(), &slot, version, size, view.palette, &grid);
-    picture::paint(ui.painter(), rect, texture);
-    frame(ui, rect, view);
-    veil(ui, rect, strip.values.first().copied().unwrap_or(0.0), view);
-    if symbols {
-        let at = pos2(rect.center().x, rect.top() - 2.0);
-        let room = rect.width() > 84.0;
-        let text = if room && strip.words != strip.symbol {
-            format!("{} {}", strip.words, strip.symbol)
-        } else {
-            strip.symbol.to_owned()
-        };
-        let (font, ink) = (theme::text(11.0), view.palette.text);
-        ui.painter()
-            .text(at, Align2::CENTER_BOTTOM, text, font, ink);
-    }
-    print(ui, rect, strip, view);
-    let name = format!("layer {} {} {}", lane.layer, strip.words, strip.symbol);
-    let response = interact(ui, rect, &name, "all units at this step");
-    let unit = pointer(&response)
-        .and_then(|position| grid.cell_at(rect, position))
-        .map(|(_, unit)| unit);
-    let place = lane.strips.iter().position(|s| s.symbol == strip.symbol);
-    let names: Vec<_> = lane.strips.iter().map(|strip| strip.words).collect();
-    let sheet = Sheet {
-        name: &format!("layer {} at step {}", lane.layer, view.step()),
-        lines: ("unit", units),
-        columns: ("quantity", names.len()),
-        names: &names,
-        value: &|unit, strip| lane.strips[strip].values[unit],
-    };
-    sheet.menu(&response, unit.zip(place), view.commands);
-    let Some(unit) = unit else { return };
-    *view.unit = Some((lane.layer, unit));
-    let target = Target::Unit {
-        layer: lane.layer,
-        unit,
-    };
-    if response.clicked() {
-        view.commands.push(Command::Look(Look::Select(target)));
-    }
-    let card = target.card(view.open, view.focus, view.step());
-    let sum = card.and_then(|card| {
-        let line = card
-            .lines
-            .into_iter()
-            .find(|line| line.symbol == strip.symbol);
-        line.map(|line| format!("{} = {}", line.symbol, line.sum))
-    });
-    *view.readout = Some(Readout {
-        place: format!(
-            "layer {}  step {}  unit {unit}  {}",
-            lane.layer,
-            view.step(),
-            strip.symbol
-        ),
-        value: numbers::exact(strip.values[unit]),
-        meaning: sum.unwrap_or_else(|| strip.words.to_owned()),
-    });
-}
-
-/// The numbers, where there is room for them.
-fn print(ui: &Ui, rect: Rect, strip: &Strip, view: &View<'_>) {
-    let height = rect.height() / strip.values.len().max(1) as f32;
-    if height < PRINTED || rect.width() < 38.0 {
-        return;
-    }
-    for (unit, &value) in strip.values.iter().enumerate() {
-        let at = pos2(
-            rect.right() - 4.0,
-            rect.top() + (unit as f32 + 0.5) * height,
-        );
-        let ink = Palette::text_on(view.palette.color(strip.scale, value));
-        let text = numbers::cell(value);
-        ui.painter()
-            .text(at, Align2::RIGHT_CENTER, text, theme::mono(9.5), ink);
     }
 }

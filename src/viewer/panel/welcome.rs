@@ -4,17 +4,21 @@ use std::path::PathBuf;
 
 use egui::{Align2, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
 
+use crate::figure::cells::Cells;
+use crate::figure::paint::Page;
+use crate::figure::{At, Paint, PanelId, Picture};
 use crate::task::Task;
 use crate::viewer::command::{Ask, Command, Episode, File, Tour, Window};
 use crate::viewer::files::Machine;
+use crate::viewer::rows::{Rows, WITHOUT_GAPS};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::session::Session;
 use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::{focus_ring, on_click, primary_button, text_button};
+use crate::viewer::widget::canvas::{Canvas, Textures, area};
 use crate::viewer::widget::line::Line;
-use crate::viewer::widget::picture::{self, Grid, Textures};
 use crate::viewer::widget::property::{note, section, words};
 
 /// Most of the window that the page takes, in points.
@@ -193,37 +197,55 @@ fn picture_ui(
 ) {
     let trace = &open.shown.recording.trace;
     let (answer, heads) = rect.split_top_bottom_at_y(rect.top() + PICTURE * 0.28);
-    let columns = trace.steps();
-    let mut paint = |what: &str, rect: Rect, rows, scale, value: Value<'_>| {
-        let name = format!("{what} of {}", machine.name);
-        let grid = Grid {
-            columns,
-            rows,
-            scale,
-            value,
+    let steps = trace.steps();
+    let mut canvas = Canvas::new(ui.painter(), textures, open.serial).of(&machine.name);
+    let page = Page::on_screen(palette.data, ui.pixels_per_point());
+    let mut paint = |rect: Rect, picture, rows: &Rows, scale, value: Value<'_>| {
+        let axis = rows.place(rect.y_range().into(), WITHOUT_GAPS);
+        let at = At {
+            id: PanelId::new(picture),
+            area: &area(rect),
+            axis: &axis,
         };
-        let size = rect.size().into();
-        let texture = textures.get(ui.ctx(), &name, open.serial, size, palette, &grid);
-        picture::paint(ui.painter(), rect, texture);
+        canvas.cells(
+            &Cells::new([steps, rows.total()], scale, value),
+            at,
+            &page,
+            1.0,
+        );
         let edge = palette.hairline();
         ui.painter()
             .rect_stroke(rect, 0.0, edge, StrokeKind::Outside);
     };
     let output = |step: usize, channel: usize| trace.output.row(step)[channel];
-    let answer = answer.with_max_y(answer.bottom() - 3.0);
-    paint("answer", answer, trace.output.width(), Scale::Bits, &output);
-    let rows = open.touched.numbers();
+    let (answer, channels) = (
+        answer.with_max_y(answer.bottom() - 3.0),
+        trace.output.width(),
+    );
+    paint(
+        answer,
+        Picture::Output,
+        &Rows::all(channels),
+        Scale::Bits,
+        &output,
+    );
     let weight = |step: usize, row: usize| {
         let heads = trace.heads.iter();
-        let weights = heads.filter_map(|head| head.weighting.row(step).get(rows[row]));
+        let weights = heads.filter_map(|head| head.weighting.row(step).get(row));
         weights.copied().fold(0.0, f32::max)
     };
     if !trace.heads.is_empty() {
-        paint("heads", heads, rows.len(), Scale::Weighting, &weight);
+        paint(
+            heads,
+            Picture::Weightings,
+            &open.touched,
+            Scale::Weighting,
+            &weight,
+        );
     } else if let Some(layer) = trace.layers.first() {
         let hidden = |step: usize, unit: usize| layer.hidden.row(step)[unit];
-        let scale = Scale::Signed(1.0);
-        paint("heads", heads, layer.hidden.width(), scale, &hidden);
+        let (units, scale) = (Rows::all(layer.hidden.width()), Scale::Signed(1.0));
+        paint(heads, Picture::Hidden, &units, scale, &hidden);
     }
 }
 

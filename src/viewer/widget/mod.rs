@@ -2,11 +2,10 @@
 //! asked for.
 
 pub mod button;
+pub mod canvas;
 pub mod dialog;
-pub mod figure;
 pub mod icon;
 pub mod line;
-pub mod picture;
 pub mod place;
 pub mod property;
 pub mod readout;

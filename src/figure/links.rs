@@ -1,8 +1,7 @@
 //! Where the weight of a row goes from one stage of the addressing to the next: the lines between the
 //! columns of the pipeline.
 
-use super::story;
-use crate::figure::numbers;
+use super::{numbers, offset};
 use crate::model::HeadTrace;
 
 /// Weight below this is not drawn: a line for each row would hide those that matter.
@@ -49,7 +48,7 @@ pub fn shifted(head: &HeadTrace<f32>, step: usize) -> Vec<Link> {
     let sources = gated.iter().enumerate().filter(|(_, w)| **w >= LEAST);
     heaviest(sources.flat_map(|(from, weight)| {
         shift.iter().enumerate().map(move |(index, s)| {
-            let by = story::offset(index, range);
+            let by = offset(index, range);
             let to = (from.cast_signed() + by).rem_euclid(rows);
             Link {
                 from,
@@ -85,23 +84,24 @@ pub fn told(links: &[Link], rows: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::viewer::fixture::{config, recording};
+    use crate::figure::fixture::recording;
 
     #[test]
     fn a_shift_over_the_end_comes_in_at_the_beginning() {
-        let mut head = recording(config(), 1, 1).trace.heads.swap_remove(0);
-        let gated = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.9];
-        head.gated.row_mut(0).copy_from_slice(&gated);
+        let mut head = recording().trace.heads.swap_remove(0);
+        let gated = head.gated.row_mut(0);
+        gated.fill(0.0);
+        (gated[10], gated[11]) = (0.1, 0.9);
         head.shift.row_mut(0).copy_from_slice(&[0.0, 0.1, 0.9]);
         let links = shifted(&head, 0);
-        assert_eq!((links[0].from, links[0].to), (7, 0));
-        assert!(links[0].wraps(8) && (links[0].weight - 0.81).abs() < 1e-6);
+        assert_eq!((links[0].from, links[0].to), (11, 0));
+        assert!(links[0].wraps(12) && (links[0].weight - 0.81).abs() < 1e-6);
         assert!(
             links
                 .iter()
-                .any(|link| (link.from, link.to) == (6, 7) && !link.wraps(8))
+                .any(|link| (link.from, link.to) == (10, 11) && !link.wraps(12))
         );
-        assert!(told(&links, 8).starts_with("row 7 → row 0: 0.8100, round the end"));
+        assert!(told(&links, 12).starts_with("row 11 → row 0: 0.8100, round the end"));
     }
 
     #[test]

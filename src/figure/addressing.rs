@@ -1,0 +1,345 @@
+//! The addressing of a head at a step: a column for each weighting, and lines for what leads from one to the next.
+
+use super::cells::Cells;
+use super::links::{self, Link};
+use super::marks::{gaps, plate, text_on, unrecorded};
+use super::paint::{At, Draw, Page, Paint};
+use super::rows::Axis;
+use super::stages::{Column, Stage, Stages};
+use super::{Area, HeadName, Ink, PanelId, Style, numbers};
+use crate::model::HeadTrace;
+use crate::train::is_absent;
+
+/// Height of the names over the columns.
+pub const NAMES: f32 = 58.0;
+/// Room between the columns: wide where lines lead across.
+const GAPS: [f32; 5] = [4.0, 8.0, 10.0, 16.0, 8.0];
+/// Rows at least this tall are drawn as bars.
+const BAR_ROW: f32 = 3.0;
+/// Most rows drawn as bars.
+const MOST_BARS: usize = 200;
+/// Rows of at least this height are a little apart.
+const APART: f32 = 6.0;
+/// A row of at least this height, and a column of this width, have room for a number.
+const PRINTED: [f32; 2] = [38.0, 13.0];
+/// Columns this wide have their words over them.
+const LEGIBLE: f32 = 26.0;
+
+/// A weighting: a bar per row of the memory.
+#[derive(Debug)]
+pub struct Bars<'a> {
+    /// What it is.
+    pub column: &'static Column,
+    /// Whose it is, by its place among all heads.
+    pub head: usize,
+    /// What that head is called.
+    pub name: HeadName,
+    /// When it has been worked out, by its place among [`Stages`].
+    pub place: usize,
+    /// What the head emitted for it.
+    pub parameter: String,
+    /// A value for every row.
+    pub cells: Cells<'a>,
+    /// The largest value, in a few digits: on a scale of 0 to 1 small ones are hard to see.
+    pub most: Option<String>,
+    /// True when it was not recorded, but computed from what was.
+    pub computed: bool,
+    /// True for what has not come yet.
+    pub to_come: bool,
+}
+
+/// The largest of some values, in a few digits.
+pub(super) fn most(values: &[f32]) -> Option<String> {
+    let finite = values.iter().copied().filter(|value| value.is_finite());
+    let most = finite.reduce(f32::max)?;
+    Some(if most.abs() < 0.0995 {
+        let text = format!("{most:.3}");
+        text.replacen("0.", ".", 1).replace('-', "−")
+    } else {
+        numbers::cell(most)
+    })
+}
+
+/// True while rows are tall enough to be bars, and few enough.
+pub fn as_bars(axis: &Axis) -> bool {
+    axis.height >= BAR_ROW && axis.count() <= MOST_BARS
+}
+
+impl Bars<'_> {
+    fn opacity(&self, page: &Page<'_>) -> f32 {
+        if self.to_come { page.to_come } else { 1.0 }
+    }
+
+    pub(super) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
+        let (area, colours) = (at.area, page.colours);
+        paint.rect(*area, colours.well);
+        let first = self.cells.value(0, 0);
+        let opacity = self.opacity(page);
+        if first.is_some_and(is_absent) {
+            return unrecorded(paint, area, page);
+        }
+        if opacity > 0.0 && as_bars(at.axis) {
+            self.bars(paint, at, page);
+        } else if opacity > 0.0 {
+            paint.cells(&self.cells, at, page, opacity);
+        }
+        gaps(paint, area, at.axis, page);
+        paint.frame(*area, colours.line);
+        if self.computed {
+            let at = [area.middle(), area.bottom - 8.0];
+            plate(paint, area, at, ("computed", 8.5), page);
+        }
+    }
+
+    /// A bar per row: its length is the value.
+    fn bars(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+        let (scale, signed) = (self.cells.scale, self.column.is_signed());
+        let fill = Ink::from(page.colours.head(self.name)).faded(self.opacity(page));
+        if signed {
+            let zero = area.middle();
+            let line = [[zero, area.top], [zero, area.bottom]];
+            paint.line(&line, page.colours.line, 1.0);
+        }
+        let half = if axis.height >= APART { 0.5 } else { 0.0 };
+        let prints = area.width() >= PRINTED[0] && axis.height >= PRINTED[1];
+        for (row, place) in axis.all() {
+            let Some(value) = self.cells.value(0, row).filter(|value| !is_absent(*value)) else {
+                continue;
+            };
+            let (top, bottom) = (place.min + half, place.max - half);
+            if !value.is_finite() {
+                paint.rect(
+                    Area {
+                        top,
+                        bottom,
+                        ..*area
+                    },
+                    page.colours.non_finite,
+                );
+                continue;
+            }
+            let [left, right] = scale.bar(value, area.width()).map(|x| area.left + x);
+            let bar = Area {
+                left,
+                top,
+                right,
+                bottom,
+            };
+            if bar.width() > 0.0 {
+                paint.rect(bar, fill);
+            }
+            if prints && value.abs() >= 0.005 {
+                self.number(paint, value, (area, &bar), fill, page);
+            }
+        }
+    }
+
+    fn number(
+        &self,
+        paint: &mut dyn Paint,
+        value: f32,
+        (area, bar): (&Area, &Area),
+        fill: Ink,
+        page: &Page<'_>,
+    ) {
+        let signed = self.column.is_signed();
+        let covered = !signed && bar.width() > area.width() - 24.0;
+        let ink = if covered {
+            text_on(fill.colour)
+        } else {
+            page.colours.subdued
+        };
+        let style = Style::new(9.5, ink).mono();
+        // A bar that can go both ways leaves the other side free.
+        let (x, style) = if signed && value > 0.0 {
+            (area.left + 2.0, style)
+        } else {
+            (area.right - 3.0, style.end())
+        };
+        paint.text(numbers::cell(value), [x, bar.centre()], style);
+    }
+
+    /// Word, symbol and parameter over the column, the largest value below it.
+    fn words(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
+        let (colours, width) = (page.colours, area.width());
+        let fade = if self.to_come { 0.45 } else { 1.0 };
+        let ink = |colour| Ink::from(colour).faded(fade);
+        let narrow = width < LEGIBLE + 11.0;
+        // Where there is little room the number matters, its symbol is in the equation.
+        let parameter = match self.parameter.split_once(' ') {
+            Some((by, _)) if narrow && self.column.stage == Stage::Shift => by,
+            Some((_, number)) if narrow => number,
+            _ => &self.parameter,
+        };
+        let legible = width >= LEGIBLE;
+        let size = if width < 46.0 { 10.0 } else { 11.0 };
+        let style = Style::new(size, ink(colours.strong)).mono().middle();
+        paint.text(parameter, [area.middle(), area.top - 14.5], style);
+        let size = if legible { 14.0 } else { 11.5 };
+        let style = Style::new(size, ink(colours.text)).middle();
+        paint.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
+        if legible {
+            let is_now = page.stage == Some(self.place);
+            let colour = if is_now {
+                colours.accent
+            } else {
+                colours.subdued
+            };
+            let style = Style::new((width * 0.3).clamp(8.0, 11.0), ink(colour)).middle();
+            paint.text(self.column.word, [area.middle(), area.top - 49.5], style);
+        }
+        if let (Some(most), true) = (&self.most, self.opacity(page) > 0.0) {
+            let style = Style::new(9.5, colours.subdued).mono().middle();
+            paint.text(most.as_str(), [area.middle(), area.bottom + 8.0], style);
+        }
+    }
+}
+
+/// All columns of a head, and what leads from one to the next.
+#[derive(Debug)]
+pub struct Addressing<'a> {
+    /// All of them, in order.
+    pub columns: Vec<(PanelId, Bars<'a>)>,
+    /// The lines between a column and the next, and whether it has come to them.
+    lines: Vec<(usize, bool, Vec<Link>)>,
+    name: HeadName,
+    rows: usize,
+}
+
+impl<'a> Addressing<'a> {
+    /// Of this head, at a moment: a step, and the place of its stage.
+    pub(super) fn new(
+        columns: Vec<(PanelId, Bars<'a>)>,
+        (name, trace): (HeadName, &HeadTrace),
+        stages: &Stages,
+        (step, place): (usize, usize),
+    ) -> Self {
+        let rows = trace.weighting.width();
+        let shifts = stages.place(Stage::Shift, Some(trace)).is_some();
+        let lines = if shifts {
+            Self::lines(trace, step)
+        } else {
+            Vec::new()
+        };
+        let reached = |stage| stages.reached(place, stage, Some(trace));
+        let lines = lines.into_iter();
+        Self {
+            columns,
+            lines: lines
+                .map(|(gap, stage, lines)| (gap, reached(stage), lines))
+                .collect(),
+            name,
+            rows,
+        }
+    }
+
+    /// The mass that content brings, what is kept of the step before, where the shift moves it, what sharpening
+    /// makes of it: by the column before them, and the stage in which they come about.
+    fn lines(trace: &HeadTrace, step: usize) -> Vec<(usize, Stage, Vec<Link>)> {
+        let (gate, content) = (trace.gate[step], trace.content.row(step));
+        let kept = links::straight(trace.previous_weighting(step), 1.0 - gate);
+        let gated = [kept.clone(), links::straight(content, gate)].concat();
+        let sharpened = links::straight(trace.weighting.row(step), 1.0);
+        vec![
+            (0, Stage::Gate, kept),
+            (1, Stage::Content, links::straight(content, 1.0)),
+            (2, Stage::Gate, gated),
+            (3, Stage::Shift, links::shifted(trace, step)),
+            (4, Stage::Sharpen, sharpened),
+        ]
+    }
+
+    /// Where the columns stand.
+    pub fn areas(area: &Area, count: usize) -> Vec<Area> {
+        let squeeze = (area.width() / 240.0).clamp(0.4, 1.0);
+        let gap = |index: usize| GAPS.get(index).unwrap_or(&8.0) * squeeze;
+        let gaps: f32 = (1..count).map(|index| gap(index - 1)).sum();
+        let each = ((area.width() - gaps) / count.max(1) as f32).max(1.0);
+        let mut left = area.left;
+        let columns = (0..count).map(|index| {
+            let right = left + each;
+            let column = Area {
+                left,
+                right,
+                ..*area
+            };
+            left = right + gap(index);
+            column
+        });
+        columns.collect()
+    }
+
+    /// Paints all of it.
+    pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
+        let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
+        let areas = Self::areas(
+            &Area {
+                top,
+                bottom,
+                ..*area
+            },
+            self.columns.len(),
+        );
+        for ((id, bars), area) in self.columns.iter().zip(&areas) {
+            bars.paint(
+                paint,
+                At {
+                    id: *id,
+                    area,
+                    axis,
+                },
+                page,
+            );
+            bars.words(paint, area, page);
+        }
+        for (gap, done, links) in &self.lines {
+            let between = areas.get(*gap).zip(areas.get(gap + 1));
+            let Some((from, to)) = between else { continue };
+            let fade = if *done { 1.0 } else { page.to_come };
+            let between = Area {
+                left: from.right,
+                right: to.left,
+                ..*from
+            };
+            for link in links.iter().filter(|_| fade > 0.0) {
+                self.line(paint, &between, axis, (link, fade), page);
+            }
+        }
+    }
+
+    /// One line. What goes round the end leaves at the one edge and comes in at the other.
+    fn line(
+        &self,
+        paint: &mut dyn Paint,
+        area: &Area,
+        axis: &Axis,
+        (link, fade): (&Link, f32),
+        page: &Page<'_>,
+    ) {
+        let (Some(from), Some(to)) = (axis.place_of(link.from), axis.place_of(link.to)) else {
+            return;
+        };
+        let (from, to) = ([area.left, from.center()], [area.right, to.center()]);
+        let weight = link.weight.min(1.0);
+        let ink = Ink::from(page.colours.head(self.name)).faded((0.25 + 0.6 * weight) * fade);
+        let width = 0.8 + 1.2 * weight;
+        let down = (link.by > 0) != axis.upwards;
+        let far = (to[1] > from[1]) != down;
+        if !(link.wraps(self.rows) && far) {
+            return paint.line(&[from, to], ink, width);
+        }
+        let (out, back, tip) = if down {
+            (area.bottom, area.top, 4.0)
+        } else {
+            (area.top, area.bottom, -4.0)
+        };
+        let [out, back] = [out, back].map(|y| [area.middle(), y]);
+        paint.line(&[from, out], ink, width);
+        paint.line(&[back, to], ink, width);
+        // It leaves downwards and comes in from above, or the other way round.
+        for [x, y] in [out, back] {
+            let corners = [[x - 3.0, y - tip], [x + 3.0, y - tip], [x, y + tip * 0.5]];
+            paint.shape(&corners, ink);
+        }
+    }
+}

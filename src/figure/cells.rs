@@ -1,0 +1,131 @@
+//! Values in columns and rows, a colour each: what most pictures show.
+
+use std::ops::Range;
+
+use super::facts::HeadMark;
+use super::pool::pooled;
+use super::{Colours, Image, Scale};
+
+/// Where the wrong bits are, for cells of this width.
+type Outlines<'a> = Box<dyn Fn(f32) -> Vec<(usize, usize)> + 'a>;
+
+/// Values in columns and rows.
+pub struct Cells<'a> {
+    /// How many across.
+    pub columns: usize,
+    /// How many there are down, shown or not.
+    pub rows: usize,
+    /// What the colours mean.
+    pub scale: Scale,
+    /// Distinguishes them from those of the same picture at another moment.
+    pub version: (usize, usize),
+    /// Columns in which nothing is shown.
+    pub(super) skipped: Vec<bool>,
+    /// Columns in which nothing counts.
+    pub(super) veiled: Vec<Range<usize>>,
+    /// The heads at the rows of a memory.
+    pub(super) marks: Vec<HeadMark>,
+    /// Columns and rows of the cells that are outlined.
+    pub(super) outlined: Option<Outlines<'a>>,
+    value: Box<dyn Fn(usize, usize) -> f32 + 'a>,
+}
+
+impl std::fmt::Debug for Cells<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} × {} cells", self.columns, self.rows)
+    }
+}
+
+impl<'a> Cells<'a> {
+    /// With the value of (column, row).
+    pub fn new(
+        [columns, rows]: [usize; 2],
+        scale: Scale,
+        value: impl Fn(usize, usize) -> f32 + 'a,
+    ) -> Self {
+        Self {
+            columns,
+            rows,
+            scale,
+            version: (0, 0),
+            skipped: Vec::new(),
+            veiled: Vec::new(),
+            marks: Vec::new(),
+            outlined: None,
+            value: Box::new(value),
+        }
+    }
+
+    /// The value in a column and a row, if there is anything.
+    pub fn value(&self, column: usize, row: usize) -> Option<f32> {
+        let here = column < self.columns && row < self.rows && !self.is_skipped(column);
+        here.then(|| (self.value)(column, row))
+    }
+
+    fn is_skipped(&self, column: usize) -> bool {
+        self.skipped.get(column) == Some(&true)
+    }
+
+    /// The same in some of its columns.
+    pub(super) fn during(self, columns: Range<usize>) -> Self {
+        if columns.start == 0 && columns.end >= self.columns {
+            return self;
+        }
+        let (first, count, value) = (columns.start, columns.len(), self.value);
+        let part = |columns: &Range<usize>| {
+            let [start, end] = [columns.start, columns.end].map(|at| at.saturating_sub(first));
+            start..end.min(count)
+        };
+        let veiled = self.veiled.iter().map(part);
+        let outlined = self.outlined.map(|outlined| -> Outlines<'a> {
+            Box::new(move |width| {
+                let cells = outlined(width).into_iter();
+                let here = cells.filter(|(column, _)| columns.contains(column));
+                here.map(|(column, row)| (column - first, row)).collect()
+            })
+        });
+        Self {
+            columns: count,
+            veiled: veiled.filter(|columns| !columns.is_empty()).collect(),
+            skipped: self.skipped.into_iter().skip(first).take(count).collect(),
+            outlined,
+            value: Box::new(move |column, row| value(first + column, row)),
+            ..self
+        }
+    }
+
+    /// With values of their own, and nothing over them.
+    pub fn kept(&self) -> Cells<'static> {
+        let columns = self.columns;
+        let rows = (0..self.rows).flat_map(|row| (0..columns).map(move |column| (column, row)));
+        let values: Vec<f32> = rows
+            .map(|(column, row)| (self.value)(column, row))
+            .collect();
+        Cells {
+            skipped: self.skipped.clone(),
+            ..Cells::new([columns, self.rows], self.scale, move |column, row| {
+                values[row * columns + column]
+            })
+        }
+    }
+
+    /// All values, or what is there in place of a number.
+    pub(super) fn all(&self) -> impl Iterator<Item = f32> + '_ {
+        let rows = (0..self.rows).flat_map(|row| (0..self.columns).map(move |c| (c, row)));
+        rows.filter_map(|(column, row)| self.value(column, row))
+    }
+
+    /// These rows as an image, no finer than so many pixels.
+    pub fn image(&self, rows: &[usize], most: [usize; 2], colours: &Colours) -> Image {
+        let size = [self.columns, rows.len()];
+        let value = |column: usize, index: usize| self.value(column, rows[index]);
+        pooled(size, most, self.scale, value, |mut columns, value| {
+            let nothing = if !columns.is_empty() && columns.all(|column| self.is_skipped(column)) {
+                colours.raised
+            } else {
+                colours.well
+            };
+            value.map_or(nothing, |value| colours.of(self.scale, value))
+        })
+    }
+}

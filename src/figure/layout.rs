@@ -1,0 +1,166 @@
+//! How pictures stand on a page: bands one below the other, in each of them stacks side by side.
+
+use super::paint::Page;
+use super::panel::{Across, Panel, Place};
+use super::{Area, Drawing};
+
+/// Room at the left of every picture: row numbers and the name of the axis.
+pub(super) const LEFT: f32 = 52.0;
+/// Room below a picture whose columns are numbered.
+const AXIS: f32 = 34.0;
+/// Room below any other.
+const BELOW: f32 = 8.0;
+/// Around the page.
+pub(super) const MARGIN: f32 = 12.0;
+/// Between two pictures side by side.
+pub(super) const BETWEEN: f32 = 22.0;
+/// The least height of the data of a picture.
+pub(super) const LEAST: f32 = 12.0;
+/// The least width of a page for each picture side by side.
+const LEAST_WIDTH: f32 = 240.0;
+
+/// Pictures side by side, each one a stack.
+pub(super) struct Band<'a> {
+    /// Share of the width, and what stands there from the top.
+    pub(super) stacks: Vec<(f32, Vec<Panel<'a>>)>,
+    /// True where the lowest pictures have their columns numbered.
+    pub(super) axis: bool,
+}
+
+impl<'a> Band<'a> {
+    fn natural(&self) -> f32 {
+        let heights = self.stacks.iter().map(|(_, stack)| {
+            let heights = stack.iter().map(|panel| panel.natural);
+            heights.sum::<f32>()
+        });
+        heights.fold(0.0, f32::max)
+    }
+
+    /// What is no data in the stack with most of it.
+    fn overhead(&self) -> f32 {
+        let stacks = self.stacks.iter();
+        let heights = stacks.map(|(_, stack)| stack_overhead(stack, self.head(stack), self.axis));
+        heights.fold(0.0, f32::max)
+    }
+
+    /// Height above the first data: the same for all stacks, so that rows are aligned.
+    fn head(&self, stack: &[Panel<'a>]) -> f32 {
+        let single = self.stacks.iter().all(|(_, stack)| stack.len() == 1);
+        let own = stack.first().map_or(0.0, Panel::head);
+        if !single {
+            return own;
+        }
+        let heads = self.stacks.iter().map(|(_, stack)| stack[0].head());
+        heads.fold(own, f32::max)
+    }
+
+    /// By how much its data may be stretched at least, so that every picture keeps some height.
+    fn least_stretch(&self) -> f32 {
+        let stacks = self.stacks.iter();
+        let least = stacks.map(|(_, stack)| {
+            let naturals = stack.iter().map(|panel| panel.natural);
+            let (sum, low) = (
+                naturals.clone().sum::<f32>(),
+                naturals.fold(f32::MAX, f32::min),
+            );
+            LEAST * sum / (low * self.natural())
+        });
+        least.fold(0.0, f32::max)
+    }
+}
+
+fn stack_overhead(stack: &[Panel<'_>], head: f32, axis: bool) -> f32 {
+    let heads = stack.iter().skip(1).map(Panel::head).sum::<f32>();
+    let between = stack.len().saturating_sub(1) as f32 * BELOW;
+    head + heads + between + if axis { AXIS } else { BELOW }
+}
+
+/// One below the other; the columns are numbered where the next picture has others.
+pub(super) fn stacked(panels: Vec<Panel<'_>>) -> Vec<Band<'_>> {
+    let across: Vec<Across> = panels.iter().map(|panel| panel.across).collect();
+    let bands = panels.into_iter().enumerate().map(|(index, panel)| Band {
+        axis: across.get(index + 1) != Some(&across[index]),
+        stacks: vec![(1.0, vec![panel])],
+    });
+    bands.collect()
+}
+
+/// The smallest page for these pictures.
+pub(super) fn least_size(bands: &[Band<'_>]) -> (f32, f32) {
+    let stacks = bands.iter().map(|band| band.stacks.len()).max();
+    let width = LEAST_WIDTH * stacks.unwrap_or(1) as f32;
+    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+    let natural = bands.iter().map(Band::natural).sum::<f32>();
+    let stretch = bands.iter().map(Band::least_stretch).fold(0.0, f32::max);
+    (width, (overhead + natural * stretch).ceil())
+}
+
+/// A page with its pictures at their places.
+pub type Scene<'a> = (Drawing, Vec<Place<'a>>);
+
+/// With values of its own, to be pointed at when what they were taken from is gone.
+pub fn kept((drawing, places): Scene<'_>) -> Scene<'static> {
+    (drawing, places.iter().map(Place::kept).collect())
+}
+
+/// The pictures on a page of this size, or of this width and as high as suits them.
+pub(super) fn draw_bands<'a>(
+    bands: Vec<Band<'a>>,
+    size: Option<(f32, f32)>,
+    natural_width: f32,
+    title: String,
+    page: &Page<'_>,
+) -> Scene<'a> {
+    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+    let natural = bands.iter().map(Band::natural).sum::<f32>();
+    let (least_width, least_height) = least_size(&bands);
+    let (width, height) = match size {
+        Some((width, height)) => (width.max(least_width), height.max(least_height)),
+        None => (natural_width, (overhead + natural).ceil()),
+    };
+    let drawing = Drawing::new(width, height, page.colours.panel, title);
+    let mut scene = (drawing, Vec::new());
+    let stretch = (height - overhead) / natural.max(1.0);
+    let mut top = MARGIN;
+    for band in bands {
+        let height = band.overhead() + band.natural() * stretch;
+        draw_band(&mut scene, band, top, height, page);
+        top += height;
+    }
+    scene
+}
+
+fn draw_band<'a>(scene: &mut Scene<'a>, band: Band<'a>, top: f32, height: f32, page: &Page<'_>) {
+    let shares: f32 = band.stacks.iter().map(|(share, _)| share).sum();
+    // With the gap behind every stack: equal shares of two bands are equally wide.
+    let free = scene.0.width - 2.0 * MARGIN + BETWEEN;
+    let mut left = MARGIN;
+    let heads: Vec<f32> = band.stacks.iter().map(|(_, s)| band.head(s)).collect();
+    for ((share, stack), head) in band.stacks.into_iter().zip(heads) {
+        let width = free * share / shares - BETWEEN;
+        let area = Area::new(left + LEFT, top, width - LEFT, height);
+        draw_stack(scene, stack, head, band.axis, &area, page);
+        left += width + BETWEEN;
+    }
+}
+
+fn draw_stack<'a>(
+    (drawing, places): &mut Scene<'a>,
+    stack: Vec<Panel<'a>>,
+    head: f32,
+    axis: bool,
+    area: &Area,
+    page: &Page<'_>,
+) {
+    let free = area.height() - stack_overhead(&stack, head, axis);
+    let natural: f32 = stack.iter().map(|panel| panel.natural).sum();
+    let (count, mut top) = (stack.len(), area.top);
+    for (index, panel) in stack.into_iter().enumerate() {
+        top += if index == 0 { head } else { panel.head() };
+        let height = free * panel.natural / natural;
+        let is_last = index + 1 == count;
+        let place = Area::new(area.left, top.round(), area.width(), height.round());
+        places.extend(panel.draw(drawing, place, is_last && axis, page));
+        top += height + BELOW;
+    }
+}

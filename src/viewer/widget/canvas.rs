@@ -1,0 +1,325 @@
+//! The window as something to paint pictures on: the marks of a figure as shapes, and one texture per picture, uploaded
+//! only when it changes, never a shape per cell.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::discriminant;
+
+use egui::epaint::TextShape;
+use egui::{
+    Align2, Color32, ColorImage, Context, Painter, Pos2, Rangef, Rect, Shape, Stroke, StrokeKind,
+    TextureHandle, TextureId, TextureOptions, Vec2, pos2,
+};
+
+use crate::figure::cells::Cells;
+use crate::figure::layout::Scene;
+use crate::figure::{Anchor, Area, At, Drawing, Image, Ink, Mark, Paint, Text, Weight};
+use crate::figure::{Place, paint};
+use crate::viewer::theme;
+
+/// The textures of all pictures.
+#[derive(Default)]
+pub struct Textures {
+    kept: HashMap<u64, (u64, TextureHandle)>,
+    uploads: usize,
+    bytes: usize,
+}
+
+impl std::fmt::Debug for Textures {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} textures", self.kept.len())
+    }
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Textures {
+    /// The texture of a picture; `version` says which state of the picture it is: it is only made when that changes.
+    fn get(
+        &mut self,
+        ctx: &Context,
+        picture: u64,
+        version: u64,
+        image: impl FnOnce() -> Image,
+    ) -> TextureId {
+        let kept = self.kept.get_mut(&picture);
+        if let Some((_, handle)) = kept.as_ref().filter(|(kept, _)| *kept == version) {
+            return handle.id();
+        }
+        let image = image();
+        self.uploads += 1;
+        self.bytes += 4 * image.pixels.len();
+        let (image, options) = (color_image(&image), TextureOptions::NEAREST);
+        if let Some((kept, handle)) = kept {
+            *kept = version;
+            handle.set(image, options);
+            return handle.id();
+        }
+        let handle = ctx.load_texture("picture", image, options);
+        let id = handle.id();
+        self.kept.insert(picture, (version, handle));
+        id
+    }
+
+    /// How many bytes of images have been handed to the graphics card so far.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many images have been handed to the graphics card so far.
+    pub fn uploads(&self) -> usize {
+        self.uploads
+    }
+}
+
+/// Pixels for the graphics card.
+fn color_image(image: &Image) -> ColorImage {
+    let pixels = image.pixels.iter().map(|&pixel| theme::color(pixel));
+    ColorImage::new([image.columns, image.rows], pixels.collect())
+}
+
+/// A part of the window.
+pub struct Canvas<'a> {
+    painter: Painter,
+    textures: &'a mut Textures,
+    /// Distinguishes the episode from others.
+    episode: u64,
+    /// Distinguishes the pictures of several that are on screen at once.
+    whose: u64,
+}
+
+impl<'a> Canvas<'a> {
+    /// What this paints on, for the pictures of an episode.
+    pub fn new(painter: &Painter, textures: &'a mut Textures, episode: u64) -> Self {
+        Self {
+            painter: painter.clone(),
+            textures,
+            episode,
+            whose: 0,
+        }
+    }
+
+    /// The same for one of several episodes on screen.
+    pub fn of(self, whose: &str) -> Self {
+        Self {
+            whose: hash(whose),
+            ..self
+        }
+    }
+}
+
+impl Paint for Canvas<'_> {
+    fn mark(&mut self, mark: Mark) {
+        let Mark::Image { area, image } = &mark else {
+            return paint_mark(&self.painter, &mark, Vec2::ZERO);
+        };
+        let content = hash(&image.pixels);
+        let ctx = self.painter.ctx().clone();
+        let texture = self.textures.get(&ctx, content, content, || image.clone());
+        paint_image(&self.painter, rect(area), texture);
+    }
+
+    fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &paint::Page<'_>, opacity: f32) {
+        let ctx = self.painter.ctx().clone();
+        let limit = ctx.input(|input| input.max_texture_side);
+        let (top, bottom) = at.axis.ends().unwrap_or_default();
+        let pixels = [at.area.width(), bottom - top].map(|side| side * ctx.pixels_per_point());
+        let most = pixels.map(|side| (side.ceil().max(1.0) as usize).min(limit));
+        let ends = at.axis.runs.first().zip(at.axis.runs.last());
+        let version = (
+            (self.episode, cells.version),
+            ends.map(|(first, last)| (first.0.start, last.0.end, at.axis.count())),
+            (discriminant(&cells.scale), cells.scale.ends().1.to_bits()),
+            std::ptr::from_ref(page.colours) as usize,
+            [cells.columns.min(most[0]), at.axis.count().min(most[1])],
+        );
+        let image = || {
+            let rows: Vec<usize> = at.axis.all().map(|(row, _)| row).collect();
+            cells.image(&rows, most, page.colours)
+        };
+        let texture = self
+            .textures
+            .get(&ctx, hash((self.whose, at.id)), hash(version), image);
+        let tint = theme::UNTINTED.gamma_multiply(opacity);
+        let x = Rangef::new(at.area.left, at.area.right);
+        let (mut before, all) = (0, at.axis.count().max(1) as f32);
+        for (rows, place) in &at.axis.runs {
+            let v = |index: usize| index as f32 / all;
+            let uv = Rect::from_x_y_ranges(0.0..=1.0, v(before)..=v(before + rows.len()));
+            let y = Rangef::new(place.min, place.max);
+            self.painter
+                .image(texture, Rect::from_x_y_ranges(x, y), uv, tint);
+            before += rows.len();
+        }
+    }
+
+    fn width_of(&self, text: &str, size: f32) -> f32 {
+        let galley =
+            self.painter
+                .layout_no_wrap(text.to_owned(), theme::text(size), theme::UNTINTED);
+        galley.size().x
+    }
+}
+
+/// A figure on screen: drawn anew only when what it shows changes.
+#[derive(Default)]
+pub struct Page {
+    version: u64,
+    drawing: Option<Drawing>,
+    places: Vec<Place<'static>>,
+    textures: Vec<TextureHandle>,
+}
+
+impl std::fmt::Debug for Page {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a figure with {} images", self.textures.len())
+    }
+}
+
+impl Page {
+    /// Draws the figure, unless `version` says that it is still the same.
+    pub fn draw(
+        &mut self,
+        ctx: &Context,
+        version: impl Hash,
+        draw: impl FnOnce() -> Option<Scene<'static>>,
+    ) {
+        let version = hash(version);
+        if self.drawing.is_some() && self.version == version {
+            return;
+        }
+        let Some((drawing, places)) = draw() else {
+            return;
+        };
+        let images = drawing.marks.iter().filter_map(|mark| match mark {
+            Mark::Image { image, .. } => Some(image),
+            _ => None,
+        });
+        let load = |image| ctx.load_texture("figure", color_image(image), TextureOptions::NEAREST);
+        self.textures = images.map(load).collect();
+        (self.version, self.drawing, self.places) = (version, Some(drawing), places);
+    }
+
+    /// Its pictures.
+    pub fn places(&self) -> &[Place<'static>] {
+        &self.places
+    }
+
+    /// Paints it with its upper left corner here.
+    pub fn paint(&self, painter: &Painter, origin: Pos2) {
+        let mut textures = self.textures.iter();
+        let marks = self.drawing.iter().flat_map(|drawing| &drawing.marks);
+        for mark in marks {
+            match mark {
+                Mark::Image { area, .. } => {
+                    if let Some(texture) = textures.next() {
+                        paint_image(
+                            painter,
+                            rect(area).translate(origin.to_vec2()),
+                            texture.id(),
+                        );
+                    }
+                }
+                mark => paint_mark(painter, mark, origin.to_vec2()),
+            }
+        }
+    }
+}
+
+fn paint_image(painter: &Painter, rect: Rect, texture: TextureId) {
+    let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+    painter.image(texture, rect, whole, theme::UNTINTED);
+}
+
+/// A part of a page on screen.
+pub fn rect(area: &Area) -> Rect {
+    Rect::from_min_max(pos2(area.left, area.top), pos2(area.right, area.bottom))
+}
+
+/// A part of the screen as that of a page.
+pub fn area(rect: Rect) -> Area {
+    let (min, size) = (rect.min, rect.size());
+    Area::new(min.x, min.y, size.x, size.y)
+}
+
+fn color(ink: Ink) -> Color32 {
+    theme::color(ink.colour).gamma_multiply(ink.opacity)
+}
+
+fn paint_mark(painter: &Painter, mark: &Mark, by: Vec2) {
+    let points = |points: &[[f32; 2]]| -> Vec<Pos2> {
+        points.iter().map(|&[x, y]| pos2(x, y) + by).collect()
+    };
+    match mark {
+        Mark::Rect { area, fill } => {
+            painter.rect_filled(rect(area).translate(by), 0.0, color(*fill));
+        }
+        Mark::Edge { area, ink, inside } => {
+            let kind = if *inside {
+                StrokeKind::Inside
+            } else {
+                StrokeKind::Outside
+            };
+            let stroke = Stroke::new(1.0, color(*ink));
+            painter.rect_stroke(rect(area).translate(by), 0.0, stroke, kind);
+        }
+        Mark::Line {
+            points: line,
+            ink,
+            width,
+            dashes,
+        } => {
+            let (line, stroke) = (points(line), Stroke::new(*width, color(*ink)));
+            painter.extend(dashed(&line, stroke, dashes));
+        }
+        Mark::Shape {
+            points: corners,
+            fill,
+        } => {
+            let fill = color(*fill);
+            painter.add(Shape::convex_polygon(points(corners), fill, Stroke::NONE));
+        }
+        Mark::Text(text) => paint_text(painter, text, by),
+        Mark::Image { .. } => {}
+    }
+}
+
+/// A line with dashes and gaps of these lengths, whole where there are none.
+pub fn dashed(line: &[Pos2], stroke: Stroke, dashes: &[f32]) -> Vec<Shape> {
+    match line {
+        &[from, to] if dashes.is_empty() => vec![Shape::line_segment([from, to], stroke)],
+        line if dashes.is_empty() => vec![Shape::line(line.to_vec(), stroke)],
+        line => {
+            let every = |first: usize| dashes.iter().copied().skip(first).step_by(2);
+            let [dashes, gaps] = [0, 1].map(|first| every(first).collect::<Vec<_>>());
+            Shape::dashed_line_with_offset(line, stroke, &dashes, &gaps, 0.0)
+        }
+    }
+}
+
+fn paint_text(painter: &Painter, Text { text, at, style }: &Text, by: Vec2) {
+    let (at, ink) = (Pos2::from(*at) + by, color(style.ink));
+    let font = match style.weight {
+        Weight::Medium => theme::text(style.size),
+        Weight::Bold => theme::heading(style.size),
+        Weight::Mono => theme::mono(style.size),
+    };
+    if style.upwards {
+        let galley = painter.layout_no_wrap(text.clone(), font, ink);
+        let half = galley.size() / 2.0;
+        let corner = at + Vec2::new(-half.y, half.x);
+        let turned = TextShape::new(corner, galley, ink).with_angle(-std::f32::consts::FRAC_PI_2);
+        painter.add(turned);
+        return;
+    }
+    let align = match style.anchor {
+        Anchor::Start => Align2::LEFT_CENTER,
+        Anchor::Middle => Align2::CENTER_CENTER,
+        Anchor::End => Align2::RIGHT_CENTER,
+    };
+    painter.text(at, align, text, font, ink);
+}

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::episode::{EpisodeArgs, is_trace, note_overrun};
 use super::{Usage, note, plan, refuse, step};
-use crate::figure::compare::{Common, Comparison, Named, Part};
+use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::{
     Drawing, Figure, Format, Layout, Motion, Options, Orientation, Picture, RowsShown, find_head,
 };
@@ -191,7 +191,7 @@ impl Render {
         let (a, b) = (named(a, &self.source), named(&b, other));
         let figure = Comparison::new(a, b, &common, options);
         let figure = figure.with_steps(&steps, TOLERANCE as f32, first);
-        let drawing = self.drawing(figure.least_size(), || figure.draw(Part::All), scale)?;
+        let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
         let bytes = self.in_motion(
             figure.frames(),
             || figure.estimated_bytes(scale),

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::facts::HeadMark;
 use super::pool::pooled;
 use super::{Colours, Image, Scale};
+use crate::train::is_absent;
 
 /// Where the wrong bits are, for cells of this width.
 type Outlines<'a> = Box<dyn Fn(f32) -> Vec<(usize, usize)> + 'a>;
@@ -94,19 +95,10 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// With values of their own, and nothing over them.
-    pub fn kept(&self) -> Cells<'static> {
-        let columns = self.columns;
-        let rows = (0..self.rows).flat_map(|row| (0..columns).map(move |column| (column, row)));
-        let values: Vec<f32> = rows
-            .map(|(column, row)| (self.value)(column, row))
-            .collect();
-        Cells {
-            skipped: self.skipped.clone(),
-            ..Cells::new([columns, self.rows], self.scale, move |column, row| {
-                values[row * columns + column]
-            })
-        }
+    /// True where one is not finite, and where one was not recorded.
+    pub fn odd(&self) -> [bool; 2] {
+        let is_broken = |value: f32| !value.is_finite() && !is_absent(value);
+        [self.all().any(is_broken), self.all().any(is_absent)]
     }
 
     /// All values, or what is there in place of a number.

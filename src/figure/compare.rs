@@ -8,14 +8,14 @@ use super::animation::Frames;
 use super::cells::Cells;
 use super::facts::MemoryAt;
 use super::lanes::Decades;
-use super::layout::{BETWEEN, Band, LEFT, MARGIN, Scene, draw_bands, least_size};
-use super::paint::Page;
-use super::panel::{Across, Content, Down, Panel};
+use super::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
+use super::paint::{Page, Paint};
+use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Column, Stages, columns_of, weighting_at};
 use super::{
-    Colours, Drawing, Format, Motion, Options, PanelId, Picture, RowsShown, Scale, head_label,
-    head_named, numbers,
+    Area, Colours, Drawing, Format, Motion, Options, PanelId, Picture, RowsShown, Scale,
+    head_label, head_named, numbers,
 };
 use crate::math::Series;
 use crate::model::HeadTrace;
@@ -38,8 +38,8 @@ pub struct Named<'a> {
 /// What takes a pass over two episodes to know: the rows that they touch, and scales that hold for both.
 #[derive(Clone, Debug)]
 pub struct Common {
-    rows: Vec<Range<usize>>,
-    total: usize,
+    touched: Rows,
+    all: Rows,
     memory: Scale,
     memory_difference: Scale,
     /// By head of the first, and by the array of the weighting.
@@ -70,8 +70,11 @@ impl Common {
         });
         let outputs = a.trace.output.width().min(b.trace.output.width());
         Self {
-            rows: touched_by(&[a, b], total, 0..a.trace.steps().max(b.trace.steps())),
-            total,
+            touched: {
+                let steps = 0..a.trace.steps().max(b.trace.steps());
+                Rows::of(touched_by(&[a, b], total, steps), total)
+            },
+            all: Rows::all(total),
             memory: Scale::signed(first.chain(second)),
             memory_difference: memory_difference(a, b, total),
             weighting_differences: weightings.collect(),
@@ -127,17 +130,6 @@ fn memory_columns(recording: &Recording) -> usize {
     heads.first().map_or(0, |head| head.key.width())
 }
 
-/// Which pictures are drawn; those that are not keep their places free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// All.
-    All,
-    /// Those over time.
-    OverTime,
-    /// Those of one step.
-    OfTheStep,
-}
-
 /// Two episodes, ready to be drawn.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
@@ -156,6 +148,7 @@ pub struct Comparison<'a> {
     /// What counts as none, and the first step with more.
     limit: (f32, Option<usize>),
     with_difference: bool,
+    with_words: bool,
 }
 
 impl<'a> Comparison<'a> {
@@ -175,6 +168,7 @@ impl<'a> Comparison<'a> {
             differences: &[],
             limit: (0.0, None),
             with_difference: true,
+            with_words: false,
         }
     }
 
@@ -200,8 +194,8 @@ impl<'a> Comparison<'a> {
     /// The comparison as a file; `scale` pixels per unit of the page. `None` for an animation that was given up.
     pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
         match format {
-            Format::Svg => Some(self.draw(Part::All).to_svg().into_bytes()),
-            Format::Png => Some(self.draw(Part::All).to_png(scale)),
+            Format::Svg => Some(self.draw().to_svg().into_bytes()),
+            Format::Png => Some(self.draw().to_png(scale)),
             Format::Gif => self.film(scale, |frames| frames.gif(motion)),
         }
     }
@@ -224,7 +218,7 @@ impl<'a> Comparison<'a> {
         let draw = |index: usize| {
             let mut figure = self.clone();
             figure.options.step = Some(self.steps.start + index);
-            figure.draw(Part::All)
+            figure.draw()
         };
         make(&Frames {
             count: self.frames(),
@@ -235,17 +229,32 @@ impl<'a> Comparison<'a> {
 
     /// The smallest page.
     pub fn least_size(&self) -> (f32, f32) {
-        least_size(&self.bands(Part::OverTime))
+        least_size(&self.bands())
     }
 
     /// The page, at the size that was asked for, or at one that suits what is on it.
-    pub fn draw(&self, part: Part) -> Drawing {
-        self.scene(part).0
+    pub fn draw(&self) -> Drawing {
+        self.scene().0
     }
 
     /// The same with its pictures at their places.
-    pub fn scene(&self, part: Part) -> Scene<'a> {
+    pub fn scene(&self) -> Scene<'a> {
+        let title = format!("A: {}; B: {}", self.a.name, self.b.name);
+        layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
+    }
+
+    /// The pictures in a part of something else, at their places, with room for words above the memories.
+    pub fn paint(mut self, on: &mut dyn Paint, area: Area) -> Vec<Place<'a>> {
+        self.with_words = true;
         let page = Page {
+            step: None,
+            ..self.page()
+        };
+        layout::paint(on, self.bands(), area, &page)
+    }
+
+    fn page(&self) -> Page<'static> {
+        Page {
             colours: Colours::with_map(self.options.dark, self.options.map),
             first: self.steps.start,
             step: self.options.step,
@@ -253,26 +262,23 @@ impl<'a> Comparison<'a> {
             density: self.options.density,
             as_paper: false,
             to_come: 0.0,
-        };
-        let title = format!("A: {}; B: {}", self.a.name, self.b.name);
-        draw_bands(self.bands(part), self.options.size, 1200.0, title, &page)
+        }
     }
 
     fn sides(&self) -> impl Iterator<Item = usize> + use<> {
         0..if self.with_difference { 3 } else { 2 }
     }
 
-    fn bands(&self, part: Part) -> Vec<Band<'a>> {
-        let mut strips: Vec<Panel<'a>> = self.lane(part).into_iter().collect();
+    fn bands(&self) -> Vec<Band<'a>> {
+        let mut strips: Vec<Panel<'a>> = self.lane().into_iter().collect();
         if self.with_difference && !self.common.same_input {
-            strips.push(self.inputs(part));
+            strips.push(self.inputs());
         }
-        strips.extend(self.sides().map(|side| self.outputs(side, part)));
-        let heads = self.common.total > 0;
+        strips.extend(self.sides().map(|side| self.outputs(side)));
+        let heads = self.common.all.total() > 0;
         let mut stacks = vec![(OVER_TIME, strips)];
-        // In the window words stand there.
-        if heads || part != Part::All {
-            stacks.push((1.0 - OVER_TIME, vec![nothing(Across::Values, 1.0)]));
+        if heads || self.with_words {
+            stacks.push((1.0 - OVER_TIME, vec![nothing()]));
         }
         let mut bands = vec![Band {
             stacks,
@@ -282,8 +288,8 @@ impl<'a> Comparison<'a> {
             let last = self.sides().last();
             bands.extend(self.sides().map(|side| Band {
                 stacks: vec![
-                    (OVER_TIME, vec![self.weighting(side, part)]),
-                    (1.0 - OVER_TIME, vec![self.memory(side, part)]),
+                    (OVER_TIME, vec![self.weighting(side)]),
+                    (1.0 - OVER_TIME, vec![self.memory(side)]),
                 ],
                 axis: Some(side) == last,
             }));
@@ -291,15 +297,12 @@ impl<'a> Comparison<'a> {
         bands
     }
 
-    fn lane(&self, part: Part) -> Option<Panel<'a>> {
+    fn lane(&self) -> Option<Panel<'a>> {
         if self.differences.is_empty() {
             return None;
         }
         let across = Across::Steps(self.steps.len());
         let natural = 54.0;
-        if part == Part::OfTheStep {
-            return Some(nothing(across, natural));
-        }
         let first = self.steps.start;
         let differences = self.differences;
         let value = move |t: usize, _| differences.get(first + t).copied().unwrap_or(0.0);
@@ -324,51 +327,26 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    fn strip(&self, channels: usize) -> Frame<'a> {
-        Frame {
-            when: String::new(),
-            across: Across::Steps(self.steps.len()),
-            down: Down::all("channel", channels),
-            // Not by the channels: a low one would keep all others from giving way in a small window.
-            natural: 48.0,
-        }
-    }
-
     /// What the second is shown more than the first, where that is not the same.
-    fn inputs(&self, part: Part) -> Panel<'a> {
+    fn inputs(&self) -> Panel<'a> {
         let inputs = [self.a, self.b].map(|side| &side.recording.trace.input);
         let channels = inputs[0].width();
-        let frame = self.strip(channels);
-        if part == Part::OfTheStep {
-            return nothing(frame.across, frame.natural);
-        }
         let cells = self.over_time(2, channels, Scale::Signed(1.0), inputs.map(Some));
-        self.picture((2, Picture::Input), "inputs", [None, None], cells, frame)
+        let (id, shape) = (PanelId::new(Picture::Input).on(2), strip(channels));
+        Self::picture(id, ("inputs", String::new()), [None, None], cells, shape)
     }
 
-    fn outputs(&self, side: usize, part: Part) -> Panel<'a> {
+    fn outputs(&self, side: usize) -> Panel<'a> {
         let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
         let channels = a.width();
-        let frame = self.strip(channels);
-        if part == Part::OfTheStep {
-            return nothing(frame.across, frame.natural);
-        }
         let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
         let cells = self.over_time(side, channels, scale, [Some(a), Some(b)]);
         let lacks = [0, 1].map(|side| self.lacks(side, "output"));
-        self.picture((side, Picture::Output), "outputs", lacks, cells, frame)
+        let (id, shape) = (PanelId::new(Picture::Output).on(side), strip(channels));
+        Self::picture(id, ("outputs", self.name_of(side)), lacks, cells, shape)
     }
 
-    fn weighting(&self, side: usize, part: Part) -> Panel<'a> {
-        let frame = Frame {
-            when: String::new(),
-            across: Across::Steps(self.steps.len()),
-            down: self.down(),
-            natural: 120.0,
-        };
-        if part == Part::OfTheStep {
-            return nothing(frame.across, frame.natural);
-        }
+    fn weighting(&self, side: usize) -> Panel<'a> {
         let heads = [self.a, self.b].map(|side| head_named(&side.recording.trace, &self.head));
         let series = [0, 1].map(|side| {
             let trace = &[self.a, self.b][side].recording.trace;
@@ -384,7 +362,8 @@ impl<'a> Comparison<'a> {
             Scale::Weighting
         };
         let scale = [own, own, difference][side];
-        let cells = self.over_time(side, self.common.total, scale, series);
+        let mut cells = self.over_time(side, self.common.all.total(), scale, series);
+        cells.version = (self.weighting.place(), 0);
         let kind = if self.head.starts_with('W') {
             "write"
         } else {
@@ -397,7 +376,12 @@ impl<'a> Comparison<'a> {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
             Some(_) => self.lacks(side, &array),
         });
-        self.picture((side, Picture::Weightings), &what, lacks, cells, frame)
+        let id = PanelId {
+            of: heads[0],
+            ..PanelId::new(Picture::Weightings).on(side)
+        };
+        let note = self.name_of(side);
+        Self::picture(id, (&what, note), lacks, cells, (self.down(), 120.0))
     }
 
     /// What one of the two has over time, or their difference, as far as it goes.
@@ -423,19 +407,10 @@ impl<'a> Comparison<'a> {
         cells
     }
 
-    fn memory(&self, side: usize, part: Part) -> Panel<'a> {
+    fn memory(&self, side: usize) -> Panel<'a> {
         let sides = [self.a, self.b].map(|side| side.recording);
         let widths = sides.map(memory_columns);
         let columns = [widths[0], widths[1], widths[0]][side];
-        let frame = Frame {
-            when: String::new(),
-            across: Across::Columns(columns),
-            down: self.down(),
-            natural: 120.0,
-        };
-        if part == Part::OverTime {
-            return nothing(frame.across, frame.natural);
-        }
         let step = self.step();
         let place = self.options.stage.unwrap_or(usize::MAX);
         let stages = sides.map(|r| Stages::of(&r.trace, self.options.writes_first));
@@ -444,21 +419,25 @@ impl<'a> Comparison<'a> {
             (step < trace.steps()).then(|| MemoryAt::new(trace, &stages[side], step, place))
         };
         let memories = [0, 1].map(memory);
-        let when = memories.iter().flatten().next().map(MemoryAt::name);
+        let when = memories.iter().flatten().next();
+        let version = when.map_or((step, 0), MemoryAt::version);
+        let when = when.map_or_else(String::new, MemoryAt::name);
         let value = move |side: usize, column, row| match &memories[side] {
             Some(memory) if column < memory.columns() => memory.value(row, column),
             _ => 0.0,
         };
         let common = self.common;
         let scale = [common.memory, common.memory, common.memory_difference][side];
-        let cells = Cells::new(
-            [columns, common.total],
-            scale,
-            move |column, row| match side {
-                0 | 1 => value(side, column, row),
-                _ => value(1, column, row) - value(0, column, row),
-            },
-        );
+        let mut cells =
+            Cells::new(
+                [columns, common.all.total()],
+                scale,
+                move |column, row| match side {
+                    0 | 1 => value(side, column, row),
+                    _ => value(1, column, row) - value(0, column, row),
+                },
+            );
+        cells.version = version;
         let mut lacks = [0, 1].map(|side| {
             let ended = step >= sides[side].trace.steps();
             let words = || format!("{} has ended", SIDES[side]);
@@ -467,11 +446,8 @@ impl<'a> Comparison<'a> {
         if side == 2 && widths[0] != widths[1] {
             lacks[0] = Some(format!("{} and {} columns", widths[0], widths[1]));
         }
-        let frame = Frame {
-            when: when.unwrap_or_default(),
-            ..frame
-        };
-        self.picture((side, Picture::Memory), "memory", lacks, cells, frame)
+        let id = PanelId::new(Picture::Memory).on(side);
+        Self::picture(id, ("memory", when), lacks, cells, (self.down(), 120.0))
     }
 
     /// The step that pictures of one step show.
@@ -480,45 +456,42 @@ impl<'a> Comparison<'a> {
         self.options.step.unwrap_or(last).min(last)
     }
 
+    fn name_of(&self, side: usize) -> String {
+        let names = [self.a.name, self.b.name];
+        names.get(side).copied().unwrap_or_default().to_owned()
+    }
+
     /// A picture of one side, or of the difference; empty where a side lacks what it shows.
     fn picture(
-        &self,
-        (side, picture): (usize, Picture),
-        what: &str,
+        id: PanelId,
+        (what, note): (&str, String),
         [a, b]: [Option<String>; 2],
-        cells: Cells<'a>,
-        frame: Frame<'a>,
+        mut cells: Cells<'a>,
+        (down, natural): (Down<'a>, f32),
     ) -> Panel<'a> {
-        let when = frame.when;
+        let side = id.side.unwrap_or(0);
         let lacks = match side {
             0 => a,
             1 => b,
             _ => a.or(b),
         };
-        let mut cells = cells;
         if lacks.is_some() {
             cells.skipped = vec![true; cells.columns];
         }
-        let of_a_step = matches!(frame.across, Across::Columns(_));
-        let usual = || match side {
-            _ if of_a_step => when.clone(),
-            0 => self.a.name.to_owned(),
-            1 => self.b.name.to_owned(),
-            _ => String::new(),
-        };
-        let title = format!("{}: {what}", SIDES[side]);
-        let note = lacks.unwrap_or_else(usual);
         Panel {
-            id: PanelId::new(picture).on(side),
-            name: title.clone(),
-            title,
+            id,
+            title: format!("{}: {what}", SIDES[side]),
+            name: String::new(),
             whose: what.to_owned(),
-            alt: note.clone(),
-            note,
+            note: lacks.unwrap_or(note),
+            alt: String::new(),
+            across: match id.picture {
+                Picture::Memory => Across::Columns(cells.columns),
+                _ => Across::Steps(cells.columns),
+            },
             content: Content::Cells(cells),
-            across: frame.across,
-            down: frame.down,
-            natural: frame.natural,
+            down,
+            natural,
         }
     }
 
@@ -529,29 +502,25 @@ impl<'a> Comparison<'a> {
     }
 
     fn down(&self) -> Down<'a> {
-        let (runs, total) = (&self.common.rows, self.common.total);
         Down {
             label: "row",
-            rows: Cow::Owned(match self.options.rows {
-                RowsShown::Touched => Rows::of(runs.iter().cloned(), total),
-                RowsShown::All => Rows::all(total),
+            rows: Cow::Borrowed(match self.options.rows {
+                RowsShown::Touched => &self.common.touched,
+                RowsShown::All => &self.common.all,
             }),
             upwards: false,
         }
     }
 }
 
-/// The axes of a picture, and the height it likes to have.
-struct Frame<'a> {
-    /// Which moment of a step it shows.
-    when: String,
-    across: Across,
-    down: Down<'a>,
-    natural: f32,
+/// The shape of channels over time: not as high as there are many, or a low one would keep all others from giving way
+/// in a small window.
+fn strip(channels: usize) -> (Down<'static>, f32) {
+    (Down::all("channel", channels), 48.0)
 }
 
 /// Room that is kept.
-fn nothing(across: Across, natural: f32) -> Panel<'static> {
+fn nothing() -> Panel<'static> {
     Panel {
         id: PanelId::new(Picture::Differences),
         title: String::new(),
@@ -560,9 +529,9 @@ fn nothing(across: Across, natural: f32) -> Panel<'static> {
         note: String::new(),
         alt: String::new(),
         content: Content::Nothing,
-        across,
+        across: Across::Values,
         down: Down::all("", 0),
-        natural,
+        natural: 1.0,
     }
 }
 
@@ -577,7 +546,6 @@ pub fn page_columns(width: f32) -> [(f32, f32); 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::layout::kept;
     use crate::figure::{Layout, Place};
     use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};
@@ -593,24 +561,24 @@ mod tests {
         Recording::new(&Model::new(config, length as u64), &task, 1, 0)
     }
 
-    fn places(a: &Recording, b: &Recording, part: Part) -> Vec<Place<'static>> {
-        let common = Common::of(a, b);
+    fn places<'a>(common: &'a Common, a: &'a Recording, b: &'a Recording) -> Vec<Place<'a>> {
         let named = |recording, name| Named { recording, name };
         let options = Options {
             size: Some((900.0, 700.0)),
             step: Some(1),
             ..Options::new(Layout::Debug)
         };
-        let steps = [0.0, 1e-12, f32::INFINITY, 20.0];
-        let figure = Comparison::new(named(a, "one"), named(b, "other"), &common, options);
-        let figure = figure.with_steps(&steps, 1e-6, Some(2));
-        kept(figure.scene(part)).1
+        let steps = &[0.0, 1e-12, f32::INFINITY, 20.0];
+        let figure = Comparison::new(named(a, "one"), named(b, "other"), common, options);
+        let figure = figure.with_steps(steps, 1e-6, Some(2));
+        figure.scene().1
     }
 
     #[test]
     fn the_difference_is_what_b_has_more() {
         let (a, b) = (recording(4, 9, 1), recording(3, 7, 1));
-        let places = places(&a, &b, Part::All);
+        let common = Common::of(&a, &b);
+        let places = places(&common, &a, &b);
         let place = |name: &str| {
             let place = places.iter().find(|place| place.panel.name == name);
             place.unwrap().cells().unwrap()
@@ -636,22 +604,18 @@ mod tests {
     }
 
     #[test]
-    fn both_parts_together_are_the_whole_page() {
+    fn pictures_stand_in_two_columns() {
         let (a, b) = (recording(2, 9, 2), recording(2, 9, 2));
-        let name = |place: &Place<'_>| (place.panel.name.clone(), place.area);
-        let all: Vec<_> = places(&a, &b, Part::All).iter().map(name).collect();
-        let parts = [Part::OverTime, Part::OfTheStep];
-        let parts = parts.map(|part| places(&a, &b, part));
-        let parts: Vec<_> = parts.iter().flatten().map(name).collect();
-        assert_eq!(all.len(), 10);
-        assert!(all.iter().all(|place| parts.contains(place)));
+        let common = Common::of(&a, &b);
+        let places = places(&common, &a, &b);
+        assert_eq!(places.len(), 10);
         let [time, memory] = page_columns(900.0);
-        for (name, area) in all {
-            let (left, right) = if name.contains("memory") {
-                memory
-            } else {
-                time
+        for place in places {
+            let (left, right) = match place.panel.id.picture {
+                Picture::Memory => memory,
+                _ => time,
             };
+            let area = place.area;
             assert!((area.left - left).abs() < 0.01 && (area.right - right).abs() < 0.01);
         }
     }
@@ -677,11 +641,14 @@ mod tests {
             let place = places.iter().find(|place| place.panel.name == name);
             place.unwrap().panel.note.clone()
         };
-        let common = places(&a, &b, Part::All);
-        assert_eq!(note("A: memory", &common), "not recorded in A");
-        assert_eq!(note("B − A: memory", &common), "not recorded in A");
-        assert_eq!(note("B: memory", &common), "M of step 1");
-        let without = places(&a, &recording(2, 9, 0), Part::All);
+        let common = Common::of(&a, &b);
+        let both = places(&common, &a, &b);
+        assert_eq!(note("A: memory", &both), "not recorded in A");
+        assert_eq!(note("B − A: memory", &both), "not recorded in A");
+        assert_eq!(note("B: memory", &both), "M of step 1");
+        let none = recording(2, 9, 0);
+        let common = Common::of(&a, &none);
+        let without = places(&common, &a, &none);
         assert_eq!(without.len(), 4);
     }
 }

@@ -1,18 +1,19 @@
 //! The figures of an episode: which pictures, and where they stand on the page.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
 use super::animation::Frames;
 use super::catalogue::Catalogue;
 use super::facts::Scales;
-use super::layout::{Band, Scene, draw_bands, least_size, stacked};
-use super::paint::Page;
-use super::panel::{Across, Content, Down, Panel};
+use super::layout::{self, Band, Scene, least_size, stacked};
+use super::paint::{Page, Paint};
+use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::Stages;
 use super::{
-    Colours, Drawing, HeadName, Map, Motion, PanelId, Picture, Scale, head_label, scalars,
+    Area, Colours, Drawing, HeadName, Map, Motion, PanelId, Picture, Scale, head_label, scalars,
 };
 use crate::train::{Recording, is_unrecorded};
 
@@ -146,8 +147,8 @@ pub struct Figure<'a> {
     options: Options,
     /// The steps of the time axis.
     span: Range<usize>,
-    rows: Rows,
-    stages: Stages,
+    rows: Cow<'a, Rows>,
+    stages: Cow<'a, Stages>,
     scales: Scales,
 }
 
@@ -158,16 +159,28 @@ impl<'a> Figure<'a> {
         let total = addressed(trace);
         let span = options.span(trace.steps());
         Self {
-            rows: match options.rows {
+            rows: Cow::Owned(match options.rows {
                 RowsShown::Touched => {
                     Rows::of(touched_by(&[recording], total, span.clone()), total)
                 }
                 RowsShown::All => Rows::all(total),
-            },
-            stages: Stages::of(trace, options.writes_first),
+            }),
+            stages: Cow::Owned(Stages::of(trace, options.writes_first)),
             scales: Scales::of(trace),
             span,
             recording,
+            options,
+        }
+    }
+
+    /// The same of what is known of an episode already: its rows, its stages, its scales.
+    pub fn of(seen: Catalogue<'a>, options: Options) -> Self {
+        Self {
+            recording: seen.recording,
+            rows: Cow::Borrowed(seen.rows),
+            stages: Cow::Borrowed(seen.stages),
+            scales: *seen.scales,
+            span: options.span(seen.recording.trace.steps()),
             options,
         }
     }
@@ -263,7 +276,12 @@ impl<'a> Figure<'a> {
     /// The same with its pictures at their places.
     pub fn scene(&self) -> Scene<'_> {
         let (size, width) = (self.options.size, self.natural_width());
-        draw_bands(self.bands(), size, width, self.title(), &self.page())
+        layout::scene(self.bands(), size, width, self.title(), &self.page())
+    }
+
+    /// The pictures in a part of something else, at their places.
+    pub fn paint(&self, on: &mut dyn Paint, area: Area) -> Vec<Place<'_>> {
+        layout::paint(on, self.bands(), area, &self.page())
     }
 
     fn natural_width(&self) -> f32 {

@@ -1,6 +1,6 @@
 //! How pictures stand on a page: bands one below the other, in each of them stacks side by side.
 
-use super::paint::Page;
+use super::paint::{Page, Paint};
 use super::panel::{Across, Panel, Place};
 use super::{Area, Drawing};
 
@@ -98,69 +98,81 @@ pub(super) fn least_size(bands: &[Band<'_>]) -> (f32, f32) {
 /// A page with its pictures at their places.
 pub type Scene<'a> = (Drawing, Vec<Place<'a>>);
 
-/// With values of its own, to be pointed at when what they were taken from is gone.
-pub fn kept((drawing, places): Scene<'_>) -> Scene<'static> {
-    (drawing, places.iter().map(Place::kept).collect())
+/// The size of a page for these pictures: as asked for, if they fit, or of this width and as high as suits them.
+fn size(bands: &[Band<'_>], asked: Option<(f32, f32)>, natural_width: f32) -> (f32, f32) {
+    let (least_width, least_height) = least_size(bands);
+    let high = || {
+        let height = bands.iter().map(|band| band.overhead() + band.natural());
+        (height.sum::<f32>() + 2.0 * MARGIN).ceil()
+    };
+    asked.map_or_else(
+        || (natural_width, high()),
+        |(width, height)| (width.max(least_width), height.max(least_height)),
+    )
 }
 
-/// The pictures on a page of this size, or of this width and as high as suits them.
-pub(super) fn draw_bands<'a>(
+/// The pictures on a page of their own.
+pub(super) fn scene<'a>(
     bands: Vec<Band<'a>>,
-    size: Option<(f32, f32)>,
+    asked: Option<(f32, f32)>,
     natural_width: f32,
     title: String,
     page: &Page<'_>,
 ) -> Scene<'a> {
-    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
-    let natural = bands.iter().map(Band::natural).sum::<f32>();
-    let (least_width, least_height) = least_size(&bands);
-    let (width, height) = match size {
-        Some((width, height)) => (width.max(least_width), height.max(least_height)),
-        None => (natural_width, (overhead + natural).ceil()),
-    };
-    let drawing = Drawing::new(width, height, page.colours.panel, title);
-    let mut scene = (drawing, Vec::new());
-    let stretch = (height - overhead) / natural.max(1.0);
-    let mut top = MARGIN;
-    for band in bands {
-        let height = band.overhead() + band.natural() * stretch;
-        draw_band(&mut scene, band, top, height, page);
-        top += height;
-    }
-    scene
+    let (width, height) = size(&bands, asked, natural_width);
+    let mut drawing = Drawing::new(width, height, page.colours.panel, title);
+    let whole = Area::new(0.0, 0.0, width, height);
+    let places = paint(&mut drawing, bands, whole, page);
+    (drawing, places)
 }
 
-fn draw_band<'a>(scene: &mut Scene<'a>, band: Band<'a>, top: f32, height: f32, page: &Page<'_>) {
+/// The pictures in a part of a page, or as much more as they need.
+pub(super) fn paint<'a>(
+    on: &mut dyn Paint,
+    bands: Vec<Band<'a>>,
+    whole: Area,
+    page: &Page<'_>,
+) -> Vec<Place<'a>> {
+    let (width, height) = size(&bands, Some((whole.width(), whole.height())), 0.0);
+    let overhead = bands.iter().map(Band::overhead).sum::<f32>() + 2.0 * MARGIN;
+    let natural = bands.iter().map(Band::natural).sum::<f32>();
+    let stretch = (height - overhead) / natural.max(1.0);
+    let (mut places, mut top) = (Vec::new(), whole.top + MARGIN);
+    for band in bands {
+        let height = band.overhead() + band.natural() * stretch;
+        let area = Area::new(whole.left + MARGIN, top, width - 2.0 * MARGIN, height);
+        paint_band(on, band, &area, page, &mut places);
+        top += height;
+    }
+    places
+}
+
+fn paint_band<'a>(
+    on: &mut dyn Paint,
+    band: Band<'a>,
+    area: &Area,
+    page: &Page<'_>,
+    places: &mut Vec<Place<'a>>,
+) {
     let shares: f32 = band.stacks.iter().map(|(share, _)| share).sum();
     // With the gap behind every stack: equal shares of two bands are equally wide.
-    let free = scene.0.width - 2.0 * MARGIN + BETWEEN;
-    let mut left = MARGIN;
+    let free = area.width() + BETWEEN;
+    let mut left = area.left;
     let heads: Vec<f32> = band.stacks.iter().map(|(_, s)| band.head(s)).collect();
     for ((share, stack), head) in band.stacks.into_iter().zip(heads) {
         let width = free * share / shares - BETWEEN;
-        let area = Area::new(left + LEFT, top, width - LEFT, height);
-        draw_stack(scene, stack, head, band.axis, &area, page);
+        let area = Area::new(left + LEFT, area.top, width - LEFT, area.height());
+        let free = area.height() - stack_overhead(&stack, head, band.axis);
+        let natural: f32 = stack.iter().map(|panel| panel.natural).sum();
+        let (count, mut top) = (stack.len(), area.top);
+        for (index, panel) in stack.into_iter().enumerate() {
+            top += if index == 0 { head } else { panel.head() };
+            let height = free * panel.natural / natural;
+            let is_last = index + 1 == count;
+            let place = Area::new(area.left, top.round(), area.width(), height.round());
+            places.extend(panel.draw(on, place, is_last && band.axis, page));
+            top += height + BELOW;
+        }
         left += width + BETWEEN;
-    }
-}
-
-fn draw_stack<'a>(
-    (drawing, places): &mut Scene<'a>,
-    stack: Vec<Panel<'a>>,
-    head: f32,
-    axis: bool,
-    area: &Area,
-    page: &Page<'_>,
-) {
-    let free = area.height() - stack_overhead(&stack, head, axis);
-    let natural: f32 = stack.iter().map(|panel| panel.natural).sum();
-    let (count, mut top) = (stack.len(), area.top);
-    for (index, panel) in stack.into_iter().enumerate() {
-        top += if index == 0 { head } else { panel.head() };
-        let height = free * panel.natural / natural;
-        let is_last = index + 1 == count;
-        let place = Area::new(area.left, top.round(), area.width(), height.round());
-        places.extend(panel.draw(drawing, place, is_last && axis, page));
-        top += height + BELOW;
     }
 }

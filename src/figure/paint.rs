@@ -58,6 +58,11 @@ pub trait Paint {
     /// Puts the cells of a picture there as colours, so much of them that they hide what is below.
     fn cells(&mut self, cells: &Cells<'_>, at: At<'_>, page: &Page<'_>, opacity: f32);
 
+    /// True where a cell of a picture is not finite, and where one was not recorded.
+    fn odd(&mut self, cells: &Cells<'_>, _picture: PanelId) -> [bool; 2] {
+        cells.odd()
+    }
+
     /// About how wide a text is.
     fn width_of(&self, text: &str, size: f32) -> f32 {
         width_of(text, size)

@@ -11,7 +11,6 @@ use super::numbers::end_text;
 use super::paint::{At, Draw, Page, Paint};
 use super::rows::{Axis, Placing, Rows, Span, numbered_every};
 use super::{Area, HeadName, Image, Mark, PanelId, Rgb, Scalar, Scale, Style};
-use crate::train::is_absent;
 
 /// Height of the line with the name and the legend.
 const HEAD: f32 = 22.0;
@@ -159,27 +158,6 @@ impl<'a> Place<'a> {
         Some(Hit { column, row, value })
     }
 
-    /// With values of its own, to be pointed at when what they were taken from is gone.
-    pub(super) fn kept(&self) -> Place<'static> {
-        let (panel, cells) = (&self.panel, self.cells());
-        Place {
-            panel: Panel {
-                id: panel.id,
-                title: panel.title.clone(),
-                name: panel.name.clone(),
-                whose: panel.whose.clone(),
-                note: panel.note.clone(),
-                alt: panel.alt.clone(),
-                content: cells.map_or(Content::Nothing, |cells| Content::Cells(cells.kept())),
-                across: panel.across,
-                down: Down::all(panel.down.label, 0),
-                natural: panel.natural,
-            },
-            area: self.area,
-            axis: self.axis.clone(),
-        }
-    }
-
     /// Where its cells are.
     fn place(&self) -> At<'_> {
         At {
@@ -277,14 +255,14 @@ impl<'a> Panel<'a> {
         let left = area.left + paint.width_of(&self.title, 12.5) + 8.0;
         let mut right = area.right;
         if let Content::Cells(cells) = &self.content {
-            let is_broken = |value: f32| !value.is_finite() && !is_absent(value);
-            if cells.all().any(is_broken) {
-                let fill = page.colours.non_finite;
-                right = no_value(paint, [right, y], "not finite", fill, page);
-            }
-            if cells.all().any(is_absent) {
-                let fill = page.colours.raised;
-                right = no_value(paint, [right, y], "not recorded", fill, page);
+            let [broken, absent] = paint.odd(cells, self.id);
+            for (is_there, words, fill) in [
+                (broken, "not finite", page.colours.non_finite),
+                (absent, "not recorded", page.colours.raised),
+            ] {
+                if is_there {
+                    right = no_value(paint, [right, y], words, fill, page);
+                }
             }
             let note = paint.width_of(&self.note, TEXT);
             let ends: [f32; 2] = cells.scale.ends().into();

@@ -4,16 +4,14 @@ use egui::{Align, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 
 use super::page::page_ui;
 use super::{Columns, View, step_pill};
-use crate::figure::compare::Part;
-use crate::figure::layout::kept;
-use crate::figure::{Layout as Pictures, Options, RowsShown};
+use crate::figure::{Layout as Pictures, Options, Picture as Shown, Place, RowsShown};
 use crate::viewer::command::{Command, Compare};
 use crate::viewer::keys::tooltip;
-use crate::viewer::state::compare::{Differences, Pair, TOLERANCES, shown_at};
+use crate::viewer::state::compare::{Differences, Pair, Picture, TOLERANCES, shown_at};
 use crate::viewer::story::two;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::text_button;
-use crate::viewer::widget::canvas::Page;
+use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::property::note;
 
 /// With less height than this what is said is said in few lines.
@@ -21,25 +19,27 @@ const LOW: f32 = 220.0;
 /// Height above the first picture of memory: its name.
 const NAME: f32 = 26.0;
 
-/// Everything about two episodes; `pages` are what runs over time and what is of the step.
-pub fn compare_ui(ui: &mut Ui, columns: &Columns, pages: &mut [Page; 2], view: &mut View<'_>) {
+/// Everything about two episodes.
+pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let Some(pair) = view.pair else { return };
-    let area = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
+    let rect = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
     match pair.found {
         None => quiet_ui(ui, "Comparing …", &[]),
         Some(Err(sizes)) => quiet_ui(ui, "These two cannot be compared.", sizes),
         Some(Ok(found)) => {
-            draw(ui, area, pages, &pair, view);
-            let of_the_step = pages[1].places();
-            let places: Vec<_> = pages[0].places().iter().chain(of_the_step).collect();
-            page_ui(ui, area.min, &places, columns, view);
-            step_pill(ui, columns, area.top() + 5.0, view);
-            let bottom = of_the_step
-                .first()
-                .map_or(area.bottom(), |memory| area.top() + memory.area.top - NAME);
+            let Some(picture) = picture(ui, &pair, view) else {
+                return;
+            };
+            let mut canvas = Canvas::new(ui.painter(), view.textures, pair.serial());
+            let places = picture.figure().paint(&mut canvas, area(rect));
+            page_ui(ui, &places, columns, view);
+            step_pill(ui, columns, rect.top() + 5.0, view);
+            let is_memory = |place: &&Place<'_>| place.panel.id.picture == Shown::Memory;
+            let memory = places.iter().find(is_memory);
+            let bottom = memory.map_or(rect.bottom(), |memory| memory.area.top - NAME);
             let left = columns.memory.min - 36.0;
             let room = Rect::from_min_max(
-                pos2(left, area.top() + 6.0),
+                pos2(left, rect.top() + 6.0),
                 pos2(columns.memory.max, bottom),
             );
             outcome_ui(ui, room, found, &pair, view);
@@ -66,19 +66,15 @@ fn quiet_ui(ui: &mut Ui, title: &str, lines: &[String]) {
     }
 }
 
-fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View<'_>) {
-    let (size, dark) = (area.size().round(), ui.visuals().dark_mode);
-    let density = ui.ctx().pixels_per_point();
-    let log_scale = view.weighting_scale == Scale::LogWeighting;
-    let stage = (!view.player.whole_steps()).then(|| view.player.stage());
-    let options = |moment: (Option<usize>, Option<usize>)| Options {
-        size: Some((size.x, size.y)),
-        density,
-        dark,
+/// What the pictures of both are drawn from.
+fn picture(ui: &Ui, pair: &Pair<'_>, view: &View<'_>) -> Option<Picture> {
+    let options = Options {
+        density: ui.pixels_per_point(),
+        dark: ui.visuals().dark_mode,
         map: view.palette.map,
-        log_scale,
-        step: moment.0,
-        stage: moment.1,
+        log_scale: view.weighting_scale == Scale::LogWeighting,
+        step: Some(view.step()),
+        stage: (!view.player.whole_steps()).then(|| view.player.stage()),
         writes_first: pair.screen.writes_first(),
         rows: if view.state.sight.touched_only {
             RowsShown::Touched
@@ -87,27 +83,7 @@ fn draw(ui: &Ui, area: Rect, pages: &mut [Page; 2], pair: &Pair<'_>, view: &View
         },
         ..Options::new(Pictures::Debug)
     };
-    let weighting = shown_at(pair.screen, view.player);
-    let version = (
-        pair.version(),
-        (pair.screen.serial, view.focus, weighting.array),
-        (
-            dark,
-            view.palette.map as usize,
-            view.state.sight.touched_only,
-            log_scale,
-        ),
-        [size.x, size.y, density].map(f32::to_bits),
-    );
-    let now = (Some(view.step()), stage);
-    let parts = [(Part::OverTime, (None, None)), (Part::OfTheStep, now)];
-    for (page, (part, moment)) in pages.iter_mut().zip(parts) {
-        page.draw(ui.ctx(), (version, moment), || {
-            let picture = pair.picture(options(moment), view.focus, weighting)?;
-            Some(kept(picture.figure().scene(part)))
-        });
-        page.paint(ui.painter(), area.min);
-    }
+    pair.picture(options, view.focus, shown_at(pair.screen, view.player))
 }
 
 /// How the two differ, in words, and what can be done about it.

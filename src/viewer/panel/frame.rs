@@ -15,7 +15,7 @@ use crate::viewer::state::work::UnderWay;
 use crate::viewer::state::{NARROW, State};
 use crate::viewer::story::{self, two};
 use crate::viewer::theme::{self, Palette, Scale};
-use crate::viewer::widget::canvas::{Page, Textures};
+use crate::viewer::widget::canvas::Textures;
 use crate::viewer::widget::readout::{Readout, readout_ui};
 use crate::viewer::widget::toast::toasts_ui;
 
@@ -24,9 +24,6 @@ use crate::viewer::widget::toast::toasts_ui;
 pub struct Drawn {
     /// Pictures.
     pub textures: Textures,
-    page: Page,
-    /// Two episodes: what runs over time, and what is of the step.
-    pages: [Page; 2],
     /// The value under the pointer.
     pub readout: Option<Readout>,
     row: Option<usize>,
@@ -149,8 +146,7 @@ pub fn panels_ui(
         pair: state.pair_on_screen(),
     };
     let columns = columns_of(state, width);
-    let pages = (state.arrangement(), &mut drawn.page, &mut drawn.pages);
-    episode_panels_ui(ui, &columns, shown, &frames, &mut view, pages);
+    episode_panels_ui(ui, &columns, shown, &frames, &mut view);
     if drawer {
         drawer_ui(ui.ctx(), frames.padded, shown, &mut view);
     }
@@ -229,7 +225,6 @@ fn episode_panels_ui(
     shown: Panels,
     frames: &Frames,
     view: &mut View<'_>,
-    (arrangement, page, pages): (Arrangement, &mut Page, &mut [Page; 2]),
 ) {
     let window = ui.ctx().content_rect().size();
     Panel::bottom("status")
@@ -261,10 +256,10 @@ fn episode_panels_ui(
     let palette = view.palette;
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
-        .show(ui, |ui| match arrangement {
+        .show(ui, |ui| match view.state.arrangement() {
             Arrangement::Debug => centre::centre_ui(ui, columns, view),
-            Arrangement::Compare => compare_ui(ui, columns, pages, view),
-            paper => paper_ui(ui, columns, paper, page, view),
+            Arrangement::Compare => compare_ui(ui, columns, view),
+            paper => paper_ui(ui, columns, paper, view),
         });
 }
 

@@ -2,7 +2,7 @@
 //! and kept in view by a click; dragging over time moves the play-head. What a picture is follows from its identity,
 //! never from its name.
 
-use egui::{Pos2, Rect, Response, Ui, Vec2};
+use egui::{Rect, Response, Ui};
 
 use super::sheet::Sheet;
 use super::{Columns, View, interact, play_head, scrub};
@@ -19,40 +19,26 @@ use crate::viewer::story::two::words_of;
 use crate::viewer::widget::canvas::{Canvas, rect};
 use crate::viewer::widget::readout::Readout;
 
-/// All pictures of a page whose upper left corner is here, and the play-head through each of them.
-pub fn page_ui(
-    ui: &mut Ui,
-    origin: Pos2,
-    places: &[&Place<'_>],
-    columns: &Columns,
-    view: &mut View<'_>,
-) {
-    row_cursor(ui, origin, places, view);
+/// All pictures of a page, and the play-head through each of them.
+pub fn page_ui(ui: &mut Ui, places: &[Place<'_>], columns: &Columns, view: &mut View<'_>) {
+    let lit = view.rows_lit();
     for place in places {
-        let rect = rect(&place.area).translate(origin.to_vec2());
+        let rect = rect(&place.area);
+        // A faint line at the row under the pointer and at the one kept in view.
+        for &(row, strength) in lit.iter().filter(|_| has_rows(place.panel.id)) {
+            if let Some(span) = place.axis.place_of(row) {
+                let ink = view.palette.strong.gamma_multiply(strength);
+                let y = span.min..=span.max.max(span.min + 1.0);
+                let line = Rect::from_x_y_ranges(rect.x_range(), y);
+                ui.painter().rect_filled(line, 0.0, ink);
+            }
+        }
         if place.steps().is_some() {
             let time = rect.x_range();
             let columns = Columns { time, ..*columns };
             play_head(ui, &columns, rect.y_range().expand(2.0), view);
         }
-        point_ui(ui, origin.to_vec2(), place, places, view);
-    }
-}
-
-/// A faint line through all pictures at the row under the pointer and at the one kept in view.
-fn row_cursor(ui: &Ui, origin: Pos2, places: &[&Place<'_>], view: &View<'_>) {
-    let lit = view.rows_lit();
-    for place in places.iter().filter(|place| has_rows(place.panel.id)) {
-        for &(row, strength) in &lit {
-            let Some(span) = place.axis.place_of(row) else {
-                continue;
-            };
-            let ink = view.palette.strong.gamma_multiply(strength);
-            let y = origin.y + span.min..=origin.y + span.max.max(span.min + 1.0);
-            let x = rect(&place.area).translate(origin.to_vec2()).x_range();
-            let line = Rect::from_x_y_ranges(x, y);
-            ui.painter().rect_filled(line, 0.0, ink);
-        }
+        point_ui(ui, place, places, view);
     }
 }
 
@@ -65,7 +51,7 @@ fn has_rows(id: PanelId) -> bool {
 /// Paints a picture at its place in the window, and lets it be pointed at.
 pub fn picture_ui(ui: &mut Ui, place: &Place<'_>, view: &mut View<'_>) -> (Response, Option<Hit>) {
     paint_ui(ui, place, view);
-    point_ui(ui, Vec2::ZERO, place, &[], view)
+    point_ui(ui, place, &[], view)
 }
 
 /// Paints a picture at its place in the window.
@@ -78,17 +64,16 @@ pub fn paint_ui(ui: &Ui, place: &Place<'_>, view: &mut View<'_>) {
 /// What can be done with a picture; `others` are those beside it on its page.
 pub fn point_ui(
     ui: &mut Ui,
-    origin: Vec2,
     place: &Place<'_>,
-    others: &[&Place<'_>],
+    others: &[Place<'_>],
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
-    let (id, rect) = (place.panel.id, rect(&place.area).translate(origin));
+    let (id, rect) = (place.panel.id, rect(&place.area));
     let response = interact(ui, rect, &place.panel.name, &place.panel.alt);
     if place.steps().is_some() {
         scrub(&response, rect.x_range(), view);
     }
-    let at = super::parts::pointer(&response).map(|at| at - origin);
+    let at = super::parts::pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));
     menu(&response, place, hit, others, view);
     let Some(at) = hit else {
@@ -113,7 +98,7 @@ pub fn point_ui(
 }
 
 /// The same cell on both sides of a comparison.
-fn values_of(places: &[&Place<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
+fn values_of(places: &[Place<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
     id.side?;
     let value = |side: usize| {
         let mut places = places.iter();
@@ -124,7 +109,7 @@ fn values_of(places: &[&Place<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
 }
 
 /// What is said about a value under the pointer.
-fn readout(place: &Place<'_>, at: Hit, others: &[&Place<'_>], view: &View<'_>) -> Readout {
+fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) -> Readout {
     let (panel, step) = (&place.panel, view.step());
     let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
     let Hit { column, row, value } = at;
@@ -228,7 +213,7 @@ fn menu(
     response: &Response,
     place: &Place<'_>,
     hit: Option<Hit>,
-    others: &[&Place<'_>],
+    others: &[Place<'_>],
     view: &mut View<'_>,
 ) {
     let (panel, Some(cells)) = (&place.panel, place.cells()) else {
@@ -255,7 +240,7 @@ fn menu(
             .iter()
             .map(|place| place.panel.note.as_str())
             .collect();
-        let is_it = |other: &&Place<'_>| other.panel.id == panel.id;
+        let is_it = |other: &Place<'_>| other.panel.id == panel.id;
         let value = |unit, of: usize| others[of].cells().and_then(|cells| cells.value(0, unit));
         let sheet = Sheet {
             name: &format!("{} at step {}", panel.whose, view.step()),

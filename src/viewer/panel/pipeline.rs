@@ -2,7 +2,7 @@
 //! next. One head is expanded, a second one can be pinned beside it; the others are a column each.
 
 use egui::text::LayoutJob;
-use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, Vec2, pos2, vec2};
+use egui::{Align2, Pos2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
 use super::page::point_ui;
 use super::parts::{Bands, pointer, quiet_text, rows_range};
@@ -142,7 +142,7 @@ fn expanded_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View
             continue;
         };
         let place = panel.along(area, axis.clone());
-        point_ui(ui, Vec2::ZERO, &place, &[], view);
+        point_ui(ui, &place, &[], view);
         words_ui(ui, &place.area, bars, view);
         match bars.column.stage {
             Stage::Gate => gap[0] = Some(area.right),

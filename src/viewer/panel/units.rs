@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use egui::{Align2, Rangef, Rect, Ui, Vec2, pos2};
+use egui::{Align2, Rangef, Rect, Ui, pos2};
 
 use super::page::{paint_ui, point_ui};
 use super::parts::{Bands, quiet_text};
@@ -163,13 +163,12 @@ fn lane_ui(
     let places: Vec<_> = places.collect();
     let units = places[0].axis.count();
     lane_name(ui, columns, y, (own, lane.words), units, view);
-    let beside: Vec<_> = places.iter().collect();
     for place in &places {
         if symbols {
             symbol_ui(ui, place, view);
         }
         paint_ui(ui, place, view);
-        point_ui(ui, Vec2::ZERO, place, &beside, view);
+        point_ui(ui, place, &places, view);
     }
     let line = |unit: usize, strength: f32| {
         let Some(place) = places[0].axis.place_of(unit) else {

@@ -182,16 +182,15 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Distinguishes what is drawn from what was.
-    pub fn version(&self) -> (Key, bool) {
-        let key = (self.a.serial, self.b.serial, self.tolerance.to_bits());
-        (key, self.difference)
+    /// Distinguishes the two from any others.
+    pub fn serial(&self) -> u64 {
+        (self.a.serial << 32) | self.b.serial
     }
 
     /// What to hand to whoever walks through both.
     pub fn sides(&self) -> Sides {
         Sides {
-            key: self.version().0,
+            key: (self.a.serial, self.b.serial, self.tolerance.to_bits()),
             a: self.a.shown.clone(),
             b: self.b.shown.clone(),
         }

@@ -12,15 +12,15 @@ use egui::{
 };
 
 use crate::figure::cells::Cells;
-use crate::figure::layout::Scene;
-use crate::figure::{Anchor, Area, At, Drawing, Image, Ink, Mark, Paint, Text, Weight};
-use crate::figure::{Place, paint};
+use crate::figure::{Anchor, Area, At, Image, Ink, Mark, Paint, PanelId, Text, Weight, paint};
 use crate::viewer::theme;
 
 /// The textures of all pictures.
 #[derive(Default)]
 pub struct Textures {
     kept: HashMap<u64, (u64, TextureHandle)>,
+    /// Which pictures have values that are no numbers.
+    odd: HashMap<u64, (u64, [bool; 2])>,
     uploads: usize,
     bytes: usize,
 }
@@ -115,7 +115,7 @@ impl<'a> Canvas<'a> {
 impl Paint for Canvas<'_> {
     fn mark(&mut self, mark: Mark) {
         let Mark::Image { area, image } = &mark else {
-            return paint_mark(&self.painter, &mark, Vec2::ZERO);
+            return paint_mark(&self.painter, &mark);
         };
         let content = hash(&image.pixels);
         let ctx = self.painter.ctx().clone();
@@ -157,76 +157,23 @@ impl Paint for Canvas<'_> {
         }
     }
 
+    fn odd(&mut self, cells: &Cells<'_>, picture: PanelId) -> [bool; 2] {
+        let (picture, version) = (
+            hash((self.whose, picture)),
+            hash((self.episode, cells.version)),
+        );
+        let kept = self.textures.odd.entry(picture).or_insert((0, [false; 2]));
+        if kept.0 != version {
+            *kept = (version, cells.odd());
+        }
+        kept.1
+    }
+
     fn width_of(&self, text: &str, size: f32) -> f32 {
         let galley =
             self.painter
                 .layout_no_wrap(text.to_owned(), theme::text(size), theme::UNTINTED);
         galley.size().x
-    }
-}
-
-/// A figure on screen: drawn anew only when what it shows changes.
-#[derive(Default)]
-pub struct Page {
-    version: u64,
-    drawing: Option<Drawing>,
-    places: Vec<Place<'static>>,
-    textures: Vec<TextureHandle>,
-}
-
-impl std::fmt::Debug for Page {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a figure with {} images", self.textures.len())
-    }
-}
-
-impl Page {
-    /// Draws the figure, unless `version` says that it is still the same.
-    pub fn draw(
-        &mut self,
-        ctx: &Context,
-        version: impl Hash,
-        draw: impl FnOnce() -> Option<Scene<'static>>,
-    ) {
-        let version = hash(version);
-        if self.drawing.is_some() && self.version == version {
-            return;
-        }
-        let Some((drawing, places)) = draw() else {
-            return;
-        };
-        let images = drawing.marks.iter().filter_map(|mark| match mark {
-            Mark::Image { image, .. } => Some(image),
-            _ => None,
-        });
-        let load = |image| ctx.load_texture("figure", color_image(image), TextureOptions::NEAREST);
-        self.textures = images.map(load).collect();
-        (self.version, self.drawing, self.places) = (version, Some(drawing), places);
-    }
-
-    /// Its pictures.
-    pub fn places(&self) -> &[Place<'static>] {
-        &self.places
-    }
-
-    /// Paints it with its upper left corner here.
-    pub fn paint(&self, painter: &Painter, origin: Pos2) {
-        let mut textures = self.textures.iter();
-        let marks = self.drawing.iter().flat_map(|drawing| &drawing.marks);
-        for mark in marks {
-            match mark {
-                Mark::Image { area, .. } => {
-                    if let Some(texture) = textures.next() {
-                        paint_image(
-                            painter,
-                            rect(area).translate(origin.to_vec2()),
-                            texture.id(),
-                        );
-                    }
-                }
-                mark => paint_mark(painter, mark, origin.to_vec2()),
-            }
-        }
     }
 }
 
@@ -250,13 +197,12 @@ fn color(ink: Ink) -> Color32 {
     theme::color(ink.colour).gamma_multiply(ink.opacity)
 }
 
-fn paint_mark(painter: &Painter, mark: &Mark, by: Vec2) {
-    let points = |points: &[[f32; 2]]| -> Vec<Pos2> {
-        points.iter().map(|&[x, y]| pos2(x, y) + by).collect()
-    };
+fn paint_mark(painter: &Painter, mark: &Mark) {
+    let points =
+        |points: &[[f32; 2]]| -> Vec<Pos2> { points.iter().map(|&[x, y]| pos2(x, y)).collect() };
     match mark {
         Mark::Rect { area, fill } => {
-            painter.rect_filled(rect(area).translate(by), 0.0, color(*fill));
+            painter.rect_filled(rect(area), 0.0, color(*fill));
         }
         Mark::Edge { area, ink, inside } => {
             let kind = if *inside {
@@ -265,7 +211,7 @@ fn paint_mark(painter: &Painter, mark: &Mark, by: Vec2) {
                 StrokeKind::Outside
             };
             let stroke = Stroke::new(1.0, color(*ink));
-            painter.rect_stroke(rect(area).translate(by), 0.0, stroke, kind);
+            painter.rect_stroke(rect(area), 0.0, stroke, kind);
         }
         Mark::Line {
             points: line,
@@ -283,7 +229,7 @@ fn paint_mark(painter: &Painter, mark: &Mark, by: Vec2) {
             let fill = color(*fill);
             painter.add(Shape::convex_polygon(points(corners), fill, Stroke::NONE));
         }
-        Mark::Text(text) => paint_text(painter, text, by),
+        Mark::Text(text) => paint_text(painter, text),
         Mark::Image { .. } => {}
     }
 }
@@ -301,8 +247,8 @@ pub fn dashed(line: &[Pos2], stroke: Stroke, dashes: &[f32]) -> Vec<Shape> {
     }
 }
 
-fn paint_text(painter: &Painter, Text { text, at, style }: &Text, by: Vec2) {
-    let (at, ink) = (Pos2::from(*at) + by, color(style.ink));
+fn paint_text(painter: &Painter, Text { text, at, style }: &Text) {
+    let (at, ink) = (Pos2::from(*at), color(style.ink));
     let font = match style.weight {
         Weight::Medium => theme::text(style.size),
         Weight::Bold => theme::heading(style.size),

@@ -42,17 +42,18 @@ use std::sync::{Arc, Mutex};
 use egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
+use tapescope::figure::Format;
 use tapescope::model::config::Order;
 use tapescope::model::{Model, NtmConfig, PlainConfig};
 use tapescope::player::Loop;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::command::{
-    Ask, Compare, Edit, Episode, File, Look, Play, Rows, Tour, Window,
+    Ask, Compare, Edit, Episode, File, Look, Play, Rows, Subject, Tour, Window,
 };
 use tapescope::viewer::{
-    App, Arrangement, Asked, Beginning, Command, Disk, Files, Machine, Opened, Options, Settings,
-    Shown, Target,
+    Aim, App, Arrangement, Asked, Beginning, Command, Disk, Files, Machine, Opened, Options,
+    Settings, Shown, Target,
 };
 
 /// Remembers what was saved, and opens what its names promise.

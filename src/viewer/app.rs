@@ -27,7 +27,6 @@ const LONGEST_LATE: f64 = 0.25;
 const BETWEEN_SHARES: f64 = 0.1;
 
 /// The window: what it knows, who works for it, and what was drawn last.
-#[derive(Debug)]
 pub struct App {
     state: State,
     worker: Worker,

@@ -45,19 +45,10 @@ impl State {
 
     /// Whatever a person does is a change; of what comes from outside, only what a file brings.
     fn can_be_undone(&self, command: &Command) -> bool {
-        match command {
-            Command::Done(outcome) => outcome.is_of_a_file() && self.session.open.is_some(),
-            Command::Edit(edit) => !matches!(edit, Edit::Undo | Edit::Redo),
-            Command::Play(_)
-            | Command::Look(_)
-            | Command::Rows(_)
-            | Command::Episode(_)
-            | Command::Compare(_)
-            | Command::File(_)
-            | Command::Ask(_)
-            | Command::Window(_)
-            | Command::Tour(_) => true,
+        if let Command::Done(outcome) = command {
+            return outcome.is_of_a_file() && self.session.open.is_some();
         }
+        !matches!(command, Command::Edit(Edit::Undo | Edit::Redo))
     }
 
     fn act(&mut self, command: Command) {

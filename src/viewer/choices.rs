@@ -1,6 +1,6 @@
 //! What can be chosen from the list of all commands, and what cannot be done now.
 
-use super::command::{Ask, Command, Episode, Look, Window};
+use super::command::{Ask, Command, Episode, Look, Subject, Window};
 use super::keys::{self, TABLE};
 use super::state::State;
 use super::state::settings::Theme;
@@ -33,7 +33,8 @@ impl State {
             blocked,
         };
         // The list itself is not on the list.
-        let on_list = |entry: &&keys::Entry| entry.command != Command::Ask(Ask::Command);
+        let on_list =
+            |entry: &&keys::Entry| entry.command != Command::Ask(Ask::For(Subject::Commands));
         let table = TABLE.iter().filter(on_list).map(|entry| {
             let keys: Vec<_> = entry.keys.iter().copied().map(keys::key_text).collect();
             let (command, blocked) = (entry.command.clone(), self.lacks(entry.need));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::files::Aim;
 use super::inspect::Form;
+pub use super::state::dialog::Subject;
 use super::state::settings::Theme;
 use super::state::target::Target;
 use super::state::work::Outcome;
@@ -201,29 +202,8 @@ pub enum File {
 /// Dialogs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Which command, by its name.
-    Command,
-    /// Which step to go to.
-    Step,
-    /// Which file to open.
-    Open,
-    /// Where to save the trace.
-    Save,
-    /// Where to save the figure on screen.
-    Figure {
-        /// As SVG instead of PNG.
-        svg: bool,
-    },
-    /// Which file to compare the episode on screen with.
-    Compare,
-    /// Show or hide the list of keys.
-    Keys,
-    /// Show the settings.
-    Settings,
-    /// Say what this is and whose.
-    About,
-    /// List what was said so far.
-    Messages,
+    /// Show the dialog about this; that of all commands and that of the keys are hidden again.
+    For(Subject),
     /// This is what stands in the dialog's line now.
     Typed(String),
     /// This line of the list of commands is chosen.

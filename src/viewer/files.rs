@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::figure::Format;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
 use crate::task::Task;
@@ -94,14 +95,14 @@ pub enum Aim {
     Compare,
     /// For the trace of the episode.
     Save,
-    /// For the figure on screen.
-    Figure,
+    /// For the figure on screen, of this kind.
+    Figure(Format),
 }
 
 impl Aim {
     /// True when the file is written.
     pub fn is_to_save(self) -> bool {
-        matches!(self, Self::Save | Self::Figure)
+        matches!(self, Self::Save | Self::Figure(_))
     }
 }
 
@@ -161,6 +162,12 @@ pub trait Files: Send + Sync {
         let _ = (save, suggestion);
         None
     }
+}
+
+/// A file as messages name it.
+pub fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
 }
 
 /// No files at all: every request is refused with a sentence.

@@ -2,9 +2,13 @@
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
-use super::command::{Ask, Command, Compare, Edit, Episode, File, Look, Play, Rows, Tour, Window};
+use super::command::{
+    Ask, Command, Compare, Edit, Episode, File, Look, Play, Rows, Subject, Tour, Window,
+};
+use super::files::Aim;
 use super::inspect::Form;
 use super::need::Need;
+use crate::figure::Format;
 
 /// A command with its name, its keys and what it does, in one line.
 #[derive(Debug)]
@@ -113,7 +117,7 @@ pub static TABLE: [Entry; 65] = [
     entry(Group::Time, Need::Episode, Command::Play(Play::Stage(-1)), "Previous stage", &[key(Key::Comma)], ""),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::First), "First step", &[key(Key::Home)], ""),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Last), "Last step", &[key(Key::End)], ""),
-    entry(Group::Time, Need::Episode, Command::Ask(Ask::Step), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
+    entry(Group::Time, Need::Episode, Command::Ask(Ask::For(Subject::Step)), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase"),
     entry(Group::Play, Need::Episode, Command::Play(Play::Faster(-1)), "Slower", &[key(Key::OpenBracket)], "half the speed; below 1 step/s stage by stage"),
     entry(Group::Play, Need::Episode, Command::Play(Play::Faster(1)), "Faster", &[key(Key::CloseBracket)], "twice the speed"),
     entry(Group::Play, Need::Episode, Command::Play(Play::NormalSpeed), "Normal speed", &[key(Key::Backslash)], "4 steps per second"),
@@ -138,12 +142,12 @@ pub static TABLE: [Entry; 65] = [
     entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "New episode, next seed", &[shift(Key::R)], ""),
     entry(Group::Episode, Need::Recording, Command::Edit(Edit::Toggle), "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
     entry(Group::Episode, Need::Nothing, Command::Window(Window::ToggleWelcome), "Start page", &[key(Key::W)], "all machines, recent files"),
-    entry(Group::Episode, Need::Nothing, Command::Ask(Ask::Open), "Open", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file"),
-    entry(Group::Episode, Need::Episode, Command::Ask(Ask::Save), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz"),
-    entry(Group::Episode, Need::Episode, Command::Ask(Ask::Figure { svg: false }), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step"),
-    entry(Group::Episode, Need::Episode, Command::Ask(Ask::Figure { svg: true }), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
+    entry(Group::Episode, Need::Nothing, Command::Ask(Ask::For(Subject::File(Aim::Open))), "Open", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file"),
+    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz"),
+    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step"),
+    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Svg)))), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
     entry(Group::Episode, Need::UnderWay, Command::File(File::GiveUp), "Give up", &[control(Key::Period)], "or Esc: what is recorded, read or drawn"),
-    entry(Group::Compare, Need::Episode, Command::Ask(Ask::Compare), "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
+    entry(Group::Compare, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Compare))), "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
     entry(Group::Compare, Need::Another, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),
     entry(Group::Compare, Need::Pair, Command::Compare(Compare::Swap), "Swap A and B", &[key(Key::X)], "all layouts show the other one"),
     entry(Group::Compare, Need::Pair, Command::Compare(Compare::ToggleDifference), "Difference", &[key(Key::D)], "what B has more than A, or not"),
@@ -162,12 +166,12 @@ pub static TABLE: [Entry; 65] = [
     entry(Group::Window, Need::Larger, Command::Window(Window::Larger(-1)), "Smaller", &[control(Key::Minus)], ""),
     entry(Group::Window, Need::Resized, Command::Window(Window::NormalSize), "Normal size", &[control(Key::Num0)], ""),
     entry(Group::Look, Need::Nothing, Command::Window(Window::ToggleMotion), "Reduced motion", &[], "nothing glides or plays by itself"),
-    entry(Group::Window, Need::Nothing, Command::Ask(Ask::Settings), "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
-    entry(Group::Look, Need::Nothing, Command::Ask(Ask::Messages), "Messages", &[], "what was said so far, to be copied"),
+    entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Settings)), "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
+    entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::Messages)), "Messages", &[], "what was said so far, to be copied"),
     entry(Group::Look, Need::Heads, Command::Tour(Tour::Start), "Tour", &[], "nine stops, from where it was left"),
-    entry(Group::Look, Need::Nothing, Command::Ask(Ask::About), "About", &[], "version and licences"),
-    entry(Group::Window, Need::Nothing, Command::Ask(Ask::Command), "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
-    entry(Group::Window, Need::Nothing, Command::Ask(Ask::Keys), "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
+    entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::About)), "About", &[], "version and licences"),
+    entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Commands)), "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
+    entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Keys)), "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),
     entry(Group::Window, Need::Clutter, Command::Ask(Ask::Escape), "Close", &[key(Key::Escape)], "dialog, what is kept in view, messages"),
 ];
 
@@ -194,23 +198,12 @@ pub fn key_text(shortcut: KeyboardShortcut) -> String {
         Key::ArrowUp => "↑",
         Key::ArrowDown => "↓",
         Key::Escape => "Esc",
-        other => match other.symbol_or_name() {
-            "Questionmark" => "?",
-            "Period" => ".",
-            "Plus" => "+",
-            "Equals" => "=",
-            "Minus" => "−",
-            "Comma" => ",",
-            "OpenBracket" => "[",
-            "CloseBracket" => "]",
-            "Backslash" => "\\",
-            // Signs that would run into the one before.
-            "+" => "Plus",
-            "-" | "−" => "Minus",
-            "PageDown" => "PgDn",
-            "PageUp" => "PgUp",
-            name => name,
-        },
+        Key::PageDown => "PgDn",
+        Key::PageUp => "PgUp",
+        // Signs that would run into the one before.
+        Key::Plus => "Plus",
+        Key::Minus => "Minus",
+        other => other.symbol_or_name(),
     };
     text
 }
@@ -246,19 +239,9 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
     let menu_open = egui::Popup::is_any_open(ctx);
     let free = !typing && !held.dialog;
     let counts = |command: &Command| match command {
-        Command::Ask(Ask::Escape | Ask::Command) => !menu_open,
-        Command::Ask(Ask::Keys) => !typing,
-        Command::Play(_)
-        | Command::Look(_)
-        | Command::Rows(_)
-        | Command::Episode(_)
-        | Command::Edit(_)
-        | Command::Compare(_)
-        | Command::File(_)
-        | Command::Ask(_)
-        | Command::Window(_)
-        | Command::Tour(_)
-        | Command::Done(_) => free,
+        Command::Ask(Ask::Escape | Ask::For(Subject::Commands)) => !menu_open,
+        Command::Ask(Ask::For(Subject::Keys)) => !typing,
+        _ => free,
     };
     let mut commands = Vec::new();
     ctx.input_mut(|input| {
@@ -377,7 +360,10 @@ mod tests {
             tooltip(&Command::Play(Play::Step(10))),
             "Ten steps forward  (Shift+→)"
         );
-        assert_eq!(tooltip(&Command::Ask(Ask::Open)), "Open  (Ctrl+O)");
+        assert_eq!(
+            tooltip(&Command::Ask(Ask::For(Subject::File(Aim::Open)))),
+            "Open  (Ctrl+O)"
+        );
         assert_eq!(tooltip(&Command::Play(Play::Stage(1))), "Next stage  (.)");
     }
 }

@@ -33,16 +33,6 @@ pub struct Options {
     pub settings: Settings,
 }
 
-impl std::fmt::Debug for Options {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("machines", &self.machines.len())
-            .field("seed", &self.seed)
-            .field("open", &self.open.as_ref().map(|(path, _)| path))
-            .finish_non_exhaustive()
-    }
-}
-
 impl Options {
     /// The machines inside the binary and the file system; `open` is shown first, if it is given.
     pub fn shipped(open: Option<(PathBuf, Opened)>) -> Self {

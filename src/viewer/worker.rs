@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
-use super::state::work::{Destination, Job, Outcome, UnderWay};
+use super::state::work::{Destination, Job, Outcome, Page, UnderWay};
 use crate::figure::{Figure, Format, Motion};
 use crate::io::room;
 use crate::model::{Draw, Model, ModelConfig};
@@ -21,21 +21,14 @@ const GIF_DELAY: u16 = 25;
 /// Does jobs in order, and asks for files beside them.
 pub struct Worker {
     files: Arc<dyn Files>,
-    work: Work,
+    /// Leads to the thread; without one everything is done at once, in the calling thread: for tests.
+    jobs: Option<Sender<(Job, Arc<UnderWay>)>>,
+    outbox: Outbox,
+    outcomes: Receiver<Outcome>,
     waiting: usize,
     /// Those that wait or are being done, as far as they are not done by now.
     under_way: Vec<Weak<UnderWay>>,
     choosing: bool,
-}
-
-enum Work {
-    Thread {
-        jobs: Sender<(Job, Arc<UnderWay>)>,
-        outcomes: Receiver<Outcome>,
-        outbox: Outbox,
-    },
-    /// At once, in the calling thread: for tests.
-    Here { outcomes: Vec<Outcome> },
 }
 
 /// Where a thread leaves what came of its work.
@@ -54,56 +47,56 @@ impl Outbox {
     }
 }
 
-impl std::fmt::Debug for Worker {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let waiting = self.waiting;
-        match self.work {
-            Work::Thread { .. } => write!(f, "Worker on a thread, {waiting} waiting"),
-            Work::Here { .. } => write!(f, "Worker here"),
-        }
-    }
-}
-
 impl Worker {
     /// A worker with a thread of its own, which calls `wake` after each job.
     pub fn new(files: Arc<dyn Files>, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (jobs, inbox) = channel::<(Job, Arc<UnderWay>)>();
-        let (sender, outcomes) = channel();
-        let outbox = Outbox {
-            outcomes: sender,
-            wake: Arc::new(wake),
-        };
-        let (own_files, own_outbox) = (files.clone(), outbox.clone());
+        let worker = Self::of(files, Some(jobs), wake);
+        let (files, outbox) = (worker.files.clone(), worker.outbox.clone());
         std::thread::spawn(move || {
             for (job, under_way) in inbox {
-                let outcome = perform(job, own_files.as_ref(), &under_way);
+                let outcome = perform(job, files.as_ref(), &under_way);
                 drop(under_way);
-                if own_outbox.put(outcome).is_none() {
+                if outbox.put(outcome).is_none() {
                     return;
                 }
             }
         });
-        let work = Work::Thread {
-            jobs,
-            outcomes,
-            outbox,
-        };
-        Self::of(files, work)
+        worker
     }
 
     /// A worker that does every job at once.
     pub fn here(files: Arc<dyn Files>) -> Self {
-        let outcomes = Vec::new();
-        Self::of(files, Work::Here { outcomes })
+        Self::of(files, None, || ())
     }
 
-    fn of(files: Arc<dyn Files>, work: Work) -> Self {
+    fn of(
+        files: Arc<dyn Files>,
+        jobs: Option<Sender<(Job, Arc<UnderWay>)>>,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        let (sender, outcomes) = channel();
         Self {
             files,
-            work,
+            jobs,
+            outbox: Outbox {
+                outcomes: sender,
+                wake: Arc::new(wake),
+            },
+            outcomes,
             waiting: 0,
             under_way: Vec::new(),
             choosing: false,
+        }
+    }
+
+    /// Does something that may take long: no job waits for it.
+    fn aside(&self, work: impl FnOnce() -> Outcome + Send + 'static) {
+        let outbox = self.outbox.clone();
+        if self.jobs.is_some() {
+            std::thread::spawn(move || outbox.put(work()));
+        } else {
+            outbox.put(work());
         }
     }
 
@@ -118,21 +111,12 @@ impl Worker {
         }
         self.under_way.retain(|other| other.strong_count() > 0);
         self.under_way.push(Arc::downgrade(&under_way));
-        match &mut self.work {
-            // An animation takes long: nothing else waits for it.
-            Work::Thread { outbox, .. }
-                if matches!(job, Job::Figure(..) | Job::FigureOfTwo(..)) =>
-            {
-                let (files, outbox) = (self.files.clone(), outbox.clone());
-                std::thread::spawn(move || outbox.put(perform(job, files.as_ref(), &under_way)));
-            }
-            Work::Thread { jobs, .. } => {
-                // The thread lives as long as this sender and survives what its jobs do.
-                let _ = jobs.send((job, under_way));
-            }
-            Work::Here { outcomes } => {
-                outcomes.push(perform(job, self.files.as_ref(), &under_way));
-            }
+        let files = self.files.clone();
+        match &self.jobs {
+            // The thread lives as long as this sender and survives what its jobs do.
+            Some(jobs) if !matches!(job, Job::Draw(..)) => drop(jobs.send((job, under_way))),
+            // An animation takes long.
+            _ => self.aside(move || perform(job, files.as_ref(), &under_way)),
         }
     }
 
@@ -160,28 +144,16 @@ impl Worker {
             return;
         }
         let files = self.files.clone();
-        let choose = move || {
-            let chosen = catch_unwind(AssertUnwindSafe(|| {
-                files.choose(aim.is_to_save(), &suggestion)
-            }));
-            let chosen = chosen.unwrap_or_default();
+        self.aside(move || {
+            let choose = || files.choose(aim.is_to_save(), &suggestion);
+            let chosen = catch_unwind(AssertUnwindSafe(choose)).unwrap_or_default();
             chosen.map_or(Outcome::NotChosen, |path| Outcome::Chosen { aim, path })
-        };
-        match &mut self.work {
-            Work::Thread { outbox, .. } => {
-                let outbox = outbox.clone();
-                std::thread::spawn(move || outbox.put(choose()));
-            }
-            Work::Here { outcomes } => outcomes.push(choose()),
-        }
+        });
     }
 
     /// What has come of the work so far, oldest first.
     pub fn outcomes(&mut self) -> Vec<Outcome> {
-        let outcomes: Vec<_> = match &mut self.work {
-            Work::Thread { outcomes, .. } => outcomes.try_iter().collect(),
-            Work::Here { outcomes } => std::mem::take(outcomes),
-        };
+        let outcomes: Vec<_> = self.outcomes.try_iter().collect();
         for outcome in &outcomes {
             match outcome {
                 Outcome::Chosen { .. } | Outcome::NotChosen => self.choosing = false,
@@ -264,45 +236,37 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             Outcome::Recent(paths.into_iter().map(there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
-        Job::Figure(to, format, shown, options) => {
+        Job::Draw(to, format, Page::One(shown, options)) => {
             let figure = Figure::new(&shown.recording, *options);
-            let frames = figure.frames(false);
-            let draw = |motion: &Motion<'_>| figure.to_bytes(format, scale(format), motion);
-            save_figure(files, to.path, in_motion(under_way, frames, draw))
+            let draw = |scale, motion: &Motion<'_>| figure.to_bytes(format, scale, motion);
+            save_figure(files, (to, format), (under_way, figure.frames(false)), draw)
         }
-        Job::FigureOfTwo(to, format, picture) => {
+        Job::Draw(to, format, Page::Two(picture)) => {
             let figure = picture.figure();
-            let frames = figure.frames();
-            let draw = |motion: &Motion<'_>| figure.to_bytes(format, scale(format), motion);
-            save_figure(files, to.path, in_motion(under_way, frames, draw))
+            let draw = |scale, motion: &Motion<'_>| figure.to_bytes(format, scale, motion);
+            save_figure(files, (to, format), (under_way, figure.frames()), draw)
         }
         Job::Save(to, shown) => saved(files.save_trace(&files.absolute(to.path), &shown)),
     }
 }
 
-/// Pixels per unit of a page.
-fn scale(format: Format) -> f32 {
-    if format == Format::Gif { 1.0 } else { 2.0 }
-}
-
-/// A figure as a file, if it is still wanted when it is drawn.
-fn in_motion(
-    under_way: &UnderWay,
-    frames: usize,
-    draw: impl FnOnce(&Motion<'_>) -> Option<Vec<u8>>,
-) -> Option<Vec<u8>> {
-    let drawn = draw(&Motion {
+/// A figure of so many frames as a file, if it is still wanted when it is drawn.
+fn save_figure(
+    files: &dyn Files,
+    (to, format): (Destination, Format),
+    (under_way, frames): (&UnderWay, usize),
+    draw: impl FnOnce(f32, &Motion<'_>) -> Option<Vec<u8>>,
+) -> Outcome {
+    // Pixels per unit of a page.
+    let scale = if format == Format::Gif { 1.0 } else { 2.0 };
+    let motion = Motion {
         progress: &|done| under_way.told(done, frames),
         ..Motion::new(GIF_DELAY)
-    });
-    drawn.filter(|_| under_way.is_wanted())
-}
-
-fn save_figure(files: &dyn Files, path: PathBuf, bytes: Option<Vec<u8>>) -> Outcome {
-    let Some(bytes) = bytes else {
-        return Outcome::Outdated;
     };
-    saved(files.save_figure(&files.absolute(path), &bytes))
+    match draw(scale, &motion).filter(|_| under_way.is_wanted()) {
+        Some(bytes) => saved(files.save_figure(&files.absolute(to.path), &bytes)),
+        None => Outcome::Outdated,
+    }
 }
 
 fn saved(said: Result<String, String>) -> Outcome {
@@ -503,15 +467,10 @@ mod tests {
         let shown = Arc::new(shown.unwrap());
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
-        worker.start(Job::Figure(
-            Destination {
-                path: PathBuf::from("f.gif"),
-                replaces: true,
-            },
-            Format::Gif,
-            shown,
-            options,
-        ));
+        let (path, replaces) = (PathBuf::from("f.gif"), true);
+        let page = Page::One(shown, options);
+        let to = Destination { path, replaces };
+        worker.start(Job::Draw(to, Format::Gif, page));
         let said = next(&mut worker, 1);
         assert!(said[0].contains("f.gif cannot be written"), "{said:?}");
         assert!(worker.busy());

@@ -223,12 +223,12 @@ fn a_file_is_replaced_by_who_says_so_twice() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = paused_with(shelf.clone());
     let saved = || shelf.saved.lock().unwrap().len();
-    let figure = Ask::Figure { svg: true };
+    let figure = Ask::For(Subject::File(Aim::Figure(Format::Svg)));
     for (ask, typed, count) in [
         (&figure, "one.svg", 1),
         (&figure, "one.svg", 1),
-        (&Ask::Save, "one.json", 2),
-        (&Ask::Save, "one.json", 2),
+        (&Ask::For(Subject::File(Aim::Save)), "one.json", 2),
+        (&Ask::For(Subject::File(Aim::Save)), "one.json", 2),
     ] {
         act(&mut harness, Command::Ask(ask.clone()));
         act(&mut harness, Ask::Typed(typed.to_owned()));

@@ -114,7 +114,10 @@ fn a_figure_has_every_head_and_a_name_that_says_its_form() {
     ] {
         assert!(drawn.contains(words), "{words}");
     }
-    act(&mut harness, Ask::Figure { svg: true });
+    act(
+        &mut harness,
+        Ask::For(Subject::File(Aim::Figure(Format::Svg))),
+    );
     harness.get_by_label("Path").focus();
     harness.run_steps(1);
     press_with(&mut harness, Modifiers::COMMAND, Key::A);
@@ -154,7 +157,7 @@ fn what_a_dialog_asks_for_is_a_command_like_any_other() {
     harness.get_by_label_contains("3 of 9");
     let told = "A weighting is one weight per row";
     assert!(!says(&harness, told));
-    act(&mut harness, Ask::Step);
+    act(&mut harness, Ask::For(Subject::Step));
     type_into(&mut harness, "Step", "4");
     click(&mut harness, "Go");
     assert_eq!(step(&harness), 4);

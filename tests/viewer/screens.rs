@@ -76,7 +76,7 @@ const SCENES: &[Scene] = &[
         press_with(screen, Modifiers::COMMAND, Key::Comma);
     }),
     ("about", "copy", |screen| {
-        act(screen, Ask::About);
+        act(screen, Ask::For(Subject::About));
     }),
     ("go to step", "copy", |screen| press(screen, Key::G)),
     ("open", "copy", |screen| {
@@ -103,7 +103,7 @@ const SCENES: &[Scene] = &[
     }),
     ("messages", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("missing.ntmtrace.json")));
-        act(screen, Ask::Messages);
+        act(screen, Ask::For(Subject::Messages));
     }),
     (FIRST, "copy", |_| ()),
     ("drawer", "copy", |screen| {

@@ -319,7 +319,7 @@ fn what_went_wrong_is_listed_and_can_be_copied() {
 #[test]
 fn the_licences_are_on_board() {
     let mut harness = paused();
-    act(&mut harness, Ask::About);
+    act(&mut harness, Ask::For(Subject::About));
     for words in [
         "MIT or Apache-2.0",
         "SIL Open Font License",

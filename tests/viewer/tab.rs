@@ -139,13 +139,13 @@ fn so_are_pages_and_dialogs() {
     );
     is_whole(with(&[Command::Tour(Tour::Start)]), "the tour");
     let dialogs = [
-        Command::Ask(Ask::Settings),
-        Command::Ask(Ask::About),
-        Command::Ask(Ask::Compare),
-        Command::Ask(Ask::Step),
-        Command::Ask(Ask::Save),
-        Command::Ask(Ask::Messages),
-        Command::Ask(Ask::Keys),
+        Command::Ask(Ask::For(Subject::Settings)),
+        Command::Ask(Ask::For(Subject::About)),
+        Command::Ask(Ask::For(Subject::File(Aim::Compare))),
+        Command::Ask(Ask::For(Subject::Step)),
+        Command::Ask(Ask::For(Subject::File(Aim::Save))),
+        Command::Ask(Ask::For(Subject::Messages)),
+        Command::Ask(Ask::For(Subject::Keys)),
     ];
     let of = |command: Command| {
         let faults = faults(&mut with(std::slice::from_ref(&command)), true);

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use super::files::file_name;
 use crate::figure;
 use crate::io::trace;
 use crate::viewer::command::Compare;
-use crate::viewer::files::Machine;
+use crate::viewer::files::{Machine, file_name};
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::compare::{self, Found, Picture};

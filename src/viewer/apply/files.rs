@@ -4,14 +4,14 @@ use crate::viewer::state::episode::Open;
 use std::path::{Path, PathBuf};
 
 use crate::figure::{self, Format};
-use crate::viewer::command::{Command, Compare, File};
-use crate::viewer::files::Aim;
+use crate::viewer::command::{Command, Compare, File, Subject};
+use crate::viewer::files::{Aim, file_name};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::{Destination, Effect, Job};
+use crate::viewer::state::work::{Destination, Effect, Job, Page};
 
 impl State {
     /// Commands about files.
@@ -23,7 +23,7 @@ impl State {
             File::Replace(path) => self.save(path, true),
             File::Browse(aim) => self.browse(aim),
             File::Chosen(aim, path) => {
-                let warned = matches!(self.dialog, Some(Dialog::File { there: true, .. }));
+                let warned = self.dialog.as_ref().is_some_and(|dialog| dialog.doubted);
                 self.chosen(aim, path, warned);
             }
             File::Copy { text, said } => {
@@ -39,15 +39,15 @@ impl State {
     /// A file was chosen, or its path typed: what that is for is done. `replaces` says that the person knows what
     /// is there.
     pub(super) fn chosen(&mut self, aim: Aim, path: PathBuf, replaces: bool) {
-        if aim == Aim::Figure && Format::of(&path).is_none() {
+        if matches!(aim, Aim::Figure(_)) && Format::of(&path).is_none() {
             let name = file_name(&path);
             let text = format!("{name}: the name of a figure ends in .svg, .png or .gif.");
             return self.toasts.add(Kind::Problem, text);
         }
         self.dialog = None;
         self.act(match aim {
-            Aim::Save | Aim::Figure if replaces => Command::File(File::Replace(path)),
-            Aim::Save | Aim::Figure => Command::File(File::Save(path)),
+            Aim::Save | Aim::Figure(_) if replaces => Command::File(File::Replace(path)),
+            Aim::Save | Aim::Figure(_) => Command::File(File::Save(path)),
             Aim::Compare => Command::Compare(Compare::With(path)),
             Aim::Open => Command::File(File::Open(path)),
         });
@@ -72,12 +72,9 @@ impl State {
             let text = format!("{} is there already; it was left alone.", path.display());
             return self.toasts.add(Kind::Problem, text);
         }
-        let is_figure = Format::of(path).is_some();
-        self.dialog = Some(Dialog::File {
-            aim: if is_figure { Aim::Figure } else { Aim::Save },
-            text: path.display().to_string(),
-            there: true,
-        });
+        let aim = Format::of(path).map_or(Aim::Save, Aim::Figure);
+        let text = path.display().to_string();
+        self.dialog = Some(Dialog::doubting(Subject::File(aim), text));
     }
 
     fn save(&mut self, path: PathBuf, replaces: bool) {
@@ -87,65 +84,51 @@ impl State {
         let shown = open.shown.clone();
         let format = Format::of(&path);
         let path = Destination { path, replaces };
-        let job = match format {
+        self.effects.push(Effect::Start(match format {
             None => Job::Save(path, shown),
             Some(format) => {
                 let options = self.figure(shown.recording.trace.heads.len());
-                match self.two(&options) {
-                    Some(two) => Job::FigureOfTwo(path, format, Box::new(two)),
-                    None => Job::Figure(path, format, shown, Box::new(options)),
-                }
+                let page = match self.two(&options) {
+                    Some(two) => Page::Two(Box::new(two)),
+                    None => Page::One(shown, Box::new(options)),
+                };
+                Job::Draw(path, format, page)
             }
-        };
-        self.effects.push(Effect::Start(job));
+        }));
     }
 
     /// How the figure on screen looks.
     fn figure(&self, heads: usize) -> figure::Options {
         let (arrangement, focus) = (self.arrangement(), self.sight.focus);
         let usual = arrangement.options(self.frame.dark, self.sight.touched_only, focus);
+        // All, the one looked at first.
+        let all = arrangement == Arrangement::Debug;
+        let others = (0..heads).filter(|&head| all && head != focus);
         figure::Options {
-            heads: match arrangement {
-                // All, the one looked at first.
-                Arrangement::Debug => {
-                    let others = (0..heads).filter(|&head| head != focus);
-                    usual.heads.iter().copied().chain(others).collect()
-                }
-                Arrangement::Paper | Arrangement::PaperDown | Arrangement::Compare => {
-                    usual.heads.clone()
-                }
-            },
+            heads: usual.heads.iter().copied().chain(others).collect(),
             map: self.settings.look.map,
             log_scale: self.sight.log_scale,
-            step: (arrangement == Arrangement::Debug).then(|| self.player.step()),
+            step: all.then(|| self.player.step()),
             stage: (!self.player.whole_steps()).then(|| self.player.stage()),
             writes_first: self.session.open.as_ref().is_some_and(Open::writes_first),
             ..usual
         }
     }
 
-    /// A name for what is to be saved: a trace, or a figure with this end.
-    pub(super) fn suggestion(&self, end: Option<&str>) -> String {
-        let name = self.session.file_name();
-        match end {
-            None => name,
-            Some(end) => name.replace(".ntmtrace.json", end),
+    /// A name for what is to be saved.
+    pub(super) fn suggestion(&self, aim: Aim) -> String {
+        let name = || self.session.file_name();
+        match aim {
+            Aim::Open | Aim::Compare => String::new(),
+            Aim::Save => name(),
+            Aim::Figure(Format::Svg) => name().replace(".ntmtrace.json", ".svg"),
+            Aim::Figure(_) => name().replace(".ntmtrace.json", ".png"),
         }
     }
 
     fn browse(&mut self, aim: Aim) {
-        let suggestion = match &self.dialog {
-            Some(Dialog::File { aim, text, .. }) if *aim == Aim::Figure => text.clone(),
-            _ => self.suggestion(None),
-        };
+        let typed = self.dialog.as_ref().map(|dialog| dialog.text.clone());
+        let suggestion = typed.unwrap_or_else(|| self.suggestion(aim));
         self.effects.push(Effect::Choose(aim, suggestion));
     }
-}
-
-/// A file as messages name it.
-pub fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into(),
-    )
 }

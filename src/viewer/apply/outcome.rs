@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::file_name;
-use crate::viewer::files::Machine;
+use crate::viewer::files::{Machine, file_name};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::{Open, Wish};
 use crate::viewer::state::messages::Kind;

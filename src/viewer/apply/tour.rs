@@ -29,14 +29,7 @@ impl Deed {
             | Command::File(_)
             | Command::Ask(_)
             | Command::Done(_) => return None,
-            Command::Play(_)
-            | Command::Look(_)
-            | Command::Rows(_)
-            | Command::Episode(_)
-            | Command::Edit(_)
-            | Command::Compare(_)
-            | Command::Window(_)
-            | Command::Tour(_) => Self::Other,
+            _ => Self::Other,
         };
         (!tour.met).then_some(deed)
     }

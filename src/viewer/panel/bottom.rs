@@ -9,7 +9,7 @@ use crate::figure::marks::unrecorded;
 use crate::figure::numbers;
 use crate::player::Loop;
 use crate::train::is_absent;
-use crate::viewer::command::{Ask, Play};
+use crate::viewer::command::{Ask, Play, Subject};
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
@@ -310,7 +310,7 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
             let words = format!("{problems} problem{plural}");
             let words = RichText::new(words).size(11.5).color(view.palette.warning);
             let button = ui.add(egui::Button::new(words).small());
-            on_click(&button, Ask::Messages, view.commands);
+            on_click(&button, Ask::For(Subject::Messages), view.commands);
         }
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {

@@ -9,7 +9,7 @@ use super::finder::finder_ui;
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
-use crate::viewer::command::{Ask, Command, File};
+use crate::viewer::command::{Ask, Command, File, Subject};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
@@ -22,61 +22,50 @@ use crate::viewer::widget::property::{note, words};
 pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
     let Some(dialog) = &state.dialog else { return };
     let settings = &state.settings;
-    let left = match dialog {
-        Dialog::Commands(search) => {
-            return finder_ui(ctx, search, &state.choices(), commands);
-        }
-        Dialog::Keys => dialog_ui(ctx, "Keys", 860.0, |ui| {
-            keys_ui(ui, settings.stop, commands);
-        }),
-        Dialog::Settings => dialog_ui(ctx, "Settings", 420.0, |ui| {
-            settings_ui(ui, settings, commands);
-        }),
-        Dialog::About => dialog_ui(ctx, "About Tapescope", 560.0, about_ui),
-        Dialog::Messages => dialog_ui(ctx, "Messages", 520.0, |ui| {
-            messages_ui(ui, &state.toasts, commands);
-        }),
-        Dialog::Step { text, unclear } => dialog_ui(ctx, "Go to step", 300.0, |ui| {
-            step_ui(ui, text, *unclear, commands);
-        }),
-        Dialog::File { aim, text, there } => {
-            let (title, what, action) = file_words(*aim);
-            dialog_ui(ctx, title, 520.0, |ui| {
-                note(ui, what);
-                ui.add_space(4.0);
-                let action = if *there { "Replace it" } else { action };
-                path_ui(ui, text, action, *aim, commands);
-                if *there {
-                    let ink = Palette::of(ui).warning;
-                    words(ui, "There is such a file.", theme::text(13.0), ink);
-                }
-            })
-        }
+    let (title, width) = match dialog.subject {
+        Subject::Commands => return finder_ui(ctx, dialog, &state.choices(), commands),
+        Subject::Keys => ("Keys", 860.0),
+        Subject::Settings => ("Settings", 420.0),
+        Subject::About => ("About Tapescope", 560.0),
+        Subject::Messages => ("Messages", 520.0),
+        Subject::Step => ("Go to step", 300.0),
+        Subject::File(aim) => (file_words(aim).0, 520.0),
     };
+    let left = dialog_ui(ctx, title, width, |ui| match dialog.subject {
+        Subject::Commands => {}
+        Subject::Keys => keys_ui(ui, settings.stop, commands),
+        Subject::Settings => settings_ui(ui, settings, commands),
+        Subject::About => about_ui(ui),
+        Subject::Messages => messages_ui(ui, &state.toasts, commands),
+        Subject::Step => step_ui(ui, dialog, commands),
+        Subject::File(aim) => path_ui(ui, dialog, aim, commands),
+    });
     // An answer leaves it open where it is unclear.
+    let is_answer = |command: &Command| {
+        let chosen = matches!(command, Command::File(File::Chosen(..)));
+        chosen || matches!(command, Command::Ask(Ask::GoTo(_)))
+    };
     if left && !commands.iter().any(is_answer) {
         commands.push(Ask::Leave.into());
     }
 }
 
-fn is_answer(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::Ask(Ask::GoTo(_)) | Command::File(File::Chosen(..))
-    )
-}
-
-fn step_ui(ui: &mut Ui, text: &str, unclear: bool, commands: &mut Vec<Command>) {
-    let (text, mut entered) = line_ui(ui, text, ("12, +5, −1 or answer", "Step"), commands);
-    if unclear {
-        let sentence = "There is no such step or phase in this episode.";
-        words(ui, sentence, theme::text(13.0), Palette::of(ui).warning);
+fn step_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
+    let line = ("12, +5, −1 or answer", "Step");
+    let (text, mut entered) = line_ui(ui, &dialog.text, line, commands);
+    if dialog.doubted {
+        doubt(ui, "There is no such step or phase in this episode.");
     }
     ui.add_space(8.0);
     entered |= primary_button(ui, "Go").clicked();
     if entered {
         commands.push(Ask::GoTo(text).into());
     }
+}
+
+/// Why what was typed is not done.
+fn doubt(ui: &mut Ui, sentence: &str) {
+    words(ui, sentence, theme::text(13.0), Palette::of(ui).warning);
 }
 
 /// A line to type into; what stands in it now, and whether Enter was pressed.
@@ -112,7 +101,7 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
             "The episode on screen with every stage of every step, as .json, .json.gz or .npz.",
             "Save file",
         ),
-        Aim::Figure => (
+        Aim::Figure(_) => (
             "Save figure",
             "The pictures in the centre: .svg, .png, or .gif with every step.",
             "Save file",
@@ -120,15 +109,23 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-fn path_ui(ui: &mut Ui, text: &str, action: &str, aim: Aim, commands: &mut Vec<Command>) {
-    let (text, mut entered) = line_ui(ui, text, ("path of the file", "Path"), commands);
+fn path_ui(ui: &mut Ui, dialog: &Dialog, aim: Aim, commands: &mut Vec<Command>) {
+    let (_, what, action) = file_words(aim);
+    note(ui, what);
+    ui.add_space(4.0);
+    let line = ("path of the file", "Path");
+    let (text, mut entered) = line_ui(ui, &dialog.text, line, commands);
     ui.add_space(8.0);
     ui.horizontal(|ui| {
+        let action = if dialog.doubted { "Replace it" } else { action };
         entered |= primary_button(ui, action).clicked();
         text_button(ui, "Browse …", File::Browse(aim), commands);
     });
     if entered && !text.trim().is_empty() {
         let path = PathBuf::from(text.trim());
         commands.push(File::Chosen(aim, path).into());
+    }
+    if dialog.doubted {
+        doubt(ui, "There is such a file.");
     }
 }

@@ -7,7 +7,7 @@ use egui::{
 
 use crate::viewer::choices::Choice;
 use crate::viewer::command::{Ask, Command};
-use crate::viewer::state::dialog::Search;
+use crate::viewer::state::dialog::Dialog;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::dialog::{dialog_frame, field_ui};
 use crate::viewer::widget::line::Line;
@@ -49,7 +49,7 @@ pub fn found<'a>(choices: &'a [Choice], typed: &str) -> Vec<&'a Choice> {
 }
 
 /// Shows the list; what was chosen is done once it is left.
-pub fn finder_ui(ctx: &Context, search: &Search, choices: &[Choice], commands: &mut Vec<Command>) {
+pub fn finder_ui(ctx: &Context, search: &Dialog, choices: &[Choice], commands: &mut Vec<Command>) {
     let window = ctx.content_rect();
     let width = WIDTH.min(window.width() - 64.0).max(0.0);
     let (moved, entered) = take_moves(ctx);
@@ -78,17 +78,17 @@ pub fn finder_ui(ctx: &Context, search: &Search, choices: &[Choice], commands: &
         let chosen = if same { search.chosen } else { 0 };
         let line = chosen.saturating_add_signed(moved).min(last);
         if !same {
-            commands.push(Command::Ask(Ask::Typed(text)));
+            commands.push(Ask::Typed(text).into());
         }
         if line != chosen {
-            commands.push(Command::Ask(Ask::Chosen(line)));
+            commands.push(Ask::Chosen(line).into());
         }
         let most = (window.height() * 0.8 - 120.0).clamp(LINE, 13.0 * LINE);
         list_ui(ui, most, &found, (line, moved != 0), entered)
     });
     let left = shown.should_close() || shown.inner.is_some();
     if left {
-        commands.push(Command::Ask(Ask::Leave));
+        commands.push(Ask::Leave.into());
     }
     commands.extend(shown.inner);
 }
@@ -175,7 +175,7 @@ mod tests {
             name: (*name).to_owned(),
             help: "inside the step".to_owned(),
             key: String::new(),
-            command: Command::Ask(Ask::Keys),
+            command: Ask::Leave.into(),
             blocked: None,
         };
         names.iter().map(choice).collect()

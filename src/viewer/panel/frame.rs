@@ -48,15 +48,12 @@ fn shows_numbers(state: &State, width: f32) -> bool {
 
 fn columns_of(state: &State, width: f32) -> Columns {
     let pinned = state.sight.pinned.is_some() && !state.sight.all_heads;
-    let (numbers, heads) = (shows_numbers(state, width), state.heads());
-    let left = state.settings.panels.left;
+    let panels = (state.settings.panels.left, shows_numbers(state, width));
     if state.arrangement() == Arrangement::Compare {
-        Columns::of_two(width, left, numbers)
-    } else if state.part().is_some() {
-        Columns::with_minimap(width, left, numbers, heads, pinned)
-    } else {
-        Columns::new(width, left, numbers, heads, pinned)
+        return Columns::of_two(width, panels.0, panels.1);
     }
+    let heads = (state.heads(), pinned);
+    Columns::new(width, panels, heads, state.part().is_some())
 }
 
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the

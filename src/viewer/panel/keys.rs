@@ -3,7 +3,7 @@
 use egui::text::LayoutJob;
 use egui::{RichText, ScrollArea, TextFormat, Ui, vec2};
 
-use crate::viewer::command::{Ask, Command, Tour};
+use crate::viewer::command::{Ask, Command, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE, key_text};
 use crate::viewer::state::tour::STOPS;
 use crate::viewer::theme::{self, Palette};
@@ -49,8 +49,8 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
             stop => format!("Go on with the tour: {} of {}", stop + 1, STOPS.len()),
         };
         text_button(ui, &tour, Tour::Start, commands);
-        text_button(ui, "Settings", Ask::Settings, commands);
-        text_button(ui, "About", Ask::About, commands);
+        text_button(ui, "Settings", Ask::For(Subject::Settings), commands);
+        text_button(ui, "About", Ask::For(Subject::About), commands);
     });
 }
 

@@ -127,12 +127,6 @@ pub struct View<'a> {
     pub pair: Option<Pair<'a>>,
 }
 
-impl std::fmt::Debug for View<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "View at step {}", self.player.step())
-    }
-}
-
 impl<'a> View<'a> {
     /// The episode.
     pub fn recording(&self) -> &'a Recording {
@@ -230,12 +224,17 @@ pub struct Columns {
 
 impl Columns {
     /// The columns for a window of this width, with or without the panels at its sides; `heads` are those
-    /// of the machine, two of them expanded when one is pinned.
-    pub fn new(window: f32, left: bool, numbers: bool, heads: usize, pinned: bool) -> Self {
-        let right = if numbers { RIGHT } else { 0.0 };
+    /// of the machine, two of them expanded when one is pinned. With a `minimap` all rows in little stand beside.
+    pub fn new(
+        window: f32,
+        (left, numbers): (bool, bool),
+        (heads, pinned): (usize, bool),
+        minimap: bool,
+    ) -> Self {
+        let right = if numbers { RIGHT } else { 0.0 } + if minimap { MINIMAP + 4.0 } else { 0.0 };
         let left = if left { left_width(window) } else { 0.0 } + 12.0;
         let free = (window - right - 12.0 - left - GUTTER - MARKS - 2.0 * BETWEEN).max(30.0);
-        let (mut time_share, mut stages_share) = if free < 640.0 {
+        let (time_share, stages_share) = if free < 640.0 {
             (0.35, 0.45)
         } else {
             (0.38, 0.39)
@@ -243,42 +242,19 @@ impl Columns {
         // Every further head is a column.
         let more = 0.012 * heads.saturating_sub(2).min(8) as f32;
         let wider = if pinned { 0.16 } else { more };
-        time_share -= wider * 0.7;
-        stages_share += wider;
-        let time_start = left + GUTTER;
-        let time = Rangef::new(time_start, (time_start + free * time_share).round());
-        let stages = Rangef::new(
-            time.max + BETWEEN,
-            (time.max + BETWEEN + free * stages_share).round(),
-        );
-        let memory_start = stages.max + BETWEEN;
-        let memory = Rangef::new(
-            memory_start,
-            (memory_start + free * (1.0 - time_share - stages_share)).round(),
-        );
+        let (time_share, stages_share) = (time_share - 0.7 * wider, stages_share + wider);
+        let column = |start: f32, share: f32| Rangef::new(start, (start + free * share).round());
+        let time = column(left + GUTTER, time_share);
+        let stages = column(time.max + BETWEEN, stages_share);
+        let memory = column(stages.max + BETWEEN, 1.0 - time_share - stages_share);
+        let marks = Rangef::new(memory.max, memory.max + MARKS);
         Self {
-            gutter: Rangef::new(left, time_start),
+            gutter: Rangef::new(left, time.min),
             time,
             stages,
             memory,
-            marks: Rangef::new(memory.max, memory.max + MARKS),
-            minimap: None,
-        }
-    }
-
-    /// The same with room for all rows in little.
-    pub fn with_minimap(
-        window: f32,
-        left: bool,
-        numbers: bool,
-        heads: usize,
-        pinned: bool,
-    ) -> Self {
-        let columns = Self::new(window - MINIMAP - 4.0, left, numbers, heads, pinned);
-        let start = columns.marks.max;
-        Self {
-            minimap: Some(Rangef::new(start, start + MINIMAP)),
-            ..columns
+            marks,
+            minimap: minimap.then(|| Rangef::new(marks.max, marks.max + MINIMAP)),
         }
     }
 

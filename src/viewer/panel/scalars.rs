@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_long_ribbon_has_no_more_parts_than_pixels() {
-        let columns = Columns::new(1440.0, true, true, 2, false);
+        let columns = Columns::new(1440.0, (true, true), (2, false), false);
         let mut drawn = Pixels::default();
         let ends = (0..4001).map(|step| columns.step(step, 4001).max);
         let count = ends.filter(|&end| drawn.is_next(end)).count();

@@ -2,7 +2,8 @@
 
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
-use crate::viewer::command::{Ask, Command, Compare, Episode, File, Window};
+use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Window};
+use crate::viewer::files::Aim;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::session::Session;
@@ -50,12 +51,14 @@ pub fn top_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            icon_button(ui, Icon::Help, Ask::Keys, false, commands);
+            icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
             let numbers = Window::ToggleNumbers;
             icon_button(ui, Icon::Panel, numbers, bar.numbers, commands);
             icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
-            icon_button(ui, Icon::Save, Ask::Save, false, commands);
-            icon_button(ui, Icon::Open, Ask::Open, false, commands);
+            for (icon, aim) in [(Icon::Save, Aim::Save), (Icon::Open, Aim::Open)] {
+                let ask = Ask::For(Subject::File(aim));
+                icon_button(ui, icon, ask, false, commands);
+            }
             ui.add_space(8.0);
             match two {
                 Some(two) => two_ui(ui, two, commands),

@@ -8,8 +8,8 @@ use crate::figure::cells::Cells;
 use crate::figure::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture};
 use crate::task::Task;
-use crate::viewer::command::{Ask, Command, Episode, File, Tour, Window};
-use crate::viewer::files::Machine;
+use crate::viewer::command::{Ask, Command, Episode, File, Subject, Tour, Window};
+use crate::viewer::files::{Aim, Machine};
 use crate::viewer::rows::{Rows, WITHOUT_GAPS};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
@@ -82,7 +82,7 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
             on_click(&back, Window::ToggleWelcome, commands);
         }
         text_button(ui, "Take the tour", Tour::Start, commands);
-        text_button(ui, "All keys", Ask::Keys, commands);
+        text_button(ui, "All keys", Ask::For(Subject::Keys), commands);
     });
 }
 
@@ -261,7 +261,8 @@ fn files_ui(
 ) {
     section(ui, "Files");
     ui.horizontal(|ui| {
-        text_button(ui, "Open a trace or weights …", Ask::Open, commands);
+        let open = Ask::For(Subject::File(Aim::Open));
+        text_button(ui, "Open a trace or weights …", open, commands);
         note(ui, "Dropping a file on the window does the same.");
     });
     for (path, there) in recent {

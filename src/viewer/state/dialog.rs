@@ -2,11 +2,11 @@
 
 use crate::viewer::files::Aim;
 
-/// The dialog that is open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dialog {
+/// What a dialog is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
     /// Every command by its name.
-    Commands(Search),
+    Commands,
     /// The list of keys.
     Keys,
     /// How everything looks.
@@ -16,28 +16,40 @@ pub enum Dialog {
     /// What was said so far.
     Messages,
     /// Which step to go to.
-    Step {
-        /// What has been typed.
-        text: String,
-        /// True when it could not be understood.
-        unclear: bool,
-    },
+    Step,
     /// Which file.
-    File {
-        /// What for.
-        aim: Aim,
-        /// The path typed so far.
-        text: String,
-        /// True when there is such a file, which would be replaced.
-        there: bool,
-    },
+    File(Aim),
 }
 
-/// What has been typed, and which line of the list is chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Search {
-    /// The words.
+/// The dialog that is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dialog {
+    /// What it is about.
+    pub subject: Subject,
+    /// What stands in its line.
     pub text: String,
-    /// The line.
+    /// Which line of the list of commands is chosen.
     pub chosen: usize,
+    /// True when what stands there was not done: no step is meant by it, or there is such a file already.
+    pub doubted: bool,
+}
+
+impl Dialog {
+    /// About this, with this in its line.
+    pub fn about(subject: Subject, text: String) -> Self {
+        Self {
+            subject,
+            text,
+            chosen: 0,
+            doubted: false,
+        }
+    }
+
+    /// The same where that was not done.
+    pub fn doubting(subject: Subject, text: String) -> Self {
+        Self {
+            doubted: true,
+            ..Self::about(subject, text)
+        }
+    }
 }

@@ -1,14 +1,14 @@
 //! What is to be done outside of the window, and what came of it.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{Found, Picture, Sides};
 use super::episode::{Open, Request, Wish};
 use crate::figure::{self, Format};
-use crate::viewer::files::{Aim, Machine, Opened, Shown};
+use crate::viewer::files::{Aim, Machine, Opened, Shown, file_name};
 
 /// What follows from a command, outside.
 #[derive(Clone, Debug)]
@@ -45,23 +45,26 @@ pub enum Job {
     OpenOther(PathBuf),
     /// Compare two episodes.
     Compare(Sides),
-    /// Write a figure of two episodes.
-    FigureOfTwo(Destination, Format, Box<Picture>),
+    /// Write a figure.
+    Draw(Destination, Format, Page),
     /// Write the episode.
     Save(Destination, Arc<Shown>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
-    /// Write a figure of the episode.
-    Figure(Destination, Format, Arc<Shown>, Box<figure::Options>),
+}
+
+/// What is on a figure.
+#[derive(Clone, Debug)]
+pub enum Page {
+    /// An episode.
+    One(Arc<Shown>, Box<figure::Options>),
+    /// Two of them.
+    Two(Box<Picture>),
 }
 
 impl Job {
     /// What it does, for the person who waits.
     fn words(&self) -> String {
-        let name = |path: &Path| {
-            let name = path.file_name().unwrap_or(path.as_os_str());
-            name.to_string_lossy().into_owned()
-        };
         match self {
             Self::Record(request) | Self::Picture(request) => {
                 let steps = request.wish.steps(&request.task);
@@ -70,12 +73,10 @@ impl Job {
                     rows => format!("Recording {steps} steps × {rows} rows"),
                 }
             }
-            Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", name(path)),
+            Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", file_name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
-            Self::FigureOfTwo(to, ..) | Self::Figure(to, ..) => {
-                format!("Drawing {}", name(&to.path))
-            }
-            Self::Save(to, _) => format!("Writing {}", name(&to.path)),
+            Self::Draw(to, ..) => format!("Drawing {}", file_name(&to.path)),
+            Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
         }
     }
@@ -83,20 +84,14 @@ impl Job {
     /// Where it is to write.
     pub fn destination(&self) -> Option<&Destination> {
         match self {
-            Self::FigureOfTwo(to, ..) | Self::Save(to, _) | Self::Figure(to, ..) => Some(to),
+            Self::Draw(to, ..) | Self::Save(to, _) => Some(to),
             _ => None,
         }
     }
 
     fn can_be_given_up(&self) -> bool {
-        matches!(
-            self,
-            Self::Record(_)
-                | Self::Open(_)
-                | Self::OpenOther(_)
-                | Self::Figure(..)
-                | Self::FigureOfTwo(..)
-        )
+        let reads = matches!(self, Self::Open(_) | Self::OpenOther(_));
+        reads || matches!(self, Self::Record(_) | Self::Draw(..))
     }
 }
 

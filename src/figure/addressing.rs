@@ -1,6 +1,7 @@
 //! The addressing of a head at a step: a column for each weighting, and lines for what leads from one to the next.
 
 use super::cells::Cells;
+use super::facts::{FAINT, Written};
 use super::links::{self, Link};
 use super::marks::{gaps, plate, text_on, unrecorded};
 use super::paint::{At, Draw, Page, Paint};
@@ -46,6 +47,8 @@ pub struct Bars<'a> {
     pub computed: bool,
     /// True for what has not come yet.
     pub to_come: bool,
+    /// Of a match: it says little where nobody has written a row before this step.
+    pub faint: Option<(&'a Written, usize)>,
 }
 
 /// The largest of some values, in a few digits.
@@ -66,6 +69,12 @@ pub fn as_bars(axis: &Axis) -> bool {
 }
 
 impl Bars<'_> {
+    /// True of a row of which it says little.
+    pub fn says_little(&self, row: usize) -> bool {
+        let faint = self.faint.filter(|_| !self.to_come);
+        faint.is_some_and(|(written, step)| written.lacks(row, step))
+    }
+
     fn opacity(&self, page: &Page<'_>) -> f32 {
         if self.to_come { page.to_come } else { 1.0 }
     }
@@ -82,6 +91,15 @@ impl Bars<'_> {
             self.bars(paint, at, page);
         } else if opacity > 0.0 {
             paint.cells(&self.cells, at, page, opacity);
+        }
+        for place in at.axis.spans(|row| self.says_little(row)) {
+            let (top, bottom) = (place.min, place.max);
+            let place = Area {
+                top,
+                bottom,
+                ..*area
+            };
+            paint.rect(place, Ink::from(colours.well).faded(FAINT));
         }
         gaps(paint, area, at.axis, page);
         paint.frame(*area, colours.line);

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::addressing::{Addressing, Bars, most};
 use super::cells::Cells;
-use super::facts::{MemoryAt, Scales, head_mark, wrong_bits};
+use super::facts::{MemoryAt, Scales, Written, head_mark, wrong_bits};
 use super::heads::series;
 use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
-use super::stages::{COLUMNS, Column, Stages, columns_of};
+use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::{HeadName, PanelId, Picture, Scale, head_label};
 use crate::math::Series;
 use crate::model::{HeadTrace, Trace};
@@ -165,6 +165,8 @@ pub struct Catalogue<'a> {
     pub stages: &'a Stages,
     /// What the colours of signed values mean.
     pub scales: &'a Scales,
+    /// When the memory rows were first written.
+    pub written: &'a Written,
     /// What those of bits and of weightings mean.
     pub shades: [Scale; 2],
     /// The memory rows that are shown.
@@ -315,6 +317,8 @@ impl<'a> Catalogue<'a> {
         };
         let mut cells = Cells::new([1, values.len()], scale, move |_, row| values[row]);
         cells.version = (step, 0);
+        // What is added in the same step is there for those who look after it.
+        let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
         let array = format!("{}.{}", trace.head_name(index), column.array);
         let bars = Bars {
             column,
@@ -326,6 +330,7 @@ impl<'a> Catalogue<'a> {
             most: most(values),
             computed: self.recording.computed.contains(&array),
             to_come: place > now,
+            faint: column.is_signed().then_some((self.written, by)),
         };
         Some((
             PanelId::of(Picture::Stages, index).part(column.place()),

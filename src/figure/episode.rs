@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::animation::Frames;
 use super::catalogue::Catalogue;
-use super::facts::Scales;
+use super::facts::{Scales, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
@@ -150,6 +150,7 @@ pub struct Figure<'a> {
     rows: Cow<'a, Rows>,
     stages: Cow<'a, Stages>,
     scales: Scales,
+    written: Cow<'a, Written>,
 }
 
 impl<'a> Figure<'a> {
@@ -167,6 +168,7 @@ impl<'a> Figure<'a> {
             }),
             stages: Cow::Owned(Stages::of(trace, options.writes_first)),
             scales: Scales::of(trace),
+            written: Cow::Owned(Written::of(trace)),
             span,
             recording,
             options,
@@ -180,6 +182,7 @@ impl<'a> Figure<'a> {
             rows: Cow::Borrowed(seen.rows),
             stages: Cow::Borrowed(seen.stages),
             scales: *seen.scales,
+            written: Cow::Borrowed(seen.written),
             span: options.span(seen.recording.trace.steps()),
             options,
         }
@@ -506,6 +509,7 @@ impl<'a> Figure<'a> {
             recording: self.recording,
             stages: &self.stages,
             scales: &self.scales,
+            written: &self.written,
             shades: self.shades(),
             rows: &self.rows,
             upwards: self.options.orientation == Orientation::Paper,

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::rows::touches;
 use super::stages::{Stages, columns_of};
 use super::{HeadName, Scale};
 use crate::model::{Trace, peak};
@@ -49,6 +50,36 @@ pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec
         }
     }
     wrong
+}
+
+/// How much is covered of what says little.
+pub const FAINT: f32 = 0.7;
+
+/// When the rows of the memory were first written: until some write head touches a row, it holds next to nothing but
+/// what it began with, and a match with it says little.
+#[derive(Clone, Debug)]
+pub struct Written(Vec<usize>);
+
+impl Written {
+    /// A pass over the weightings of the write heads.
+    pub fn of(trace: &Trace) -> Self {
+        let mut first = vec![usize::MAX; trace.memory_size()[0]];
+        for head in trace.heads.iter().filter(|head| head.is_write()) {
+            for t in 0..trace.steps() {
+                for (first, &weight) in first.iter_mut().zip(head.weighting.row(t)) {
+                    if touches(weight) {
+                        *first = t.min(*first);
+                    }
+                }
+            }
+        }
+        Self(first)
+    }
+
+    /// True of a row that nobody has written before this step.
+    pub fn lacks(&self, row: usize, step: usize) -> bool {
+        self.0[row] >= step
+    }
 }
 
 /// The memory at a moment of a step: as the heads find it, after all erases, or after all adds.

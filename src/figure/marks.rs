@@ -87,8 +87,8 @@ pub(super) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<
             ..*area
         };
         paint.rect(band, page.colours.raised);
-        let text = untouched(*rows);
-        if paint.width_of(&text, SMALL) + 4.0 < area.width() {
+        let fits = |text: &String| paint.width_of(text, SMALL) + 4.0 < area.width();
+        if let Some(text) = untouched(*rows).into_iter().rfind(|text| fits(text)) {
             let style = Style::new(SMALL, page.colours.subdued).middle();
             paint.text(text, [area.middle(), band.centre()], style);
         }

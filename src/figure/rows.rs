@@ -239,6 +239,20 @@ impl Axis {
         (0..self.runs.len()).flat_map(|run| self.rows(run))
     }
 
+    /// Where rows for which `is` holds stand, those below each other together.
+    pub fn spans(&self, is: impl Fn(usize) -> bool) -> Vec<Span> {
+        let mut spans: Vec<Span> = Vec::new();
+        for (_, place) in self.all().filter(|(row, _)| is(*row)) {
+            match spans.last_mut() {
+                Some(last) if (place.min - last.max).abs() < 0.5 * self.height => {
+                    last.max = place.max;
+                }
+                _ => spans.push(place),
+            }
+        }
+        spans
+    }
+
     /// The rows that are numbered: every one, every second, every fourth … as far as numbers have room.
     pub fn numbered(&self) -> impl Iterator<Item = (usize, Span)> + '_ {
         let powers = (0..16).map(|power| 1 << power);
@@ -248,12 +262,12 @@ impl Axis {
     }
 }
 
-/// What is said of rows left out.
-pub fn untouched(rows: usize) -> String {
-    match rows {
-        1 => "1 untouched row".to_owned(),
-        rows => format!("{rows} untouched rows"),
-    }
+/// What is said of rows left out, and the same in more words.
+pub fn untouched(rows: usize) -> [String; 2] {
+    let plural = if rows == 1 { "" } else { "s" };
+    let short = format!("{rows} untouched row{plural}");
+    let long = format!("{short}: no weight of {TOUCHED} or more");
+    [short, long]
 }
 
 /// Every how many columns of this width a number has room under them: 1, 2, 5, 10, 20 …
@@ -270,8 +284,14 @@ pub fn addressed(trace: &Trace) -> usize {
     if trace.heads.is_empty() { 0 } else { rows }
 }
 
-/// A row counts as touched when some head puts at least this much weight on it in some step.
-pub const TOUCHED: f32 = 0.01;
+/// A row counts as touched when some head puts at least this much weight on it in some step. Who spreads its weight
+/// over more than twenty rows alike touches none of them.
+pub const TOUCHED: f32 = 0.05;
+
+/// True of a weight that touches a row, and of one that is no number.
+pub(super) fn touches(weight: f32) -> bool {
+    !weight.is_finite() || weight >= TOUCHED
+}
 
 /// The rows that some head touches, as runs in the order in which they are shown: row 0 follows the last
 /// row, and the longest stretch left out comes last, so that a head that walks round the end is seen to
@@ -296,7 +316,7 @@ pub(super) fn touched_by(
     });
     for weighting in weightings {
         for (touched, &weight) in touched.iter_mut().zip(weighting) {
-            *touched |= !weight.is_finite() || weight >= TOUCHED;
+            *touched |= touches(weight);
         }
     }
     let mut runs: Vec<_> = touched

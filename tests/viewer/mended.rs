@@ -274,3 +274,54 @@ fn the_step_and_its_sentence_stand_above_the_names_of_the_stages() {
         );
     }
 }
+
+/// On a machine inside the binary, at a step.
+fn shipped(name: &str, at: usize, files: Arc<dyn Files>) -> Harness<'static, App> {
+    let mut options = Options::shipped(None).with_first(name);
+    (options.settings.look.still, options.files) = (true, files);
+    let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
+    act(&mut harness, Command::Play(Play::Seek(at)));
+    harness
+}
+
+#[test]
+fn a_head_that_spreads_its_weight_touches_nothing() {
+    let harness = shipped("associative_recall", 20, Arc::<Shelf>::default());
+    let shown = harness.state().whole().unwrap().shown();
+    assert!((20..64).contains(&shown), "{shown} rows of 128");
+    let is_said = |text: &str| text.ends_with(" untouched rows: no weight of 0.05 or more");
+    assert!(texts(&harness).any(|(text, _)| is_said(text.galley.text())));
+    harness.get_by_label("touched: with a weight of 0.05 or more");
+}
+
+#[test]
+fn a_match_with_rows_that_nobody_has_written_is_faint() {
+    let cover = egui::Color32::from_rgb(0x0b, 0x0c, 0x0f).gamma_multiply(0.7);
+    let shelf = Arc::<Shelf>::default();
+    let mut harness = shipped("copy", 5, shelf.clone());
+    let mut covered = |step: usize| {
+        act(&mut harness, Command::Play(Play::Seek(step)));
+        let is_cover = |shape: &egui::Shape| match shape {
+            egui::Shape::Rect(rect) if rect.fill == cover => Some(rect.rect.height()),
+            _ => None,
+        };
+        let height: f32 = shapes(&harness)
+            .filter_map(|(shape, _)| is_cover(shape))
+            .sum();
+        act(
+            &mut harness,
+            Command::File(File::Replace("figure.svg".into())),
+        );
+        let figure = shelf.figures.lock().unwrap().pop().unwrap();
+        let faint = String::from_utf8(figure)
+            .unwrap()
+            .matches("opacity=\"0.7\"")
+            .count();
+        assert_eq!(faint > 0, height > 0.0, "{step}");
+        height
+    };
+    // From step to step a row more is written.
+    let [before, after] = [5, 15].map(&mut covered);
+    assert!(before > after && after > 0.0, "{before} {after}");
+    harness.get_by_label_contains("faint match: not yet written");
+}

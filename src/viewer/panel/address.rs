@@ -194,7 +194,7 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
     if with_footnote >= 22.0 {
         let at = pos2(x.min, y.min + 8.0 + lines as f32 * each);
         let words = if across > 1 {
-            "± scales: largest value, fixed for this episode"
+            "± fixed for the episode · faint match: not yet written"
         } else {
             "± fixed for this episode"
         };

@@ -7,7 +7,7 @@ use egui::{DragValue, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::{choose, dash_ui};
-use crate::figure::numbers;
+use crate::figure::{TOUCHED, numbers};
 use crate::task::Measure;
 use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::state::episode::{self, Open};
@@ -375,8 +375,9 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
     let count = format!("{}/{}", view.whole.shown(), view.rows.total());
     line.right(0.0, count, theme::mono(11.0), palette.subdued);
     on_click(&line.response, Rows::ToggleTouched, view.commands);
-    let hint = "Hide the rows that no head touches with a weight of 0.01 or more  (U)";
-    line.response.on_hover_text(hint);
+    line.response
+        .on_hover_text("Hide the rows that no head touches  (U)");
+    note(ui, &format!("touched: with a weight of {TOUCHED} or more"));
 }
 
 /// How the machine did.

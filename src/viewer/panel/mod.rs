@@ -177,6 +177,7 @@ impl<'a> View<'a> {
             recording: self.recording(),
             stages: &self.open.stages,
             scales: &self.open.scales,
+            written: &self.open.written,
             shades: [Scale::Bits, self.weighting_scale],
             rows: self.rows,
             upwards: false,

@@ -152,7 +152,12 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
         Content::Bars(bars) => {
             let head = &view.trace().heads[bars.head];
             let sum = bars.column.sum(head, step, at.row);
-            format!("{}\n{sum}", panel.alt)
+            let unwritten = if bars.says_little(at.row) {
+                "\nno head has written this row yet"
+            } else {
+                ""
+            };
+            format!("{}\n{sum}{unwritten}", panel.alt)
         }
         _ if id.picture == Picture::Memory && id.side.is_none() => {
             let now = (view.trace(), &view.open.stages, step);

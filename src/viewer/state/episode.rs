@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
-use crate::figure::facts::Scales;
+use crate::figure::facts::{Scales, Written};
 use crate::figure::rows::addressed;
 use crate::figure::{Scalar, Stages, scalars, touched};
 use crate::math::Series;
@@ -142,6 +142,8 @@ pub struct Open {
     pub all: Arc<Rows>,
     /// What the colours of signed values mean.
     pub scales: Scales,
+    /// When its rows were first written.
+    pub written: Arc<Written>,
     /// Where something changes, in order.
     pub events: Arc<Vec<Event>>,
     /// What every head does over time.
@@ -175,6 +177,7 @@ impl Open {
             touched: Arc::new(Rows::of(touched(&shown.recording), total)),
             all: Arc::new(Rows::all(total)),
             scales: Scales::of(trace),
+            written: Arc::new(Written::of(trace)),
             events: Arc::new(events::events(&shown.recording)),
             heads: Arc::new(heads.collect()),
             non_finite: not_finite(&shown.recording),

@@ -42,6 +42,7 @@ use std::sync::{Arc, Mutex};
 use egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
+use raster::Shared;
 use tapescope::figure::Format;
 use tapescope::model::config::Order;
 use tapescope::model::{Model, NtmConfig, PlainConfig};
@@ -273,10 +274,16 @@ fn options(files: Arc<dyn Files>) -> Options {
 }
 
 fn window_with(size: Vec2, options: Options) -> Screen {
+    window_drawn(size, options, Shared::default())
+}
+
+/// A window whose pixels are asked for.
+fn window_drawn(size: Vec2, options: Options, raster: Shared) -> Screen {
     let mut harness = Harness::builder()
         .with_size(size)
         .with_theme(Theme::Dark)
         .with_step_dt(0.05)
+        .renderer(raster)
         .with_context_setup(tapescope::viewer::dress)
         .build_ui_state(frame_ui, App::headless(options));
     harness.run_steps(2);

@@ -414,6 +414,13 @@ impl<'a> Figure<'a> {
         if let (Some(last), true) = (others.last_mut(), left_out > 0) {
             last.note = format!("{}; {left_out} more heads are left out", last.note);
         }
+        // As in the window of the head looked at, or else of the first that writes and the first that reads.
+        let vectors = |write: bool, picture| {
+            let head = self.head_of_kind(write);
+            let panel = head.and_then(|head| self.over_time(PanelId::of(picture, head)));
+            panel.into_iter()
+        };
+        let (adds, reads) = (vectors(true, Picture::Adds), vectors(false, Picture::Reads));
         vec![
             Band {
                 stacks: vec![(0.42, all(&strips)), (0.58, all(&[Picture::Scalars]))],
@@ -428,10 +435,7 @@ impl<'a> Figure<'a> {
                 axis: true,
             },
             Band {
-                stacks: vec![
-                    (0.42, all(&[Picture::Adds, Picture::Reads])),
-                    (0.58, others),
-                ],
+                stacks: vec![(0.42, adds.chain(reads).collect()), (0.58, others)],
                 axis: true,
             },
         ]

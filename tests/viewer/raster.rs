@@ -18,6 +18,11 @@ impl Shared {
     pub fn draw(&self, ctx: &egui::Context, output: &egui::FullOutput) -> RgbaImage {
         self.0.lock().unwrap().render(ctx, output).unwrap()
     }
+
+    /// The pixels of a texture.
+    pub fn texture(&self, id: TextureId) -> ColorImage {
+        self.0.lock().unwrap().textures[&id].image.clone()
+    }
 }
 
 impl TestRenderer for Shared {

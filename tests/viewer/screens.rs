@@ -2,7 +2,6 @@
 //! and in a large and the smallest window. `UPDATE_SNAPSHOTS=1 cargo test --release --test viewer screens`
 //! draws them anew; what differs lies beside them otherwise: `.new.png`, and where it differs `.diff.png`.
 
-use super::raster::Shared;
 use super::whole::{parts, texts};
 use super::*;
 use egui::{Rect, Shape};

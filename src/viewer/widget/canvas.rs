@@ -133,6 +133,7 @@ impl Paint for Canvas<'_> {
         let version = (
             (self.episode, cells.version),
             ends.map(|(first, last)| (first.0.start, last.0.end, at.axis.count())),
+            at.axis.upwards,
             (discriminant(&cells.scale), cells.scale.ends().1.to_bits()),
             std::ptr::from_ref(page.colours) as usize,
             [cells.columns.min(most[0]), at.axis.count().min(most[1])],

@@ -109,6 +109,9 @@ impl Aim {
 /// Told how much is done by now, of how much; may give the rest up.
 pub type Watch<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 
+/// Why nothing comes of it by itself.
+const NO_ACCESS: &str = ": this window was started without access to files.";
+
 /// Opens and saves for the window. Errors are sentences for the person in front of it: what is wrong,
 /// where, and what to do.
 pub trait Files: Send + Sync {
@@ -116,7 +119,9 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn open(&self, path: &Path) -> Result<Opened, String>;
+    fn open(&self, path: &Path) -> Result<Opened, String> {
+        Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
+    }
 
     /// [`Files::open`], where how far it is can be told; what `watch` gives up may end as an error.
     ///
@@ -131,7 +136,10 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
-    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String>;
+    fn save_trace(&self, path: &Path, shown: &Shown) -> Result<String, String> {
+        let _ = shown;
+        Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
+    }
 
     /// The path from wherever the window is started next.
     fn absolute(&self, path: PathBuf) -> PathBuf {
@@ -150,10 +158,7 @@ pub trait Files: Send + Sync {
     /// A sentence that names the file and what is wrong with it.
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
         let _ = bytes;
-        Err(format!(
-            "{} cannot be written: this window was started without access to files.",
-            path.display()
-        ))
+        Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
     }
 
     /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called.
@@ -174,18 +179,4 @@ pub fn file_name(path: &Path) -> String {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 
-impl Files for NoFiles {
-    fn open(&self, path: &Path) -> Result<Opened, String> {
-        Err(format!(
-            "{} cannot be opened: this window was started without access to files.",
-            path.display()
-        ))
-    }
-
-    fn save_trace(&self, path: &Path, _: &Shown) -> Result<String, String> {
-        Err(format!(
-            "{} cannot be written: this window was started without access to files.",
-            path.display()
-        ))
-    }
-}
+impl Files for NoFiles {}

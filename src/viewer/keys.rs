@@ -75,16 +75,16 @@ const fn control_shift(key: Key) -> KeyboardShortcut {
 }
 
 /// Number keys that choose a head.
-const HEAD_KEYS: [KeyboardShortcut; 9] = [
-    key(Key::Num1),
-    key(Key::Num2),
-    key(Key::Num3),
-    key(Key::Num4),
-    key(Key::Num5),
-    key(Key::Num6),
-    key(Key::Num7),
-    key(Key::Num8),
-    key(Key::Num9),
+const HEAD_KEYS: [Key; 9] = [
+    Key::Num1,
+    Key::Num2,
+    Key::Num3,
+    Key::Num4,
+    Key::Num5,
+    Key::Num6,
+    Key::Num7,
+    Key::Num8,
+    Key::Num9,
 ];
 
 const fn entry(
@@ -210,7 +210,7 @@ pub fn key_text(shortcut: KeyboardShortcut) -> String {
 
 /// The key that chooses a head, as people write it.
 pub fn head_key(head: usize) -> Option<String> {
-    HEAD_KEYS.get(head).copied().map(key_text)
+    HEAD_KEYS.get(head).map(|head| key_text(key(*head)))
 }
 
 /// The tooltip of a button: its name and its first key.
@@ -271,7 +271,7 @@ fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     let table = TABLE.iter().filter(|entry| !(held.editing && waits(entry)));
     let keys = table.flat_map(|entry| entry.keys.iter().map(|key| (*key, entry.command.clone())));
     let heads = HEAD_KEYS.iter().enumerate();
-    let heads = heads.map(|(head, key)| (*key, Command::Look(Look::Focus(head))));
+    let heads = heads.map(|(head, number)| (key(*number), Look::Focus(head).into()));
     let editing = edit_keys().into_iter().filter(|_| held.editing);
     let mut bound: Vec<_> = keys.chain(heads).chain(editing).collect();
     if held.track {
@@ -324,7 +324,7 @@ mod tests {
         let mut keys: Vec<_> = TABLE
             .iter()
             .flat_map(|entry| entry.keys.iter().copied())
-            .chain(HEAD_KEYS)
+            .chain(HEAD_KEYS.map(key))
             .map(key_text)
             .collect();
         let all = keys.len();

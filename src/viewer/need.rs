@@ -2,7 +2,6 @@
 
 use super::state::State;
 use super::state::arrangement::Arrangement;
-use super::state::compare::Pair;
 use super::state::episode::Open;
 use super::state::settings::SCALES;
 
@@ -61,91 +60,86 @@ pub enum Need {
     Clutter,
 }
 
+impl Need {
+    /// What it takes before that.
+    fn before(self) -> Self {
+        match self {
+            Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
+            Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
+                Self::Episode
+            }
+            Self::SomeRows | Self::LowRows | Self::RowsLeftOut => Self::Memory,
+            Self::Difference => Self::Pair,
+            _ => Self::Nothing,
+        }
+    }
+}
+
 impl State {
     /// Why something cannot be done now, if it cannot.
     pub fn lacks(&self, need: Need) -> Option<&'static str> {
-        let (is_there, why) = match need {
-            Need::Nothing => return None,
-            Need::Episode => (self.session.open.is_some(), "no episode is on screen"),
-            Need::Machine => (self.session.machine().is_some(), "no machine is loaded"),
-            Need::Undo | Need::Redo => {
-                (self.history.can(need == Need::Redo), "nothing was changed")
-            }
-            Need::Heads => (
-                self.session.first_with_heads().is_some() || self.heads() > 0,
-                "no machine with heads is loaded",
-            ),
-            Need::Recording
-            | Need::StepAfter
-            | Need::StepBefore
-            | Need::EventAfter
-            | Need::EventBefore
-            | Need::Memory
-            | Need::Value
-            | Need::Another => {
-                return self.lacks(Need::Episode).or_else(|| self.lacks_here(need));
-            }
-            Need::SomeRows | Need::LowRows | Need::RowsLeftOut => {
-                let is_there = match need {
-                    Need::LowRows => !self.fits(),
-                    Need::RowsLeftOut => self.sight.touched_only || self.part().is_some(),
-                    _ => self.part().is_some(),
-                };
-                let why = (!is_there).then_some("all rows are on screen");
-                return self.lacks(Need::Memory).or(why);
-            }
-            Need::Pair => (self.pair().is_some(), "nothing is compared"),
-            Need::Kept => (self.comparing.kept.is_some(), "nothing is compared"),
-            Need::Difference => {
-                let pair = self.pair();
-                let found = pair.as_ref().and_then(Pair::differences);
-                let first = found.and_then(|found| found.values.first.as_ref());
-                let why = first.is_none().then_some("nothing differs");
-                return self.lacks(Need::Pair).or(why);
-            }
-            Need::Larger | Need::Smaller | Need::Resized => {
-                let scale = self.settings.look.scale;
-                let usual = match need {
-                    Need::Larger => SCALES[0],
-                    Need::Smaller => SCALES[SCALES.len() - 1],
-                    _ => 100,
-                };
-                (scale != usual, "nothing would change")
-            }
-            Need::UnderWay => (self.pending.busy, "nothing is under way"),
-            Need::Clutter => (
-                self.sight.selected.is_some()
-                    || self.welcome.shown
-                    || self.tour.is_some()
-                    || self.pending.busy
-                    || self.arrangement() == Arrangement::Compare
-                    || !self.toasts.is_empty(),
-                "nothing is open",
-            ),
-        };
-        (!is_there).then_some(why)
+        if need == Need::Nothing {
+            return None;
+        }
+        self.lacks(need.before())
+            .or_else(|| self.lacks_itself(need))
     }
 
-    /// The same, while an episode is on screen.
-    fn lacks_here(&self, need: Need) -> Option<&'static str> {
+    fn lacks_itself(&self, need: Need) -> Option<&'static str> {
+        const ALL_ROWS: &str = "all rows are on screen";
+        const SAME: &str = "nothing would change";
+        let open = self.session.open.as_ref();
+        let (scale, part) = (self.settings.look.scale, || self.part().is_some());
         let (step, steps) = (self.player.step(), self.player.steps());
-        let of_a_file = || self.session.open.as_ref().is_some_and(Open::is_of_a_file);
         let (is_there, why) = match need {
-            Need::Recording => (!of_a_file(), "a recorded trace stays as it is"),
+            Need::Nothing => (true, ""),
+            Need::Episode => (open.is_some(), "no episode is on screen"),
+            Need::Recording => (
+                !open.is_some_and(Open::is_of_a_file),
+                "a recorded trace stays as it is",
+            ),
             Need::StepAfter => (step + 1 < steps, "this is the last step"),
             Need::StepBefore => (step > 0, "this is the first step"),
             Need::EventAfter => (self.event(1).is_some(), "nothing changes after this step"),
             Need::EventBefore => (self.event(-1).is_some(), "nothing changes before this step"),
             Need::Memory => (self.heads() > 0, "this machine has no memory"),
+            Need::SomeRows => (part(), ALL_ROWS),
+            Need::LowRows => (!self.fits(), ALL_ROWS),
+            Need::RowsLeftOut => (self.sight.touched_only || part(), ALL_ROWS),
             Need::Value => (
                 self.heads() > 0 || self.card().is_some(),
                 "click a value first",
             ),
-            _ => (
+            Need::Machine => (self.session.machine().is_some(), "no machine is loaded"),
+            Need::Heads => (
+                self.session.first_with_heads().is_some() || self.heads() > 0,
+                "no machine with heads is loaded",
+            ),
+            Need::Undo => (self.history.can(false), "nothing was changed"),
+            Need::Redo => (self.history.can(true), "nothing was changed"),
+            Need::Another => (
                 self.comparing.kept.is_none() || self.pair().is_some(),
                 "nothing was recorded since",
             ),
+            Need::Kept => (self.comparing.kept.is_some(), "nothing is compared"),
+            Need::Pair => (self.pair().is_some(), "nothing is compared"),
+            Need::Difference => (self.first_difference().is_some(), "nothing differs"),
+            Need::Larger => (scale != SCALES[0], SAME),
+            Need::Smaller => (scale != SCALES[SCALES.len() - 1], SAME),
+            Need::Resized => (scale != 100, SAME),
+            Need::UnderWay => (self.pending.busy, "nothing is under way"),
+            Need::Clutter => (self.is_cluttered(), "nothing is open"),
         };
         (!is_there).then_some(why)
+    }
+
+    /// True while something can be left.
+    fn is_cluttered(&self) -> bool {
+        self.sight.selected.is_some()
+            || self.welcome.shown
+            || self.tour.is_some()
+            || self.pending.busy
+            || self.arrangement() == Arrangement::Compare
+            || !self.toasts.is_empty()
     }
 }

@@ -78,13 +78,12 @@ impl Palette {
     /// The same with another colour map for weightings.
     pub fn with_map(dark: bool, map: Map) -> &'static Self {
         static ALL: [[OnceLock<Palette>; 4]; 2] = [const { [const { OnceLock::new() }; 4] }; 2];
-        ALL[usize::from(dark)][map as usize].get_or_init(|| {
-            if dark {
-                dark_palette(map)
-            } else {
-                light_palette(map)
-            }
-        })
+        ALL[usize::from(dark)][map as usize].get_or_init(|| palette(dark, map))
+    }
+
+    /// The colours of the theme that is on.
+    pub fn on(ctx: &Context) -> &'static Self {
+        Self::for_theme(ctx.theme() == Theme::Dark)
     }
 
     /// The hue of a head: the third cue, after its sign and its label.
@@ -103,38 +102,19 @@ impl Palette {
     }
 }
 
-fn dark_palette(map: Map) -> Palette {
-    let own = (hex(0x2a_2e35), hex(0x0b_1220), 150);
-    palette(
-        map,
-        Colours::with_map(true, map),
-        own,
-        [0x22_262d, 0x2d_333c],
-    )
-}
-
-fn light_palette(map: Map) -> Palette {
-    let own = (hex(0xe2_e5ea), Color32::WHITE, 70);
-    palette(
-        map,
-        Colours::with_map(false, map),
-        own,
-        [0xe9_ecf1, 0xdb_e0e8],
-    )
-}
-
 /// What the window has in common with its figures, and what only the window has.
-fn palette(
-    map: Map,
-    data: &'static Colours,
-    (hovered, on_accent, veil): (Color32, Color32, u8),
-    phases: [u32; 2],
-) -> Palette {
+fn palette(dark: bool, map: Map) -> Palette {
+    let data = Colours::with_map(dark, map);
+    let (hovered, on_accent, veil, phases) = if dark {
+        (0x2a_2e35, hex(0x0b_1220), 150, [0x22_262d, 0x2d_333c])
+    } else {
+        (0xe2_e5ea, Color32::WHITE, 70, [0xe9_ecf1, 0xdb_e0e8])
+    };
     Palette {
         background: color(data.background),
         panel: color(data.panel),
         raised: color(data.raised),
-        hovered,
+        hovered: hex(hovered),
         well: color(data.well),
         line: color(data.line),
         text: color(data.text),
@@ -201,28 +181,20 @@ pub fn set_motion(ctx: &Context, on: bool) {
 
 fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
-    let mut add = |name: &str, bytes: &'static [u8]| {
-        fonts
-            .font_data
-            .insert(name.to_owned(), FontData::from_static(bytes).into());
-    };
-    add(
-        "Inter",
+    let (medium, semi_bold, mono): (&[u8], &[u8], &[u8]) = (
         include_bytes!("../../assets/fonts/Inter-Medium.ttf"),
-    );
-    add(
-        "Inter SemiBold",
         include_bytes!("../../assets/fonts/Inter-SemiBold.ttf"),
-    );
-    add(
-        "JetBrains Mono",
         include_bytes!("../../assets/fonts/JetBrainsMono-Medium.ttf"),
     );
-    let fallback = fonts
-        .families
-        .get(&FontFamily::Proportional)
-        .cloned()
-        .unwrap_or_default();
+    let data = [
+        ("Inter", medium),
+        ("Inter SemiBold", semi_bold),
+        ("JetBrains Mono", mono),
+    ];
+    let data = data.map(|(name, bytes)| (name.to_owned(), FontData::from_static(bytes).into()));
+    fonts.font_data.extend(data);
+    let fallback = fonts.families.get(&FontFamily::Proportional);
+    let fallback = fallback.cloned().unwrap_or_default();
     let family = |first: &[&str]| -> Vec<String> {
         let first = first.iter().map(|&name| name.to_owned());
         first.chain(fallback.iter().cloned()).collect()
@@ -260,11 +232,8 @@ fn space_out(style: &mut Style) {
 
 fn visuals(dark: bool) -> Visuals {
     let palette = Palette::for_theme(dark);
-    let mut visuals = if dark {
-        Visuals::dark()
-    } else {
-        Visuals::light()
-    };
+    let base = if dark { Visuals::dark } else { Visuals::light };
+    let mut visuals = base();
     visuals.panel_fill = palette.panel;
     visuals.window_fill = palette.panel;
     visuals.window_stroke = palette.hairline();

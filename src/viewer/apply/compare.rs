@@ -156,14 +156,7 @@ impl State {
     }
 
     fn go_to_first_difference(&mut self) {
-        let found = self.pair().and_then(|pair| {
-            let first = pair.differences()?.values.first.as_ref()?;
-            let (stage, head) = compare::moment_of(&pair, &first.array);
-            // What differs before the first step is there when that begins.
-            let (step, stage) = first.step.map_or((0, 0), |step| (step, stage));
-            Some((step, stage, head))
-        });
-        let Some((step, stage, head)) = found else {
+        let Some((step, stage, head)) = self.first_difference() else {
             return;
         };
         self.player.pause();

@@ -62,7 +62,7 @@ pub fn finder_ui(ctx: &Context, search: &Dialog, choices: &[Choice], commands: &
             Align2::CENTER_TOP,
             vec2(0.0, (window.height() * 0.1).round()),
         );
-    let palette = Palette::for_theme(ctx.theme() == egui::Theme::Dark);
+    let palette = Palette::on(ctx);
     let modal = Modal::new(Id::unique("commands"))
         .area(area)
         .backdrop_color(palette.veil)

@@ -5,7 +5,7 @@ use egui::{CentralPanel, Context, Frame, Panel, Rect, RichText, Ui, pos2, vec2};
 use super::compare::compare_ui;
 use super::guide::{invitation_ui, tour_ui};
 use super::paper::paper_ui;
-use super::top::{Bar, top_ui, under_way_ui};
+use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{Columns, STATUS, TOP, View, bottom, centre, left, right, transport_height};
 use crate::viewer::command::Command;
@@ -13,7 +13,7 @@ use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::settings::Panels;
 use crate::viewer::state::work::UnderWay;
 use crate::viewer::state::{NARROW, State};
-use crate::viewer::story::{self, two};
+use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::canvas::Textures;
 use crate::viewer::widget::readout::{Readout, readout_ui};
@@ -87,24 +87,13 @@ pub fn panels_ui(
         numbers,
         ..state.settings.panels
     };
-    let bar = Bar {
-        numbers: numbers || drawer,
-        start: state.welcome.shown,
-        under_way,
-    };
     let frames = Frames::of(palette);
-    let names = state
-        .comparing
-        .kept
-        .as_ref()
-        .zip(state.session.open.as_ref());
-    let names = names.map(|(kept, open)| two::names(kept, open));
     Panel::top("top")
         .exact_size(TOP)
         .resizable(false)
         .frame(frames.slim)
         .show(ui, |ui| {
-            top_ui(ui, &state.session, &bar, names.as_ref(), commands);
+            top_ui(ui, state, numbers || drawer, under_way, commands);
         });
     let (Some(open), Some((whole, rows)), false) =
         (&state.session.open, state.rows(), state.welcome.shown)
@@ -200,7 +189,7 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
         readout_ui(ctx, readout, dark);
     }
     let corner = message_corner(state, ctx.content_rect());
-    toasts_ui(&state.toasts, ctx, corner, dark, commands);
+    toasts_ui(&state.toasts, ctx, corner, commands);
     let (Some(open), false, None) = (&state.session.open, state.welcome.shown, &state.dialog)
     else {
         return;

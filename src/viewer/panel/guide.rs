@@ -36,7 +36,7 @@ fn spot(ctx: &Context, place: Place, head: &str) -> Option<Rect> {
 
 /// The tour at its present stop; `told` is what to say once it is done.
 pub fn tour_ui(ctx: &Context, tour: Tour, head: &str, told: &str, commands: &mut Vec<Command>) {
-    let palette = Palette::for_theme(ctx.theme() == egui::Theme::Dark);
+    let palette = Palette::on(ctx);
     let window = ctx.content_rect();
     let spot = spot(ctx, tour.at().place, head);
     if let Some(spot) = spot {

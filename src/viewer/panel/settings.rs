@@ -19,16 +19,14 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
             on_click(&button, Window::Theme(theme), commands);
         }
     });
-    ui.add_space(theme::SECTION - 6.0);
-    section(ui, "Colours of weightings, from 0 to 1");
+    next_section(ui, "Colours of weightings, from 0 to 1");
     for map in Map::ALL {
         let line = map_ui(ui, map, look.map == map);
         on_click(&line, Window::Colors(map), commands);
     }
     let words = "Cividis looks the same to everyone who cannot tell red from green.";
     note(ui, words);
-    ui.add_space(theme::SECTION - 6.0);
-    section(ui, "Size");
+    next_section(ui, "Size");
     ui.horizontal_wrapped(|ui| {
         for percent in SCALES {
             let name = format!("{percent} %");
@@ -37,11 +35,9 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         }
     });
     note(ui, "As large as the window has room for, at most.");
-    ui.add_space(theme::SECTION - 6.0);
-    section(ui, "Motion");
+    next_section(ui, "Motion");
     motion_ui(ui, look.still, commands);
-    ui.add_space(theme::SECTION - 6.0);
-    section(ui, "Files");
+    next_section(ui, "Files");
     ui.horizontal(|ui| {
         let files = settings.recent.len();
         ui.add_enabled_ui(files > 0, |ui| {
@@ -49,6 +45,11 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         });
         note(ui, &format!("{files} remembered"));
     });
+}
+
+fn next_section(ui: &mut Ui, title: &str) {
+    ui.add_space(theme::SECTION - 6.0);
+    section(ui, title);
 }
 
 fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {

@@ -5,42 +5,35 @@ use egui::{Align, ComboBox, Layout, RichText, Ui};
 use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Window};
 use crate::viewer::files::Aim;
 use crate::viewer::keys::tooltip;
+use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::session::Session;
 use crate::viewer::state::work::UnderWay;
-use crate::viewer::story::two::Names;
+use crate::viewer::story::two::{self, Names};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{icon_button, on_click, text_button};
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::property::words;
 
-/// What the top bar shows besides the session.
-#[derive(Clone, Copy, Debug)]
-pub struct Bar<'a> {
-    /// True while the panel of numbers is open.
-    pub numbers: bool,
-    /// True while the start page is on screen.
-    pub start: bool,
-    /// What is recorded, read, drawn or written.
-    pub under_way: Option<&'a UnderWay>,
-}
-
-/// The top bar.
+/// The top bar; `numbers` while their panel is open, `under_way` what is recorded, read, drawn or written.
 pub fn top_ui(
     ui: &mut Ui,
-    session: &Session,
-    bar: &Bar<'_>,
-    two: Option<&Names>,
+    state: &State,
+    numbers: bool,
+    under_way: Option<&UnderWay>,
     commands: &mut Vec<Command>,
 ) {
+    let session = &state.session;
+    let both = state.comparing.kept.as_ref().zip(session.open.as_ref());
+    let two = both.map(|(kept, open)| two::names(kept, open));
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         let cards = Window::ToggleWelcome;
-        icon_button(ui, Icon::Cards, cards, bar.start, commands);
+        icon_button(ui, Icon::Cards, cards, state.welcome.shown, commands);
         words(ui, "Tapescope", theme::heading(15.0), palette.strong);
         ui.add_space(8.0);
         machine_ui(ui, session, commands);
-        if let (Some(job), true) = (bar.under_way, session.open.is_some()) {
+        if let (Some(job), true) = (under_way, session.open.is_some()) {
             let text = RichText::new(format!("{} …", job.words)).color(palette.subdued);
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
             ui.scope(|ui| {
@@ -52,15 +45,15 @@ pub fn top_ui(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false, commands);
-            let numbers = Window::ToggleNumbers;
-            icon_button(ui, Icon::Panel, numbers, bar.numbers, commands);
+            let panel = Window::ToggleNumbers;
+            icon_button(ui, Icon::Panel, panel, numbers, commands);
             icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
             for (icon, aim) in [(Icon::Save, Aim::Save), (Icon::Open, Aim::Open)] {
                 let ask = Ask::For(Subject::File(aim));
                 icon_button(ui, icon, ask, false, commands);
             }
             ui.add_space(8.0);
-            match two {
+            match &two {
                 Some(two) => two_ui(ui, two, commands),
                 None if ui.available_width() > 120.0 => source(ui, session),
                 None => {}

@@ -176,6 +176,16 @@ impl State {
         self.pair().filter(|_| here)
     }
 
+    /// The step, the stage and the head in which both differ first.
+    pub fn first_difference(&self) -> Option<(usize, usize, Option<usize>)> {
+        let pair = self.pair()?;
+        let first = pair.differences()?.values.first.as_ref()?;
+        let (stage, head) = compare::moment_of(&pair, &first.array);
+        // What differs before the first step is there when that begins.
+        let (step, stage) = first.step.map_or((0, 0), |step| (step, stage));
+        Some((step, stage, head))
+    }
+
     /// How the pictures are arranged now.
     pub fn arrangement(&self) -> Arrangement {
         match self.settings.arrangement {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::episode::{Asked, Given, LONGEST, MOST_REPEATS, Open, Request, Wish, drawn};
 use crate::model::{Draw, ModelConfig, NtmConfig};
 use crate::task::{Episode, Task};
-use crate::train::{LARGEST_RECORDING, recording_bytes};
+use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 use crate::viewer::files::Machine;
 
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
@@ -56,22 +56,22 @@ impl Session {
 
     /// What to record for the present wish.
     pub fn request(&self) -> Option<Request> {
-        let machine = self.machine()?.clone();
-        Some(Request {
-            task: self.wish.task(&machine),
-            wish: self.wish.clone(),
-            machine,
-        })
+        self.request_for(self.wish.clone())
     }
 
     /// What to record to show what a machine does.
     pub fn first_request(&self, index: usize) -> Option<Request> {
-        let machine = self.machines.get(index)?.clone();
-        let wish = Wish::of(index, &machine, self.wish.seed);
+        let machine = self.machines.get(index)?;
+        self.request_for(Wish::of(index, machine, self.wish.seed))
+    }
+
+    fn request_for(&self, wish: Wish) -> Option<Request> {
+        let machine = self.machines.get(wish.machine)?.clone();
+        let task = wish.task(&machine);
         Some(Request {
-            task: wish.task(&machine),
-            wish,
             machine,
+            task,
+            wish,
         })
     }
 
@@ -123,22 +123,17 @@ impl Session {
         let Some(open) = self.open.as_ref().filter(|open| !open.is_of_a_file()) else {
             return false;
         };
-        let recording = &open.shown.recording;
-        if recording
-            .task
-            .flipped(&recording.episode, step, channel)
-            .is_none()
-        {
-            return false;
-        }
-        let bits = &mut self.wish.flipped;
-        match bits.iter().position(|bit| *bit == (step, channel)) {
-            Some(index) => {
-                bits.remove(index);
+        let Recording { task, episode, .. } = &open.shown.recording;
+        let is_bit = task.flipped(episode, step, channel).is_some();
+        if is_bit {
+            let bits = &mut self.wish.flipped;
+            let before = bits.len();
+            bits.retain(|bit| *bit != (step, channel));
+            if bits.len() == before {
+                bits.push((step, channel));
             }
-            None => bits.push((step, channel)),
         }
-        true
+        is_bit
     }
 
     /// Asks for a number of memory rows, brought into range where the machine runs on any; says so when it
@@ -176,11 +171,8 @@ impl Session {
     pub fn add(&mut self, machine: Machine) -> usize {
         let place = self.machines.iter().position(|m| m.name == machine.name);
         let index = place.unwrap_or(self.machines.len());
-        if place.is_some() {
-            self.machines[index] = Arc::new(machine);
-        } else {
-            self.machines.push(Arc::new(machine));
-        }
+        let replaced = index..self.machines.len().min(index + 1);
+        self.machines.splice(replaced, [Arc::new(machine)]);
         self.choose(index);
         index
     }
@@ -214,12 +206,8 @@ impl Session {
     /// Asks another machine for the episode on screen: drawn again where that can be, or as it was. A machine
     /// with other channels gets one of its own.
     pub fn choose_alike(&mut self, index: usize) {
-        let same_bits = match &self.open {
-            Some(Open {
-                wish: Some(wish), ..
-            }) => wish.flipped.clone(),
-            _ => Vec::new(),
-        };
+        let wish = self.open.as_ref().and_then(|open| open.wish.as_ref());
+        let same_bits = wish.map_or_else(Vec::new, |wish| wish.flipped.clone());
         self.choose(index);
         let (Some(open), Some(machine)) = (&self.open, self.machines.get(index)) else {
             return;
@@ -248,17 +236,13 @@ impl Session {
     ) {
         if machine.task.name() == task.name() {
             (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
-            if let Some(Draw {
-                seed, episode: 0, ..
-            }) = origin
-            {
-                self.wish.seed = seed;
+            if let Some(drawn) = origin.filter(|drawn| drawn.episode == 0) {
+                self.wish.seed = drawn.seed;
             }
         }
         if fits && !self.wish.draws(machine, task, episode) {
             self.wish.flipped.clear();
-            let own = (task.clone(), episode.clone());
-            self.wish.given = Some(Given(Arc::new(own)));
+            self.wish.given = Some(Given(Arc::new((task.clone(), episode.clone()))));
         }
     }
 
@@ -283,22 +267,18 @@ impl Session {
 
     /// A good name for the file of the episode on screen.
     pub fn file_name(&self) -> String {
-        self.open.as_ref().map_or_else(
-            || "episode.ntmtrace.json".to_owned(),
-            |open| {
-                let recording = &open.shown.recording;
-                // Of a file without a seed nobody knows where its bits come from.
-                let by_hand = if open.is_of_a_file() { "" } else { "-edited" };
-                let seed = drawn(recording, "-seed", by_hand);
-                let measure = recording.task.size_name();
-                // Somebody else's task may be called like a folder.
-                let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-                let task = recording.task.name();
-                let task: String = task.chars().filter(|&c| plain(c)).collect();
-                let size = recording.episode.size;
-                format!("{task}-{measure}{size}{seed}.ntmtrace.json")
-            },
-        )
+        let Some(open) = &self.open else {
+            return "episode.ntmtrace.json".to_owned();
+        };
+        let recording = &open.shown.recording;
+        // Of a file without a seed nobody knows where its bits come from.
+        let by_hand = if open.is_of_a_file() { "" } else { "-edited" };
+        let seed = drawn(recording, "-seed", by_hand);
+        let (measure, size) = (recording.task.size_name(), recording.episode.size);
+        // Somebody else's task may be called like a folder.
+        let plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        let task: String = recording.task.name().chars().filter(plain).collect();
+        format!("{task}-{measure}{size}{seed}.ntmtrace.json")
     }
 }
 

@@ -116,19 +116,15 @@ impl Settings {
     /// As written by [`Self::lines`]; what is missing or makes no sense is as at the first start.
     pub fn read(line: impl Fn(&str) -> Option<String>) -> Self {
         let is = |key: &str| line(key).map(|value| value == "yes");
-        let one = |key: &str, names: &[&str]| {
-            let value = line(key)?;
-            names.iter().position(|name| *name == value)
-        };
-        let theme = one("theme", &Theme::ALL.map(Theme::name));
-        let map = one("colours", &Map::ALL.map(Map::name));
+        let theme = |name: String| Theme::ALL.into_iter().find(|one| one.name() == name);
+        let map = |name: String| Map::ALL.into_iter().find(|one| one.name() == name);
         let scale = line("scale").and_then(|percent| percent.parse().ok());
         let recent = line("recent").unwrap_or_default();
         let paths = recent.lines().filter(|path| !path.is_empty());
         Self {
             look: Look {
-                theme: theme.map_or(Theme::default(), |index| Theme::ALL[index]),
-                map: map.map_or(Map::default(), |index| Map::ALL[index]),
+                theme: line("theme").and_then(theme).unwrap_or_default(),
+                map: line("colours").and_then(map).unwrap_or_default(),
                 scale: scale
                     .filter(|percent| SCALES.contains(percent))
                     .unwrap_or(100),
@@ -151,11 +147,8 @@ impl Settings {
     /// Names and values, to be kept somewhere.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
-        let recent: Vec<_> = self
-            .recent
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
+        let recent = self.recent.iter().map(|path| path.display().to_string());
+        let recent: Vec<_> = recent.collect();
         vec![
             ("theme", self.look.theme.name().to_owned()),
             ("colours", self.look.map.name().to_owned()),

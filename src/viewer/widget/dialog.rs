@@ -13,8 +13,7 @@ pub fn dialog_frame(ctx: &Context) -> Frame {
 
 /// Shows a dialog; true when the person wants to leave it.
 pub fn dialog_ui(ctx: &Context, name: &str, width: f32, add: impl FnOnce(&mut Ui)) -> bool {
-    let dark = ctx.theme() == egui::Theme::Dark;
-    let palette = Palette::for_theme(dark);
+    let palette = Palette::on(ctx);
     let response = Modal::new(Id::unique(("dialog", name)))
         .backdrop_color(palette.veil)
         .frame(dialog_frame(ctx))

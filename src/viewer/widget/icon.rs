@@ -1,5 +1,7 @@
 //! Icons, drawn as shapes: sharp at every size, in the colour of the text around them.
 
+use std::ops::RangeInclusive;
+
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 
 /// What an icon shows.
@@ -160,16 +162,6 @@ impl Pen<'_> {
         self.painter.rect_filled(rect, 0.0, self.color);
     }
 
-    fn arc(&self, radius: f32, from: f32, to: f32) {
-        let points: Vec<_> = (0..=24)
-            .map(|i| {
-                let angle = (from + (to - from) * i as f32 / 24.0).to_radians();
-                self.at((radius * angle.cos(), radius * angle.sin()))
-            })
-            .collect();
-        self.painter.add(Shape::line(points, self.stroke()));
-    }
-
     fn loop_around(&self) {
         self.lines(&[(-7.0, -0.5), (-7.0, -4.0), (4.0, -4.0)]);
         self.fill(&[(3.5, -7.5), (8.0, -4.0), (3.5, -0.5)]);
@@ -178,36 +170,39 @@ impl Pen<'_> {
     }
 
     fn again(&self) {
-        self.arc(6.0, -20.0, 270.0);
+        self.lines(&arc((0.0, 0.0), 6.0, -20.0..=270.0, 24));
         self.fill(&[(0.0, -9.5), (5.0, -6.0), (0.0, -2.5)]);
     }
 
     fn theme(&self) {
+        let radius = 6.5 * self.unit;
         self.painter
-            .circle_stroke(self.center, 6.5 * self.unit, self.stroke());
-        let half = (0..=16).map(|i| {
-            let angle = std::f32::consts::PI * (i as f32 / 16.0 - 0.5);
-            self.center + Vec2::angled(angle) * 6.5 * self.unit
-        });
-        self.painter.add(Shape::convex_polygon(
-            half.collect(),
-            self.color,
-            Stroke::NONE,
-        ));
+            .circle_stroke(self.center, radius, self.stroke());
+        self.fill(&arc((0.0, 0.0), 6.5, -90.0..=90.0, 16));
     }
 
     fn help(&self) {
-        let points: Vec<_> = (0..=18)
-            .map(|i| {
-                let angle = (180.0 + 250.0 * i as f32 / 18.0).to_radians();
-                self.at((3.6 * angle.cos(), -3.0 + 3.6 * angle.sin()))
-            })
-            .chain([self.at((0.0, 1.5)), self.at((0.0, 3.2))])
-            .collect();
-        self.painter.add(Shape::line(points, self.stroke()));
-        self.painter
-            .circle_filled(self.at((0.0, 6.4)), 1.2 * self.unit, self.color);
+        let mut points = arc((0.0, -3.0), 3.6, 180.0..=430.0, 18);
+        points.extend([(0.0, 1.5), (0.0, 3.2)]);
+        self.lines(&points);
+        let dot = self.at((0.0, 6.4));
+        self.painter.circle_filled(dot, 1.2 * self.unit, self.color);
     }
+}
+
+/// Points on a part of a circle, in degrees.
+fn arc(
+    (x, y): (f32, f32),
+    radius: f32,
+    part: RangeInclusive<f32>,
+    parts: usize,
+) -> Vec<(f32, f32)> {
+    let (from, to) = part.into_inner();
+    let point = |i: usize| {
+        let angle = (from + (to - from) * i as f32 / parts as f32).to_radians();
+        (x + radius * angle.cos(), y + radius * angle.sin())
+    };
+    (0..=parts).map(point).collect()
 }
 
 /// The sign of a head, at a given place and size: the tip of a write head points up, that of a read

@@ -13,13 +13,7 @@ use super::property::words;
 const WIDTH: f32 = 244.0;
 
 /// Shows the messages, the newest at the bottom, their lower right corner at `corner`.
-pub fn toasts_ui(
-    toasts: &Toasts,
-    ctx: &Context,
-    corner: Pos2,
-    dark: bool,
-    commands: &mut Vec<Command>,
-) {
+pub fn toasts_ui(toasts: &Toasts, ctx: &Context, corner: Pos2, commands: &mut Vec<Command>) {
     if toasts.is_empty() {
         return;
     }
@@ -31,14 +25,14 @@ pub fn toasts_ui(
         .show(ctx, |ui| {
             ui.set_max_width(WIDTH);
             for toast in toasts.shown() {
-                toast_ui(ui, toast, dark, commands);
+                toast_ui(ui, toast, commands);
                 ui.add_space(4.0);
             }
         });
 }
 
-fn toast_ui(ui: &mut egui::Ui, toast: &Toast, dark: bool, commands: &mut Vec<Command>) {
-    let palette = Palette::for_theme(dark);
+fn toast_ui(ui: &mut egui::Ui, toast: &Toast, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
     let ink = match toast.kind {
         Kind::Done => palette.accent,
         Kind::Notice | Kind::Problem => palette.warning,

@@ -11,7 +11,8 @@ use super::episode::{EpisodeArgs, is_trace, note_overrun};
 use super::{Usage, note, plan, refuse, step};
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::{
-    Drawing, Figure, Format, Layout, Motion, Options, Orientation, Picture, RowsShown, find_head,
+    Drawing, Figure, Format, Layout, Motion, Options, Orientation, Pages, Picture, RowsShown,
+    find_head,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{label, picture, room};
@@ -156,16 +157,9 @@ impl Render {
         format: Format,
         options: Options,
     ) -> anyhow::Result<(Vec<u8>, String)> {
-        let scale = self.scale(format);
         let figure = Figure::new(recording, options);
         self.check_pictures(&figure)?;
-        let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
-        let bytes = self.in_motion(
-            figure.frames(self.stages),
-            || figure.estimated_bytes(scale, self.stages),
-            |motion| figure.to_bytes(format, scale, motion),
-        );
-        Ok((bytes, drawing.title))
+        self.written(&figure, format)
     }
 
     /// The figure of an episode beside the `other`, with what that has more.
@@ -184,20 +178,14 @@ impl Render {
                 "--compare {other}: cannot be compared with {a}: {sizes}"
             ))
         })?;
-        let (scale, common) = (self.scale(format), Common::of(a, &b));
+        let common = Common::of(a, &b);
         let steps: Vec<f32> = found.steps.iter().map(|&most| most as f32).collect();
         let first = found.first.and_then(|first| first.step);
         let named = |recording, name| Named { recording, name };
         let (a, b) = (named(a, &self.source), named(&b, other));
         let figure = Comparison::new(a, b, &common, options);
         let figure = figure.with_steps(&steps, TOLERANCE as f32, first);
-        let drawing = self.drawing(figure.least_size(), || figure.draw(), scale)?;
-        let bytes = self.in_motion(
-            figure.frames(),
-            || figure.estimated_bytes(scale),
-            |motion| figure.to_bytes(format, scale, motion),
-        );
-        Ok((bytes, drawing.title))
+        self.written(&figure, format)
     }
 
     /// That there is something to draw, and something that stages show.
@@ -216,19 +204,21 @@ impl Render {
         Ok(())
     }
 
-    /// The figure as a file. An animation that takes long shows how far it is, and one that will be large is
-    /// announced.
-    fn in_motion(
-        &self,
-        frames: usize,
-        estimated_bytes: impl FnOnce() -> usize,
-        draw: impl FnOnce(&Motion<'_>) -> Option<Vec<u8>>,
-    ) -> Vec<u8> {
-        let usual = Motion::new(self.delay.unwrap_or(25));
-        if Format::of(&self.out) != Some(Format::Gif) {
-            return draw(&usual).unwrap_or_default();
+    /// Pictures as a file, and their title. An animation that takes long shows how far it is, and one that will be
+    /// large is announced.
+    fn written(&self, pages: &dyn Pages, format: Format) -> anyhow::Result<(Vec<u8>, String)> {
+        let (scale, usual) = (self.scale(format), Motion::new(self.delay.unwrap_or(25)));
+        let title = self.drawing(pages, scale)?.title;
+        if format != Format::Gif {
+            let bytes = pages.to_bytes(format, scale, &usual);
+            return Ok((bytes.unwrap_or_default(), title));
         }
-        let bytes = if frames < MANY { 0 } else { estimated_bytes() };
+        let frames = pages.moments(self.stages).len();
+        let bytes = if frames < MANY {
+            0
+        } else {
+            pages.estimated_bytes(scale, self.stages)
+        };
         if bytes > LARGE {
             note(&format!(
                 "warning: the animation has {frames} frames and about {} MB; --steps A..B, a smaller --size or --scale, \
@@ -241,17 +231,18 @@ impl Render {
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} frames  {eta} left") {
             bar.set_style(style);
         }
-        let drawn = draw(&Motion {
+        let motion = Motion {
             stages: self.stages,
             progress: &|done| {
                 bar.set_position(done as u64);
                 ControlFlow::Continue(())
             },
             ..usual
-        });
+        };
+        let drawn = pages.to_bytes(format, scale, &motion);
         bar.finish_and_clear();
         // Nothing gives it up here.
-        drawn.unwrap_or_default()
+        Ok((drawn.unwrap_or_default(), title))
     }
 
     fn scale(&self, format: Format) -> f32 {
@@ -343,12 +334,8 @@ impl Render {
     }
 
     /// The figure, if it can be drawn at the size that was asked for.
-    fn drawing(
-        &self,
-        (least_width, least_height): (f32, f32),
-        draw: impl FnOnce() -> Drawing,
-        scale: f32,
-    ) -> anyhow::Result<Drawing> {
+    fn drawing(&self, pages: &dyn Pages, scale: f32) -> anyhow::Result<Drawing> {
+        let (least_width, least_height) = pages.least_size();
         if let Some((width, height)) = self.size
             && (width < least_width || height < least_height)
         {
@@ -356,7 +343,7 @@ impl Render {
                 "--size {width}x{height}: this figure needs at least {least_width}x{least_height}"
             ));
         }
-        let drawing = draw();
+        let drawing = pages.draw();
         let format = Format::of(&self.out).unwrap_or(Format::Svg);
         if format == Format::Svg {
             return Ok(drawing);

@@ -4,18 +4,18 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::animation::Frames;
 use super::cells::Cells;
 use super::facts::MemoryAt;
 use super::lanes::Decades;
 use super::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
+use super::pages::{Moment, Pages};
 use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Column, Stages, columns_of, weighting_at};
 use super::{
-    Area, Colours, Drawing, Format, Motion, Options, PanelId, Picture, RowsShown, Scale,
-    head_label, head_named, numbers,
+    Area, Colours, Drawing, Options, PanelId, Picture, RowsShown, Scale, head_label, head_named,
+    numbers,
 };
 use crate::math::Series;
 use crate::model::HeadTrace;
@@ -189,58 +189,6 @@ impl<'a> Comparison<'a> {
     pub fn with_difference(mut self, on: bool) -> Self {
         self.with_difference = on;
         self
-    }
-
-    /// The comparison as a file; `scale` pixels per unit of the page. `None` for an animation that was given up.
-    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
-        match format {
-            Format::Svg => Some(self.draw().to_svg().into_bytes()),
-            Format::Png => Some(self.draw().to_png(scale)),
-            Format::Gif => self.film(scale, |frames| frames.gif(motion)),
-        }
-    }
-
-    /// How many frames an animation has.
-    pub fn frames(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// About how many bytes an animation has.
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method is of frames of one lifetime, the closure of any"
-    )]
-    pub fn estimated_bytes(&self, scale: f32) -> usize {
-        self.film(scale, |frames| frames.estimated_bytes())
-    }
-
-    fn film<T>(&self, scale: f32, make: impl FnOnce(&Frames<'_>) -> T) -> T {
-        let draw = |index: usize| {
-            let mut figure = self.clone();
-            figure.options.step = Some(self.steps.start + index);
-            figure.draw()
-        };
-        make(&Frames {
-            count: self.frames(),
-            draw: &draw,
-            scale,
-        })
-    }
-
-    /// The smallest page.
-    pub fn least_size(&self) -> (f32, f32) {
-        least_size(&self.bands())
-    }
-
-    /// The page, at the size that was asked for, or at one that suits what is on it.
-    pub fn draw(&self) -> Drawing {
-        self.scene().0
-    }
-
-    /// The same with its pictures at their places.
-    pub fn scene(&self) -> Scene<'a> {
-        let title = format!("A: {}; B: {}", self.a.name, self.b.name);
-        layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
     }
 
     /// The pictures in a part of something else, at their places, with room for words above the memories.
@@ -513,6 +461,28 @@ impl<'a> Comparison<'a> {
     }
 }
 
+impl Pages for Comparison<'_> {
+    fn scene(&self) -> Scene<'_> {
+        let title = format!("A: {}; B: {}", self.a.name, self.b.name);
+        layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
+    }
+
+    fn draw_at(&self, (step, _): Moment) -> Drawing {
+        let mut figure = self.clone();
+        figure.options.step = Some(step);
+        figure.draw()
+    }
+
+    /// Two machines may have unlike stages: whole steps.
+    fn moments(&self, _: bool) -> Vec<Moment> {
+        self.steps.clone().map(|step| (step, None)).collect()
+    }
+
+    fn least_size(&self) -> (f32, f32) {
+        least_size(&self.bands())
+    }
+}
+
 /// The shape of channels over time: not as high as there are many, or a low one would keep all others from giving way
 /// in a small window.
 fn strip(channels: usize) -> (Down<'static>, f32) {
@@ -571,7 +541,8 @@ mod tests {
         let steps = &[0.0, 1e-12, f32::INFINITY, 20.0];
         let figure = Comparison::new(named(a, "one"), named(b, "other"), common, options);
         let figure = figure.with_steps(steps, 1e-6, Some(2));
-        figure.scene().1
+        let mut page = Drawing::new(900.0, 700.0, [0; 3], String::new());
+        figure.paint(&mut page, Area::new(0.0, 0.0, 900.0, 700.0))
     }
 
     #[test]

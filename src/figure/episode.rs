@@ -2,47 +2,20 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::Path;
 
-use super::animation::Frames;
 use super::catalogue::Catalogue;
 use super::facts::{Scales, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
+use super::pages::{Moment, Pages};
 use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::Stages;
-use super::{
-    Area, Colours, Drawing, HeadName, Map, Motion, PanelId, Picture, Scale, head_label, scalars,
-};
+use super::{Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scale, head_label, scalars};
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
 const MOST_OTHERS: usize = 6;
-
-/// What a figure is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Axes and text as vectors.
-    Svg,
-    /// Pixels.
-    Png,
-    /// Every step of the episode, one after the other.
-    Gif,
-}
-
-impl Format {
-    /// By the end of a file's name.
-    pub fn of(path: &Path) -> Option<Self> {
-        let end = path.extension()?.to_string_lossy().to_lowercase();
-        match end.as_str() {
-            "svg" => Some(Self::Svg),
-            "png" => Some(Self::Png),
-            "gif" => Some(Self::Gif),
-            _ => None,
-        }
-    }
-}
 
 /// Which pictures, and how they are arranged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,52 +161,6 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// The same figure at another moment: with this step marked, and this stage of it shown.
-    fn at(mut self, step: usize, stage: Option<usize>) -> Self {
-        (self.options.step, self.options.stage) = (Some(step), stage);
-        self
-    }
-
-    /// What the frames of an animation show: a step, and how far into it.
-    fn moments(&self, stages: bool) -> Vec<(usize, Option<usize>)> {
-        let focus = self.focus().filter(|_| stages);
-        let inside = focus.map_or_else(Vec::new, |head| {
-            self.stages.addressing(&self.recording.trace.heads[head])
-        });
-        let in_step = |step| {
-            let stages = inside.iter().copied().map(Some).chain([None]);
-            stages.map(move |stage| (step, stage))
-        };
-        self.span.clone().flat_map(in_step).collect()
-    }
-
-    /// How many frames an animation has.
-    pub fn frames(&self, stages: bool) -> usize {
-        self.moments(stages).len()
-    }
-
-    /// About how many bytes an animation has.
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method is of frames of one lifetime, the closure of any"
-    )]
-    pub fn estimated_bytes(&self, scale: f32, stages: bool) -> usize {
-        self.film(scale, stages, |frames| frames.estimated_bytes())
-    }
-
-    fn film<T>(&self, scale: f32, stages: bool, make: impl FnOnce(&Frames<'_>) -> T) -> T {
-        let moments = self.moments(stages);
-        let draw = |index: usize| match moments.get(index) {
-            Some(&(step, stage)) => self.clone().at(step, stage).draw(),
-            None => self.draw(),
-        };
-        make(&Frames {
-            count: moments.len(),
-            draw: &draw,
-            scale,
-        })
-    }
-
     /// True where the pictures show something of the stages of a step.
     pub fn has_stages(&self) -> bool {
         let pictures = match &self.options.layout {
@@ -243,15 +170,6 @@ impl<'a> Figure<'a> {
         };
         let mut of_a_step = pictures.filter(|picture| picture.is_of_a_step());
         of_a_step.any(|picture| !self.panels(*picture).is_empty())
-    }
-
-    /// The figure as a file; `scale` pixels per unit of the page. `None` for an animation that was given up.
-    pub fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
-        match format {
-            Format::Svg => Some(self.draw().to_svg().into_bytes()),
-            Format::Png => Some(self.draw().to_png(scale)),
-            Format::Gif => self.film(scale, motion.stages, |frames| frames.gif(motion)),
-        }
     }
 
     /// True when there is nothing to draw: the episode has none of these pictures.
@@ -264,22 +182,6 @@ impl<'a> Figure<'a> {
         let all = Picture::NAMES.into_iter();
         let there = all.filter(|(_, picture)| !self.panels(*picture).is_empty());
         there.map(|(name, _)| name).collect()
-    }
-
-    /// The smallest page.
-    pub fn least_size(&self) -> (f32, f32) {
-        least_size(&self.bands())
-    }
-
-    /// The page, at the size that was asked for, or at one that suits what is on it.
-    pub fn draw(&self) -> Drawing {
-        self.scene().0
-    }
-
-    /// The same with its pictures at their places.
-    pub fn scene(&self) -> Scene<'_> {
-        let (size, width) = (self.options.size, self.natural_width());
-        layout::scene(self.bands(), size, width, self.title(), &self.page())
     }
 
     /// The pictures in a part of something else, at their places.
@@ -583,6 +485,35 @@ impl<'a> Figure<'a> {
     }
 }
 
+impl Pages for Figure<'_> {
+    fn scene(&self) -> Scene<'_> {
+        let (size, width) = (self.options.size, self.natural_width());
+        layout::scene(self.bands(), size, width, self.title(), &self.page())
+    }
+
+    fn draw_at(&self, (step, stage): Moment) -> Drawing {
+        let mut figure = self.clone();
+        (figure.options.step, figure.options.stage) = (Some(step), stage);
+        figure.draw()
+    }
+
+    fn moments(&self, stages: bool) -> Vec<Moment> {
+        let focus = self.focus().filter(|_| stages);
+        let inside = focus.map_or_else(Vec::new, |head| {
+            self.stages.addressing(&self.recording.trace.heads[head])
+        });
+        let in_step = |step| {
+            let stages = inside.iter().copied().map(Some).chain([None]);
+            stages.map(move |stage| (step, stage))
+        };
+        self.span.clone().flat_map(in_step).collect()
+    }
+
+    fn least_size(&self) -> (f32, f32) {
+        least_size(&self.bands())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -592,7 +523,7 @@ mod tests {
     use crate::figure::fixture::recording;
     use crate::figure::layout::LEAST;
     use crate::figure::panel::Hit;
-    use crate::figure::{Area, Image, Mark, Place, Rgb, Stage, head_named};
+    use crate::figure::{Area, Format, Image, Mark, Motion, Place, Rgb, Stage, head_named};
     use crate::model::{Model, NtmConfig};
     use crate::train::ABSENT;
 
@@ -927,11 +858,11 @@ mod tests {
         };
         let bytes = figure.to_bytes(Format::Gif, 0.5, &motion).unwrap();
         let (frames, palette) = played(&bytes);
-        assert_eq!((frames.len(), figure.frames(true)), (45, 45));
+        assert_eq!((frames.len(), figure.moments(true).len()), (45, 45));
         assert_eq!(told.into_inner(), 45);
         let moments = figure.moments(true);
         for (frame, (step, stage)) in frames.into_iter().zip(moments) {
-            let drawn = figure.clone().at(step, stage).draw().to_image(0.5).pixels;
+            let drawn = figure.draw_at((step, stage)).to_image(0.5).pixels;
             // Of a colour that has no room in the table there is the one most like it.
             let pairs: HashSet<(Rgb, Rgb)> = frame.into_iter().zip(drawn).collect();
             for (seen, drawn) in pairs {
@@ -989,13 +920,19 @@ mod tests {
         assert!(svg.contains("M of step 5") && !svg.contains("M of step 8"));
     }
 
+    fn at<'a>(figure: &Figure<'a>, step: usize, stage: Option<usize>) -> Figure<'a> {
+        let mut figure = figure.clone();
+        (figure.options.step, figure.options.stage) = (Some(step), stage);
+        figure
+    }
+
     #[test]
     fn a_stage_shows_nothing_of_what_comes_later() {
         let recording = recording();
         let layout = Layout::Pictures(vec![Picture::Stages, Picture::Memory]);
         let figure = Figure::new(&recording, Options::new(layout.clone()));
         let memory = |figure: &Figure<'_>, stage| {
-            let figure = figure.clone().at(4, stage);
+            let figure = at(figure, 4, stage);
             let places = figure.scene().1;
             let is_it = |place: &&Place<'_>| place.panel.title == "Memory";
             let place = places.iter().find(is_it).unwrap();
@@ -1028,7 +965,7 @@ mod tests {
         let first = reads.stages.addressing(&recording.trace.heads[0])[0];
         assert_eq!(memory(&reads, Some(first)).1, after);
         let to_come = |stage| {
-            let figure = figure.clone().at(4, stage);
+            let figure = at(&figure, 4, stage);
             let Content::Addressing(addressing) = figure.stages(2).unwrap().content else {
                 return 0;
             };

@@ -24,6 +24,7 @@ pub mod layout;
 pub mod links;
 pub mod marks;
 pub mod numbers;
+pub mod pages;
 pub mod paint;
 pub mod panel;
 mod pool;
@@ -36,12 +37,13 @@ pub use crate::model::peak;
 pub use animation::Motion;
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
-pub use episode::{Figure, Format, Layout, Options, Orientation, RowsShown};
+pub use episode::{Figure, Layout, Options, Orientation, RowsShown};
 pub use heads::{
     EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,
     scalars,
 };
 pub use id::{PanelId, Picture};
+pub use pages::{Format, Pages};
 pub use paint::{At, Paint};
 pub use panel::Place;
 pub use pool::pooled;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
 use super::state::work::{Destination, Job, Outcome, Page, UnderWay};
-use crate::figure::{Figure, Format, Motion};
+use crate::figure::{Figure, Format, Motion, Pages};
 use crate::io::room;
 use crate::model::{Draw, Model, ModelConfig};
 use crate::task::Task;
@@ -238,32 +238,31 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Draw(to, format, Page::One(shown, options)) => {
             let figure = Figure::new(&shown.recording, *options);
-            let draw = |scale, motion: &Motion<'_>| figure.to_bytes(format, scale, motion);
-            save_figure(files, (to, format), (under_way, figure.frames(false)), draw)
+            save_figure(files, (to, format), under_way, &figure)
         }
         Job::Draw(to, format, Page::Two(picture)) => {
-            let figure = picture.figure();
-            let draw = |scale, motion: &Motion<'_>| figure.to_bytes(format, scale, motion);
-            save_figure(files, (to, format), (under_way, figure.frames()), draw)
+            save_figure(files, (to, format), under_way, &picture.figure())
         }
         Job::Save(to, shown) => saved(files.save_trace(&files.absolute(to.path), &shown)),
     }
 }
 
-/// A figure of so many frames as a file, if it is still wanted when it is drawn.
+/// Pictures as a file, if they are still wanted when they are drawn.
 fn save_figure(
     files: &dyn Files,
     (to, format): (Destination, Format),
-    (under_way, frames): (&UnderWay, usize),
-    draw: impl FnOnce(f32, &Motion<'_>) -> Option<Vec<u8>>,
+    under_way: &UnderWay,
+    pages: &dyn Pages,
 ) -> Outcome {
+    let frames = pages.moments(false).len();
     // Pixels per unit of a page.
     let scale = if format == Format::Gif { 1.0 } else { 2.0 };
     let motion = Motion {
         progress: &|done| under_way.told(done, frames),
         ..Motion::new(GIF_DELAY)
     };
-    match draw(scale, &motion).filter(|_| under_way.is_wanted()) {
+    let drawn = pages.to_bytes(format, scale, &motion);
+    match drawn.filter(|_| under_way.is_wanted()) {
         Some(bytes) => saved(files.save_figure(&files.absolute(to.path), &bytes)),
         None => Outcome::Outdated,
     }

@@ -1,0 +1,90 @@
+//! What is written as a file: a page, or one for every moment.
+
+use std::path::Path;
+
+use super::Drawing;
+use super::animation::{Frames, Motion};
+use super::layout::Scene;
+
+/// What a figure is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Axes and text as vectors.
+    Svg,
+    /// Pixels.
+    Png,
+    /// Every step of the episode, one after the other.
+    Gif,
+}
+
+impl Format {
+    /// By the end of a file's name.
+    pub fn of(path: &Path) -> Option<Self> {
+        let end = path.extension()?.to_string_lossy().to_lowercase();
+        match end.as_str() {
+            "svg" => Some(Self::Svg),
+            "png" => Some(Self::Png),
+            "gif" => Some(Self::Gif),
+            _ => None,
+        }
+    }
+}
+
+/// A step of an episode, and the place of the stage that it has come to; where there is none, it is over.
+pub type Moment = (usize, Option<usize>);
+
+/// Pictures that fill a page, at one moment or at many.
+pub trait Pages: Sync {
+    /// The page, at the size that was asked for, or at one that suits what is on it; with its pictures at their places.
+    fn scene(&self) -> Scene<'_>;
+
+    /// The page at another moment.
+    fn draw_at(&self, moment: Moment) -> Drawing;
+
+    /// What the frames of an animation show, with or without the stages of every step.
+    fn moments(&self, stages: bool) -> Vec<Moment>;
+
+    /// The smallest page.
+    fn least_size(&self) -> (f32, f32);
+
+    /// The page.
+    fn draw(&self) -> Drawing {
+        self.scene().0
+    }
+
+    /// The figure as a file; `scale` pixels per unit of the page. `None` for an animation that was given up.
+    fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
+        match format {
+            Format::Svg => Some(self.draw().to_svg().into_bytes()),
+            Format::Png => Some(self.draw().to_png(scale)),
+            Format::Gif => film(self, scale, motion.stages, |frames| frames.gif(motion)),
+        }
+    }
+
+    /// About how many bytes an animation has.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of frames of one lifetime, the closure of any"
+    )]
+    fn estimated_bytes(&self, scale: f32, stages: bool) -> usize {
+        film(self, scale, stages, |frames| frames.estimated_bytes())
+    }
+}
+
+fn film<T>(
+    pages: &(impl Pages + ?Sized),
+    scale: f32,
+    stages: bool,
+    make: impl FnOnce(&Frames<'_>) -> T,
+) -> T {
+    let moments = pages.moments(stages);
+    let draw = |index: usize| match moments.get(index) {
+        Some(&moment) => pages.draw_at(moment),
+        None => pages.draw(),
+    };
+    make(&Frames {
+        count: moments.len(),
+        draw: &draw,
+        scale,
+    })
+}

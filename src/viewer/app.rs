@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use egui::{Context, Ui, ViewportCommand};
 
-use super::command::{Command, Edit, File, Play, Window};
+use super::command::{Command, Compare, Edit, File, Play, Window};
 use super::keys::{self, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
@@ -78,7 +78,7 @@ impl App {
             options.begin,
             options.compare,
         );
-        let effects = match options.open {
+        let mut effects = match options.open {
             Some((path, opened)) => {
                 let path = files.absolute(path);
                 state.apply(Command::Done(Outcome::opened(path, opened)))
@@ -88,6 +88,10 @@ impl App {
                 None => state.begin(),
             },
         };
+        // It comes behind the first one.
+        if let Some(path) = options.large_compare {
+            effects.extend(state.apply(Command::Compare(Compare::With(path))));
+        }
         let mut app = Self {
             state,
             worker,

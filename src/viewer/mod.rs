@@ -97,6 +97,10 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
     }
     options.compare = match compare {
         None => None,
+        Some(First::File(path)) if is_large(&path) => {
+            options.large_compare = Some(path);
+            None
+        }
         Some(First::File(path)) => Some(open(path)?),
         Some(First::Machine(name)) => {
             let machine = options.machines.iter().find(|machine| machine.name == name);

@@ -27,6 +27,8 @@ pub struct Options {
     pub large: Option<PathBuf>,
     /// A trace or weights to compare it with.
     pub compare: Option<(PathBuf, Opened)>,
+    /// The same, read behind the window: it may be large.
+    pub large_compare: Option<PathBuf>,
     /// Where in which episode it begins.
     pub begin: Beginning,
     /// What is remembered of earlier runs.
@@ -104,6 +106,7 @@ impl Default for Options {
             open: None,
             large: None,
             compare: None,
+            large_compare: None,
             begin: Beginning::default(),
             settings: Settings::default(),
         }

@@ -325,3 +325,43 @@ fn a_match_with_rows_that_nobody_has_written_is_faint() {
     assert!(before > after && after > 0.0, "{before} {after}");
     harness.get_by_label_contains("faint match: not yet written");
 }
+
+#[test]
+fn every_format_says_how_far_it_is_read_and_can_be_given_up() {
+    use std::cell::RefCell;
+    use std::ops::ControlFlow;
+    let folder = tempfile::tempdir().unwrap();
+    let mut harness = paused_with(Arc::new(Disk));
+    act(&mut harness, Command::Episode(Episode::Rows(2048)));
+    for end in ["json", "json.gz", "npz"] {
+        let path = folder.path().join(format!("trace.{end}"));
+        act(&mut harness, Command::File(File::Save(path.clone())));
+        let told = RefCell::new(Vec::new());
+        let opened = Disk.open_watched(&path, &|done, all| {
+            told.borrow_mut().push(done as f32 / all as f32);
+            ControlFlow::Continue(())
+        });
+        assert!(opened.is_ok(), "{end}");
+        let told = told.into_inner();
+        let most = told.iter().copied().fold(0.0, f32::max);
+        let midway = told.iter().any(|share| (0.3..0.7).contains(share));
+        assert!(midway && (0.8..=1.0).contains(&most), "{end}: {most}");
+        let given_up = Disk.open_watched(&path, &|done, all| {
+            if done > all / 3 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        assert!(given_up.is_err(), "{end}");
+    }
+}
+
+#[test]
+fn a_large_file_to_compare_with_is_read_behind_the_window() {
+    let app = App::headless(Options {
+        large_compare: Some("changed.json".into()),
+        ..options(Arc::<Shelf>::default())
+    });
+    assert!(app.session.open.is_some() && app.comparing.kept.is_some());
+}

@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use super::source::{ArraySource, Fault, check_shape, wrong_count};
+use super::source::{ArraySource, Fault, Told, Watch, check_shape, wrong_count};
 use super::table::Described;
 
 const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
@@ -55,21 +55,31 @@ pub(super) struct Members<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     /// How many more bytes may come out of the archive.
     left: u64,
+    /// How many have come out of it, of how many, and who is told.
+    read: usize,
+    all: usize,
+    watch: Watch<'a>,
 }
 
 impl<'a> Members<'a> {
-    pub(super) fn new(bytes: &'a [u8], limit: u64) -> Result<Self, String> {
+    pub(super) fn new(bytes: &'a [u8], limit: u64, watch: Watch<'a>) -> Result<Self, String> {
         let archive = ZipArchive::new(Cursor::new(bytes));
-        let archive = archive.map_err(|error| {
+        let mut archive = archive.map_err(|error| {
             format!("is no npz file, or not all of it: its end, the list of its arrays, is missing or damaged ({error}); copy or record it again")
         })?;
         // Of two members with one name the archive shows the last alone.
         if archive.has_duplicate_names() {
             return Err("has members of the same name; expected every name once".to_owned());
         }
+        let members = 0..archive.len();
+        let sizes = members.filter_map(|index| Some(archive.by_index_raw(index).ok()?.size()));
+        let all = sizes.fold(0, u64::saturating_add);
         Ok(Self {
             archive,
             left: limit,
+            read: 0,
+            all: usize::try_from(all).unwrap_or(usize::MAX),
+            watch,
         })
     }
 
@@ -119,7 +129,14 @@ impl ArraySource for Members<'_> {
         }
         // Grows with what is there, whatever the header says.
         let mut data = Vec::new();
-        let read = file.take(length + 1).read_to_end(&mut data);
+        let mut told = Told {
+            from: file.take(length + 1),
+            read: self.read,
+            all: self.all,
+            watch: self.watch,
+        };
+        let read = told.read_to_end(&mut data);
+        self.read = told.read;
         read.map_err(|error| format!("{error}; expected a whole array"))?;
         let (there, count) = (data.len() as u64, data.len() / bytes);
         if there != length {

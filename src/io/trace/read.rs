@@ -63,20 +63,24 @@ pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
 fn bytes_watched(bytes: Vec<u8>, label: &str, watch: Watch<'_>) -> Result<Imported, Error> {
     let fail = |problem: String| Error::content(label, "", problem);
     if bytes.starts_with(b"PK") {
-        let mut members = Members::new(&bytes, LIMIT).map_err(fail)?;
+        let mut members = Members::new(&bytes, LIMIT, watch).map_err(fail)?;
         let meta = members
             .meta()
             .map_err(|problem| Error::content(label, META, problem))?;
         return with_arrays(&meta, label, Some(members), watch);
     }
-    let bytes = if bytes.starts_with(b"\x1f\x8b") {
-        unpacked(&bytes, LIMIT, label)?
-    } else {
-        bytes
+    let text = |bytes| {
+        let text = String::from_utf8(bytes);
+        text.map_err(|error| fail(format!("is not text: {error}")))
     };
-    let text = String::from_utf8(bytes);
-    let text = text.map_err(|error| fail(format!("is not text: {error}")))?;
-    with_arrays(&text, label, None, watch)
+    if bytes.starts_with(b"\x1f\x8b") {
+        // Unpacking it is one half, reading what was in it the other.
+        let half = |done: usize, all: usize| watch(done, 2 * all);
+        let text = text(unpacked(&bytes, LIMIT, label, &half)?)?;
+        let half = |done: usize, all: usize| watch(all + done, 2 * all);
+        return with_arrays(&text, label, None, &half);
+    }
+    with_arrays(&text(bytes)?, label, None, watch)
 }
 
 /// [`read`] from memory; `label` stands for the file in messages.

@@ -1,8 +1,8 @@
 //! Where the arrays of a trace stand: in its JSON, or beside it in an npz ([`super::npz`]).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::ControlFlow;
+use std::{fmt, io};
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -61,6 +61,25 @@ pub(super) struct Inline<'a> {
 
 /// Told how much of a file is read by now, of how much, in bytes; may give the rest up.
 pub type Watch<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
+
+/// What is read through it is told, in bytes.
+pub(super) struct Told<'a, R> {
+    pub(super) from: R,
+    pub(super) read: usize,
+    pub(super) all: usize,
+    pub(super) watch: Watch<'a>,
+}
+
+impl<R: io::Read> io::Read for Told<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.read += read;
+        match (self.watch)(self.read.min(self.all), self.all) {
+            ControlFlow::Continue(()) => Ok(read),
+            ControlFlow::Break(()) => Err(io::Error::other("the reading was given up")),
+        }
+    }
+}
 
 /// So many numbers are read before somebody is told.
 const TOLD_EVERY: usize = 1 << 14;

@@ -9,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::form::MachineForm;
 use super::read::AxesForm;
+use super::source::{Told, Watch};
 use super::table::{self, Described};
 use crate::io::Error;
 use crate::io::input::read_up_to;
@@ -29,9 +30,19 @@ const PER_VALUE: u64 = 40;
 const MOST: &str = "the most that is read";
 
 /// What was gzipped, which has at most `limit` bytes, and no more than the sizes it declares can need.
-pub(super) fn unpacked(bytes: &[u8], limit: u64, label: &str) -> Result<Vec<u8>, Error> {
+pub(super) fn unpacked(
+    bytes: &[u8],
+    limit: u64,
+    label: &str,
+    watch: Watch<'_>,
+) -> Result<Vec<u8>, Error> {
     let fail = |problem: String| Error::content(label, "", problem);
-    let mut from = MultiGzDecoder::new(bytes);
+    let mut from = MultiGzDecoder::new(Told {
+        from: bytes,
+        read: 0,
+        all: bytes.len(),
+        watch,
+    });
     let mut whole = Vec::new();
     let mut read = |most: u64, whole: &mut Vec<u8>| {
         let expected = 8 * bytes.len() as u64;
@@ -159,12 +170,14 @@ mod tests {
         )
     }
 
+    const GO_ON: Watch<'_> = &|_, _| std::ops::ControlFlow::Continue(());
+
     #[test]
     fn a_bomb_is_unpacked_up_to_the_limit() {
         let bomb = bomb("", 3 << 20);
         assert!(bomb.len() < 10_000);
-        assert_eq!(unpacked(&bomb, 3 << 20, "t").unwrap().len(), 3 << 20);
-        let refused = unpacked(&bomb, (3 << 20) - 1, "t").unwrap_err();
+        assert_eq!(unpacked(&bomb, 3 << 20, "t", GO_ON).unwrap().len(), 3 << 20);
+        let refused = unpacked(&bomb, (3 << 20) - 1, "t", GO_ON).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "t: unpacks to more than 2 MB, the most that is read"
@@ -175,7 +188,7 @@ mod tests {
     fn a_bomb_is_unpacked_as_far_as_a_trace_of_its_sizes_goes() {
         const LARGE: usize = 300 << 20;
         const LIMIT: u64 = 2 << 30;
-        let unpacked = |start: &str| unpacked(&bomb(start, LARGE), LIMIT, "t");
+        let unpacked = |start: &str| unpacked(&bomb(start, LARGE), LIMIT, "t", GO_ON);
         let refused = |start: &str| unpacked(start).unwrap_err().to_string();
         assert_eq!(
             refused(&head(8, 7)),

@@ -340,6 +340,13 @@ fn paused_in(options: Options) -> Screen {
     harness
 }
 
+/// On a trace or weights from this file.
+fn paused_with_file(path: &str) -> Screen {
+    let mut harness = paused();
+    open(&mut harness, path);
+    harness
+}
+
 /// A machine with many rows.
 fn big() -> Machine {
     let big = machine("big", 5);
@@ -642,8 +649,7 @@ fn a_file_that_cannot_be_opened_leaves_the_session_as_it_was() {
 
 #[test]
 fn weights_and_traces_can_be_opened() {
-    let mut harness = paused();
-    open(&mut harness, "other.safetensors");
+    let mut harness = paused_with_file("other.safetensors");
     assert_eq!(harness.state().session.machines.len(), 3);
     assert_eq!(harness.state().session.wish.machine, 2);
     open(&mut harness, "theirs.ntmtrace.json");
@@ -661,8 +667,7 @@ fn machines_with_other_heads_are_shown_as_recorded() {
         "0 reads 0 writes",
         "2 reads 1 writes, write first",
     ] {
-        let mut harness = paused();
-        open(&mut harness, name);
+        let mut harness = paused_with_file(name);
         harness.get_by_label(&format!("{name}, as recorded"));
         for key in [
             Key::Period,
@@ -682,8 +687,7 @@ fn machines_with_other_heads_are_shown_as_recorded() {
 
 #[test]
 fn values_that_are_not_finite_are_counted_and_drawn() {
-    let mut harness = paused();
-    open(&mut harness, "broken.json");
+    let mut harness = paused_with_file("broken.json");
     for _ in 0..6 {
         press(&mut harness, Key::ArrowRight);
     }
@@ -807,8 +811,7 @@ fn an_opened_trace_is_described_by_itself() {
 
 #[test]
 fn a_trace_that_is_not_finite_is_announced_as_such() {
-    let mut harness = paused();
-    open(&mut harness, "broken.json");
+    let mut harness = paused_with_file("broken.json");
     harness.get_by_label("broken.json is open, but 2 values are not finite.");
     assert!(!has(&harness, "Done"));
     press(&mut harness, Key::Num1);
@@ -1059,16 +1062,14 @@ fn the_input_is_edited_by_keys_and_clicks() {
 
 #[test]
 fn what_a_trace_lacks_is_said() {
-    let mut harness = paused();
-    open(&mut harness, "partial.json");
+    let harness = paused_with_file("partial.json");
     harness.get_by_label("2 arrays not recorded; values unknown:");
     harness.get_by_label("memory, read0.key");
 }
 
 #[test]
 fn what_was_computed_from_a_trace_is_said_where_it_is_shown() {
-    let mut harness = paused();
-    open(&mut harness, "computed.json");
+    let mut harness = paused_with_file("computed.json");
     harness.get_by_label("1 array computed from what was recorded:");
     harness.get_by_label("read0.content");
     harness.get_by_label("1 array not recorded; values unknown:");
@@ -1564,8 +1565,7 @@ fn the_keys_for_figures_suggest_a_name() {
 
 #[test]
 fn what_was_not_recorded_is_said_and_not_guessed() {
-    let mut harness = paused();
-    open(&mut harness, "weightings.json");
+    let mut harness = paused_with_file("weightings.json");
     act(&mut harness, Play::Last);
     let state = harness.state();
     assert_eq!(state.session.open.as_ref().unwrap().non_finite, 0);
@@ -1648,8 +1648,7 @@ fn in_the_figure_of_the_paper_a_click_keeps_what_was_clicked() {
 
 #[test]
 fn a_new_episode_beside_a_trace_says_whose_it_is() {
-    let mut harness = paused();
-    open(&mut harness, "theirs.ntmtrace.json");
+    let mut harness = paused_with_file("theirs.ntmtrace.json");
     act(&mut harness, Episode::NextSeed);
     harness.get_by_label_contains("A new episode of the machine Copy first");
 }

@@ -201,8 +201,7 @@ fn undo_to_the_moment_of_keeping_compares_nothing_with_itself() {
     assert!(says(&harness, "B  the next episode"));
     assert!(!says(&harness, "A: outputs") && !says(&harness, "The same: "));
     // The same where a trace was kept.
-    let mut harness = paused();
-    open(&mut harness, "theirs.ntmtrace.json");
+    let mut harness = paused_with_file("theirs.ntmtrace.json");
     press(&mut harness, Key::K);
     act(&mut harness, Episode::Machine(0));
     assert!(says(&harness, "B − A: outputs"));
@@ -310,8 +309,7 @@ fn what_is_kept_is_compared_with_what_is_recorded_next() {
 
 #[test]
 fn weights_run_on_the_episode_of_a_trace_also_where_no_seed_draws_it() {
-    let mut harness = paused();
-    open(&mut harness, "third.json");
+    let mut harness = paused_with_file("third.json");
     let input = |harness: &Screen| {
         let open = harness.state().session.open.as_ref().unwrap();
         assert!(!open.is_of_a_file());

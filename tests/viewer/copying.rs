@@ -56,8 +56,7 @@ fn every_picture_offers_its_numbers() {
 #[test]
 fn so_do_those_of_many_heads_of_none_and_of_many_rows() {
     for (name, least) in [("9 reads 2 writes", 30), ("0 reads 0 writes", 4)] {
-        let mut harness = paused();
-        open(&mut harness, name);
+        let mut harness = paused_with_file(name);
         all_are_copied(&mut harness, least);
     }
     let mut harness = paused();

@@ -3,8 +3,7 @@
 use super::*;
 
 fn write_first() -> Screen {
-    let mut harness = paused();
-    open(&mut harness, "1 reads 1 writes, write first");
+    let mut harness = paused_with_file("1 reads 1 writes, write first");
     act(&mut harness, Play::Seek(3));
     harness
 }
@@ -50,8 +49,7 @@ fn the_words_follow_the_order_of_the_machine() {
         to_stage(&mut harness, "read content");
         told(&harness, "R0: The key is compared with every row.");
     }
-    let mut usual = paused();
-    open(&mut usual, "1 reads 1 writes");
+    let usual = paused_with_file("1 reads 1 writes");
     let status = usual.state().status();
     assert!(status.find("R0 reads").unwrap() < status.find("W0 writes").unwrap());
 }

@@ -58,8 +58,7 @@ fn undo_to_a_machine_with_more_heads_waits_for_them() {
 
 #[test]
 fn an_episode_that_comes_too_late_stays_away() {
-    let mut harness = paused();
-    open(&mut harness, "theirs.ntmtrace.json");
+    let mut harness = paused_with_file("theirs.ntmtrace.json");
     act(&mut harness, Episode::NextSeed);
     let asked = seed_on_screen(&harness);
     assert!(asked.is_some());

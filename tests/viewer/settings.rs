@@ -241,8 +241,7 @@ fn every_kind_of_change_is_undone() {
 
 #[test]
 fn undo_brings_an_opened_trace_back() {
-    let mut harness = paused();
-    open(&mut harness, "theirs.ntmtrace.json");
+    let mut harness = paused_with_file("theirs.ntmtrace.json");
     click(&mut harness, "New episode");
     assert!(!says(&harness, "as recorded"));
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);

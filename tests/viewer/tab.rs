@@ -123,8 +123,7 @@ fn so_are_other_machines_and_small_windows() {
         "0 reads 0 writes",
         "theirs.ntmtrace.json",
     ] {
-        let mut harness = paused();
-        open(&mut harness, name);
+        let harness = paused_with_file(name);
         is_whole(harness, name);
     }
     let small = window_of(SMALL, Arc::default());

@@ -10,7 +10,7 @@ use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::{HeadName, PanelId, Picture, Scale, head_label};
-use crate::math::Series;
+use crate::math::{Matrix, Series};
 use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 
@@ -173,6 +173,8 @@ pub struct Catalogue<'a> {
     pub rows: &'a Rows,
     /// True where row 0 is at the bottom.
     pub upwards: bool,
+    /// The cells that the first step finds, by layer, where they are known.
+    pub initial: Option<&'a Matrix<f32>>,
     /// The step of pictures of a step, and the place of the stage that it has come to.
     pub moment: (usize, usize),
 }

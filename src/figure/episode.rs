@@ -12,6 +12,7 @@ use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::Stages;
 use super::{Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scale, head_label, scalars};
+use crate::math::Matrix;
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
@@ -124,6 +125,8 @@ pub struct Figure<'a> {
     stages: Cow<'a, Stages>,
     scales: Scales,
     written: Cow<'a, Written>,
+    /// The cells that the first step finds, by layer.
+    initial: Option<&'a Matrix<f32>>,
 }
 
 impl<'a> Figure<'a> {
@@ -143,9 +146,15 @@ impl<'a> Figure<'a> {
             scales: Scales::of(trace),
             written: Cow::Owned(Written::of(trace)),
             span,
+            initial: None,
             recording,
             options,
         }
+    }
+
+    /// With the cells that the first step finds, by layer.
+    pub fn with_initial(self, initial: Option<&'a Matrix<f32>>) -> Self {
+        Self { initial, ..self }
     }
 
     /// The same of what is known of an episode already: its rows, its stages, its scales.
@@ -155,6 +164,7 @@ impl<'a> Figure<'a> {
             rows: Cow::Borrowed(seen.rows),
             stages: Cow::Borrowed(seen.stages),
             scales: *seen.scales,
+            initial: seen.initial,
             written: Cow::Borrowed(seen.written),
             span: options.span(seen.recording.trace.steps()),
             options,
@@ -304,9 +314,7 @@ impl<'a> Figure<'a> {
             Picture::Error,
         ];
         let Some(focus) = self.focus() else {
-            return stacked(all(
-                &[&strips[..], &[Picture::Cells, Picture::Hidden]].concat()
-            ));
+            return self.units(all(&strips));
         };
         let mut others: Vec<usize> = self.heads().filter(|&head| head != focus).collect();
         let left_out = others.len().saturating_sub(MOST_OTHERS);
@@ -341,6 +349,22 @@ impl<'a> Figure<'a> {
                 axis: true,
             },
         ]
+    }
+
+    /// A machine without heads: these strips, and each quantity of its units beside what makes it in the step.
+    fn units<'s>(&'s self, strips: Vec<Panel<'s>>) -> Vec<Band<'s>> {
+        let mut bands = stacked(strips);
+        let layers = 0..self.recording.trace.layers.len();
+        for lane in layers.flat_map(|layer| self.catalogue().lanes(layer)) {
+            let over_time = self.over_time(lane.id).into_iter().collect();
+            let each = 0.58 / lane.strips.len() as f32;
+            let made = lane.strips.into_iter().map(|strip| (each, vec![strip]));
+            bands.push(Band {
+                stacks: std::iter::once((0.42, over_time)).chain(made).collect(),
+                axis: true,
+            });
+        }
+        bands
     }
 
     /// The heads that were asked for.
@@ -419,6 +443,7 @@ impl<'a> Figure<'a> {
             shades: self.shades(),
             rows: &self.rows,
             upwards: self.options.orientation == Orientation::Paper,
+            initial: self.initial,
             moment: (self.step(), self.options.stage.unwrap_or(usize::MAX)),
         }
     }
@@ -771,7 +796,10 @@ mod tests {
             names.collect::<Vec<_>>()
         };
         assert_eq!(names(Layout::Paper), ["Inputs", "Outputs"]);
-        assert_eq!(names(Layout::Debug).last().unwrap(), "Hidden state");
+        assert_eq!(
+            names(Layout::Debug)[9..],
+            ["Hidden state", "tanh c", "o", "h"]
+        );
         let none = Layout::Pictures(vec![Picture::Weightings]);
         let figure = Figure::new(&recording, Options::new(none));
         assert!(figure.is_empty());

@@ -32,6 +32,7 @@ mod raster;
 pub mod rows;
 pub mod stages;
 mod svg;
+pub mod units;
 
 pub use crate::model::peak;
 pub use animation::Motion;

@@ -273,7 +273,8 @@ impl<'a> Panel<'a> {
             let bar = (right - left - note - (ends + 26.0).max(66.0)).clamp(24.0, 88.0);
             right = legend(paint, [right, y], bar, cells.scale, page);
         }
-        if left + paint.width_of(&self.note, TEXT) + 8.0 < right {
+        let has_room = left + paint.width_of(&self.note, TEXT) + 8.0 < right;
+        if has_room && self.note != self.title {
             let style = Style::new(TEXT, page.colours.subdued);
             paint.text(self.note.as_str(), [left, y], style);
         }

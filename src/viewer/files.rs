@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::figure::Format;
+use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
 use crate::task::Task;
@@ -73,6 +74,12 @@ impl Shown {
     pub fn writes_first(&self) -> bool {
         let config = self.config.as_ref();
         config.is_some_and(|config| config.order() == Order::WriteFirst)
+    }
+
+    /// The cells that the first step finds, by layer, where the machine is known and has such.
+    pub fn initial_cells(&self) -> Option<&Matrix<f32>> {
+        let machine = self.machine.as_ref()?;
+        machine.ntm.params.tensor("initial.cell")
     }
 
     /// About how many bytes it takes.

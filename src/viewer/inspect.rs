@@ -15,6 +15,7 @@ use super::state::episode::Open;
 use super::state::target::Target;
 use super::story;
 use crate::figure::stages::{Column, columns_of};
+use crate::figure::units::Units;
 use crate::math::Series;
 use crate::model::{HeadTrace, LayerTrace};
 
@@ -165,46 +166,9 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
     })
 }
 
-/// What is known of a layer at a step: cell before, forget, input, candidate, cell, output gate, hidden.
-/// What was not recorded is not there.
-pub struct Units<'a> {
-    /// c of the step before.
-    pub before: Option<&'a [f32]>,
-    /// The activated gates i, f, g, o.
-    pub gates: Option<[&'a [f32]; 4]>,
-    /// c of this step; a feedforward layer has none.
-    pub cell: Option<&'a [f32]>,
-    /// h of this step.
-    pub hidden: &'a [f32],
-}
-
-impl<'a> Units<'a> {
-    /// The units of a layer at a step.
-    pub fn of(open: &'a Open, index: usize, step: usize) -> Option<Self> {
-        let layer: &LayerTrace<f32> = open.shown.recording.trace.layers.get(index)?;
-        let size = layer.cell.width();
-        let before = match step.checked_sub(1) {
-            Some(before) => Some(layer.cell.row(before)),
-            None => open.shown.machine.as_ref().and_then(|machine| {
-                let initial = machine.ntm.params.tensor("initial.cell")?;
-                Some(initial.row(index))
-            }),
-        };
-        let gates = (layer.gates.steps() > step).then(|| {
-            let row = layer.gates.row(step);
-            std::array::from_fn(|block| &row[block * size..(block + 1) * size])
-        });
-        Some(Self {
-            before: before.filter(|_| size > 0),
-            gates: gates.filter(|_| size > 0),
-            cell: (size > 0).then(|| layer.cell.row(step)),
-            hidden: layer.hidden.row(step),
-        })
-    }
-}
-
 fn unit_card(open: &Open, layer: usize, unit: usize, step: usize) -> Option<Card> {
-    let units = Units::of(open, layer, step)?;
+    let trace = &open.shown.recording.trace;
+    let units = Units::of(trace, open.shown.initial_cells(), layer, step)?;
     let hidden = *units.hidden.get(unit)?;
     let mut lines = Vec::new();
     if let Some([i, f, g, o]) = units.gates {

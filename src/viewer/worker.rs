@@ -238,6 +238,7 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
         Job::Draw(to, format, Page::One(shown, options)) => {
             let figure = Figure::new(&shown.recording, *options);
+            let figure = figure.with_initial(shown.initial_cells());
             save_figure(files, (to, format), under_way, &figure)
         }
         Job::Draw(to, format, Page::Two(picture)) => {

@@ -181,6 +181,7 @@ impl<'a> View<'a> {
             shades: [Scale::Bits, self.weighting_scale],
             rows: self.rows,
             upwards: false,
+            initial: self.open.shown.initial_cells(),
             moment: (self.step(), self.player.stage()),
         }
     }

@@ -1,18 +1,14 @@
 //! A machine without heads: a plain recurrent network. All it remembers is in its units, so they take the
 //! place of the memory: cell and hidden state over time, and beside them the gates of this step.
 
-use std::borrow::Cow;
-
 use egui::{Align2, Rangef, Rect, Ui, pos2};
 
 use super::page::{paint_ui, point_ui};
 use super::parts::{Bands, quiet_text};
 use super::time::over_time_ui;
 use super::{Columns, View, address, pipeline};
-use crate::figure::cells::Cells;
-use crate::figure::panel::{Across, Content, Down, Panel};
-use crate::figure::{Area, PanelId, Picture, Place};
-use crate::viewer::inspect::Units;
+use crate::figure::units::{Lane, WITHIN_ONE};
+use crate::figure::{Area, Place};
 use crate::viewer::state::target::Target;
 use crate::viewer::theme::{self, Scale};
 
@@ -23,22 +19,12 @@ const LEGENDS: f32 = 34.0;
 /// Strips of the step side by side.
 const STRIPS: usize = 5;
 
-/// The gates and the hidden state stay within ±1.
-const WITHIN_ONE: Scale = Scale::Signed(1.0);
-
-/// A quantity over time with what made it at this step, unit under unit.
-struct Lane<'a> {
-    id: PanelId,
-    words: &'static str,
-    strips: Vec<Panel<'a>>,
-}
-
 /// Every layer, from the one that sees the input to the one that makes the output.
 pub fn units_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {
     let right = Rangef::new(columns.stages.min, columns.memory.max);
     heading(ui, right, bands, view);
     let lanes: Vec<_> = (0..view.trace().layers.len())
-        .flat_map(|layer| lanes_of(layer, view))
+        .flat_map(|layer| view.catalogue().lanes(layer))
         .collect();
     let area = Rangef::new(bands.rows.min, bands.reads.max - LEGENDS);
     let each = area.span() / lanes.len().max(1) as f32;
@@ -79,68 +65,6 @@ fn heading(ui: &Ui, x: Rangef, bands: &Bands, view: &View<'_>) {
     );
     let y = Rangef::new(bands.ruler.min + 18.0, bands.output.max);
     pipeline::caption(ui, x, y, view);
-}
-
-/// One quantity of all units of a layer at the step.
-fn strip<'a>(
-    layer: usize,
-    (symbol, words): (&'static str, &'static str),
-    (values, scale): (Cow<'a, [f32]>, Scale),
-    view: &View<'_>,
-) -> Panel<'a> {
-    let units = values.len();
-    let mut cells = Cells::new([1, units], scale, move |_, unit| values[unit]);
-    cells.version = (view.step(), 0);
-    Panel {
-        // The letters of a symbol tell it from the others of its layer.
-        id: PanelId::of(Picture::Units, layer).part(symbol.bytes().map(usize::from).sum()),
-        title: symbol.to_owned(),
-        name: format!("layer {layer} {words} {symbol}"),
-        whose: format!("layer {layer}"),
-        note: words.to_owned(),
-        alt: "all units at this step".to_owned(),
-        content: Content::Cells(cells),
-        across: Across::Values,
-        down: Down::all("unit", units),
-        natural: 0.0,
-    }
-}
-
-fn lanes_of<'a>(layer: usize, view: &View<'a>) -> Vec<Lane<'a>> {
-    let Some(units) = Units::of(view.open, layer, view.step()) else {
-        return Vec::new();
-    };
-    let state = view.open.scales.state;
-    let of = |symbol, words, values, scale| strip(layer, (symbol, words), (values, scale), view);
-    let mut lanes = Vec::new();
-    let mut shown = Vec::new();
-    if let Some(cell) = units.cell {
-        let before = units.before.map(|c| of("cₜ₋₁", "before", c.into(), state));
-        let mut strips: Vec<_> = before.into_iter().collect();
-        if let Some([i, f, g, _]) = units.gates {
-            strips.push(of("f", "forget gate", f.into(), Scale::Bits));
-            strips.push(of("i", "input gate", i.into(), Scale::Bits));
-            strips.push(of("g", "candidate", g.into(), WITHIN_ONE));
-        }
-        strips.push(of("c", "cell", cell.into(), state));
-        lanes.push(Lane {
-            id: PanelId::of(Picture::Cells, layer),
-            words: "cell c",
-            strips,
-        });
-        let tanh: Vec<_> = cell.iter().map(|c| c.tanh()).collect();
-        shown.push(of("tanh c", "tanh c", tanh.into(), WITHIN_ONE));
-    }
-    if let Some([.., o]) = units.gates {
-        shown.push(of("o", "output gate", o.into(), Scale::Bits));
-    }
-    shown.push(of("h", "hidden", units.hidden.into(), WITHIN_ONE));
-    lanes.push(Lane {
-        id: PanelId::of(Picture::Hidden, layer),
-        words: "hidden h",
-        strips: shown,
-    });
-    lanes
 }
 
 fn lane_ui(

@@ -41,7 +41,8 @@ pub struct Bars<'a> {
     pub parameter: String,
     /// A value for every row.
     pub cells: Cells<'a>,
-    /// The largest value, in a few digits: on a scale of 0 to 1 small ones are hard to see.
+    /// The largest value, in a few digits, where it stands among the other columns of its head: on a scale of 0 to 1
+    /// small ones are hard to see.
     pub most: Option<String>,
     /// True when it was not recorded, but computed from what was.
     pub computed: bool,
@@ -52,7 +53,7 @@ pub struct Bars<'a> {
 }
 
 /// The largest of some values, in a few digits.
-pub(super) fn most(values: &[f32]) -> Option<String> {
+fn most(values: &[f32]) -> Option<String> {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let most = finite.reduce(f32::max)?;
     Some(if most.abs() < 0.0995 {
@@ -92,7 +93,10 @@ impl Bars<'_> {
         } else if opacity > 0.0 {
             paint.cells(&self.cells, at, page, opacity);
         }
-        for place in at.axis.spans(|row| self.says_little(row)) {
+        let faint = self
+            .faint
+            .map(|_| at.axis.spans(|row| self.says_little(row)));
+        for place in faint.into_iter().flatten() {
             let (top, bottom) = (place.min, place.max);
             let place = Area {
                 top,
@@ -227,12 +231,15 @@ pub struct Addressing<'a> {
 impl<'a> Addressing<'a> {
     /// Of this head, at a moment: a step, and the place of its stage.
     pub(super) fn new(
-        columns: Vec<(PanelId, Bars<'a>)>,
+        mut columns: Vec<(PanelId, Bars<'a>)>,
         (name, trace): (HeadName, &HeadTrace),
         stages: &Stages,
         (step, place): (usize, usize),
     ) -> Self {
         let rows = trace.weighting.width();
+        for (_, bars) in &mut columns {
+            bars.most = most(bars.column.values(trace, step));
+        }
         let shifts = stages.place(Stage::Shift, Some(trace)).is_some();
         let lines = if shifts {
             Self::lines(trace, step)

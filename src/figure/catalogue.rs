@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::addressing::{Addressing, Bars, most};
-use super::cells::Cells;
+use super::addressing::{Addressing, Bars};
+use super::cells::{Cells, Values};
 use super::facts::{MemoryAt, Scales, Written, head_mark, wrong_bits};
 use super::heads::series;
 use super::panel::{Across, Content, Down, Panel};
@@ -36,7 +36,7 @@ pub struct Source<'a> {
     pub row: &'static str,
     /// What the colours mean.
     pub scale: Scale,
-    value: Box<dyn Fn(usize, usize) -> f32 + 'a>,
+    values: Box<dyn Values + 'a>,
 }
 
 impl std::fmt::Debug for Source<'_> {
@@ -48,10 +48,13 @@ impl std::fmt::Debug for Source<'_> {
 }
 
 /// How many numbers a step has, and each of them by step and place.
-type Values<'a> = (usize, Box<dyn Fn(usize, usize) -> f32 + 'a>);
+type Numbers<'a> = (usize, Box<dyn Values + 'a>);
 
-fn of(series: &Series<f32>) -> Values<'_> {
-    (series.width(), Box::new(|t, row| series.row(t)[row]))
+fn of(series: &Series<f32>) -> Numbers<'_> {
+    (
+        series.width(),
+        Box::new(|t: usize, row: usize| series.row(t)[row]),
+    )
 }
 
 /// A kind of quantity: title, what it is called on screen, one of it in a word, symbol, what one of its rows is, what
@@ -91,9 +94,9 @@ impl<'a> Source<'a> {
         let layer = id.of.and_then(|layer| trace.layers.get(layer));
         let outputs = trace.output.width();
         let error = |t: usize, row: usize| (target[[t, row]] - trace.output.row(t)[row]).abs();
-        let (rows, value): Values<'_> = match id.picture {
+        let (rows, values): Numbers<'_> = match id.picture {
             Picture::Input => of(&trace.input),
-            Picture::Target => (outputs, Box::new(|t, row| target[[t, row]])),
+            Picture::Target => (outputs, Box::new(|t: usize, row: usize| target[[t, row]])),
             Picture::Output => of(&trace.output),
             Picture::Error => (outputs, Box::new(error)),
             Picture::Cells => of(&layer?.cell),
@@ -139,7 +142,7 @@ impl<'a> Source<'a> {
             rows,
             row,
             scale,
-            value,
+            values,
         })
     }
 
@@ -152,7 +155,7 @@ impl<'a> Source<'a> {
 
     /// A value, by step and place.
     pub fn value(&self, step: usize, row: usize) -> f32 {
-        (self.value)(step, row)
+        self.values.at(step, row)
     }
 }
 
@@ -210,7 +213,7 @@ impl<'a> Catalogue<'a> {
     /// A quantity over time.
     fn over_time(&self, id: PanelId) -> Option<Panel<'a>> {
         let (source, steps) = (self.source(id)?, self.trace().steps());
-        let (recording, rows, value) = (self.recording, source.rows, source.value);
+        let (recording, rows) = (self.recording, source.rows);
         let asked = |t: usize| {
             recording
                 .episode
@@ -218,7 +221,7 @@ impl<'a> Catalogue<'a> {
                 .get(t)
                 .is_some_and(|&mask| mask > 0.0)
         };
-        let mut cells = Cells::new([steps, rows], source.scale, value);
+        let mut cells = Cells::of([steps, rows], source.scale, source.values);
         match id.picture {
             Picture::Error => cells.skipped = (0..steps).map(|t| !asked(t)).collect(),
             Picture::Target | Picture::Output => cells.veiled = not_asked(recording),
@@ -260,8 +263,11 @@ impl<'a> Catalogue<'a> {
             Some(_) => source.whose.clone(),
             None => "machine".to_owned(),
         };
-        let (told, value) = (source.told(), source.value);
-        let mut cells = Cells::new([source.rows, 1], source.scale, move |c, _| value(step, c));
+        let told = source.told();
+        let values = source.values;
+        let mut cells = Cells::new([source.rows, 1], source.scale, move |c, _| {
+            values.at(step, c)
+        });
         cells.version = (step, 0);
         Some(Panel {
             id,
@@ -329,7 +335,7 @@ impl<'a> Catalogue<'a> {
             place,
             parameter: column.parameter(head, step),
             cells,
-            most: most(values),
+            most: None,
             computed: self.recording.computed.contains(&array),
             to_come: place > now,
             faint: column.is_signed().then_some((self.written, by)),

@@ -28,7 +28,28 @@ pub struct Cells<'a> {
     pub(super) marks: Vec<HeadMark>,
     /// Columns and rows of the cells that are outlined.
     pub(super) outlined: Option<Outlines<'a>>,
-    value: Box<dyn Fn(usize, usize) -> f32 + 'a>,
+    values: Box<dyn Values + 'a>,
+}
+
+/// Values by column and row, one or a whole column at a time.
+pub trait Values {
+    /// One of them.
+    fn at(&self, column: usize, row: usize) -> f32;
+
+    /// These rows of a column.
+    fn column(&self, column: usize, rows: &[usize], values: &mut [f32]);
+}
+
+impl<F: Fn(usize, usize) -> f32> Values for F {
+    fn at(&self, column: usize, row: usize) -> f32 {
+        self(column, row)
+    }
+
+    fn column(&self, column: usize, rows: &[usize], values: &mut [f32]) {
+        for (value, &row) in values.iter_mut().zip(rows) {
+            *value = self(column, row);
+        }
+    }
 }
 
 impl std::fmt::Debug for Cells<'_> {
@@ -44,6 +65,15 @@ impl<'a> Cells<'a> {
         scale: Scale,
         value: impl Fn(usize, usize) -> f32 + 'a,
     ) -> Self {
+        Self::of([columns, rows], scale, Box::new(value))
+    }
+
+    /// With these values.
+    pub(super) fn of(
+        [columns, rows]: [usize; 2],
+        scale: Scale,
+        values: Box<dyn Values + 'a>,
+    ) -> Self {
         Self {
             columns,
             rows,
@@ -53,14 +83,14 @@ impl<'a> Cells<'a> {
             veiled: Vec::new(),
             marks: Vec::new(),
             outlined: None,
-            value: Box::new(value),
+            values,
         }
     }
 
     /// The value in a column and a row, if there is anything.
     pub fn value(&self, column: usize, row: usize) -> Option<f32> {
         let here = column < self.columns && row < self.rows && !self.is_skipped(column);
-        here.then(|| (self.value)(column, row))
+        here.then(|| self.values.at(column, row))
     }
 
     fn is_skipped(&self, column: usize) -> bool {
@@ -72,7 +102,7 @@ impl<'a> Cells<'a> {
         if columns.start == 0 && columns.end >= self.columns {
             return self;
         }
-        let (first, count, value) = (columns.start, columns.len(), self.value);
+        let (first, count, values) = (columns.start, columns.len(), self.values);
         let part = |columns: &Range<usize>| {
             let [start, end] = [columns.start, columns.end].map(|at| at.saturating_sub(first));
             start..end.min(count)
@@ -90,7 +120,7 @@ impl<'a> Cells<'a> {
             veiled: veiled.filter(|columns| !columns.is_empty()).collect(),
             skipped: self.skipped.into_iter().skip(first).take(count).collect(),
             outlined,
-            value: Box::new(move |column, row| value(first + column, row)),
+            values: Box::new(move |column: usize, row: usize| values.at(first + column, row)),
             ..self
         }
     }
@@ -110,13 +140,16 @@ impl<'a> Cells<'a> {
     /// These rows as an image, no finer than so many pixels.
     pub fn image(&self, rows: &[usize], most: [usize; 2], colours: &Colours) -> Image {
         let size = [self.columns, rows.len()];
-        let value = |column: usize, index: usize| self.value(column, rows[index]);
-        pooled(size, most, self.scale, value, |mut columns, value| {
-            let nothing = if !columns.is_empty() && columns.all(|column| self.is_skipped(column)) {
-                colours.raised
-            } else {
-                colours.well
-            };
+        let column = |column: usize, values: &mut [f32]| {
+            self.values.column(column, rows, values);
+            !self.is_skipped(column)
+        };
+        let nothing = if self.skipped.is_empty() {
+            colours.well
+        } else {
+            colours.raised
+        };
+        pooled(size, most, self.scale, column, |value| {
             value.map_or(nothing, |value| colours.of(self.scale, value))
         })
     }

@@ -797,7 +797,7 @@ mod tests {
         };
         assert_eq!(names(Layout::Paper), ["Inputs", "Outputs"]);
         assert_eq!(
-            names(Layout::Debug)[9..],
+            names(Layout::Debug)[10..],
             ["Hidden state", "tanh c", "o", "h"]
         );
         let none = Layout::Pictures(vec![Picture::Weightings]);

@@ -10,43 +10,72 @@ fn part(index: usize, pixels: usize, cells: usize) -> Range<usize> {
     at(index)..at(index + 1).max(at(index) + 1).min(cells)
 }
 
-/// Of two values the one further from zero; what is not finite is further than anything.
+/// Of two values the one further from zero; what is not finite is further than anything. Without their signs the bits
+/// of numbers are in the order of the numbers, and those of what is none come last.
 pub(super) fn further(best: f32, next: f32) -> f32 {
-    if best.is_finite() && (next.abs() > best.abs() || !next.is_finite()) {
-        next
-    } else {
-        best
-    }
+    let size = |value: f32| value.to_bits() & 0x7fff_ffff;
+    if size(next) > size(best) { next } else { best }
 }
 
-/// One value for several. Of weights and signed numbers the one furthest from zero: a single 1 must survive 4096
+/// Several cells as one value. Of weights and signed numbers the one furthest from zero: a single 1 must survive 4096
 /// rows. Of bits their mean: half of them set is gray, not all black.
-fn together(scale: Scale, values: impl Iterator<Item = f32>) -> Option<f32> {
-    if scale != Scale::Bits {
-        return values.reduce(further);
-    }
-    let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
-    (count > 0).then(|| sum / count as f32)
+#[derive(Clone, Copy, Default)]
+struct Together {
+    value: f32,
+    cells: usize,
 }
 
-/// Cells as pixels, as many as there are cells, or as fit; `value` of a column and a row, where there is one, and the
-/// `colour` of what falls on a pixel from these columns.
+impl Together {
+    fn add(&mut self, scale: Scale, values: &[f32]) {
+        let (is_mean, values_of) = (scale == Scale::Bits, values.iter().copied());
+        let value = match values {
+            &[value] => Some(value),
+            _ if is_mean => Some(values_of.sum()),
+            _ => values_of.reduce(further),
+        };
+        let Some(value) = value else { return };
+        self.value = match self.cells {
+            0 => value,
+            _ if is_mean => self.value + value,
+            _ => further(self.value, value),
+        };
+        self.cells += values.len();
+    }
+
+    fn shown(self, scale: Scale) -> Option<f32> {
+        (self.cells > 0).then(|| match scale {
+            Scale::Bits => self.value / self.cells as f32,
+            _ => self.value,
+        })
+    }
+}
+
+/// Cells as pixels, as many as there are cells, or as fit; `column` puts the values of a column there, or says that it
+/// is left out, and `colour` is that of what falls on a pixel.
 pub fn pooled(
     [columns, rows]: [usize; 2],
     most: [usize; 2],
     scale: Scale,
-    value: impl Fn(usize, usize) -> Option<f32>,
-    colour: impl Fn(Range<usize>, Option<f32>) -> super::Rgb,
+    mut column: impl FnMut(usize, &mut [f32]) -> bool,
+    colour: impl Fn(Option<f32>) -> super::Rgb,
 ) -> Image {
     let (width, height) = (columns.min(most[0]).max(1), rows.min(most[1]).max(1));
-    let mut pixels = Vec::with_capacity(width * height);
-    for y in 0..height {
-        for x in 0..width {
-            let (columns, rows) = (part(x, width, columns), part(y, height, rows));
-            let cells = rows.flat_map(|row| columns.clone().map(move |column| (column, row)));
-            let values = cells.filter_map(|(column, row)| value(column, row));
-            let shown = together(scale, values);
-            pixels.push(colour(columns, shown));
+    let parts: Vec<_> = (0..height).map(|y| part(y, height, rows)).collect();
+    let (mut values, mut pixels) = (vec![0.0; rows], vec![[0; 3]; width * height]);
+    let mut together = vec![Together::default(); height];
+    for x in 0..width {
+        together.fill(Together::default());
+        for index in part(x, width, columns) {
+            if !column(index, &mut values) {
+                continue;
+            }
+            for (together, rows) in together.iter_mut().zip(&parts) {
+                together.add(scale, &values[rows.clone()]);
+            }
+        }
+        let column = pixels.iter_mut().skip(x).step_by(width);
+        for (pixel, together) in column.zip(&together) {
+            *pixel = colour(together.shown(scale));
         }
     }
     Image {
@@ -60,11 +89,16 @@ pub fn pooled(
 mod tests {
     use super::*;
 
-    /// The values that pixels show.
+    /// The values that pixels show, column after column.
     fn shown(size: [usize; 2], most: [usize; 2], scale: Scale, values: &[f32]) -> Vec<f32> {
-        let value = |column: usize, row: usize| Some(values[row * size[0] + column]);
+        let column = |column: usize, out: &mut [f32]| {
+            for (row, out) in out.iter_mut().enumerate() {
+                *out = values[row * size[0] + column];
+            }
+            true
+        };
         let seen = std::cell::RefCell::new(Vec::new());
-        let _ = pooled(size, most, scale, value, |_, value| {
+        let _ = pooled(size, most, scale, column, |value| {
             seen.borrow_mut().extend(value);
             [0; 3]
         });

@@ -197,14 +197,20 @@ impl Axis {
 
     /// Where a row stands, if it is shown.
     pub fn place_of(&self, row: usize) -> Option<Span> {
-        let (rows, place) = self.runs.iter().find(|(rows, _)| rows.contains(&row))?;
-        let below = if self.upwards {
-            rows.end - 1 - row
+        let mut runs = self.runs.iter();
+        let run = runs.find(|(rows, _)| rows.contains(&row))?;
+        Some(self.within(run, row..row + 1))
+    }
+
+    /// Where some rows of a run stand.
+    fn within(&self, (run, place): &(Range<usize>, Span), rows: Range<usize>) -> Span {
+        let above = if self.upwards {
+            run.end - rows.end
         } else {
-            row - rows.start
+            rows.start - run.start
         };
-        let top = place.min + below as f32 * self.height;
-        Some(Span::new(top, top + self.height))
+        let top = place.min + above as f32 * self.height;
+        Span::new(top, top + rows.len() as f32 * self.height)
     }
 
     /// The rows of a run from the top, with their places.
@@ -241,13 +247,17 @@ impl Axis {
 
     /// Where rows for which `is` holds stand, those below each other together.
     pub fn spans(&self, is: impl Fn(usize) -> bool) -> Vec<Span> {
-        let mut spans: Vec<Span> = Vec::new();
-        for (_, place) in self.all().filter(|(row, _)| is(*row)) {
-            match spans.last_mut() {
-                Some(last) if (place.min - last.max).abs() < 0.5 * self.height => {
-                    last.max = place.max;
+        let mut spans = Vec::new();
+        for run in &self.runs {
+            let mut first = run.0.start;
+            while first < run.0.end {
+                let kind = is(first);
+                let mut behind = first + 1..run.0.end;
+                let next = behind.find(|&row| is(row) != kind).unwrap_or(run.0.end);
+                if kind {
+                    spans.push(self.within(run, first..next));
                 }
-                _ => spans.push(place),
+                first = next;
             }
         }
         spans
@@ -258,7 +268,11 @@ impl Axis {
         let powers = (0..16).map(|power| 1 << power);
         let mut powers = powers.skip_while(|&every| every as f32 * self.height < 13.0);
         let every: usize = powers.next().unwrap_or(1 << 16);
-        self.all().filter(move |(row, _)| row % every == 0)
+        self.runs.iter().flat_map(move |run| {
+            let rows = run.0.start.next_multiple_of(every)..run.0.end;
+            rows.step_by(every)
+                .map(|row| (row, self.within(run, row..row + 1)))
+        })
     }
 }
 
@@ -446,7 +460,7 @@ mod tests {
         for (row, place) in (0..2).flat_map(|run| axis.rows(run)) {
             assert_eq!(axis.row_at(place.center()), Some(row));
         }
-        assert!(axis.numbered().map(|(row, _)| row).eq([4, 2, 8]));
+        assert!(axis.numbered().map(|(row, _)| row).eq([2, 4, 8]));
     }
 
     #[test]

@@ -224,6 +224,9 @@ fn menu(
     let (panel, Some(cells)) = (&place.panel, place.cells()) else {
         return;
     };
+    if !(response.secondary_clicked() || response.context_menu_opened()) {
+        return;
+    }
     if let Content::Bars(bars) = &panel.content {
         return stages_menu(response, bars, hit.map(|hit| hit.row), view);
     }

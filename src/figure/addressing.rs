@@ -98,11 +98,7 @@ impl Bars<'_> {
             .map(|_| at.axis.spans(|row| self.says_little(row)));
         for place in faint.into_iter().flatten() {
             let (top, bottom) = (place.min, place.max);
-            let place = Area {
-                top,
-                bottom,
-                ..*area
-            };
+            let place = area.down(top, bottom);
             paint.rect(place, Ink::from(colours.well).faded(FAINT));
         }
         gaps(paint, area, at.axis, page);
@@ -130,14 +126,7 @@ impl Bars<'_> {
             };
             let (top, bottom) = (place.min + half, place.max - half);
             if !value.is_finite() {
-                paint.rect(
-                    Area {
-                        top,
-                        bottom,
-                        ..*area
-                    },
-                    page.colours.non_finite,
-                );
+                paint.rect(area.down(top, bottom), page.colours.non_finite);
                 continue;
             }
             let [left, right] = scale.bar(value, area.width()).map(|x| area.left + x);
@@ -165,20 +154,23 @@ impl Bars<'_> {
         page: &Page<'_>,
     ) {
         let signed = self.column.is_signed();
-        let covered = !signed && bar.width() > area.width() - 24.0;
-        let ink = if covered {
+        let text = numbers::cell(value);
+        let (left, right) = (area.left + 2.0, area.right - 3.0);
+        // On the bar where it would end below the number.
+        let on_bar = !signed && bar.right > right - paint.width_of(&text, 11.0);
+        let ink = if on_bar {
             text_on(fill.colour)
         } else {
             page.colours.subdued
         };
         let style = Style::new(9.5, ink).mono();
         // A bar that can go both ways leaves the other side free.
-        let (x, style) = if signed && value > 0.0 {
-            (area.left + 2.0, style)
-        } else {
-            (area.right - 3.0, style.end())
+        let (x, style) = match (signed && value > 0.0, on_bar) {
+            (true, _) => (left, style),
+            (_, true) => (right.min(bar.right - 2.0), style.end()),
+            _ => (right, style.end()),
         };
-        paint.text(numbers::cell(value), [x, bar.centre()], style);
+        paint.text(text, [x, bar.centre()], style);
     }
 
     /// Word, symbol and parameter over the column, the largest value below it.
@@ -283,11 +275,7 @@ impl<'a> Addressing<'a> {
         let mut left = area.left;
         let columns = (0..count).map(|index| {
             let right = left + each;
-            let column = Area {
-                left,
-                right,
-                ..*area
-            };
+            let column = area.across(left, right);
             left = right + gap(index);
             column
         });
@@ -297,14 +285,7 @@ impl<'a> Addressing<'a> {
     /// Paints all of it.
     pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
-        let areas = Self::areas(
-            &Area {
-                top,
-                bottom,
-                ..*area
-            },
-            self.columns.len(),
-        );
+        let areas = Self::areas(&area.down(top, bottom), self.columns.len());
         for ((id, bars), area) in self.columns.iter().zip(&areas) {
             bars.paint(
                 paint,
@@ -321,11 +302,7 @@ impl<'a> Addressing<'a> {
             let between = areas.get(*gap).zip(areas.get(gap + 1));
             let Some((from, to)) = between else { continue };
             let fade = if *done { 1.0 } else { page.to_come };
-            let between = Area {
-                left: from.right,
-                right: to.left,
-                ..*from
-            };
+            let between = from.across(from.right, to.left);
             for link in links.iter().filter(|_| fade > 0.0) {
                 self.line(paint, &between, axis, (link, fade), page);
             }

@@ -294,7 +294,7 @@ impl<'a> Catalogue<'a> {
         let mut cells = Cells::new([columns, rows], self.scales.memory, move |column, row| {
             memory.value(row, column)
         });
-        cells.version = memory.version();
+        cells.version = (memory.version(), 0);
         let heads = 0..trace.heads.len();
         let marks = heads.filter_map(|head| head_mark(trace, stages, (step, place), head));
         cells.marks = marks.collect();

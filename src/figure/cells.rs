@@ -117,6 +117,7 @@ impl<'a> Cells<'a> {
         });
         Self {
             columns: count,
+            version: (self.version.0, self.version.1 + (first << 16)),
             veiled: veiled.filter(|columns| !columns.is_empty()).collect(),
             skipped: self.skipped.into_iter().skip(first).take(count).collect(),
             outlined,
@@ -127,8 +128,15 @@ impl<'a> Cells<'a> {
 
     /// True where one is not finite, and where one was not recorded.
     pub fn odd(&self) -> [bool; 2] {
-        let is_broken = |value: f32| !value.is_finite() && !is_absent(value);
-        [self.all().any(is_broken), self.all().any(is_absent)]
+        let rows: Vec<usize> = (0..self.rows).collect();
+        let (mut values, mut odd) = (vec![0.0; self.rows], [false; 2]);
+        for column in (0..self.columns).filter(|&column| !self.is_skipped(column)) {
+            self.values.column(column, &rows, &mut values);
+            for &value in values.iter().filter(|value| !value.is_finite()) {
+                odd[usize::from(is_absent(value))] = true;
+            }
+        }
+        odd
     }
 
     /// All values, or what is there in place of a number.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::cells::Cells;
-use super::facts::MemoryAt;
+use super::facts::{MemoryAt, wrong_bits};
 use super::lanes::Decades;
 use super::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
 use super::pages::{Moment, Pages};
@@ -226,7 +226,7 @@ impl<'a> Comparison<'a> {
         let heads = self.common.all.total() > 0;
         let mut stacks = vec![(OVER_TIME, strips)];
         if heads || self.with_words {
-            stacks.push((1.0 - OVER_TIME, vec![nothing()]));
+            stacks.push((1.0 - OVER_TIME, vec![Panel::nothing()]));
         }
         let mut bands = vec![Band {
             stacks,
@@ -288,7 +288,16 @@ impl<'a> Comparison<'a> {
         let [a, b] = [self.a, self.b].map(|side| &side.recording.trace.output);
         let channels = a.width();
         let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
-        let cells = self.over_time(side, channels, scale, [Some(a), Some(b)]);
+        let mut cells = self.over_time(side, channels, scale, [Some(a), Some(b)]);
+        if let Some(of) = [self.a, self.b].get(side) {
+            let (recording, steps) = (of.recording, self.steps.clone());
+            cells.outlined = Some(Box::new(move |width| {
+                let wrong = wrong_bits(recording, steps.clone(), width).into_iter();
+                wrong
+                    .map(|(t, channel)| (t - steps.start, channel))
+                    .collect()
+            }));
+        }
         let lacks = [0, 1].map(|side| self.lacks(side, "output"));
         let (id, shape) = (PanelId::new(Picture::Output).on(side), strip(channels));
         Self::picture(id, ("outputs", self.name_of(side)), lacks, cells, shape)
@@ -368,8 +377,10 @@ impl<'a> Comparison<'a> {
         };
         let memories = [0, 1].map(memory);
         let when = memories.iter().flatten().next();
-        let version = when.map_or((step, 0), MemoryAt::version);
         let when = when.map_or_else(String::new, MemoryAt::name);
+        let states = memories
+            .each_ref()
+            .map(|memory| memory.as_ref().map_or(0, MemoryAt::version));
         let value = move |side: usize, column, row| match &memories[side] {
             Some(memory) if column < memory.columns() => memory.value(row, column),
             _ => 0.0,
@@ -385,7 +396,7 @@ impl<'a> Comparison<'a> {
                     _ => value(1, column, row) - value(0, column, row),
                 },
             );
-        cells.version = version;
+        cells.version = (states[0], states[1]);
         let mut lacks = [0, 1].map(|side| {
             let ended = step >= sides[side].trace.steps();
             let words = || format!("{} has ended", SIDES[side]);
@@ -487,22 +498,6 @@ impl Pages for Comparison<'_> {
 /// in a small window.
 fn strip(channels: usize) -> (Down<'static>, f32) {
     (Down::all("channel", channels), 48.0)
-}
-
-/// Room that is kept.
-fn nothing() -> Panel<'static> {
-    Panel {
-        id: PanelId::new(Picture::Differences),
-        title: String::new(),
-        name: String::new(),
-        whose: String::new(),
-        note: String::new(),
-        alt: String::new(),
-        content: Content::Nothing,
-        across: Across::Values,
-        down: Down::all("", 0),
-        natural: 1.0,
-    }
 }
 
 /// From where to where the pictures over time, and those of a step, run on a page of this width.

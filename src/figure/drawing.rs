@@ -36,6 +36,24 @@ impl Area {
         self.bottom - self.top
     }
 
+    /// The same from top to bottom, between these.
+    pub fn across(self, left: f32, right: f32) -> Self {
+        Self {
+            left,
+            right,
+            ..self
+        }
+    }
+
+    /// The same from left to right, between these.
+    pub fn down(self, top: f32, bottom: f32) -> Self {
+        Self {
+            top,
+            bottom,
+            ..self
+        }
+    }
+
     /// The middle, from left to right.
     pub fn middle(&self) -> f32 {
         f32::midpoint(self.left, self.right)

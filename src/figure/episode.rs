@@ -11,6 +11,7 @@ use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::Stages;
+use super::units::STRIPS;
 use super::{Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scale, head_label, scalars};
 use crate::math::Matrix;
 use crate::train::{Recording, is_unrecorded};
@@ -138,7 +139,9 @@ impl<'a> Figure<'a> {
         Self {
             rows: Cow::Owned(match options.rows {
                 RowsShown::Touched => {
-                    Rows::of(touched_by(&[recording], total, span.clone()), total)
+                    // The first step shows what was before it, too.
+                    let steps = span.start.saturating_sub(1)..span.end;
+                    Rows::of(touched_by(&[recording], total, steps), total)
                 }
                 RowsShown::All => Rows::all(total),
             }),
@@ -357,12 +360,14 @@ impl<'a> Figure<'a> {
         let layers = 0..self.recording.trace.layers.len();
         for lane in layers.flat_map(|layer| self.catalogue().lanes(layer)) {
             let over_time = self.over_time(lane.id).into_iter().collect();
-            let each = 0.58 / lane.strips.len() as f32;
-            let made = lane.strips.into_iter().map(|strip| (each, vec![strip]));
-            bands.push(Band {
-                stacks: std::iter::once((0.42, over_time)).chain(made).collect(),
-                axis: true,
-            });
+            let each = 0.58 / STRIPS as f32;
+            let mut stacks = vec![(0.42, over_time)];
+            // The same places in every step, and in every lane.
+            let lacking = STRIPS - lane.strips.len();
+            stacks.extend((0..lacking).map(|_| (each, vec![Panel::nothing()])));
+            stacks.extend(lane.strips.into_iter().map(|strip| (each, vec![strip])));
+            let axis = true;
+            bands.push(Band { stacks, axis });
         }
         bands
     }

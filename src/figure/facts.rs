@@ -128,11 +128,9 @@ impl<'a> MemoryAt<'a> {
     }
 
     /// Distinguishes it from the other memories of the same episode.
-    pub fn version(&self) -> (usize, usize) {
-        (
-            self.step,
-            usize::from(self.erased) + usize::from(self.added),
-        )
+    pub fn version(&self) -> usize {
+        let half = self.erased && !self.added;
+        2 * (self.step + usize::from(self.added)) + usize::from(half)
     }
 
     /// Which memory it is: `M of step 3`.

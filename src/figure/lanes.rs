@@ -25,11 +25,7 @@ pub(super) fn all(
     let height = area.height() / lanes.len().max(1) as f32;
     for (index, lane) in lanes.iter().enumerate() {
         let top = area.top + index as f32 * height;
-        let plot = Area {
-            top: top + CAPTION,
-            bottom: top + height,
-            ..*area
-        };
+        let plot = area.down(top + CAPTION, top + height);
         one(paint, lane, head, &plot, page);
         paint.frame(plot, colours.line);
         let (low, high) = lane.scale;
@@ -61,14 +57,7 @@ pub fn one(paint: &mut dyn Paint, lane: &Scalar, head: HeadName, plot: &Area, pa
     }
     let (points, gaps) = line(plot, &lane.values, y);
     for [left, right] in gaps {
-        paint.rect(
-            Area {
-                left,
-                right,
-                ..*plot
-            },
-            colours.non_finite,
-        );
+        paint.rect(plot.across(left, right), colours.non_finite);
     }
     if points.len() > 1 {
         paint.dashed(&points, colours.head(head), 1.3, dashes(head));

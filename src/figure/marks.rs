@@ -24,11 +24,7 @@ impl Cells<'_> {
         let width = area.width() / self.columns.max(1) as f32;
         for veiled in &self.veiled {
             let [left, right] = [veiled.start, veiled.end].map(|at| area.left + at as f32 * width);
-            let veil = Area {
-                left,
-                right,
-                ..*area
-            };
+            let veil = area.across(left, right);
             paint.rect(veil, Ink::from(page.colours.background).faded(0.55));
         }
         if self.value(0, 0).is_some_and(is_absent) {
@@ -81,11 +77,7 @@ pub fn text_on([r, g, b]: Rgb) -> Rgb {
 pub(super) fn gaps(paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
     for (rows, place) in axis.gaps.iter().filter(|(_, place)| place.span() >= 4.0) {
         let (top, bottom) = (place.min, place.max);
-        let band = Area {
-            top,
-            bottom,
-            ..*area
-        };
+        let band = area.down(top, bottom);
         paint.rect(band, page.colours.raised);
         let fits = |text: &String| paint.width_of(text, SMALL) + 4.0 < area.width();
         if let Some(text) = untouched(*rows).into_iter().rfind(|text| fits(text)) {

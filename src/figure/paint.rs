@@ -128,11 +128,7 @@ impl Paint for Drawing {
         let pixels = |length: f32| (length * page.density).ceil().max(1.0) as usize;
         for (run, (_, place)) in at.axis.runs.iter().enumerate() {
             let (top, bottom) = (place.min, place.max);
-            let area = Area {
-                top,
-                bottom,
-                ..*at.area
-            };
+            let area = at.area.down(top, bottom);
             let rows: Vec<usize> = at.axis.rows(run).map(|(row, _)| row).collect();
             let most = [pixels(area.width()), pixels(area.height())];
             let mut image = cells.image(&rows, most, page.colours);

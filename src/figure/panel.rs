@@ -10,7 +10,7 @@ use super::marks::ROOM_FOR_HEADS;
 use super::numbers::end_text;
 use super::paint::{At, Draw, Page, Paint};
 use super::rows::{Axis, Placing, Rows, Span, numbered_every};
-use super::{Area, HeadName, Image, Mark, PanelId, Rgb, Scalar, Scale, Style};
+use super::{Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Style};
 
 /// Height of the line with the name and the legend.
 const HEAD: f32 = 22.0;
@@ -186,6 +186,22 @@ impl<'a> Place<'a> {
 }
 
 impl<'a> Panel<'a> {
+    /// Room that is kept.
+    pub(super) fn nothing() -> Self {
+        Self {
+            id: PanelId::new(Picture::Differences),
+            title: String::new(),
+            name: String::new(),
+            whose: String::new(),
+            note: String::new(),
+            alt: String::new(),
+            content: Content::Nothing,
+            across: Across::Values,
+            down: Down::all("", 0),
+            natural: 1.0,
+        }
+    }
+
     /// Height of what stands above the data.
     pub(super) fn head(&self) -> f32 {
         match self.content {
@@ -339,11 +355,11 @@ fn play_head(paint: &mut dyn Paint, area: &Area, step: usize, steps: usize, page
 
 /// The colours of a scale from its one end to the other.
 pub fn shades(paint: &mut dyn Paint, area: Area, scale: Scale, page: &Page<'_>) {
-    let count = ((area.width() * page.density) as usize).max(2);
-    let share = |index: usize| index as f32 / (count - 1) as f32;
-    let pixels = (0..count).map(|i| page.colours.of(scale, scale.at(share(i))));
+    const COUNT: usize = 256;
+    let share = |index: usize| index as f32 / (COUNT - 1) as f32;
+    let pixels = (0..COUNT).map(|i| page.colours.of(scale, scale.at(share(i))));
     let image = Image {
-        columns: count,
+        columns: COUNT,
         rows: 1,
         pixels: pixels.collect(),
     };

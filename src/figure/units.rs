@@ -9,6 +9,9 @@ use super::{PanelId, Picture, Scale};
 use crate::math::Matrix;
 use crate::model::{LayerTrace, Trace};
 
+/// The most quantities beside each other.
+pub const STRIPS: usize = 5;
+
 /// The gates and the hidden state stay within ±1.
 pub const WITHIN_ONE: Scale = Scale::Signed(1.0);
 
@@ -96,11 +99,12 @@ impl<'a> Catalogue<'a> {
         let lanes = lanes.map(|(lane, ((picture, words), made))| Lane {
             id: PanelId::of(picture, layer),
             words,
-            strips: made
-                .into_iter()
-                .enumerate()
+            // From the right: what the first step lacks is the first one.
+            strips: (1..=made.len())
+                .rev()
+                .zip(made)
                 .map(|(place, quantity)| {
-                    let id = PanelId::of(Picture::Units, layer).part(10 * lane + place);
+                    let id = PanelId::of(Picture::Units, layer).part(STRIPS * lane + place);
                     self.strip(id, layer, quantity)
                 })
                 .collect(),

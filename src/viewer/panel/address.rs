@@ -143,7 +143,13 @@ fn below_stages(
     let table = Rangef::new(y.min, (y.min + height).min(y.max));
     heads::table_ui(ui, x, table, view);
     let left = Rangef::new(table.max + 10.0, y.max);
-    for (x, y, across) in [(x, left, 2), (columns.memory, below_vectors, 1)] {
+    // Close to the table before not at all.
+    let close = Rangef::new(table.max + 2.0, y.max + 4.0);
+    for (x, y, across) in [
+        (x, left, 2),
+        (columns.memory, below_vectors, 1),
+        (x, close, 2),
+    ] {
         if legends(ui, x, y, across, view) {
             return;
         }

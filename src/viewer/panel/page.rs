@@ -68,11 +68,30 @@ pub fn point_ui(
     others: &[Place<'_>],
     view: &mut View<'_>,
 ) -> (Response, Option<Hit>) {
+    let (response, hit) = hover_ui(ui, place, others, view);
+    if place.steps().is_some() {
+        scrub(&response, rect(&place.area).x_range(), view);
+    }
+    if let (true, Some(at)) = (response.clicked(), hit) {
+        let id = place.panel.id;
+        let pins = ui.input(|input| input.modifiers.shift);
+        match head_of(id).filter(|_| pins) {
+            Some(head) => view.commands.push(Command::Look(Look::Pin(head))),
+            None => view.commands.extend(keep(id, at, view)),
+        }
+    }
+    (response, hit)
+}
+
+/// What is pointed at is read out and offered to be copied.
+pub fn hover_ui(
+    ui: &Ui,
+    place: &Place<'_>,
+    others: &[Place<'_>],
+    view: &mut View<'_>,
+) -> (Response, Option<Hit>) {
     let (id, rect) = (place.panel.id, rect(&place.area));
     let response = interact(ui, rect, &place.panel.name, &place.panel.alt);
-    if place.steps().is_some() {
-        scrub(&response, rect.x_range(), view);
-    }
     let at = super::parts::pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));
     menu(&response, place, hit, others, view);
@@ -86,14 +105,6 @@ pub fn point_ui(
         *view.unit = Some((layer, at.row));
     }
     *view.readout = Some(readout(place, at, others, view));
-    if response.clicked() {
-        let pins = ui.input(|input| input.modifiers.shift);
-        let of_head = matches!(id.picture, Picture::Weightings | Picture::Stages);
-        match id.of.filter(|_| pins && of_head) {
-            Some(head) => view.commands.push(Command::Look(Look::Pin(head))),
-            None => view.commands.extend(keep(id, at, view)),
-        }
-    }
     (response, hit)
 }
 
@@ -182,6 +193,12 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
     }
 }
 
+/// The head of the machine on screen that a weighting is of. Those of a comparison may be of the other machine.
+fn head_of(id: PanelId) -> Option<usize> {
+    let is_one = matches!(id.picture, Picture::Weightings | Picture::Stages);
+    id.of.filter(|_| is_one && id.side.is_none())
+}
+
 /// What a click on a cell keeps in view.
 fn target(id: PanelId, at: Hit) -> Target {
     let value = |id, column| Target::Value { id, column };
@@ -206,8 +223,7 @@ fn target(id: PanelId, at: Hit) -> Target {
 /// The same as commands; on the weighting of a head, with that head.
 fn keep(id: PanelId, at: Hit, view: &View<'_>) -> Vec<Command> {
     let other = |head: &usize| *head != view.focus || view.state.sight.all_heads;
-    let of_weighting = matches!(id.picture, Picture::Weightings | Picture::Stages);
-    let head = id.of.filter(|_| of_weighting).filter(other);
+    let head = head_of(id).filter(other);
     let focus = head.map(Look::Focus).into_iter();
     let looks = focus.chain([Look::Select(target(id, at))]);
     looks.map(Command::Look).collect()

@@ -2,7 +2,7 @@
 
 use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
 
-use super::page::picture_ui;
+use super::page::{self, hover_ui, picture_ui};
 use super::parts::{Bands, choose, rows_range};
 use super::{Columns, View, interact, scrub};
 use crate::figure::rows::numbered_every;
@@ -272,7 +272,8 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
     panel.name = format!("thumbnail of {label}");
     "a click looks at this head, with Shift it is pinned".clone_into(&mut panel.note);
     let place = panel.along(area(rect), axis);
-    let (response, hit) = picture_ui(ui, &place, view);
+    page::paint_ui(ui, &place, view);
+    let (response, _) = hover_ui(ui, &place, &[], view);
     let picture = self::rect(&place.area);
     let x = picture.left() + (view.step() as f32 + 0.5) / steps.max(1) as f32 * picture.width();
     let line = egui::Stroke::new(1.0, view.palette.accent);
@@ -294,9 +295,7 @@ fn thumbnail_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
         font,
         ink,
     );
-    if hit.is_none() {
-        choose(ui, &response, head, view);
-    }
+    choose(ui, &response, head, view);
     if response.hovered() {
         let (stroke, kind) = (
             egui::Stroke::new(1.5, view.palette.accent),

@@ -7,7 +7,7 @@ use super::page::{paint_ui, point_ui};
 use super::parts::{Bands, quiet_text};
 use super::time::over_time_ui;
 use super::{Columns, View, address, pipeline};
-use crate::figure::units::{Lane, WITHIN_ONE};
+use crate::figure::units::{Lane, STRIPS, WITHIN_ONE};
 use crate::figure::{Area, Place};
 use crate::viewer::state::target::Target;
 use crate::viewer::theme::{self, Scale};
@@ -16,8 +16,6 @@ use crate::viewer::theme::{self, Scale};
 const SYMBOLS: f32 = 18.0;
 /// Room for the legends, in points.
 const LEGENDS: f32 = 34.0;
-/// Strips of the step side by side.
-const STRIPS: usize = 5;
 
 /// Every layer, from the one that sees the input to the one that makes the output.
 pub fn units_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<'_>) {

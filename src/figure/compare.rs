@@ -570,6 +570,31 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_changes_when_that_of_either_side_does() {
+        let (mut a, b) = (recording(2, 9, 1), recording(2, 9, 1));
+        a.trace.heads.retain(|head| !head.is_write());
+        let common = Common::of(&a, &b);
+        let at = |place: usize| {
+            let options = Options {
+                step: Some(1),
+                stage: Some(place),
+                ..Options::new(Layout::Debug)
+            };
+            let named = |recording, name| Named { recording, name };
+            let figure = Comparison::new(named(&a, "one"), named(&b, "other"), &common, options);
+            let Content::Cells(cells) = figure.memory(1).content else {
+                return None;
+            };
+            Some((cells.version, cells.value(0, 0).map(f32::to_bits)))
+        };
+        // B erases, and then adds; A has nothing that does.
+        let [read, erase, add] = [5, 6, 7].map(|place| at(place).unwrap());
+        for (one, other) in [(read, erase), (erase, add)] {
+            assert!(one.0 != other.0 && one.1 != other.1, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
     fn pictures_stand_in_two_columns() {
         let (a, b) = (recording(2, 9, 2), recording(2, 9, 2));
         let common = Common::of(&a, &b);

@@ -960,6 +960,23 @@ mod tests {
     }
 
     #[test]
+    fn the_row_that_a_head_comes_from_is_drawn() {
+        let mut recording = recording();
+        for t in 0..9 {
+            for head in &mut recording.trace.heads {
+                head.weighting.row_mut(t).fill(0.0);
+                head.weighting.row_mut(t)[if t < 5 { 3 } else { 8 }] = 1.0;
+            }
+        }
+        let options = Options {
+            steps: Some(5..7),
+            ..Options::new(Layout::Pictures(vec![Picture::Stages]))
+        };
+        let figure = Figure::new(&recording, options);
+        assert_eq!(figure.rows.numbers(), [3, 8]);
+    }
+
+    #[test]
     fn a_stage_shows_nothing_of_what_comes_later() {
         let recording = recording();
         let layout = Layout::Pictures(vec![Picture::Stages, Picture::Memory]);

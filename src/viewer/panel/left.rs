@@ -64,7 +64,8 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
     let mut fact = |label: &str, value: &str| {
         control(ui, label, |ui| {
             let name = format!("{label} {value}, as recorded");
-            ui.label(value)
+            // A name of any length keeps the panel where it is.
+            ui.add(egui::Label::new(value).truncate())
                 .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
         });
     };

@@ -38,7 +38,7 @@
 //! | [`model`] | the machine, a file per section of the paper | `keys`, `math` |
 //! | [`task`] | episode generators | `keys`, `math` |
 //! | [`train`] | loss, optimizers, trainer, evaluation | `keys`, `math`, `model`, `task` |
-//! | [`figure`] | figures of an episode: SVG, PNG, GIF | `math`, `model`, `task`, `train` |
+//! | [`figure`] | pictures of an episode: for the window, as SVG, PNG, GIF | `math`, `model`, `task`, `train` |
 //! | [`io`] | presets, weights, traces: the only module that knows files | all above but `figure` |
 //! | [`player`] | the playback state machine, without a window or a clock | nothing |
 //! | [`cli`] | a file per subcommand | all above |

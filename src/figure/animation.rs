@@ -1,9 +1,8 @@
 //! An episode in motion: many drawings as one GIF.
 //!
-//! All frames share one table of colours. A frame is drawn where it is not as the first one, which is drawn
-//! whole. It holds the smallest rectangle with all that is not as in the
-//! frame before, and of that only what has changed: the rest is left out as transparent, which compresses to
-//! next to nothing. Frames are drawn and compressed on all processors; the bytes do not depend on how many.
+//! All frames share one table of colours. A frame is drawn where it is not as the first one, which is drawn whole. It
+//! holds the smallest rectangle with all that is not as in the frame before, and of that only what has changed: the
+//! rest is left out as transparent, which compresses to next to nothing. Frames are drawn and compressed on all processors; the bytes do not depend on how many.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -8,11 +8,11 @@ use super::cells::Cells;
 use super::facts::{MemoryAt, wrong_bits};
 use super::lanes::Decades;
 use super::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
-use super::pages::{Moment, Pages};
+use super::pages::{self, Pages};
 use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
-use super::stages::{Column, Stages, columns_of, weighting_at};
+use super::stages::{Column, Moment, Stages, columns_of, weighting_at};
 use super::{
     Area, Colours, Drawing, Options, PanelId, Picture, RowsShown, Scale, head_label, head_named,
     numbers,
@@ -141,6 +141,9 @@ pub struct Comparison<'a> {
     head: String,
     /// The weighting that is shown over time.
     weighting: &'static Column,
+    /// What happens in the steps of both, and how far each has come in the one that is shown.
+    stages: [Stages; 2],
+    come_to: [usize; 2],
     /// The steps of the time axis.
     steps: Range<usize>,
     /// The largest difference of every step.
@@ -160,6 +163,8 @@ impl<'a> Comparison<'a> {
         Self {
             head: head_label(trace, first),
             weighting: weighting_at(None),
+            stages: [a, b].map(|side| Stages::of(&side.recording.trace, options.writes_first)),
+            come_to: [usize::MAX; 2],
             steps: options.span(trace.steps()),
             a,
             b,
@@ -170,6 +175,14 @@ impl<'a> Comparison<'a> {
             with_difference: true,
             with_words: false,
         }
+    }
+
+    /// With the stages of both, when the step that is shown has come to this; without, it is over.
+    pub fn with_stages(mut self, stages: [&Stages; 2], moment: Option<Moment>) -> Self {
+        let come_to = |stages: &Stages| moment.map_or(usize::MAX, |moment| stages.come_to(moment));
+        self.come_to = stages.map(come_to);
+        self.stages = stages.map(Stages::clone);
+        self
     }
 
     /// With this weighting of the head of this label, on a time axis of so many steps.
@@ -369,15 +382,14 @@ impl<'a> Comparison<'a> {
         let widths = sides.map(memory_columns);
         let columns = [widths[0], widths[1], widths[0]][side];
         let step = self.step();
-        let place = self.options.stage.unwrap_or(usize::MAX);
-        let stages = sides.map(|r| Stages::of(&r.trace, self.options.writes_first));
         let memory = |side: usize| {
             let trace = &sides[side].trace;
-            (step < trace.steps()).then(|| MemoryAt::new(trace, &stages[side], step, place))
+            (step < trace.steps())
+                .then(|| MemoryAt::new(trace, &self.stages[side], step, self.come_to[side]))
         };
         let memories = [0, 1].map(memory);
-        let when = memories.iter().flatten().next();
-        let when = when.map_or_else(String::new, MemoryAt::name);
+        let own = memories.get(side).unwrap_or(&memories[0]).as_ref();
+        let when = own.map_or_else(String::new, MemoryAt::name);
         let states = memories
             .each_ref()
             .map(|memory| memory.as_ref().map_or(0, MemoryAt::version));
@@ -478,14 +490,14 @@ impl Pages for Comparison<'_> {
         layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
     }
 
-    fn draw_at(&self, (step, _): Moment) -> Drawing {
+    fn draw_at(&self, (step, _): pages::Moment) -> Drawing {
         let mut figure = self.clone();
         figure.options.step = Some(step);
         figure.draw()
     }
 
     /// Two machines may have unlike stages: whole steps.
-    fn moments(&self, _: bool) -> Vec<Moment> {
+    fn moments(&self, _: bool) -> Vec<pages::Moment> {
         self.steps.clone().map(|step| (step, None)).collect()
     }
 
@@ -577,11 +589,13 @@ mod tests {
         let at = |place: usize| {
             let options = Options {
                 step: Some(1),
-                stage: Some(place),
                 ..Options::new(Layout::Debug)
             };
+            let stages = [&a, &b].map(|of| Stages::of(&of.trace, false));
+            let moment = Some(stages[1].at(place));
             let named = |recording, name| Named { recording, name };
             let figure = Comparison::new(named(&a, "one"), named(&b, "other"), &common, options);
+            let figure = figure.with_stages(stages.each_ref(), moment);
             let Content::Cells(cells) = figure.memory(1).content else {
                 return None;
             };

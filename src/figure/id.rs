@@ -19,7 +19,7 @@ pub enum Picture {
     Reads,
     /// Where every head looks.
     Weightings,
-    /// The memory after a step.
+    /// The memory at the stage that a step has come to.
     Memory,
     /// The stages of the addressing of a head in a step.
     Stages,

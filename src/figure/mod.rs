@@ -1,9 +1,10 @@
-//! Figures: pictures of an episode and learning curves, with axes and legends, for papers and slides.
+//! Pictures of an episode and learning curves: in the window, and with axes and legends for papers and slides.
 //!
-//! An episode becomes a [`Drawing`]: rectangles, lines, text and images on a page, nothing else. The same
-//! drawing is written as SVG ([`Drawing::to_svg`]), as PNG ([`Drawing::to_png`]), is one frame of an
-//! animation, or is painted in the window. Nothing here knows files, nor the window; the same
-//! recording gives the same bytes.
+//! A [`catalogue`] makes each picture of an episode: a [`panel`] with what it shows, what it is called and what runs
+//! along its edges. At its [`Place`] it is painted in one way on whatever is [`Paint`]: the window, or a [`Drawing`]:
+//! rectangles, lines, text and images on a page, nothing else, which is written as SVG ([`Drawing::to_svg`]), as PNG
+//! ([`Drawing::to_png`]) or is one frame of an animation. Nothing here knows files, nor the window; the same recording
+//! gives the same bytes.
 
 pub mod addressing;
 mod animation;

@@ -78,12 +78,6 @@ impl Rows {
         }
     }
 
-    /// Distinguishes these rows from others of the same episode.
-    pub fn id(&self) -> (Option<usize>, Option<usize>, usize) {
-        let ends = (self.shown.first(), self.shown.last());
-        (ends.0.copied(), ends.1.copied(), self.shown.len())
-    }
-
     /// The place of a row among those shown.
     pub fn index_of(&self, row: usize) -> Option<usize> {
         self.shown.iter().position(|shown| *shown == row)
@@ -418,7 +412,6 @@ mod tests {
                 .row_at(5.0),
             None
         );
-        assert_ne!(rows.part(0, 3).id(), rows.part(1, 3).id());
     }
 
     #[test]

@@ -162,6 +162,15 @@ impl Stages {
         self.0.iter().position(is_it)
     }
 
+    /// How far it has come when a step of another machine has come to this: to the same, or to the last before it.
+    pub fn come_to(&self, other: Moment) -> usize {
+        let same = self.0.iter().position(|at| *at == other);
+        let alike = || self.place(other.stage, None);
+        let before = |at: &Moment| at.stage as u8 <= other.stage as u8;
+        let last = || self.0.iter().rposition(before).unwrap_or(0);
+        same.or_else(alike).unwrap_or_else(last)
+    }
+
     /// When a head addresses the memory.
     pub fn addressing(&self, head: &HeadTrace) -> Vec<usize> {
         let is_it = |at: &Moment| ADDRESSING.contains(&at.stage) && at.has(head);

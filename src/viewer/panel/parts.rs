@@ -1,4 +1,5 @@
-//! What pictures have in common: where they stand from top to bottom, their edges, what lies over them.
+//! What panels of pictures have in common: where the pictures stand from top to bottom, words beside them, clicks on
+//! heads.
 
 use egui::{Align2, FontId, Pos2, Rangef, Sense, Stroke, Ui, pos2};
 

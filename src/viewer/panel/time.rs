@@ -431,11 +431,15 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
     ] {
         let Some(head) = head else { continue };
         let rect = Rect::from_x_y_ranges(columns.time, y);
-        // The focus may change which head this is: the name carries the label.
-        let name = over_time_ui(ui, rect, PanelId::of(picture, head), view);
-        if let Some((what, label)) = name.as_ref().and_then(|name| name.split_once(" of ")) {
+        if over_time_ui(ui, rect, PanelId::of(picture, head), view).is_some() {
+            let what = if picture == Picture::Adds {
+                "adds"
+            } else {
+                "reads"
+            };
+            let label = story::head_label(recording, head);
             gutter_text(ui, columns, y.center() - 6.0, what, view);
-            gutter_text(ui, columns, y.center() + 7.0, label, view);
+            gutter_text(ui, columns, y.center() + 7.0, &label, view);
         }
     }
 }

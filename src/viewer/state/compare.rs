@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::episode::Open;
 use crate::figure::compare::{Common, Comparison as Figure, Named};
-use crate::figure::stages::{Column, weighting_at};
+use crate::figure::stages::{Column, Moment, Stages, weighting_at};
 use crate::figure::{Options, Stage, head_label, head_named};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::Trace;
@@ -210,6 +210,8 @@ impl Pair<'_> {
     ) -> Option<Picture> {
         let trace = &self.screen.shown.recording.trace;
         Some(Picture {
+            stages: [self.a.stages.clone(), self.b.stages.clone()],
+            moment: options.stage.map(|place| self.screen.stages.at(place)),
             sides: self.sides(),
             names: [self.a.name(), self.b.name()],
             differences: self.differences()?.clone(),
@@ -226,6 +228,8 @@ impl Pair<'_> {
 /// The pictures of two episodes, to be drawn on screen or into a file.
 #[derive(Clone, Debug)]
 pub struct Picture {
+    stages: [Stages; 2],
+    moment: Option<Moment>,
     sides: Sides,
     names: [String; 2],
     differences: Arc<Differences>,
@@ -256,6 +260,7 @@ impl Picture {
         )
         .at(self.head.clone(), self.weighting, self.steps)
         .with_steps(&differences.steps, limit, first)
+        .with_stages(self.stages.each_ref(), self.moment)
         .with_difference(self.with_difference)
     }
 }

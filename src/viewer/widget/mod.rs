@@ -1,5 +1,5 @@
-//! What panels are made of. Widgets know nothing of machines; they draw values and report what was
-//! asked for.
+//! What panels are made of. Widgets know nothing of machines; they draw what they are given and report what was asked
+//! for.
 
 pub mod button;
 pub mod canvas;

@@ -197,9 +197,11 @@ impl Render {
             ));
         }
         if self.stages && !figure.has_stages() {
-            return refuse(
-                "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or take --layout debug",
-            );
+            return refuse(if figure.pictures().contains(&"stages") {
+                "--stages: none of these pictures shows the stages of a step; add stages or memory to --layout, or take --layout debug"
+            } else {
+                "--stages: the machine of this episode has no heads, so there are no stages to walk through"
+            });
         }
         Ok(())
     }

@@ -191,7 +191,10 @@ impl<'a> Catalogue<'a> {
     pub fn panel(&self, id: PanelId) -> Option<Panel<'a>> {
         match (id.picture, id.of, id.part) {
             (Picture::Memory, ..) => self.memory(),
-            (Picture::Stages, Some(head), Some(part)) => self.column(head, COLUMNS.get(part)?),
+            (Picture::Stages, Some(head), Some(part)) => {
+                let (id, bars) = self.bars(head, COLUMNS.get(part)?)?;
+                Some(self.column(id, bars))
+            }
             (Picture::Stages, Some(head), None) => self.addressing(head),
             _ if id.now => self.now(id),
             _ => self.over_time(id),
@@ -346,10 +349,10 @@ impl<'a> Catalogue<'a> {
         ))
     }
 
-    fn column(&self, index: usize, column: &'static Column) -> Option<Panel<'a>> {
-        let (id, bars) = self.bars(index, column)?;
-        let told = column.told();
-        Some(Panel {
+    /// The picture of a weighting.
+    pub fn column(&self, id: PanelId, bars: Bars<'a>) -> Panel<'a> {
+        let (column, told) = (bars.column, bars.column.told());
+        Panel {
             id,
             title: format!("{} of {}", column.symbol, bars.name),
             name: format!("{} {}", bars.name, column.word),
@@ -364,7 +367,7 @@ impl<'a> Catalogue<'a> {
             across: Across::Values,
             down: self.down(),
             natural: 240.0,
-        })
+        }
     }
 
     /// All columns of the addressing of a head.

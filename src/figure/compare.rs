@@ -334,17 +334,13 @@ impl<'a> Comparison<'a> {
         let scale = [own, own, difference][side];
         let mut cells = self.over_time(side, self.common.all.total(), scale, series);
         cells.version = (self.weighting.place(), 0);
-        let kind = if self.head.starts_with('W') {
-            "write"
-        } else {
-            "read"
-        };
-        let number = self.head.get(1..).unwrap_or_default();
-        let array = format!("{kind}{number}.{}", self.weighting.array);
         let what = format!("{} of {}", self.weighting.symbol, self.head);
         let lacks = [0, 1].map(|side| match heads[side] {
             None => Some(format!("{} has no {}", SIDES[side], self.head)),
-            Some(_) => self.lacks(side, &array),
+            Some(head) => {
+                let name = [self.a, self.b][side].recording.trace.head_name(head);
+                self.lacks(side, &format!("{name}.{}", self.weighting.array))
+            }
         });
         let id = PanelId {
             of: heads[0],

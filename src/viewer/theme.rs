@@ -60,8 +60,6 @@ pub struct Palette {
     pub phases: [Color32; 2],
     /// The colours of values and of figures.
     pub data: &'static Colours,
-    /// The colours of weightings.
-    pub map: Map,
 }
 
 impl Palette {
@@ -126,7 +124,6 @@ fn palette(dark: bool, map: Map) -> Palette {
         non_finite: color(data.non_finite),
         veil: Color32::from_black_alpha(veil),
         phases: phases.map(hex),
-        map,
         data,
     }
 }

@@ -184,7 +184,7 @@ impl State {
     }
 
     /// The pictures of both, if they are on screen.
-    pub(super) fn two(&self, options: &figure::Options) -> Option<Picture> {
+    pub fn two(&self, options: &figure::Options) -> Option<Picture> {
         let options = figure::Options {
             step: Some(self.player.step()),
             ..options.clone()

@@ -87,7 +87,7 @@ impl State {
         self.effects.push(Effect::Start(match format {
             None => Job::Save(path, shown),
             Some(format) => {
-                let options = self.figure(shown.recording.trace.heads.len());
+                let options = self.figure();
                 let page = match self.two(&options) {
                     Some(two) => Page::Two(Box::new(two)),
                     None => Page::One(shown, Box::new(options)),
@@ -98,12 +98,12 @@ impl State {
     }
 
     /// How the figure on screen looks.
-    fn figure(&self, heads: usize) -> figure::Options {
+    pub fn figure(&self) -> figure::Options {
         let (arrangement, focus) = (self.arrangement(), self.sight.focus);
         let usual = arrangement.options(self.frame.dark, self.sight.touched_only, focus);
         // All, the one looked at first.
         let all = arrangement == Arrangement::Debug;
-        let others = (0..heads).filter(|&head| all && head != focus);
+        let others = (0..self.heads()).filter(|&head| all && head != focus);
         figure::Options {
             heads: usual.heads.iter().copied().chain(others).collect(),
             map: self.settings.look.map,

@@ -5,7 +5,7 @@ use egui::{Align2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
 use super::heads;
 use super::page::picture_ui;
-use super::parts::{Bands, quiet_text, rows_range};
+use super::parts::{Bands, quiet_text, row_line, rows_range};
 use super::{Columns, View};
 use crate::figure::addressing::as_bars;
 use crate::figure::facts::MemoryAt;
@@ -257,12 +257,8 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
 pub fn row_cursor(ui: &Ui, columns: &Columns, axis: &Axis, view: &View<'_>) {
     let x = Rangef::new(columns.time.min, columns.memory.max);
     for (row, strength) in view.rows_lit() {
-        let Some(place) = axis.place_of(row) else {
-            continue;
-        };
-        let ink = view.palette.strong.gamma_multiply(strength);
-        let place = Rangef::new(place.min, place.max.max(place.min + 1.0));
-        ui.painter()
-            .rect_filled(Rect::from_x_y_ranges(x, place), 0.0, ink);
+        if let Some(place) = axis.place_of(row) {
+            row_line(ui, x, place, strength, view);
+        }
     }
 }

@@ -4,12 +4,12 @@ use egui::{Align, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2};
 
 use super::page::page_ui;
 use super::{Columns, View, step_pill};
-use crate::figure::{Layout as Pictures, Options, Picture as Shown, Place, RowsShown};
+use crate::figure::{Options, Picture, Place};
 use crate::viewer::command::{Command, Compare};
 use crate::viewer::keys::tooltip;
-use crate::viewer::state::compare::{Differences, Pair, Picture, TOLERANCES, shown_at};
+use crate::viewer::state::compare::{Differences, Pair, TOLERANCES};
 use crate::viewer::story::two;
-use crate::viewer::theme::{self, Scale};
+use crate::viewer::theme;
 use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::property::note;
@@ -27,14 +27,18 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         None => quiet_ui(ui, "Comparing …", &[]),
         Some(Err(sizes)) => quiet_ui(ui, "These two cannot be compared.", sizes),
         Some(Ok(found)) => {
-            let Some(picture) = picture(ui, &pair, view) else {
+            let options = Options {
+                density: ui.pixels_per_point(),
+                ..view.state.figure()
+            };
+            let Some(picture) = view.state.two(&options) else {
                 return;
             };
             let mut canvas = Canvas::new(ui.painter(), view.textures, pair.serial());
             let places = picture.figure().paint(&mut canvas, area(rect));
             page_ui(ui, &places, columns, view);
             step_pill(ui, columns, rect.top() + 5.0, view);
-            let is_memory = |place: &&Place<'_>| place.panel.id.picture == Shown::Memory;
+            let is_memory = |place: &&Place<'_>| place.panel.id.picture == Picture::Memory;
             let memory = places.iter().find(is_memory);
             let bottom = memory.map_or(rect.bottom(), |memory| memory.area.top - NAME);
             let left = columns.memory.min - 36.0;
@@ -64,26 +68,6 @@ fn quiet_ui(ui: &mut Ui, title: &str, lines: &[String]) {
             "Choose a machine of the same task, or end the comparison with Esc.",
         );
     }
-}
-
-/// What the pictures of both are drawn from.
-fn picture(ui: &Ui, pair: &Pair<'_>, view: &View<'_>) -> Option<Picture> {
-    let options = Options {
-        density: ui.pixels_per_point(),
-        dark: ui.visuals().dark_mode,
-        map: view.palette.map,
-        log_scale: view.weighting_scale == Scale::LogWeighting,
-        step: Some(view.step()),
-        stage: (!view.player.whole_steps()).then(|| view.player.stage()),
-        writes_first: pair.screen.writes_first(),
-        rows: if view.state.sight.touched_only {
-            RowsShown::Touched
-        } else {
-            RowsShown::All
-        },
-        ..Options::new(Pictures::Debug)
-    };
-    pair.picture(options, view.focus, shown_at(pair.screen, view.player))
 }
 
 /// How the two differ, in words, and what can be done about it.

@@ -245,7 +245,7 @@ fn episode_panels_ui(
         .show(ui, |ui| match view.state.arrangement() {
             Arrangement::Debug => centre::centre_ui(ui, columns, view),
             Arrangement::Compare => compare_ui(ui, columns, view),
-            paper => paper_ui(ui, columns, paper, view),
+            Arrangement::Paper | Arrangement::PaperDown => paper_ui(ui, columns, view),
         });
 }
 

@@ -2,8 +2,9 @@
 //! and kept in view by a click; dragging over time moves the play-head. What a picture is follows from its identity,
 //! never from its name.
 
-use egui::{Rect, Response, Ui};
+use egui::{Response, Ui};
 
+use super::parts::{pointer, row_line};
 use super::sheet::Sheet;
 use super::{Columns, View, interact, play_head, scrub};
 use crate::figure::addressing::Bars;
@@ -27,10 +28,7 @@ pub fn page_ui(ui: &mut Ui, places: &[Place<'_>], columns: &Columns, view: &mut 
         // A faint line at the row under the pointer and at the one kept in view.
         for &(row, strength) in lit.iter().filter(|_| has_rows(place.panel.id)) {
             if let Some(span) = place.axis.place_of(row) {
-                let ink = view.palette.strong.gamma_multiply(strength);
-                let y = span.min..=span.max.max(span.min + 1.0);
-                let line = Rect::from_x_y_ranges(rect.x_range(), y);
-                ui.painter().rect_filled(line, 0.0, ink);
+                row_line(ui, rect.x_range(), span, strength, view);
             }
         }
         if place.steps().is_some() {
@@ -92,7 +90,7 @@ pub fn hover_ui(
 ) -> (Response, Option<Hit>) {
     let (id, rect) = (place.panel.id, rect(&place.area));
     let response = interact(ui, rect, &place.panel.name, &place.panel.alt);
-    let at = super::parts::pointer(&response);
+    let at = pointer(&response);
     let hit = at.and_then(|at| place.hit(at.x, at.y));
     menu(&response, place, hit, others, view);
     let Some(at) = hit else {

@@ -6,23 +6,14 @@ use super::page::page_ui;
 use super::{Columns, View};
 use crate::figure::catalogue::Catalogue;
 use crate::figure::{Figure, Options};
-use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::theme::Scale;
 use crate::viewer::widget::canvas::{Canvas, area};
 
 /// The figure, with the play-head through it.
-pub fn paper_ui(ui: &mut Ui, columns: &Columns, arrangement: Arrangement, view: &mut View<'_>) {
+pub fn paper_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let rect = ui.max_rect().shrink2(egui::vec2(2.0, 4.0));
-    let density = ui.ctx().pixels_per_point();
     let options = Options {
-        density,
-        map: view.palette.map,
-        log_scale: view.weighting_scale == Scale::LogWeighting,
-        ..arrangement.options(
-            ui.visuals().dark_mode,
-            view.state.sight.touched_only,
-            view.focus,
-        )
+        density: ui.pixels_per_point(),
+        ..view.state.figure()
     };
     let seen = Catalogue {
         rows: view.whole,

@@ -1,13 +1,13 @@
 //! What panels of pictures have in common: where the pictures stand from top to bottom, words beside them, clicks on
 //! heads.
 
-use egui::{Align2, FontId, Pos2, Rangef, Sense, Stroke, Ui, pos2};
+use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Stroke, Ui, pos2};
 
 use super::View;
 use crate::figure::marks::dashes;
 use crate::figure::{HUES, HeadName};
 use crate::viewer::command::{Command, Look};
-use crate::viewer::rows::Axis;
+use crate::viewer::rows::{Axis, Span};
 use crate::viewer::widget::canvas::dashed;
 
 /// Where the pictures stand from top to bottom.
@@ -118,4 +118,12 @@ pub fn dash_ui(ui: &Ui, x: Rangef, y: f32, head: usize, view: &View<'_>) {
         ui.painter()
             .extend(dashed(&line, stroke, dashes(name(head))));
     }
+}
+
+/// A faint line at a row; at least a point high.
+pub fn row_line(ui: &Ui, x: Rangef, row: Span, strength: f32, view: &View<'_>) {
+    let y = Rangef::new(row.min, row.max.max(row.min + 1.0));
+    let ink = view.palette.strong.gamma_multiply(strength);
+    let line = Rect::from_x_y_ranges(x, y);
+    ui.painter().rect_filled(line, 0.0, ink);
 }

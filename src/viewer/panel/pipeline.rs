@@ -137,17 +137,16 @@ fn expanded_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View
     addressing.paint(&mut canvas, &area, axis, &page);
     let areas = Addressing::areas(&area, addressing.columns.len());
     let mut gap = [None; 2];
-    for ((id, bars), area) in addressing.columns.iter().zip(areas) {
-        let Some(panel) = view.catalogue().panel(*id) else {
-            continue;
-        };
-        let place = panel.along(area, axis.clone());
-        point_ui(ui, &place, &[], view);
-        words_ui(ui, &place.area, bars, view);
+    for ((id, bars), area) in addressing.columns.into_iter().zip(areas) {
         match bars.column.stage {
             Stage::Gate => gap[0] = Some(area.right),
             Stage::Shift => gap[1] = Some(area.left),
             _ => {}
+        }
+        let place = view.catalogue().column(id, bars).along(area, axis.clone());
+        point_ui(ui, &place, &[], view);
+        if let Content::Bars(bars) = &place.panel.content {
+            words_ui(ui, &place.area, bars, view);
         }
     }
     if let [Some(from), Some(to)] = gap {

@@ -4,7 +4,7 @@
 use egui::{Align2, Rangef, Rect, Ui, pos2};
 
 use super::page::{paint_ui, point_ui};
-use super::parts::{Bands, quiet_text};
+use super::parts::{Bands, quiet_text, row_line};
 use super::time::over_time_ui;
 use super::{Columns, View, address, pipeline};
 use crate::figure::units::{Lane, STRIPS, WITHIN_ONE};
@@ -93,14 +93,10 @@ fn lane_ui(
         point_ui(ui, place, &places, view);
     }
     let line = |unit: usize, strength: f32| {
-        let Some(place) = places[0].axis.place_of(unit) else {
-            return;
-        };
-        let place = Rangef::new(place.min, place.max.max(place.min + 1.0));
-        let x = Rangef::new(columns.time.min, x.max);
-        let ink = view.palette.strong.gamma_multiply(strength);
-        let rect = Rect::from_x_y_ranges(x, place);
-        ui.painter().rect_filled(rect, 0.0, ink);
+        if let Some(place) = places[0].axis.place_of(unit) {
+            let x = Rangef::new(columns.time.min, x.max);
+            row_line(ui, x, place, strength, view);
+        }
     };
     match view.state.sight.selected {
         Some(Target::Unit { layer, unit }) if layer == own => line(unit, 0.25),

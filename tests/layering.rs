@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every Rust file under `folder`, with its text without comments and tests.
+/// Every Rust file under `folder` that is not for tests, with its text without comments and tests.
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut pending = vec![root];
@@ -18,6 +18,9 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
             );
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path).unwrap();
+            if text.lines().any(|line| line == "#![cfg(test)]") {
+                continue;
+            }
             let code = text
                 .split("#[cfg(test)]\nmod tests")
                 .next()

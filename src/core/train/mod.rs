@@ -12,6 +12,7 @@ mod redundancy;
 mod same_bits;
 mod state;
 mod trainer;
+pub mod uncertainty;
 
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
 pub use config::{Clip, OptimizerConfig, Redundancy, TrainingConfig};
@@ -20,6 +21,7 @@ pub use evaluate::{Evaluation, Exam, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};
+pub use redundancy::{Penalty, overlap};
 pub use state::{HistoryPoint, Since, State};
 pub use trainer::{Diverged, Trainer, Update};
 

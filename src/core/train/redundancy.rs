@@ -1,7 +1,10 @@
 //! The redundancy penalty: heads that attend to the same rows, or to many, cost (Lin et al. 2017, equation 8).
 //!
 //! A is [heads, N], the weightings of one step: P = ‖A·Aᵀ − I‖²_F, the sum of the squares, and by A it is
-//! 4·(A·Aᵀ − I)·A. It is 0 only where every head is on one row of its own.
+//! 4·(A·Aᵀ − I)·A. It is 0 only where every head is on one row of its own. In two parts: the diagonal costs where a
+//! head is spread over rows, the rest where two heads look at the same ones ([`Penalty`]).
+
+use std::ops::Range;
 
 use super::config::Redundancy;
 use crate::keys::ConfigError;
@@ -9,6 +12,30 @@ use crate::math::simd::kernel;
 use crate::math::softmax::dot;
 use crate::math::{Real, Series};
 use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};
+
+/// P of a step, in its two parts; 0 where every head is on one row of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Penalty {
+    /// Σ_i (1 − a_i·a_i)², 0 to the number of heads: what heads cost that are spread over rows.
+    pub spread: f64,
+    /// 2 Σ_{i<j} (a_i·a_j)², 0 to h·(h − 1) for h heads: what heads cost that look at the same rows.
+    pub shared: f64,
+}
+
+impl Penalty {
+    /// P itself: what training takes the mean of.
+    pub fn total(self) -> f64 {
+        self.spread + self.shared
+    }
+}
+
+kernel! {
+    /// A number of A·Aᵀ: Σ_i a(i)·b(i) of two weightings over the same rows, 0 to 1. 0 where they have no row in
+    /// common, 1 where both are on one and the same row; of a weighting with itself 1 on one row, 1/n evenly on n.
+    pub fn overlap<'a, R>(simd; a: &'a [R], b: &'a [R]) -> R {
+        dot(simd, a, b)
+    }
+}
 
 impl Redundancy {
     /// How much it counts in the loss, in nats per unit of the mean of P over the steps; `None` where it is off.
@@ -66,6 +93,29 @@ impl Redundancy {
         Some(self.sum(trace, R::ZERO, &mut []) / trace.steps().max(1) as f64)
     }
 
+    /// P of a step over the heads that it is of; `None` where there are none.
+    pub fn at<R: Real>(self, trace: &Trace<R>, step: usize) -> Option<Penalty> {
+        let mut found = None;
+        for (i, j) in self.pairs(trace) {
+            let of = [i, j].map(|head| &trace.heads[head].weighting);
+            let cost = pair(of[0], of[1], step..step + 1, i == j, R::ZERO, [None, None]);
+            let found = found.get_or_insert_with(Penalty::default);
+            if i == j {
+                found.spread += cost;
+            } else {
+                found.shared += cost;
+            }
+        }
+        found
+    }
+
+    /// Every head with itself and with those before it.
+    fn pairs<R: Real>(self, trace: &Trace<R>) -> impl Iterator<Item = (usize, usize)> {
+        let heads = 0..trace.heads.len();
+        let pairs = heads.flat_map(|j| (0..=j).map(move |i| (i, j)));
+        pairs.filter(move |&(i, j)| self.counts(&trace.heads[i]) && self.counts(&trace.heads[j]))
+    }
+
     /// [`Redundancy::mean`]; and sets the gradient of `scale` × its share of the loss by the weightings.
     pub fn gradient<R: Real>(
         self,
@@ -88,31 +138,28 @@ impl Redundancy {
     /// Σ_t P_t; adds `scale`·(A·Aᵀ − I)·A to the gradients by the weightings, where there are any.
     fn sum<R: Real>(self, trace: &Trace<R>, scale: R, by: &mut [Series<R>]) -> f64 {
         let mut sum = 0.0;
-        for (j, other) in trace.heads.iter().enumerate() {
-            for (i, head) in trace.heads[..=j].iter().enumerate() {
-                if !self.counts(head) || !self.counts(other) {
-                    continue;
-                }
-                let (below, from) = by.split_at_mut(j.min(by.len()));
-                let by = match (below.get_mut(i), from.first_mut()) {
-                    (None, by) => [by, None],
-                    (first, second) => [first, second],
-                };
-                sum += pair(&head.weighting, &other.weighting, i == j, scale, by);
-            }
+        for (i, j) in self.pairs(trace) {
+            let (below, from) = by.split_at_mut(j.min(by.len()));
+            let by = match (below.get_mut(i), from.first_mut()) {
+                (None, by) => [by, None],
+                (first, second) => [first, second],
+            };
+            let of = [i, j].map(|head| &trace.heads[head].weighting);
+            sum += pair(of[0], of[1], 0..of[0].steps(), i == j, scale, by);
         }
         sum
     }
 }
 
 kernel! {
-    /// What a pair of heads adds to Σ P over the steps; adds to the gradients by the weightings of both. A head with
+    /// What a pair of heads adds to Σ P over these steps; adds to the gradients by the weightings of both. A head with
     /// itself counts once and has one gradient.
     fn pair<'a, R>(
-        simd; head: &'a Series<R>, other: &'a Series<R>, is_same: bool, scale: R, by: [Option<&'a mut Series<R>>; 2],
+        simd; head: &'a Series<R>, other: &'a Series<R>, steps: Range<usize>, is_same: bool, scale: R,
+        by: [Option<&'a mut Series<R>>; 2],
     ) -> f64 {
         let (mut sum, mut by) = (0.0, by);
-        for t in 0..head.steps() {
+        for t in steps {
             let (a, b) = (head.row(t), other.row(t));
             let product = dot(simd, a, b) - if is_same { R::ONE } else { R::ZERO };
             sum += (product * product).to_f64() * if is_same { 1.0 } else { 2.0 };
@@ -183,6 +230,39 @@ mod tests {
         let found = Redundancy::Read(1.0).mean(&trace).unwrap();
         assert!((found - 1.305_847_492_107_026_7).abs() < 1e-12, "{found}");
         assert_eq!(Redundancy::Off.mean(&trace), None);
+    }
+
+    #[test]
+    fn steps_are_what_the_mean_is_of_and_their_parts_are_those_of_the_matrix() {
+        let (trace, _) = with(&random_vector(5, 5 * 4 * 6));
+        for (penalty, heads) in [
+            (Redundancy::Read(1.0), 0..3),
+            (Redundancy::Write(1.0), 3..5),
+            (Redundancy::Both(1.0), 0..5),
+        ] {
+            let steps = (0..4).map(|t| penalty.at(&trace, t).unwrap());
+            let mean = steps.clone().map(Penalty::total).sum::<f64>() / 4.0;
+            assert!((mean - penalty.mean(&trace).unwrap()).abs() < 1e-12);
+            for (t, found) in steps.enumerate() {
+                let mut expected = Penalty::default();
+                for (i, j) in heads
+                    .clone()
+                    .flat_map(|i| heads.clone().map(move |j| (i, j)))
+                {
+                    let [a, b] = [i, j].map(|head: usize| trace.heads[head].weighting.row(t));
+                    let product: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+                    assert!((overlap(a, b) - product).abs() < 1e-12);
+                    if i == j {
+                        expected.spread += (1.0 - product).powi(2);
+                    } else {
+                        expected.shared += product.powi(2);
+                    }
+                }
+                assert!((found.spread - expected.spread).abs() < 1e-12);
+                assert!((found.shared - expected.shared).abs() < 1e-12);
+            }
+        }
+        assert_eq!(Redundancy::Off.at(&trace, 0), None);
     }
 
     #[test]

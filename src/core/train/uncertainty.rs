@@ -1,0 +1,274 @@
+//! What is uncertain in the answers of a machine that draws, and what of that is noise.
+//!
+//! K samples of one episode say p_1 … p_K of an output bit, p̄ is their mean and H(p) = −p log₂ p − (1 − p) log₂(1 − p)
+//! the entropy of a bit. Then
+//!
+//! H(p̄) = mean_k H(p_k) + I,  I = mean_k KL(p_k ‖ p̄)
+//!
+//! in bits: all that is uncertain; what is left of it in every single sample (*aleatoric*: noise in the data that no
+//! knowledge takes away); and the mutual information of the bit and the sample, which is 0 where all samples agree
+//! (*epistemic*: what the machine is unsure of). Names: Kendall and Gal 2017; decomposition: Depeweg, Hernández-Lobato,
+//! Doshi-Velez and Udluft 2018, equation 2, with the samples of a machine in place of its weights.
+//!
+//! Whether a machine is less certain where it is wrong is measured by the area under the curve of the share of wrong
+//! bits found against the share of right bits suspected, as the threshold on the uncertainty falls: the probability
+//! that a wrong bit is more uncertain than a right one, equals counting one half. ½ is no better than chance.
+
+use ndarray::Array2;
+
+use crate::math::Series;
+
+/// The uncertainty of one output bit, in bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Uncertainty {
+    /// H of the mean of the samples: `noise` and `model` together, 0 to 1.
+    pub total: f64,
+    /// The mean of H over the samples, 0 to 1.
+    pub noise: f64,
+    /// What the samples disagree by: the mutual information, 0 to 1.
+    pub model: f64,
+}
+
+/// A scored output bit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bit {
+    /// In which step it is asked for.
+    pub step: usize,
+    /// Of which output.
+    pub channel: usize,
+    /// True where the mean of the samples is on the wrong side of one half.
+    pub is_wrong: bool,
+    /// How uncertain it is.
+    pub uncertainty: Uncertainty,
+}
+
+/// The areas under the curve of "the bit is wrong" against each of the three, 0 to 1. `None` where all bits are right,
+/// or all wrong, or an uncertainty is no number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Areas {
+    /// Against [`Uncertainty::total`].
+    pub total: Option<f64>,
+    /// Against [`Uncertainty::noise`].
+    pub noise: Option<f64>,
+    /// Against [`Uncertainty::model`].
+    pub model: Option<f64>,
+}
+
+/// −p log₂ p, 0 at 0.
+fn surprise(p: f64) -> f64 {
+    if p == 0.0 { 0.0 } else { -p * p.log2() }
+}
+
+/// The entropy of a bit that is 1 with probability p, in bits.
+fn entropy(p: f64) -> f64 {
+    surprise(p) + surprise(1.0 - p)
+}
+
+/// KL of a bit with probability p from one with probability q, in bits. Exactly 0 where they are equal.
+fn divergence(p: f64, q: f64) -> f64 {
+    let term = |p: f64, q: f64| if p == 0.0 { 0.0 } else { p * (p / q).log2() };
+    term(p, q) + term(1.0 - p, 1.0 - q)
+}
+
+impl Uncertainty {
+    /// Of a bit of which the samples say that it is 1 with these probabilities, each 0 to 1; and their mean. `None` of
+    /// no samples.
+    pub fn of(samples: impl Iterator<Item = f32> + Clone) -> Option<(f64, Self)> {
+        let count = samples.clone().count();
+        let samples = samples.map(f64::from);
+        let mean_of = |sum: f64| sum / count as f64;
+        let mean = mean_of(samples.clone().sum());
+        let uncertainty = Self {
+            total: entropy(mean),
+            noise: mean_of(samples.clone().map(entropy).sum()),
+            // As a sum of divergences, not as a difference: samples that agree make 0 and no rounding, by which they
+            // would be ranked. The last bits of a sum may be below it.
+            model: mean_of(samples.map(|p| divergence(p, mean)).sum()).max(0.0),
+        };
+        (count > 0).then_some((mean, uncertainty))
+    }
+}
+
+/// The scored bits of an episode, step after step. `outputs`: what each sample says, [K] of [T, Y], 0 to 1; `mask` [T],
+/// above 0 where an answer is asked for; `target` [T, Y], 0 or 1. None of no samples; steps that a sample lacks are
+/// left out.
+pub fn bits(outputs: &[&Series<f32>], mask: &[f32], target: &Array2<f32>) -> Vec<Bit> {
+    let steps = outputs.iter().map(|output| output.steps());
+    let steps = steps.chain([mask.len(), target.nrows()]).min();
+    let asked = (0..steps.unwrap_or(0)).filter(|&t| mask[t] > 0.0);
+    let all = asked.flat_map(|t| (0..target.ncols()).map(move |channel| (t, channel)));
+    let bits = all.filter_map(|(step, channel)| {
+        let samples = outputs.iter().map(|output| output.row(step)[channel]);
+        let (mean, uncertainty) = Uncertainty::of(samples)?;
+        Some(Bit {
+            step,
+            channel,
+            is_wrong: (mean > 0.5) != (target[[step, channel]] > 0.5),
+            uncertainty,
+        })
+    });
+    bits.collect()
+}
+
+/// Whether the wrong ones among these bits, of one episode or of many, are the more uncertain ones.
+pub fn areas(bits: &[Bit]) -> Areas {
+    let against = |of: fn(&Uncertainty) -> f64| {
+        area(bits.iter().map(|bit| (bit.is_wrong, of(&bit.uncertainty))))
+    };
+    Areas {
+        total: against(|of| of.total),
+        noise: against(|of| of.noise),
+        model: against(|of| of.model),
+    }
+}
+
+/// The area under the curve of a score that should be high where something is true: the share of pairs of a true and a
+/// false one in which the true one has the higher score, equals counting one half. By the ranks of the scores (Mann and
+/// Whitney 1947): O(n log n). `None` where all are true or none is, or a score is no number.
+pub fn area(scored: impl Iterator<Item = (bool, f64)>) -> Option<f64> {
+    let mut scored: Vec<_> = scored.collect();
+    if scored.iter().any(|(_, score)| score.is_nan()) {
+        return None;
+    }
+    // −0 equals 0.
+    scored.sort_by(|(_, a), (_, b)| (a + 0.0).total_cmp(&(b + 0.0)));
+    let (mut below, mut found, mut sum) = (0.0, 0.0, 0.0);
+    for equals in scored.chunk_by(|(_, a), (_, b)| a == b) {
+        let trues = equals.iter().filter(|(is_true, _)| *is_true).count() as f64;
+        let falses = equals.len() as f64 - trues;
+        sum += trues * (below + falses / 2.0);
+        (below, found) = (below + falses, found + trues);
+    }
+    (below > 0.0 && found > 0.0).then(|| sum / (below * found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::check::random_vector;
+
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+    }
+
+    fn of(samples: &[f32]) -> (f64, Uncertainty) {
+        Uncertainty::of(samples.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn a_bit_is_uncertain_by_noise_by_disagreement_or_not_at_all() {
+        // Each sample is sure of something else: all of it is the machine's.
+        let (mean, found) = of(&[0.0, 1.0]);
+        assert_eq!(
+            (mean, found.total, found.noise, found.model),
+            (0.5, 1.0, 0.0, 1.0)
+        );
+        // All throw a fair coin: all of it is noise.
+        let (mean, found) = of(&[0.5; 3]);
+        assert_eq!(
+            (mean, found.total, found.noise, found.model),
+            (0.5, 1.0, 1.0, 0.0)
+        );
+        let (mean, found) = of(&[1.0; 4]);
+        assert_eq!((mean, found), (1.0, Uncertainty::default()));
+        // H(1/4) = 2 − ¾ log₂ 3 in both samples, H(1/2) = 1 of their mean.
+        let (_, found) = of(&[0.25, 0.75]);
+        let noise = 2.0 - 0.75 * 3.0_f64.log2();
+        close(found.noise, noise);
+        close(found.total, 1.0);
+        close(found.model, 1.0 - noise);
+        assert_eq!(Uncertainty::of(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn noise_and_disagreement_are_all_there_is() {
+        for seed in 0..50 {
+            let samples = random_vector(seed, 1 + seed as usize % 9);
+            let samples: Vec<f32> = samples
+                .iter()
+                .map(|x| 1.0 / (1.0 + (9.0 * x).exp()) as f32)
+                .collect();
+            let (_, found) = of(&samples);
+            close(found.noise + found.model, found.total);
+            assert!(found.model >= 0.0 && (0.0..=1.0).contains(&found.total));
+        }
+        // Samples that agree disagree by nothing, not by the last bits of a sum.
+        assert_eq!(of(&[0.123_456_7; 7]).1.model.to_bits(), 0.0_f64.to_bits());
+    }
+
+    #[test]
+    fn bits_are_those_that_are_asked_for() {
+        let series = |values: [f32; 4]| {
+            let mut series = Series::new(2);
+            series.resize(2);
+            series.as_mut_slice().copy_from_slice(&values);
+            series
+        };
+        let samples = [series([0.1, 0.9, 0.2, 0.9]), series([0.3, 0.9, 0.4, 0.5])];
+        let samples = samples.each_ref();
+        let target = ndarray::array![[0.0, 1.0], [1.0, 1.0]];
+        let found = bits(&samples, &[0.0, 1.0], &target);
+        let places: Vec<_> = found.iter().map(|bit| (bit.step, bit.channel)).collect();
+        assert_eq!(places, [(1, 0), (1, 1)]);
+        // 0.3 on average where 1 is asked for, and 0.7.
+        assert_eq!([found[0].is_wrong, found[1].is_wrong], [true, false]);
+        assert_eq!(found[1].uncertainty, of(&[0.9, 0.5]).1);
+        assert_eq!(bits(&samples, &[1.0, 1.0], &target).len(), 4);
+        assert!(bits(&[], &[1.0, 1.0], &target).is_empty());
+        let areas = areas(&found);
+        let less = |of: fn(&Uncertainty) -> f64| {
+            let [wrong, right] = [0, 1].map(|bit: usize| of(&found[bit].uncertainty));
+            Some(if wrong > right { 1.0 } else { 0.0 })
+        };
+        assert_eq!(areas.total, less(|of| of.total));
+        assert_eq!(areas.noise, less(|of| of.noise));
+        assert_eq!(areas.model, less(|of| of.model));
+    }
+
+    /// By its definition, pair by pair.
+    fn counted(scored: &[(bool, f64)]) -> Option<f64> {
+        let of = |wanted: bool| scored.iter().filter(move |(is_true, _)| *is_true == wanted);
+        let (mut sum, mut pairs) = (0.0, 0.0);
+        for ((_, high), (_, low)) in of(true).flat_map(|a| of(false).map(move |b| (a, b))) {
+            pairs += 1.0;
+            if high > low {
+                sum += 1.0;
+            } else if high >= low {
+                sum += 0.5;
+            }
+        }
+        (pairs > 0.0).then(|| sum / pairs)
+    }
+
+    #[test]
+    fn the_area_is_the_share_of_pairs_in_order() {
+        for seed in 0..200 {
+            let count = 1 + seed as usize % 40;
+            let values = random_vector(seed, 2 * count);
+            // Of every other set few values, so that there are ties.
+            let score = |x: f64| if seed % 2 == 0 { x } else { (2.0 * x).round() };
+            let scored = (0..count).map(|i| (values[i] > 0.2, score(values[count + i])));
+            let scored: Vec<_> = scored.collect();
+            match (area(scored.iter().copied()), counted(&scored)) {
+                (Some(found), Some(expected)) => close(found, expected),
+                (found, expected) => assert_eq!(found, expected),
+            }
+        }
+    }
+
+    #[test]
+    fn the_area_of_known_orders() {
+        let area = |wrong: &[f64], right: &[f64]| {
+            let wrong = wrong.iter().map(|&score| (true, score));
+            area(wrong.chain(right.iter().map(|&score| (false, score))))
+        };
+        assert_eq!(area(&[0.8, 0.9], &[0.1, 0.2]), Some(1.0));
+        assert_eq!(area(&[0.1], &[0.8, 0.9]), Some(0.0));
+        assert_eq!(area(&[0.5, 0.5], &[0.5, 0.5, 0.5]), Some(0.5));
+        assert_eq!(area(&[0.0], &[-0.0]), Some(0.5));
+        // Above one, level with one, below two.
+        assert_eq!(area(&[0.2], &[0.1, 0.2, 0.3, 0.4]), Some(0.375));
+        assert_eq!((area(&[], &[0.1]), area(&[0.1], &[])), (None, None));
+        assert_eq!(area(&[0.1], &[f64::NAN]), None);
+    }
+}

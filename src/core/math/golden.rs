@@ -6,6 +6,9 @@
 
 use serde_json::Value;
 
+use super::simd::PLAIN;
+use super::softmax::{dot, softmax, softmax_backward};
+
 /// One file of `tests/golden/attention`: parts ("inputs", "parameters", "noise", "outputs", "upstream",
 /// "gradients") of arrays by name.
 pub(crate) struct Case {
@@ -99,6 +102,38 @@ impl Case {
         self.assert_all_close(part, array, found, &self.transposed(part, array));
     }
 
+    /// Of a score: holds energies, their softmax and the context to the case; gives the gradient by the energies.
+    #[track_caller]
+    pub(crate) fn gradient_by_energies(&self, energies: &[f64]) -> Vec<f64> {
+        self.assert_close("outputs", "energies", energies);
+        let mut weighting = energies.to_vec();
+        softmax(PLAIN, 1.0, energies, &mut weighting);
+        self.assert_close("outputs", "weighting", &weighting);
+        let (values, by_context) = (
+            self.transposed("inputs", "V"),
+            self.numbers("upstream", "context"),
+        );
+        let columns = || values.chunks_exact(energies.len());
+        let context: Vec<f64> = columns().map(|x| dot(PLAIN, x, &weighting)).collect();
+        self.assert_close("outputs", "context", &context);
+        let by_values: Vec<f64> = by_context
+            .iter()
+            .flat_map(|d| weighting.iter().map(move |w| d * w))
+            .collect();
+        self.assert_transposed_close("gradients", "V", &by_values);
+        let mut by_weighting = self.numbers("upstream", "weighting");
+        for (column, d) in columns().zip(&by_context) {
+            let pairs = by_weighting.iter_mut().zip(column);
+            pairs.for_each(|(by_weighting, x)| *by_weighting += d * x);
+        }
+        let mut by_energies = vec![0.0; energies.len()];
+        softmax_backward(PLAIN, &weighting, &by_weighting, &mut by_energies);
+        let upstream = self.numbers("upstream", "energies");
+        let pairs = by_energies.iter_mut().zip(upstream);
+        pairs.for_each(|(by_energies, upstream)| *by_energies += upstream);
+        by_energies
+    }
+
     #[track_caller]
     fn assert_all_close(&self, part: &str, array: &str, found: &[f64], wanted: &[f64]) {
         let name = format!("{} {part} {array}", self.name);
@@ -128,7 +163,7 @@ fn whole(value: &Value) -> Option<usize> {
 }
 
 /// The transpose of a matrix of `rows` rows: one that stands row after row then stands column after column.
-pub(crate) fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
     let column = |c| (0..rows).map(move |r| matrix[r * columns + c]);
     (0..columns).flat_map(column).collect()
 }

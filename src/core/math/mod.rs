@@ -11,12 +11,15 @@ pub(crate) mod golden;
 mod linear;
 pub mod matrix;
 pub(crate) mod pack;
+pub mod products;
 mod random;
 mod real;
 mod series;
 pub mod simd;
 pub mod similarity;
 pub mod softmax;
+pub mod units;
+pub mod vectors;
 
 pub use activation::{sigmoid, softplus};
 pub use aligned::Aligned;

@@ -264,6 +264,7 @@ impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, R, H> {
 mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
+    use crate::math::golden::Case;
 
     const N: usize = 37;
     const M: usize = 5;
@@ -382,6 +383,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_score_is_the_golden_values() {
+        let case = Case::load("score_cosine");
+        let (key, columns) = (case.numbers("inputs", "q"), case.transposed("inputs", "K"));
+        let (beta, n) = (case.numbers("parameters", "beta")[0], case.size("n"));
+        let (mut norms, mut similarity) = (vec![0.0; n], vec![0.0; n]);
+        cosines([(&key[..], &mut similarity[..])], &columns, 0.0, &mut norms);
+        let times_beta = |x: &[f64]| x.iter().map(|x| beta * x).collect::<Vec<_>>();
+        let by_energies = case.gradient_by_energies(&times_beta(&similarity));
+        let by_beta = dot(crate::math::simd::PLAIN, &by_energies, &similarity);
+        case.assert_close("gradients", "beta", &[by_beta]);
+        let (mut by_key, mut by_memory) = (vec![0.0; key.len()], vec![0.0; columns.len()]);
+        let head = CosineGradient {
+            key: &key,
+            similarity: &similarity,
+            by_similarity: &mut times_beta(&by_energies),
+            by_key: &mut by_key,
+        };
+        let scratch = &mut vec![0.0; n];
+        cosines_backward([head], &columns, (&norms, 0.0), &mut by_memory, scratch);
+        case.assert_close("gradients", "q", &by_key);
+        case.assert_transposed_close("gradients", "K", &by_memory);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod aligned;
 #[cfg(test)]
 pub(crate) mod check;
 pub mod elementary;
+pub mod gamma;
 pub(crate) mod golden;
 mod linear;
 pub mod matrix;

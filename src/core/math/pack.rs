@@ -216,6 +216,13 @@ pub struct Part<S> {
     pub(crate) len: usize,
 }
 
+/// The numbers from `first` on: `first`, `first` + 1, …
+#[inline(always)]
+fn counted<R: Real, S: Simd>(simd: S, first: usize) -> Pack<R, S> {
+    let count: [R; MOST_LANES] = std::array::from_fn(|lane| R::from_f64(lane as f64));
+    Pack::load(simd, &count) + R::from_f64(first as f64)
+}
+
 impl<S: Simd> Whole<S> {
     /// These numbers of a slice.
     #[inline(always)]
@@ -234,6 +241,12 @@ impl<S: Simd> Whole<S> {
     #[expect(clippy::unused_self, reason = "all of a whole pack is new")]
     pub fn new_or<R: Real>(self, pack: Pack<R, S>, _other: R) -> Pack<R, S> {
         pack
+    }
+
+    /// The indices of these numbers in a slice.
+    #[inline(always)]
+    pub fn indices<R: Real>(self) -> Pack<R, S> {
+        counted(self.simd, self.index * Pack::<R, S>::LANES)
     }
 }
 
@@ -257,6 +270,12 @@ impl<S: Simd> Last<S> {
     pub fn new_or<R: Real>(self, pack: Pack<R, S>, other: R) -> Pack<R, S> {
         Pack::splat(self.simd, other).but_from(self.done, pack)
     }
+
+    /// [`Whole::indices`]
+    #[inline(always)]
+    pub fn indices<R: Real>(self) -> Pack<R, S> {
+        counted(self.simd, self.start)
+    }
 }
 
 impl<S: Simd> Part<S> {
@@ -276,6 +295,12 @@ impl<S: Simd> Part<S> {
     #[inline(always)]
     pub fn new_or<R: Real>(self, pack: Pack<R, S>, other: R) -> Pack<R, S> {
         pack.but_from(self.len, Pack::splat(self.simd, other))
+    }
+
+    /// [`Whole::indices`]
+    #[inline(always)]
+    pub fn indices<R: Real>(self) -> Pack<R, S> {
+        counted(self.simd, 0)
     }
 }
 
@@ -328,23 +353,25 @@ mod tests {
     use crate::math::check::random_vector;
     use crate::math::simd::{Kernel, on_every_instruction_set};
 
-    /// Doubles y in place, sets z to x + y, and returns Σ x and Π x.
+    /// 2·y in place, x + y, the index of every number, and Σ x.
     #[derive(Clone, Copy)]
     struct Passes<'a>(&'a [f64], &'a [f64]);
 
     impl Kernel for Passes<'_> {
-        type Output = (Vec<f64>, Vec<f64>, f64);
+        type Output = (Vec<f64>, Vec<f64>, Vec<f64>, f64);
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
             let (x, mut y) = (self.0, self.1.to_vec());
             let (mut z, mut sum) = (vec![0.0; y.len()], Pack::splat(simd, 0.0));
+            let mut indices = z.clone();
             map_packs!(simd, z = [x, y] => x + y);
             each_pack!(simd, at in x => {
                 sum += at.new_or(at.load(x), 0.0);
                 let two = at.load(&y) * 2.0;
                 at.store(&mut y, two);
+                at.store(&mut indices, at.indices());
             });
-            (y, z, sum.sum())
+            (y, z, indices, sum.sum())
         }
     }
 
@@ -352,7 +379,7 @@ mod tests {
     fn every_number_is_met_once_whatever_the_length() {
         for len in 0..=70 {
             let (x, y) = (random_vector(1, len), random_vector(2, len));
-            for (twice, both, sum) in on_every_instruction_set(Passes(&x, &y)) {
+            for (twice, both, indices, sum) in on_every_instruction_set(Passes(&x, &y)) {
                 assert!(
                     twice.iter().zip(&y).all(|(twice, y)| *twice == 2.0 * y),
                     "{len}"
@@ -364,6 +391,8 @@ mod tests {
                         .all(|(found, wanted)| *found == wanted),
                     "{len}"
                 );
+                let wanted = (0..len).map(|index| index as f64);
+                assert!(wanted.eq(indices), "{len}");
                 assert!((sum - x.iter().sum::<f64>()).abs() < 1e-12, "{len}");
             }
         }

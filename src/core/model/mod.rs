@@ -3,11 +3,14 @@
 pub mod addressing;
 #[cfg(any(test, feature = "test-machine"))]
 mod appended;
+pub mod bayesian;
 pub mod config;
 pub mod controller;
 #[cfg(test)]
 mod gradients;
+pub mod hard;
 pub mod head;
+pub mod local;
 mod machine;
 pub mod memory;
 mod noise;

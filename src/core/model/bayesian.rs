@@ -1,0 +1,732 @@
+//! Bayesian attention (Fan, Zhang, Chen, Zhou 2020): the score of a row is a positive random variable S_i with mean
+//! e^ψ_i, the weighting is S / ΣS; a prior of the rows alone, and how far the scores are from it.
+//!
+//! e^(β·K_i) and the noise are multiplied in S, so S / ΣS is the softmax of β·K and the logarithm of the noise:
+//! whatever is common to all rows cancels.
+
+use crate::math::gamma::{digamma, ln_gamma};
+use crate::math::pack::{each_pack, map_packs};
+use crate::math::simd::Simd;
+use crate::math::softmax::{largest, softmax_in_place};
+use crate::math::{Pack, Real};
+
+/// Euler's γ.
+const EULER: f64 = 0.577_215_664_901_532_9;
+
+/// Weibull scores: β·K + ln(−ln(1 − u)) / k, of which the softmax is the weighting; `u` between 0 and 1.
+#[inline(always)]
+pub fn perturb_weibull<R: Real, S: Simd>(
+    simd: S,
+    beta: R,
+    scores: &[R],
+    u: &[R],
+    k: R,
+    logits: &mut [R],
+) {
+    let (one, by_k) = (Pack::splat(simd, R::ONE), R::ONE / k);
+    map_packs!(simd, logits = [scores, u] => {
+        (-(one - u).ln()).ln().mul_add(by_k, scores * beta)
+    });
+}
+
+/// Lognormal scores: β·K + σ·ε, of which the softmax is the weighting; `eps` is standard normal.
+#[inline(always)]
+pub fn perturb_lognormal<R: Real, S: Simd>(
+    simd: S,
+    beta: R,
+    scores: &[R],
+    eps: &[R],
+    sigma: R,
+    logits: &mut [R],
+) {
+    map_packs!(simd, logits = [scores, eps] => eps.mul_add(sigma, scores * beta));
+}
+
+/// What the prior and the posterior are compared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriorForm {
+    /// As the paper has it: m = exp(softmax(z)), between 1 and e; ψ = β·K.
+    Text,
+    /// As the authors' code has it: m = softmax(z); ψ = ln softmax(β·K).
+    Code,
+}
+
+impl PriorForm {
+    /// Turns z, one value per row, into the mean m of the prior of each row, in place.
+    #[inline(always)]
+    pub fn prior<R: Real, S: Simd>(self, simd: S, m: &mut [R]) {
+        softmax_in_place(simd, R::ONE, m);
+        if self == Self::Text {
+            each_pack!(simd, at in m => { at.store(m, at.load(m).exp()) });
+        }
+    }
+}
+
+/// The distribution of the scores S_i of mean e^ψ_i, and that of the prior of mean m_i.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Family<R> {
+    /// Weibull of shape `k` > 0; the prior is a gamma distribution of shape α_i = β·m_i and this `rate` β > 0.
+    Weibull {
+        /// k: the larger, the less noise.
+        k: R,
+        /// β.
+        rate: R,
+    },
+    /// Lognormal with σ > 0; the prior is lognormal with `sigma_p` > 0.
+    Lognormal {
+        /// σ.
+        sigma: R,
+        /// σ_p.
+        sigma_p: R,
+    },
+}
+
+/// The Kullback-Leibler divergence of the scores of all rows from their prior.
+#[derive(Clone, Copy, Debug)]
+pub struct Divergence<'a, R> {
+    /// Of posterior and prior.
+    pub family: Family<R>,
+    /// What ψ is.
+    pub form: PriorForm,
+    /// β, which multiplies the scores.
+    pub beta: R,
+    /// K, [n].
+    pub scores: &'a [R],
+    /// The means of the prior, [n].
+    pub m: &'a [R],
+}
+
+impl<R: Real> Divergence<'_, R> {
+    /// Summed over rows.
+    #[inline(always)]
+    pub fn sum<S: Simd>(&self, simd: S) -> R {
+        let (row, psi, mut sum) = (
+            self.family.row(simd),
+            self.psi(simd),
+            Pack::splat(simd, R::ZERO),
+        );
+        each_pack!(simd, at in self.scores => {
+            let kl = row.kl(psi.of(at.load(self.scores)), at.load(self.m));
+            sum += at.new_or(kl, R::ZERO);
+        });
+        sum.sum()
+    }
+
+    /// `weight` times the gradient of the sum: sets those by β·K and by z, of which [`PriorForm::prior`] made m.
+    /// Without weight they are 0, however large the scores are.
+    ///
+    /// In the form of the code ψ and m are results of a softmax, of the text ln m is; with D = dKL/dψ and
+    /// E = dKL/dm·m: by β·K_i it is D_i, less e^ψ_i·Σ_j D_j in the form of the code; by z_i, with p = softmax(z), it
+    /// is F_i − p_i·Σ_j F_j, F = E in the form of the code and p·E in that of the text.
+    #[inline(always)]
+    pub fn backward<S: Simd>(&self, simd: S, weight: R, by_logits: &mut [R], by_z: &mut [R]) {
+        if weight == R::ZERO {
+            by_logits.fill(R::ZERO);
+            return by_z.fill(R::ZERO);
+        }
+        let is_text = self.form == PriorForm::Text;
+        let (row, psi) = (self.family.row(simd), self.psi(simd));
+        let (mut d, mut f) = (Pack::splat(simd, R::ZERO), Pack::splat(simd, R::ZERO));
+        each_pack!(simd, at in self.scores => {
+            let (psi, m) = (psi.of(at.load(self.scores)), at.load(self.m));
+            let by_psi = row.by_psi(psi, m) * weight;
+            let by_log_m = row.by_log_m(psi, m) * weight;
+            let by_p = if is_text { m.ln() * by_log_m } else { by_log_m };
+            d += at.new_or(by_psi, R::ZERO);
+            f += at.new_or(by_p, R::ZERO);
+            at.store(by_logits, by_psi);
+            at.store(by_z, by_p);
+        });
+        let (d, f) = (d.sum(), f.sum());
+        each_pack!(simd, at in self.scores => {
+            let m = at.load(self.m);
+            let p = if is_text { m.ln() } else { m };
+            at.store(by_z, at.load(by_z) - p * f);
+            if !is_text {
+                let power = psi.of(at.load(self.scores)).exp();
+                at.store(by_logits, at.load(by_logits) - power * d);
+            }
+        });
+    }
+
+    #[inline(always)]
+    fn psi<S: Simd>(&self, simd: S) -> Psi<R> {
+        let (beta, zero) = (self.beta, R::ZERO);
+        if self.form == PriorForm::Text {
+            return Psi {
+                beta,
+                most: zero,
+                log_sum: zero,
+            };
+        }
+        let (most, mut sum) = (largest(simd, self.scores), Pack::splat(simd, zero));
+        each_pack!(simd, at in self.scores => {
+            sum += at.new_or(((at.load(self.scores) - most) * beta).exp(), zero);
+        });
+        let log_sum = Pack::splat(simd, sum.sum()).ln().first();
+        Psi {
+            beta,
+            most,
+            log_sum,
+        }
+    }
+}
+
+/// ψ = β·(K − most) − log_sum.
+#[derive(Clone, Copy)]
+struct Psi<R> {
+    beta: R,
+    most: R,
+    log_sum: R,
+}
+
+impl<R: Real> Psi<R> {
+    #[inline(always)]
+    fn of<S: Simd>(self, score: Pack<R, S>) -> Pack<R, S> {
+        (score - self.most) * self.beta - self.log_sum
+    }
+}
+
+/// The divergence of one row, with everything that does not depend on the row.
+#[derive(Clone, Copy)]
+enum Row<R> {
+    /// KL = α·(slope − ψ) + β·e^ψ + ln Γ(α) + constant, α = β·m, slope = γ/k + ln Γ(1 + 1/k) − ln β,
+    /// constant = ln k − γ − 1.
+    Weibull { rate: R, slope: R, constant: R },
+    /// KL = d²·precision/2 + constant, d = ψ − ln m + (σ_p² − σ²)/2 = μ − μ_p, precision = 1/σ_p²,
+    /// constant = ln(σ_p/σ) + σ²/2σ_p² − ½.
+    Lognormal { shift: R, precision: R, constant: R },
+}
+
+impl<R: Real> Family<R> {
+    #[inline(always)]
+    fn row<S: Simd>(self, simd: S) -> Row<R> {
+        let (half, euler) = (R::from_f64(0.5), R::from_f64(EULER));
+        let ln = |x: R| Pack::splat(simd, x).ln().first();
+        match self {
+            Self::Weibull { k, rate } => {
+                let mean = ln_gamma(Pack::splat(simd, R::ONE + R::ONE / k)).first();
+                Row::Weibull {
+                    rate,
+                    slope: euler / k + mean - ln(rate),
+                    constant: ln(k) - euler - R::ONE,
+                }
+            }
+            Self::Lognormal { sigma, sigma_p } => {
+                let ratio = sigma / sigma_p;
+                Row::Lognormal {
+                    shift: (sigma_p * sigma_p - sigma * sigma) * half,
+                    precision: R::ONE / (sigma_p * sigma_p),
+                    constant: ratio * ratio * half - ln(ratio) - half,
+                }
+            }
+        }
+    }
+}
+
+impl<R: Real> Row<R> {
+    /// KL of a row.
+    #[inline(always)]
+    fn kl<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
+        match self {
+            Self::Weibull {
+                rate,
+                slope,
+                constant,
+            } => {
+                let alpha = shape(m, rate);
+                let constant = ln_gamma(alpha) + constant;
+                alpha.mul_add(-psi + slope, psi.exp().mul_add(rate, constant))
+            }
+            Self::Lognormal {
+                shift,
+                precision,
+                constant,
+            } => {
+                let d = psi - logarithm(m) + shift;
+                (d * d).mul_add(
+                    precision * R::from_f64(0.5),
+                    Pack::splat(d.simd(), constant),
+                )
+            }
+        }
+    }
+
+    /// Its derivative by ψ.
+    #[inline(always)]
+    fn by_psi<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
+        match self {
+            Self::Weibull { rate, .. } => psi.exp() * rate - shape(m, rate),
+            Self::Lognormal {
+                shift, precision, ..
+            } => (psi - logarithm(m) + shift) * precision,
+        }
+    }
+
+    /// Its derivative by ln m, which is finite where m is next to 0.
+    #[inline(always)]
+    fn by_log_m<S: Simd>(self, psi: Pack<R, S>, m: Pack<R, S>) -> Pack<R, S> {
+        match self {
+            Self::Weibull { rate, slope, .. } => {
+                let alpha = shape(m, rate);
+                alpha * (digamma(alpha) - psi + slope)
+            }
+            Self::Lognormal { .. } => -self.by_psi(psi, m),
+        }
+    }
+}
+
+/// α = β·m; below the smallest normal number it counts as that number.
+#[inline(always)]
+fn shape<R: Real, S: Simd>(m: Pack<R, S>, rate: R) -> Pack<R, S> {
+    (m * rate).max(R::TINY)
+}
+
+/// ln m; below the smallest normal number m counts as that number.
+#[inline(always)]
+fn logarithm<R: Real, S: Simd>(m: Pack<R, S>) -> Pack<R, S> {
+    m.max(R::TINY).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PriorForm::{Code, Text};
+    use super::*;
+    use crate::math::check::{assert_gradient, random_vector};
+    use crate::math::golden::Case;
+    use crate::math::simd::{Kernel, PLAIN as SIMD, on_every_instruction_set};
+    use crate::math::softmax::{dot, softmax, softmax_backward};
+    use crate::math::{Random, random};
+    use rand::RngExt;
+
+    /// As in the golden cases.
+    const WEIBULL: Family<f64> = Family::Weibull { k: 10.0, rate: 2.5 };
+    /// As in the golden cases.
+    const LOGNORMAL: Family<f64> = Family::Lognormal {
+        sigma: 0.4,
+        sigma_p: 0.9,
+    };
+
+    fn prior(form: PriorForm, z: &[f64]) -> Vec<f64> {
+        let mut m = z.to_vec();
+        form.prior(SIMD, &mut m);
+        m
+    }
+
+    fn ln_gamma_of(x: f64) -> f64 {
+        ln_gamma(Pack::splat(SIMD, x)).first()
+    }
+
+    #[test]
+    fn gradients() {
+        for n in [1, 5, 70] {
+            let (beta, scores, z) = (1.7, random_vector(1, n), random_vector(2, n));
+            for (family, form) in [WEIBULL, LOGNORMAL]
+                .map(|f| [(f, Text), (f, Code)])
+                .concat()
+            {
+                let weight = 0.3;
+                let loss = |beta: f64, scores: &[f64], z: &[f64]| {
+                    let m = &prior(form, z);
+                    let kl = Divergence {
+                        family,
+                        form,
+                        beta,
+                        scores,
+                        m,
+                    };
+                    weight * kl.sum(SIMD)
+                };
+                let m = &prior(form, &z);
+                let kl = Divergence {
+                    family,
+                    form,
+                    beta,
+                    scores: &scores,
+                    m,
+                };
+                let (mut by_logits, mut by_z) = (vec![7.0; n], vec![7.0; n]);
+                kl.backward(SIMD, weight, &mut by_logits, &mut by_z);
+                let by_scores: Vec<f64> = by_logits.iter().map(|d| d * beta).collect();
+                let by_beta = by_logits.iter().zip(&scores).map(|(d, k)| d * k).sum();
+                assert_gradient("beta", &[beta], &[by_beta], |x| loss(x[0], &scores, &z));
+                assert_gradient("K", &scores, &by_scores, |k| loss(beta, k, &z));
+                assert_gradient("z", &z, &by_z, |z| loss(beta, &scores, z));
+                kl.backward(SIMD, 0.0, &mut by_logits, &mut by_z);
+                assert!(by_logits.iter().chain(&by_z).all(|&d| d == 0.0));
+            }
+        }
+    }
+
+    /// ln q(S) − ln p(S) of one sample, both densities without −ln S where both have it.
+    fn log_ratio(family: Family<f64>, psi: f64, m: f64, random: &mut Random) -> f64 {
+        let [u, v] = [(); 2].map(|()| 1.0 - random.random::<f64>());
+        match family {
+            Family::Weibull { k, rate } => {
+                let (gamma, alpha) = (ln_gamma_of(1.0 + 1.0 / k), rate * m);
+                let lambda = (psi - gamma).exp();
+                let s = lambda * (-u.ln()).powf(1.0 / k);
+                let q = k.ln() - lambda.ln() + (k - 1.0) * (s / lambda).ln() - (s / lambda).powf(k);
+                let p = alpha * rate.ln() - ln_gamma_of(alpha) + (alpha - 1.0) * s.ln() - rate * s;
+                q - p
+            }
+            Family::Lognormal { sigma, sigma_p } => {
+                let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
+                let (mu, mu_p) = (psi - sigma * sigma / 2.0, m.ln() - sigma_p * sigma_p / 2.0);
+                let x = mu + sigma * normal;
+                let log = |mu: f64, sigma: f64| -sigma.ln() - ((x - mu) / sigma).powi(2) / 2.0;
+                log(mu, sigma) - log(mu_p, sigma_p)
+            }
+        }
+    }
+
+    #[test]
+    fn divergences_are_means_over_samples() {
+        let families = [
+            WEIBULL,
+            Family::Weibull { k: 30.0, rate: 0.4 },
+            Family::Weibull {
+                k: 300.0,
+                rate: 9.0,
+            },
+            LOGNORMAL,
+            Family::Lognormal {
+                sigma: 0.05,
+                sigma_p: 0.3,
+            },
+        ];
+        let samples = 100_000;
+        for (index, family) in families.into_iter().enumerate() {
+            for (j, (psi, m)) in [(-1.2, 1.4), (0.9, 0.05), (0.3, 2.6)]
+                .into_iter()
+                .enumerate()
+            {
+                let of = |x: f64| Pack::splat(SIMD, x);
+                let kl = family.row(SIMD).kl(of(psi), of(m)).first();
+                let random = &mut random(15, (3 * index + j) as u64);
+                let values = (0..samples).map(|_| log_ratio(family, psi, m, random));
+                let (mut sum, mut squares) = (0.0, 0.0);
+                for value in values {
+                    sum += value;
+                    squares += value * value;
+                }
+                let mean = sum / samples as f64;
+                let error = ((squares / samples as f64 - mean * mean) / samples as f64).sqrt();
+                let what = format!("{family:?}, psi {psi}, m {m}: KL {kl}, mean {mean} ± {error}");
+                assert!(
+                    (mean - kl).abs() < 5.0 * error && error < 0.01 * kl,
+                    "{what}"
+                );
+            }
+        }
+    }
+
+    /// Both perturbations, the prior in both forms, divergence and gradients of both families.
+    #[derive(Clone, Copy)]
+    struct All<'a, R> {
+        beta: R,
+        scores: &'a [R],
+        u: &'a [R],
+        z: &'a [R],
+    }
+
+    impl<R: Real> Kernel for All<'_, R> {
+        type Output = Vec<Vec<R>>;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let Self { beta, scores, u, z } = self;
+            let [k, rate, sigma, sigma_p] = [10.0, 2.5, 0.4, 0.9].map(R::from_f64);
+            let zeros = || vec![R::ZERO; scores.len()];
+            let mut all = vec![zeros(), zeros()];
+            perturb_weibull(simd, beta, scores, u, k, &mut all[0]);
+            perturb_lognormal(simd, beta, scores, z, sigma, &mut all[1]);
+            for form in [Text, Code] {
+                let mut m = z.to_vec();
+                form.prior(simd, &mut m);
+                for family in [
+                    Family::Weibull { k, rate },
+                    Family::Lognormal { sigma, sigma_p },
+                ] {
+                    let kl = Divergence {
+                        family,
+                        form,
+                        beta,
+                        scores,
+                        m: &m,
+                    };
+                    let (mut by_logits, mut by_z) = (zeros(), zeros());
+                    kl.backward(simd, R::from_f64(0.3), &mut by_logits, &mut by_z);
+                    all.extend([vec![kl.sum(simd)], by_logits, by_z]);
+                }
+                all.push(m);
+            }
+            all
+        }
+    }
+
+    fn assert_same_everywhere<R: Real>(n: usize) {
+        let real = |values: Vec<f64>| values.into_iter().map(R::from_f64).collect::<Vec<R>>();
+        let u = random_vector(3, n).iter().map(|u| 0.5 + 0.49 * u).collect();
+        let (scores, u, z) = (
+            real(random_vector(1, n)),
+            real(u),
+            real(random_vector(2, n)),
+        );
+        let all = All {
+            beta: R::from_f64(1.7),
+            scores: &scores,
+            u: &u,
+            z: &z,
+        };
+        let everywhere = on_every_instruction_set(all);
+        for other in &everywhere {
+            assert!(*other == everywhere[0], "{n} rows");
+        }
+        let wanted = {
+            let wide = |values: &[R]| values.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
+            let (scores, u, z) = (wide(&scores), wide(&u), wide(&z));
+            let beta = all.beta.to_f64();
+            All {
+                beta,
+                scores: &scores,
+                u: &u,
+                z: &z,
+            }
+            .with_simd(SIMD)
+        };
+        for (index, (found, wanted)) in everywhere[0].iter().zip(&wanted).enumerate() {
+            for (a, b) in found.iter().zip(wanted) {
+                let close = (a.to_f64() - b).abs() <= 60.0 * R::EPSILON.to_f64() * (1.0 + b.abs());
+                assert!(close, "result {index} of {n} rows: {a}, {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_agrees_and_f32_with_f64() {
+        for n in 1..=130 {
+            assert_same_everywhere::<f64>(n);
+            assert_same_everywhere::<f32>(n);
+        }
+    }
+
+    #[test]
+    fn nothing_is_infinite_in_f32_however_far_scores_and_prior_are_apart() {
+        // The smallest and the largest u there are.
+        let u = [0.5_f32 / 8_388_608.0, 0.5, 1.0 - 0.5 / 8_388_608.0];
+        for n in [1_usize, 3, 128] {
+            for (high, low) in [
+                (80.0_f32, -80.0),
+                (-80.0, 80.0),
+                (80.0, 80.0),
+                (-80.0, -80.0),
+            ] {
+                for z in [0.0_f32, 1e4] {
+                    let scores: Vec<f32> = (0..n)
+                        .map(|i| if i % 7 == 0 { high } else { low })
+                        .collect();
+                    let z: Vec<f32> = (0..n).map(|i| if i % 5 == 0 { z } else { -z }).collect();
+                    let u: Vec<f32> = (0..n).map(|i| u[i % 3]).collect();
+                    let all = All {
+                        beta: 1.0,
+                        scores: &scores,
+                        u: &u,
+                        z: &z,
+                    };
+                    for results in on_every_instruction_set(all) {
+                        for (index, values) in results.iter().enumerate() {
+                            let what =
+                                format!("result {index} of {n} rows at {high}, {low}, {z:?}");
+                            assert!(values.iter().all(|x| x.is_finite()), "{what}: {values:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_softmax_of_what_is_perturbed_is_the_share_of_each_score() {
+        let n = 37;
+        let (scores, eps) = (random_vector(1, n), random_vector(2, n));
+        let u: Vec<f64> = eps.iter().map(|x| 0.5 + 0.499 * x).collect();
+        let (beta, k, sigma) = (2.1, 4.0, 0.7);
+        let mut logits = [vec![0.0; n], vec![0.0; n]];
+        perturb_weibull(SIMD, beta, &scores, &u, k, &mut logits[0]);
+        perturb_lognormal(SIMD, beta, &scores, &eps, sigma, &mut logits[1]);
+        let mean = ln_gamma_of(1.0 + 1.0 / k).exp();
+        let weibull =
+            |i: usize| (beta * scores[i]).exp() / mean * (-(1.0 - u[i]).ln()).powf(1.0 / k);
+        let lognormal = |i: usize| (beta * scores[i] - sigma * sigma / 2.0 + sigma * eps[i]).exp();
+        let s = [
+            (0..n).map(weibull).collect::<Vec<f64>>(),
+            (0..n).map(lognormal).collect(),
+        ];
+        for (logits, s) in logits.iter().zip(&s) {
+            let (mut omega, sum) = (vec![0.0; n], s.iter().sum::<f64>());
+            softmax(SIMD, 1.0, logits, &mut omega);
+            for (omega, s) in omega.iter().zip(s) {
+                assert!((omega - s / sum).abs() < 1e-14, "{omega}, {}", s / sum);
+            }
+        }
+    }
+
+    /// Scores S of a case as they are written.
+    fn sampled(family: Family<f64>, psi: f64, noise: f64) -> f64 {
+        match family {
+            Family::Weibull { k, .. } => {
+                (psi - ln_gamma_of(1.0 + 1.0 / k)).exp() * (-(1.0 - noise).ln()).powf(1.0 / k)
+            }
+            Family::Lognormal { sigma, .. } => (psi - sigma * sigma / 2.0 + sigma * noise).exp(),
+        }
+    }
+
+    /// z_j = hᵀ act(W k_j + b), act being a ReLU in the form of the code; the gradients by K, W, b and h.
+    struct ContextualPrior {
+        z: Vec<f64>,
+        keys: Vec<f64>,
+        weight: Vec<f64>,
+        bias: Vec<f64>,
+        h: Vec<f64>,
+    }
+
+    impl ContextualPrior {
+        /// The values, and with the gradient by z those by all it is made of.
+        fn of(case: &Case, form: PriorForm, d_z: &[f64]) -> Self {
+            let keys = case.numbers("inputs", "K");
+            let [w, b, h] =
+                ["W", "b", "h"].map(|x| case.numbers("parameters", &format!("prior.{x}")));
+            let [d_keys, weight, bias, d_h] = [&keys, &w, &b, &h].map(|x| vec![0.0; x.len()]);
+            let mut all = Self {
+                z: vec![],
+                keys: d_keys,
+                weight,
+                bias,
+                h: d_h,
+            };
+            let width = case.size("d_k");
+            for (j, key) in keys.chunks(width).enumerate() {
+                all.z.push(0.0);
+                for (unit, w) in w.chunks(width).enumerate() {
+                    let x = dot(SIMD, w, key) + b[unit];
+                    let is_on = form == Text || x > 0.0;
+                    let (y, slope) = if is_on { (x, 1.0) } else { (0.0, 0.0) };
+                    all.z[j] += h[unit] * y;
+                    let Some(d_z) = d_z.get(j) else { continue };
+                    all.h[unit] += d_z * y;
+                    let d_x = d_z * h[unit] * slope;
+                    all.bias[unit] += d_x;
+                    for i in 0..width {
+                        all.weight[unit * width + i] += d_x * key[i];
+                        all.keys[j * width + i] += d_x * w[i];
+                    }
+                }
+            }
+            all
+        }
+    }
+
+    fn assert_golden(name: &str, family: Family<f64>, noise: &str) {
+        let case = Case::load(name);
+        let form = if case.word("form") == "text" {
+            Text
+        } else {
+            Code
+        };
+        let (rho, n) = (case.constant("rho"), case.size("n"));
+        let [scores, v] = ["energies", "V"].map(|array| case.numbers("inputs", array));
+        let (noise, upstream) = (
+            case.numbers("noise", noise),
+            case.numbers("upstream", "context"),
+        );
+        let z = ContextualPrior::of(&case, form, &[]).z;
+        let m = prior(form, &z);
+        let [mut psi, mut s, mut omega, mut kls, mut d_scores] = [(); 5].map(|()| vec![]);
+        let (mut d_z, mut d_v, mut loss) = (vec![0.0; n], vec![0.0; v.len()], 0.0);
+        for (t, scores) in scores.chunks(n).enumerate() {
+            let (noise, upstream) = (
+                &noise[t * n..][..n],
+                &upstream[t * case.size("d_v")..][..case.size("d_v")],
+            );
+            let (mut logits, mut w_c) = (vec![0.0; n], vec![0.0; n]);
+            match family {
+                Family::Weibull { k, .. } => {
+                    perturb_weibull(SIMD, 1.0, scores, noise, k, &mut logits);
+                }
+                Family::Lognormal { sigma, .. } => {
+                    perturb_lognormal(SIMD, 1.0, scores, noise, sigma, &mut logits);
+                }
+            }
+            softmax(SIMD, 1.0, &logits, &mut w_c);
+            let kl = Divergence {
+                family,
+                form,
+                beta: 1.0,
+                scores,
+                m: &m,
+            };
+            for ((&score, &noise), &m) in scores.iter().zip(noise).zip(&m) {
+                let of = |x: f64| Pack::splat(SIMD, x);
+                let at = kl.psi(SIMD).of(of(score));
+                psi.push(at.first());
+                s.push(sampled(family, at.first(), noise));
+                kls.push(family.row(SIMD).kl(at, of(m)).first());
+            }
+            let sum = kl.sum(SIMD);
+            assert!((sum - kls[t * n..].iter().sum::<f64>()).abs() < 1e-12);
+
+            let d_w: Vec<f64> = v
+                .chunks(upstream.len())
+                .map(|v| dot(SIMD, v, upstream))
+                .collect();
+            loss += dot(SIMD, &w_c, &d_w) + rho * sum;
+            let [mut by_weighting, mut by_divergence, mut by_z] = [(); 3].map(|()| vec![0.0; n]);
+            softmax_backward(SIMD, &w_c, &d_w, &mut by_weighting);
+            kl.backward(SIMD, rho, &mut by_divergence, &mut by_z);
+            for i in 0..n {
+                d_scores.push(by_weighting[i] + by_divergence[i]);
+                d_z[i] += by_z[i];
+                let d_v = &mut d_v[i * upstream.len()..][..upstream.len()];
+                d_v.iter_mut()
+                    .zip(upstream)
+                    .for_each(|(d_v, u)| *d_v += w_c[i] * u);
+            }
+            omega.extend(w_c);
+        }
+        let outputs = [
+            ("z", z),
+            ("m", m),
+            ("psi", psi),
+            ("S", s),
+            ("omega", omega),
+            ("KL", kls),
+        ];
+        for (array, found) in outputs {
+            case.assert_close("outputs", array, &found);
+        }
+        case.assert_close("outputs", "loss", &[loss]);
+        let by = ContextualPrior::of(&case, form, &d_z);
+        let gradients = [
+            ("energies", d_scores),
+            ("K", by.keys),
+            ("V", d_v),
+            ("prior.W", by.weight),
+        ];
+        for (array, found) in gradients
+            .into_iter()
+            .chain([("prior.b", by.bias), ("prior.h", by.h)])
+        {
+            case.assert_close("gradients", array, &found);
+        }
+    }
+
+    #[test]
+    fn golden_values() {
+        for name in ["weibull_text", "weibull_code"] {
+            assert_golden(name, WEIBULL, "u");
+        }
+        for name in ["lognormal_text", "lognormal_code"] {
+            assert_golden(name, LOGNORMAL, "eps");
+        }
+    }
+}

@@ -46,7 +46,7 @@ impl UnitActivation {
     #[inline(always)]
     fn backward<R: Real, S: Simd>(self, y: Pack<R, S>, d: Pack<R, S>) -> Pack<R, S> {
         match self {
-            Self::Tanh => (-d * y).mul_add(y, d),
+            Self::Tanh => d * (Pack::splat(d.simd(), R::ONE) - y * y),
             // 1 where y is a positive number: there a product with the largest power of 2 is at least 1.
             Self::Relu => d * (y * (R::ONE / R::TINY)).min(R::ONE),
             Self::Identity => d,
@@ -65,87 +65,89 @@ pub struct Units<'a, R> {
     pub activation: UnitActivation,
 }
 
-/// The gradients by what makes e.
-pub struct UnitsGradient<'a, R> {
-    /// By c [A], to be set.
+/// One head of [`Units::backward`].
+pub struct UnitsHead<'a, R> {
+    /// c [A].
+    pub start: &'a [R],
+    /// The gradient by e [N].
+    pub by_energies: &'a [R],
+    /// The gradient by c [A], to be set.
     pub by_start: &'a mut [R],
-    /// By W [M, A], to be added to.
+}
+
+/// The gradients by what all heads share, to be added to.
+pub struct UnitsGradient<'a, R> {
+    /// By W [M, A].
     pub by_weight: &'a mut [R],
-    /// By v [A], to be added to.
+    /// By v [A].
     pub by_vector: &'a mut [R],
-    /// By the memory, to be added to.
+    /// By the memory.
     pub by_memory: &'a mut [R],
 }
 
-/// How much scratch `units` units over `rows` rows take, there and back.
+/// How much scratch `units` units over `rows` rows take, there and back, for however many heads.
 pub fn scratch(units: usize, rows: usize) -> usize {
     units * rows.min(PART)
 }
 
 impl<R: Real> Units<'_, R> {
-    /// Writes e(i) for every row, with `start` = c. `scratch` has [`scratch`] values.
-    pub fn forward(&self, start: &[R], columns: &[R], scratch: &mut [R], energies: &mut [R]) {
+    /// Writes e(i) for every row and every pair (c, e): Wᵀ·M(i) is the same for all. `scratch` has
+    /// [`scratch`] values.
+    pub fn forward<const H: usize>(
+        &self,
+        heads: [(&[R], &mut [R]); H],
+        columns: &[R],
+        scratch: &mut [R],
+    ) {
         dispatch(Forward {
             units: *self,
-            start,
+            heads,
             columns,
             scratch,
-            energies,
         });
     }
 
-    /// From the gradient by e to those by all that makes it. `scratch` has [`scratch`] values.
-    pub fn backward(
+    /// From the gradients by e to those by all that makes it. `scratch` has [`scratch`] values.
+    pub fn backward<const H: usize>(
         &self,
-        start: &[R],
+        heads: [UnitsHead<'_, R>; H],
         columns: &[R],
-        by_energies: &[R],
         scratch: &mut [R],
         by: UnitsGradient<'_, R>,
     ) {
         dispatch(Backward {
             units: *self,
-            start,
+            heads,
             columns,
-            by_energies,
             scratch,
             by,
         });
     }
 
-    /// c + Wᵀ·M(i) of some rows, unit after unit.
+    /// Wᵀ·M(i) of some rows, unit after unit.
     #[inline(always)]
-    fn before_activation<S: Simd>(
-        &self,
-        simd: S,
-        start: &[R],
-        memory: Lines<&[R]>,
-        scratch: &mut [R],
-    ) {
-        for (unit, &start) in scratch.chunks_exact_mut(memory.width).zip(start) {
-            unit.fill(start);
-        }
+    fn products<S: Simd>(&self, simd: S, memory: Lines<&[R]>, scratch: &mut [R]) {
+        scratch.fill(R::ZERO);
+        let outputs = self.vector.len();
         let weight = Weights {
             values: self.weight,
-            by_input: self.vector.len(),
+            by_input: outputs,
             by_output: 1,
         };
-        let outputs = self.vector.len();
         let inputs = self.weight.len() / outputs;
-        let y = Lines::all(&mut *scratch, memory.width);
+        let y = Lines::all(scratch, memory.width);
         add_products(simd, weight, (inputs, outputs), memory, y);
     }
 }
 
-struct Forward<'a, R> {
+struct Forward<'a, R, const H: usize> {
     units: Units<'a, R>,
-    start: &'a [R],
+    heads: [(&'a [R], &'a mut [R]); H],
     columns: &'a [R],
     scratch: &'a mut [R],
-    energies: &'a mut [R],
 }
 
-impl<R: Real> Kernel for Forward<'_, R> {
+impl<R: Real, const H: usize> Kernel for Forward<'_, R, H> {
     type Output = ();
 
     #[inline(always)]
@@ -153,58 +155,57 @@ impl<R: Real> Kernel for Forward<'_, R> {
         let Units {
             vector, activation, ..
         } = self.units;
-        let rows = self.energies.len();
-        for (part, energies) in self.energies.chunks_mut(PART).enumerate() {
-            let width = energies.len();
-            let memory = Lines::part(self.columns, rows, part, width);
+        let mut heads = self.heads;
+        let rows = heads.first().map_or(0, |(_, energies)| energies.len());
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let memory = Lines::part(self.columns, rows, first, width);
             let scratch = &mut self.scratch[..vector.len() * width];
-            self.units
-                .before_activation(simd, self.start, memory, scratch);
-            each_pack!(simd, at in energies => {
-                let mut e = Pack::splat(simd, R::ZERO);
-                for (unit, &v) in scratch.chunks_exact(width).zip(vector) {
-                    e = activation.of(at.load(unit)).mul_add(v, e);
-                }
-                at.store(energies, e);
-            });
+            self.units.products(simd, memory, scratch);
+            for (start, energies) in &mut heads {
+                let energies = &mut energies[first..first + width];
+                each_pack!(simd, at in energies => {
+                    let mut e = Pack::splat(simd, R::ZERO);
+                    let units = scratch.chunks_exact(width);
+                    for (unit, (&c, &v)) in units.zip(start.iter().zip(vector)) {
+                        e = activation.of(at.load(unit) + c).mul_add(v, e);
+                    }
+                    at.store(energies, e);
+                });
+            }
         }
     }
 }
 
-struct Backward<'a, R> {
+struct Backward<'a, R, const H: usize> {
     units: Units<'a, R>,
-    start: &'a [R],
+    heads: [UnitsHead<'a, R>; H],
     columns: &'a [R],
-    by_energies: &'a [R],
     scratch: &'a mut [R],
     by: UnitsGradient<'a, R>,
 }
 
-impl<R: Real> Kernel for Backward<'_, R> {
+impl<R: Real, const H: usize> Kernel for Backward<'_, R, H> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Units {
-            weight,
-            vector,
-            activation,
-        } = self.units;
-        let (rows, units) = (self.by_energies.len(), vector.len());
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let (weight, units) = (self.units.weight, self.units.vector.len());
+        let rows = self.heads.first().map_or(0, |head| head.by_energies.len());
         let inputs = weight.len() / units;
-        self.by.by_start.fill(R::ZERO);
-        for (part, upstream) in self.by_energies.chunks(PART).enumerate() {
-            let width = upstream.len();
-            let memory = Lines::part(self.columns, rows, part, width);
+        for head in &mut self.heads {
+            head.by_start.fill(R::ZERO);
+        }
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let memory = Lines::part(self.columns, rows, first, width);
             let scratch = &mut self.scratch[..units * width];
-            self.units
-                .before_activation(simd, self.start, memory, scratch);
+            self.units.products(simd, memory, scratch);
             for (a, unit) in scratch.chunks_exact_mut(width).enumerate() {
-                let (by_start, by_v) =
-                    activation_backward(simd, activation, vector[a], upstream, unit);
-                self.by.by_start[a] += by_start;
+                let by_v = activation_backward(simd, self.units, a, first, &mut self.heads, unit);
                 self.by.by_vector[a] += by_v;
             }
+            // What comes back to Wᵀ·M is the sum over the heads.
             let by_units = Lines::all(&*scratch, width);
             add_sums_over_rows(simd, (inputs, memory), (units, by_units), self.by.by_weight);
             let transposed = Weights {
@@ -212,32 +213,41 @@ impl<R: Real> Kernel for Backward<'_, R> {
                 by_input: 1,
                 by_output: units,
             };
-            let by_memory = Lines::part(&mut *self.by.by_memory, rows, part, width);
+            let by_memory = Lines::part(&mut *self.by.by_memory, rows, first, width);
             add_products(simd, transposed, (units, inputs), by_units, by_memory);
         }
     }
 }
 
-/// Turns what a unit has before its activation into the gradient by it; returns the sum of that, and the gradient
-/// by the unit's v.
+/// Turns what unit `a` has of the rows from `first` on, before its activation and without c, into the gradient
+/// by it, the sum over the heads; adds to those by c and returns that by the unit's v.
 #[inline(always)]
-fn activation_backward<R: Real, S: Simd>(
+fn activation_backward<R: Real, S: Simd, const H: usize>(
     simd: S,
-    activation: UnitActivation,
-    v: R,
-    upstream: &[R],
+    units: Units<'_, R>,
+    a: usize,
+    first: usize,
+    heads: &mut [UnitsHead<'_, R>; H],
     unit: &mut [R],
-) -> (R, R) {
-    let zero = Pack::splat(simd, R::ZERO);
-    let (mut by_start, mut by_v) = (zero, zero);
-    each_pack!(simd, at in upstream => {
-        let (d, y) = (at.load(upstream), activation.of(at.load(unit)));
-        by_v += at.new_or(d * y, R::ZERO);
-        let by_unit = activation.backward(y, d * v);
-        by_start += at.new_or(by_unit, R::ZERO);
+) -> R {
+    let (v, zero) = (units.vector[a], Pack::splat(simd, R::ZERO));
+    let (mut by_start, mut by_v) = ([zero; H], zero);
+    each_pack!(simd, at in unit => {
+        let (x, mut by_unit) = (at.load(unit), zero);
+        for (head, by_start) in heads.iter().zip(&mut by_start) {
+            let d = at.load(&head.by_energies[first..first + unit.len()]);
+            let y = units.activation.of(x + head.start[a]);
+            by_v += at.new_or(d * y, R::ZERO);
+            let by_x = units.activation.backward(y, d * v);
+            *by_start += at.new_or(by_x, R::ZERO);
+            by_unit += by_x;
+        }
         at.store(unit, by_unit);
     });
-    (by_start.sum(), by_v.sum())
+    for (head, by_start) in heads.iter_mut().zip(by_start) {
+        head.by_start[a] += by_start.sum();
+    }
+    by_v.sum()
 }
 
 /// Some columns of a matrix whose lines are `stride` long.
@@ -260,13 +270,13 @@ impl<D> Lines<D> {
         }
     }
 
-    /// Part `part` of the rows of a memory.
+    /// `width` rows of a memory of `stride` rows, from `start` on.
     #[inline(always)]
-    fn part(data: D, stride: usize, part: usize, width: usize) -> Self {
+    fn part(data: D, stride: usize, start: usize, width: usize) -> Self {
         Self {
             data,
             stride,
-            start: part * PART,
+            start,
             width,
         }
     }
@@ -312,7 +322,7 @@ fn add_products<R: Real, S: Simd>(
         x,
         y,
     };
-    by_held_blocks::<R, S>(simd, if has_many::<S>() { 4 } else { 2 }, &mut pass);
+    by_held_blocks::<R, S>(simd, 2, &mut pass);
 }
 
 struct AddProducts<'a, R> {
@@ -333,7 +343,11 @@ impl<R: Real> Blocks for AddProducts<'_, R> {
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
         let mut output = 0;
         if has_many::<S>() {
-            while self.outputs - output >= 4 {
+            while self.outputs - output >= 8 {
+                self.tile::<S, V, 8>(simd, at, output);
+                output += 8;
+            }
+            if self.outputs - output >= 4 {
                 self.tile::<S, V, 4>(simd, at, output);
                 output += 4;
             }
@@ -357,26 +371,32 @@ impl<R: Real> AddProducts<'_, R> {
         at: impl Columns<S>,
         first: usize,
     ) {
-        let weight = self.weight;
-        let mut sums: [[R::Pack<S>; V]; U] = std::array::from_fn(|u| {
+        let (weight, zero) = (self.weight, R::splat(simd, R::ZERO));
+        let mut sums = [[zero; V]; U];
+        for (u, sums) in sums.iter_mut().enumerate() {
             let line = at.of(&self.y.data[self.y.range(first + u)]);
-            std::array::from_fn(|v| at.load(line, v))
-        });
+            for (v, sum) in sums.iter_mut().enumerate() {
+                *sum = at.load(line, v);
+            }
+        }
+        let weights = &weight.values[first * weight.by_output..];
         for k in 0..self.inputs {
             let line = at.of(self.x.line(k));
-            let x: [R::Pack<S>; V] = std::array::from_fn(|v| at.load(line, v));
+            let mut x = [zero; V];
+            for (v, x) in x.iter_mut().enumerate() {
+                *x = at.load(line, v);
+            }
             for (u, sums) in sums.iter_mut().enumerate() {
-                let w = weight.values[k * weight.by_input + (first + u) * weight.by_output];
-                let w = R::splat(simd, w);
+                let w = R::splat(simd, weights[k * weight.by_input + u * weight.by_output]);
                 for (sum, &x) in sums.iter_mut().zip(&x) {
                     *sum = R::mul_add(simd, w, x, *sum);
                 }
             }
         }
-        for (u, sums) in sums.into_iter().enumerate() {
+        for (u, sums) in sums.iter().enumerate() {
             let range = self.y.range(first + u);
             let line = at.of_mut(&mut self.y.data[range]);
-            for (v, sum) in sums.into_iter().enumerate() {
+            for (v, &sum) in sums.iter().enumerate() {
                 at.store(line, v, sum);
             }
         }
@@ -440,33 +460,45 @@ fn add_tile_of_sums<R: Real, S: Simd, const K: usize, const U: usize>(
     outputs: usize,
     sums: &mut [R],
 ) {
-    let (lanes, width) = (Pack::<R, S>::LANES, x.width);
-    let xs: [&[R]; K] = std::array::from_fn(|i| x.line(k + i));
-    let ys: [&[R]; U] = std::array::from_fn(|u| y.line(o + u));
+    let whole = x.width / Pack::<R, S>::LANES;
+    let (mut xs, mut ys) = ([&x.data[..0]; K], [&y.data[..0]; U]);
+    for (i, line) in xs.iter_mut().enumerate() {
+        *line = x.line(k + i);
+    }
+    for (u, line) in ys.iter_mut().enumerate() {
+        *line = y.line(o + u);
+    }
+    let (mut x_packs, mut y_packs) = ([R::packs::<S>(xs[0]); K], [R::packs::<S>(ys[0]); U]);
+    for (packs, line) in x_packs.iter_mut().zip(&xs) {
+        *packs = &R::packs::<S>(line)[..whole];
+    }
+    for (packs, line) in y_packs.iter_mut().zip(&ys) {
+        *packs = &R::packs::<S>(line)[..whole];
+    }
     let mut found = [[R::splat(simd, R::ZERO); U]; K];
-    for start in (0..width - width % lanes).step_by(lanes) {
-        let y: [R::Pack<S>; U] =
-            std::array::from_fn(|u| Pack::load(simd, &ys[u][start..start + lanes]).values());
-        for i in 0..K {
-            let x = Pack::load(simd, &xs[i][start..start + lanes]).values();
-            for u in 0..U {
-                found[i][u] = R::mul_add(simd, x, y[u], found[i][u]);
+    for p in 0..whole {
+        let mut y = [R::splat(simd, R::ZERO); U];
+        for (y, packs) in y.iter_mut().zip(&y_packs) {
+            *y = packs[p];
+        }
+        for (found, x) in found.iter_mut().zip(&x_packs) {
+            for (found, &y) in found.iter_mut().zip(&y) {
+                *found = R::mul_add(simd, x[p], y, *found);
             }
         }
     }
-    let start = width - width % lanes;
-    if start < width {
-        let y: [R::Pack<S>; U] = std::array::from_fn(|u| R::load_part(simd, &ys[u][start..width]));
-        for i in 0..K {
-            let x = R::load_part(simd, &xs[i][start..width]);
-            for u in 0..U {
-                found[i][u] = R::mul_add(simd, x, y[u], found[i][u]);
+    let start = whole * Pack::<R, S>::LANES;
+    if start < x.width {
+        for (found, x) in found.iter_mut().zip(&xs) {
+            let x = R::load_part(simd, &x[start..]);
+            for (found, y) in found.iter_mut().zip(&ys) {
+                *found = R::mul_add(simd, x, R::load_part(simd, &y[start..]), *found);
             }
         }
     }
-    for (i, found) in found.into_iter().enumerate() {
-        for (u, found) in found.into_iter().enumerate() {
-            sums[(k + i) * outputs + o + u] += R::reduce(simd, found);
+    for (sums, found) in sums[k * outputs..].chunks_exact_mut(outputs).zip(&found) {
+        for (sum, &found) in sums[o..].iter_mut().zip(found) {
+            *sum += R::reduce(simd, found);
         }
     }
 }
@@ -517,7 +549,7 @@ mod tests {
         };
         let mut energies = vec![R::ONE; size.0];
         let scratch = &mut vec![R::ONE; scratch(size.2, size.0)];
-        units.forward(start, columns, scratch, &mut energies);
+        units.forward([(start, &mut energies[..])], columns, scratch);
         energies
     }
 
@@ -539,13 +571,17 @@ mod tests {
         let (mut by_vector, mut by_memory) =
             (vec![R::ZERO; vector.len()], vec![R::ZERO; columns.len()]);
         let by = UnitsGradient {
-            by_start: &mut by_start,
             by_weight: &mut by_weight,
             by_vector: &mut by_vector,
             by_memory: &mut by_memory,
         };
         let scratch = &mut vec![R::ONE; scratch(size.2, size.0)];
-        units.backward(start, columns, upstream, scratch, by);
+        let head = UnitsHead {
+            start,
+            by_energies: upstream,
+            by_start: &mut by_start,
+        };
+        units.backward([head], columns, scratch, by);
         [by_start, by_weight, by_vector, by_memory].concat()
     }
 
@@ -617,6 +653,53 @@ mod tests {
     }
 
     #[test]
+    fn two_heads_in_one_pass_are_the_same_as_one_by_one() {
+        let (size, activation) = ((PART + 70, 3, 7), Tanh);
+        let (point, upstream) = (random_point(size), random_vector(2, size.0));
+        let (other_start, other_upstream) = (random_vector(3, size.2), random_vector(4, size.0));
+        let other = [&other_start[..], &point[size.2..]].concat();
+        let [start, weight, vector, columns] = parts(&point, size);
+        let units = Units {
+            weight,
+            vector,
+            activation,
+        };
+        let (mut e, mut f) = (vec![0.0; size.0], vec![0.0; size.0]);
+        let scratch = &mut vec![1.0; scratch(size.2, size.0)];
+        let heads = [(start, &mut e[..]), (&other_start[..], &mut f[..])];
+        units.forward(heads, columns, scratch);
+        assert_eq!(e, energies(activation, &point, size));
+        assert_eq!(f, energies(activation, &other, size));
+        let (mut by_starts, mut by_rest) = (vec![1.0; 2 * size.2], vec![0.0; point.len()]);
+        let (by_start, by_other_start) = by_starts.split_at_mut(size.2);
+        let (by_weight, rest) = by_rest.split_at_mut(weight.len());
+        let (by_vector, rest) = rest.split_at_mut(vector.len());
+        let by = UnitsGradient {
+            by_weight,
+            by_vector,
+            by_memory: &mut rest[..columns.len()],
+        };
+        let head = |start, by_energies, by_start| UnitsHead {
+            start,
+            by_energies,
+            by_start,
+        };
+        let heads = [
+            head(start, &upstream, by_start),
+            head(&other_start, &other_upstream, by_other_start),
+        ];
+        units.backward(heads, columns, scratch, by);
+        let one = gradient(activation, &point, size, &upstream);
+        let two = gradient(activation, &other, size, &other_upstream);
+        let (one_start, one) = one.split_at(size.2);
+        let (two_start, two) = two.split_at(size.2);
+        assert_eq!(by_starts, [one_start, two_start].concat());
+        for (found, (one, two)) in by_rest.iter().zip(one.iter().zip(two)) {
+            assert!((found - one - two).abs() < 1e-11);
+        }
+    }
+
+    #[test]
     fn what_is_not_set_is_added_to_and_a_unit_at_rest_has_no_slope() {
         let activation = Relu;
         let units = Units {
@@ -627,14 +710,18 @@ mod tests {
         let (mut by_start, mut by_weight) = ([7.0; 2], [1.0; 2]);
         let (mut by_vector, mut by_memory) = ([1.0; 2], [1.0; 3]);
         let by = UnitsGradient {
-            by_start: &mut by_start,
             by_weight: &mut by_weight,
             by_vector: &mut by_vector,
             by_memory: &mut by_memory,
         };
         // The first row is at the corner of both units, the others are within one of them.
         let memory = [0.0, 1e30, -1e-30];
-        units.backward(&[0.0; 2], &memory, &[1.0; 3], &mut [0.0; 6], by);
+        let head = UnitsHead {
+            start: &[0.0; 2],
+            by_energies: &[1.0; 3],
+            by_start: &mut by_start,
+        };
+        units.backward([head], &memory, &mut [0.0; 6], by);
         assert_eq!((by_start, by_weight), ([2.0, 3.0], [2e30, 1.0]));
         assert_eq!((by_vector, by_memory), ([1e30, 1.0], [1.0, 3.0, -2.0]));
     }
@@ -655,18 +742,22 @@ mod tests {
         let (n, mut start) = (case.size("n"), vec![0.0; a]);
         vector_product(&q, by_query, &mut start);
         let (mut energies, mut scratch) = (vec![0.0; n], vec![0.0; scratch(a, n)]);
-        units.forward(&start, &keys, &mut scratch, &mut energies);
+        units.forward([(&start[..], &mut energies[..])], &keys, &mut scratch);
         let by_energies = case.gradient_by_energies(&energies);
         let (mut by_start, mut by_all) = (vec![0.0; a], vec![0.0; all.len()]);
         let (mut by_vector, mut by_keys) = (vec![0.0; a], vec![0.0; keys.len()]);
         let (to_query, to_keys) = by_all.split_at_mut(d_q * a);
         let by = UnitsGradient {
-            by_start: &mut by_start,
             by_weight: to_keys,
             by_vector: &mut by_vector,
             by_memory: &mut by_keys,
         };
-        units.backward(&start, &keys, &by_energies, &mut scratch, by);
+        let head = UnitsHead {
+            start: &start,
+            by_energies: &by_energies,
+            by_start: &mut by_start,
+        };
+        units.backward([head], &keys, &mut scratch, by);
         let mut by_q = vec![0.0; d_q];
         vector_product_backward((&q, by_query), &by_start, &mut by_q, to_query);
         case.assert_close("gradients", "q", &by_q);
@@ -696,7 +787,7 @@ mod tests {
             let (n, bias) = (case.size("n"), case.numbers("parameters", "prior.b"));
             let (mut energies, scratch) = (vec![0.0; n], &mut vec![0.0; scratch(hidden, n)]);
             let keys = case.transposed("inputs", "K");
-            units.forward(&bias, &keys, scratch, &mut energies);
+            units.forward([(&bias[..], &mut energies[..])], &keys, scratch);
             case.assert_close("outputs", "z", &energies);
         }
     }

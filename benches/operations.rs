@@ -454,7 +454,7 @@ mod head {
         };
         activate_backward => {
             let (head, raw) = (&h.trace.heads[h.index], h.trace.raw.row(0));
-            head::activate_backward(&h.config, &h.columns, head, 0, &h.gradient, raw, &mut h.d_raw);
+            head::activate_backward(&h.config, head, 0, &h.gradient, raw, &mut h.d_raw);
         };
     }
 }

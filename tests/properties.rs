@@ -19,9 +19,9 @@ fn configs() -> impl Strategy<Value = NtmConfig> {
                 write_heads: writes,
                 shift_range: range,
                 shift_form: if scalar && range > 0 {
-                    ShiftForm::Scalar
+                    ShiftForm::Scalar.into()
                 } else {
-                    ShiftForm::Softmax
+                    ShiftForm::Softmax.into()
                 },
                 controller: ControllerConfig {
                     kind: if lstm {

@@ -71,7 +71,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             config.controller.kind,
             config.shift_form,
             config.shift_range,
-        ) = (kind, form, 2);
+        ) = (kind, form.into(), 2);
         config.order = order;
         let mut machine = Model::new(config, 9);
         machine

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tapescope::io::{Experiment, RunFolder, Trained, weights};
 use tapescope::model::Model;
-use tapescope::train::{Evaluation, HistoryPoint};
+use tapescope::train::{Beside, Evaluation, HistoryPoint};
 
 const TINY: &str = r#"{"name": "tiny", "task": {"kind": "copy", "bits": 2, "length": [1, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -18,7 +18,10 @@ fn trained(source: &str) -> Trained {
         wrong_bits: 0.5,
         scored_bits: 4.0,
         perfect: 0.75,
-        redundancy: Some(0.5),
+        beside: Beside {
+            redundancy: Some(0.5),
+            ..Beside::default()
+        },
     };
     Trained {
         machine: Model::new(experiment.model.clone(), 3),
@@ -27,7 +30,10 @@ fn trained(source: &str) -> Trained {
             sequences: 100,
             seconds: 0.5,
             training_bits: 2.5,
-            training_redundancy: Some(0.75),
+            training_beside: Beside {
+                redundancy: Some(0.75),
+                ..Beside::default()
+            },
             validation: evaluation,
         }],
         evaluation: Some(evaluation),

@@ -122,14 +122,17 @@ impl Collect {
             Column::numbers("last", 8, |row| bits(median(row.1.last))),
             Column::numbers("after", 8, |row| bits(row.1.worst_after)),
         ];
-        let penalty = |run: &Run| run.experiment.training.redundancy != Redundancy::Off;
-        if settings
-            .iter()
-            .flat_map(|setting| &setting.runs)
-            .any(penalty)
+        let mut runs = settings.iter().flat_map(|setting| &setting.runs);
+        if runs
+            .clone()
+            .any(|run| run.experiment.training.redundancy != Redundancy::Off)
         {
             let penalty = |row: &(_, Summary)| decimals(median(row.1.redundancy), 4);
             columns.push(Column::numbers("redundancy", 0, penalty));
+        }
+        if runs.any(|run| run.experiment.model.is_bayesian()) {
+            let divergence = |row: &(_, Summary)| decimals(median(row.1.divergence), 4);
+            columns.push(Column::numbers("divergence", 0, divergence));
         }
         if self.fresh.is_some() {
             let fresh_worst = |row: &(_, Summary)| bits(worst(row.1.fresh));

@@ -217,9 +217,14 @@ impl Eval {
             Redundancy::Off => "",
             _ => " redundancy",
         };
+        let divergence = if trained.machine.config.is_bayesian() {
+            " divergence"
+        } else {
+            ""
+        };
         writeln!(
             out,
-            "{:>6}{repeats}      bits         ±    median     wrong   of bits  perfect{redundancy}{optimum}",
+            "{:>6}{repeats}      bits         ±    median     wrong   of bits  perfect{redundancy}{divergence}{optimum}",
             task.measure().name()
         )
     }
@@ -240,7 +245,7 @@ fn line(
         wrong_bits,
         scored_bits,
         perfect,
-        redundancy,
+        beside,
         ..
     } = &measured.mean;
     write!(
@@ -250,8 +255,8 @@ fn line(
         measured.median,
         100.0 * perfect
     )?;
-    if let Some(redundancy) = redundancy {
-        write!(out, " {redundancy:>10.4}")?;
+    for value in beside.each().into_iter().flatten() {
+        write!(out, " {value:>10.4}")?;
     }
     if let Some(optimum) = optimum {
         write!(out, " {optimum:>9.3}")?;
@@ -259,8 +264,8 @@ fn line(
     writeln!(out)
 }
 
-/// The redundancy of heads in a table.
-pub(super) fn redundancy(mean: Option<f64>) -> String {
+/// What joins the loss in a table.
+pub(super) fn beside(mean: Option<f64>) -> String {
     mean.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.4}"))
 }
 

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use super::eval::{half_width, redundancy, size};
+use super::eval::{beside, half_width, size};
 use super::machine;
 use super::table::{Column, Format, Table};
 use crate::io::measurement::comparison_json;
@@ -135,10 +135,18 @@ impl Suite<'_> {
             }),
             Column::words("paper", [], |line| line.paper.unwrap_or("-").to_owned()),
         ];
-        let penalty = |case: &Case| case.trained.experiment.training.redundancy != Redundancy::Off;
-        if cases.iter().any(penalty) {
+        let of = |case: &Case| case.trained.experiment.training.redundancy != Redundancy::Off;
+        if cases.iter().any(of) {
             columns.push(Column::numbers("redundancy", 0, |line| {
-                redundancy(line.measured.mean.redundancy)
+                beside(line.measured.mean.beside.redundancy)
+            }));
+        }
+        if cases
+            .iter()
+            .any(|case| case.trained.machine.config.is_bayesian())
+        {
+            columns.push(Column::numbers("divergence", 0, |line| {
+                beside(line.measured.mean.beside.divergence)
             }));
         }
         let format = self.format;

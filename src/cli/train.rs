@@ -16,8 +16,8 @@ use super::{
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
 use crate::model::Model;
 use crate::train::{
-    Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer, TrainingConfig, Update,
-    Work,
+    Beside, Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer, TrainingConfig,
+    Update, Work,
 };
 
 const EXAMPLES: &str = "\
@@ -293,16 +293,18 @@ impl Report {
                 best.bits_per_sequence,
                 best.wrong_bits,
                 100.0 * best.perfect,
-                redundancy(best.redundancy)
+                beside(&best.beside)
             )?;
         }
         Ok(next(out, &self.path)?)
     }
 }
 
-/// What is said of the redundancy of the heads, where there is a penalty on it.
-fn redundancy(mean: Option<f64>) -> String {
-    mean.map_or_else(String::new, |mean| format!(", redundancy {mean:.4}"))
+/// What is said of what joins the loss.
+fn beside(means: &Beside) -> String {
+    let means = Beside::NAMES.into_iter().zip(means.each());
+    let told = means.filter_map(|(name, mean)| Some(format!(", {name} {:.4}", mean?)));
+    told.collect()
 }
 
 /// Where the weights are, and what can be done with them.
@@ -351,9 +353,9 @@ impl Progress {
         self.bar.set_position(done);
         if self.bar.message().is_empty() {
             let (bits, wrong) = (update.bits, update.wrong);
-            let redundancy = redundancy(update.redundancy);
+            let beside = beside(&update.beside);
             self.bar
-                .set_message(format!("{bits:.1} bits, {wrong:.1} wrong{redundancy}"));
+                .set_message(format!("{bits:.1} bits, {wrong:.1} wrong{beside}"));
         }
     }
 
@@ -363,7 +365,7 @@ impl Progress {
             "{:.3} bits, {:.2} wrong per sequence{}",
             measured.bits_per_sequence,
             measured.wrong_bits,
-            redundancy(measured.redundancy)
+            beside(&measured.beside)
         );
         if self.is_terminal {
             self.bar.set_message(result);

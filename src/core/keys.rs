@@ -105,6 +105,8 @@ pub enum Field<'a> {
     Constant(&'a mut Option<f64>, &'static Rule),
     /// One of a few words; with another one come the defaults of what depends on it.
     Word(&'a mut (dyn Choice + 'static)),
+    /// One of a few words for all, or a list with one for each.
+    Each(&'a mut (dyn Choices + 'static)),
     /// Any text.
     Text(&'a mut String),
     /// The lowest and the highest of a range.
@@ -181,6 +183,89 @@ impl<T: Words> Choice for T {
     }
 }
 
+/// A choice that is made once for all heads, or for each of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Each<T: 'static> {
+    all: T,
+    /// Of every head; empty where all are alike.
+    own: Vec<T>,
+}
+
+impl<T: Copy> Each<T> {
+    /// The same for all.
+    pub const fn all(choice: T) -> Self {
+        let own = Vec::new();
+        Self { all: choice, own }
+    }
+
+    /// Of this head.
+    pub fn of(&self, head: usize) -> T {
+        self.own.get(head).copied().unwrap_or(self.all)
+    }
+
+    /// Whether it is so of any.
+    pub fn any(&self, is_so: impl Fn(T) -> bool) -> bool {
+        (0..self.own.len().max(1)).any(|head| is_so(self.of(head)))
+    }
+
+    /// Of how many heads it says so; `None` where all are alike.
+    pub fn heads(&self) -> Option<usize> {
+        (!self.own.is_empty()).then_some(self.own.len())
+    }
+}
+
+impl<T: Copy> From<T> for Each<T> {
+    fn from(choice: T) -> Self {
+        Self::all(choice)
+    }
+}
+
+impl<T: Copy> From<Vec<T>> for Each<T> {
+    /// One for each head, at least one.
+    fn from(own: Vec<T>) -> Self {
+        let all = own[0];
+        Self { all, own }
+    }
+}
+
+/// [`Each`] of any type with [`Words`].
+pub trait Choices {
+    /// The words there are.
+    fn words(&self) -> Vec<&'static str>;
+    /// What is chosen: one word for all, or one for each.
+    fn chosen(&self) -> Vec<&'static str>;
+    /// Chooses one word for all, or one for each. `Err`: the first that is no such word; empty for no word at all.
+    ///
+    /// # Errors
+    /// A word is not one of [`Choices::words`].
+    fn choose(&mut self, words: &[String]) -> Result<(), String>;
+}
+
+impl<T: Words + Copy> Choices for Each<T> {
+    fn words(&self) -> Vec<&'static str> {
+        T::WORDS.iter().map(|(word, _)| *word).collect()
+    }
+
+    fn chosen(&self) -> Vec<&'static str> {
+        let heads = 0..self.own.len().max(1);
+        heads.map(|head| Choice::word(&self.of(head))).collect()
+    }
+
+    fn choose(&mut self, words: &[String]) -> Result<(), String> {
+        let of = |word: &String| {
+            let known = T::WORDS.iter().find(|(known, _)| known == word);
+            known.map(|(_, choice)| *choice).ok_or_else(|| word.clone())
+        };
+        let own: Vec<T> = words.iter().map(of).collect::<Result<_, _>>()?;
+        *self = match own[..] {
+            [] => return Err(String::new()),
+            [one] => Self::all(one),
+            _ => own.into(),
+        };
+        Ok(())
+    }
+}
+
 /// Holds every field to its range.
 ///
 /// # Errors
@@ -210,7 +295,7 @@ impl Key<'_> {
             Field::Whole(_, allowed) | Field::List(_, allowed) => span(allowed),
             Field::Long(_, allowed) => span(allowed),
             Field::Number(_, rule) | Field::Constant(_, rule) => rule.allowed.to_owned(),
-            Field::Word(_) | Field::Text(_) => String::new(),
+            Field::Word(_) | Field::Each(_) | Field::Text(_) => String::new(),
             Field::Ends(_, allowed) => {
                 let (least, most) = (allowed.start(), allowed.end());
                 format!("[lowest, highest] with {least} ≤ lowest ≤ highest ≤ {most}")
@@ -238,7 +323,7 @@ impl Key<'_> {
                 let place = format!("{}[{index}]", self.path);
                 ConfigError::unless(allowed.contains(value), &place, value, || self.allowed())
             }),
-            Field::Word(_) | Field::Text(_) => Ok(()),
+            Field::Word(_) | Field::Each(_) | Field::Text(_) => Ok(()),
         }
     }
 }

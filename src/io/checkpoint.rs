@@ -31,6 +31,8 @@ struct StateForm {
     overflows: u32,
     nanoseconds: u64,
     since_validation: SinceForm,
+    #[serde(default)]
+    baseline: f64,
     history: Vec<PointForm>,
     best: Option<EvaluationForm>,
 }
@@ -84,6 +86,7 @@ impl From<&State> for StateForm {
             overflows: state.overflows,
             nanoseconds: u64::try_from(state.time.as_nanos()).unwrap_or(u64::MAX),
             since_validation: SinceForm(state.since_validation),
+            baseline: state.baseline,
             history: state.history.iter().copied().map(PointForm).collect(),
             best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
         }
@@ -141,6 +144,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         sequences: form.sequences,
         time: Duration::from_nanos(form.nanoseconds),
         overflows: form.overflows,
+        baseline: form.baseline,
         since_validation: form.since_validation.0,
     };
     Ok((experiment, state))
@@ -200,7 +204,8 @@ mod tests {
                 .zip([f32::INFINITY, -0.0])
                 .for_each(|(to, value)| *to = value);
             state.since_validation.bits += 0.1 + 0.2;
-            state.since_validation.redundancy = f64::NEG_INFINITY;
+            state.since_validation.beside.redundancy = Some(f64::NEG_INFINITY);
+            state.baseline = -0.1;
             write(&path, &experiment, &state).unwrap();
             let (read_experiment, again) = read(&path).unwrap();
             assert_eq!(read_experiment, experiment);
@@ -216,6 +221,7 @@ mod tests {
                     updates,
                     state.sequences,
                     state.overflows,
+                    state.baseline,
                     state.since_validation,
                 )
             };

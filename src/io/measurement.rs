@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
-use crate::train::{Evaluation, HistoryPoint, Measurement, Since};
+use crate::train::{Beside, Evaluation, HistoryPoint, Measurement, Since};
 
 /// One measurement of the machine that is called `name` as one line of JSON, beside the optimum over the same
 /// episodes.
@@ -106,12 +106,59 @@ struct EvaluationKeys {
     scored_bits: f64,
     #[serde(with = "number")]
     perfect: f64,
+    #[serde(flatten, with = "BesideKeys")]
+    beside: Beside,
+}
+
+/// [`Beside`] in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Beside")]
+struct BesideKeys {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         with = "number::optional"
     )]
     redundancy: Option<f64>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "number::optional"
+    )]
+    divergence: Option<f64>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "number::optional"
+    )]
+    reward: Option<f64>,
+}
+
+/// [`Beside`] of training in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Beside")]
+struct TrainingBesideKeys {
+    #[serde(
+        rename = "training_redundancy",
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "number::optional"
+    )]
+    redundancy: Option<f64>,
+    #[serde(
+        rename = "training_divergence",
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "number::optional"
+    )]
+    divergence: Option<f64>,
+    #[serde(
+        rename = "training_reward",
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "number::optional"
+    )]
+    reward: Option<f64>,
 }
 
 /// [`HistoryPoint`] in JSON.
@@ -127,12 +174,8 @@ struct PointKeys {
     seconds: f64,
     #[serde(with = "number")]
     training_bits: f64,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "number::optional"
-    )]
-    training_redundancy: Option<f64>,
+    #[serde(flatten, with = "TrainingBesideKeys")]
+    training_beside: Beside,
     #[serde(with = "EvaluationKeys")]
     validation: Evaluation,
 }
@@ -148,8 +191,8 @@ struct SinceKeys {
     sequences: u64,
     #[serde(with = "number")]
     bits: f64,
-    #[serde(default, with = "number")]
-    redundancy: f64,
+    #[serde(flatten, with = "BesideKeys")]
+    beside: Beside,
 }
 
 /// A number as logs have it, NaN and infinities too.
@@ -235,14 +278,20 @@ mod tests {
             sequences: 10,
             seconds: 0.5,
             training_bits: f64::NAN,
-            training_redundancy: Some(0.25),
+            training_beside: Beside {
+                redundancy: Some(0.25),
+                ..Beside::default()
+            },
             validation: Evaluation {
                 episodes: 2,
                 bits_per_sequence: f64::INFINITY,
                 wrong_bits: 1.5,
                 scored_bits: 8.0,
                 perfect: 0.0,
-                redundancy: Some(f64::INFINITY),
+                beside: Beside {
+                    redundancy: Some(f64::INFINITY),
+                    ..Beside::default()
+                },
             },
         };
         let line = file::json(&PointForm(point));

@@ -4,81 +4,147 @@
 //! Everything here has one value per memory row. A weighting is a distribution over rows; indices are
 //! modulo N.
 
+use super::attention::Weighting;
 use super::controller::add;
 use super::head::HeadGradient;
+use super::machine::Terms;
+use super::noise::Sampling;
 use super::trace::HeadTrace;
+use super::weighting;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::{dot, softmax, softmax_in_place};
-use crate::math::{Pack, Real};
+use crate::math::{Pack, Real, Series};
 
-/// What lies between the score of a key and the final weighting of its head, in the order of the computation.
+/// What lies between the score of a key and the final weighting of its head, in the order of the computation. Which of
+/// them a head has is seen by the arrays that they make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Equation 5.
+    /// Of a local head, where its window is.
+    Centre,
+    /// Equation 5, or what stands in its place in a local or a Bayesian head.
     Content,
+    /// Of a Bayesian head, how far its weights are from their prior.
+    Divergence,
     /// Equation 7.
     Interpolation,
     /// Equation 8.
     Shift,
-    /// Equation 9.
+    /// Equation 9; without sharpening, what came before as it is.
     Sharpening,
+    /// Of a hard head, the row that it takes.
+    Draw,
 }
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
+        Self::Centre,
         Self::Content,
+        Self::Divergence,
         Self::Interpolation,
         Self::Shift,
         Self::Sharpening,
+        Self::Draw,
     ];
 
-    /// The array that it makes.
-    pub fn makes(self) -> &'static str {
+    /// The array that it makes; `None` where the head has no such stage.
+    pub fn makes<R: Real>(self, head: &HeadTrace<R>) -> Option<&'static str> {
+        let when = |series: &Series<R>, name| (series.width() > 0).then_some(name);
         match self {
-            Self::Content => "content",
-            Self::Interpolation => "gated",
-            Self::Shift => "shifted",
-            Self::Sharpening => "weighting",
+            Self::Centre => when(&head.centre, "centre"),
+            Self::Content => Some("content"),
+            Self::Divergence => when(&head.divergence, "divergence"),
+            Self::Interpolation => when(&head.gated, "gated"),
+            Self::Shift => when(&head.shifted, "shifted"),
+            Self::Sharpening => when(&head.distribution, "distribution").or(Some("weighting")),
+            Self::Draw => when(&head.distribution, "weighting"),
         }
     }
 
-    /// The arrays of the head that it makes it of, in the same step.
-    pub fn needs(self) -> [&'static str; 2] {
+    /// The arrays of the head that it may make it of, in the same step; of those that the head has.
+    pub fn needs<R: Real>(self, head: &HeadTrace<R>) -> Vec<&'static str> {
+        let before = |stage: Self| {
+            let earlier = Self::ALL
+                .into_iter()
+                .rev()
+                .skip_while(|&other| other != stage);
+            let mut makers = earlier
+                .skip(1)
+                .filter(|stage| !matches!(stage, Self::Divergence | Self::Centre));
+            makers
+                .find_map(|stage| stage.makes(head))
+                .unwrap_or_default()
+        };
         match self {
-            Self::Content => ["strength", "similarity"],
-            Self::Interpolation => ["gate", "content"],
-            Self::Shift => ["shift", "gated"],
-            Self::Sharpening => ["sharpening", "shifted"],
+            Self::Centre if head.mechanism.weighting == Weighting::LocalMonotonic => vec![],
+            Self::Centre => vec!["key", "position_weight", "position_vector"],
+            Self::Content => vec!["strength", "similarity", "centre", "noise", "normal"],
+            Self::Divergence => vec!["strength", "similarity", "prior"],
+            Self::Interpolation => vec!["gate", before(self)],
+            Self::Shift => vec!["shift", before(self)],
+            Self::Sharpening => vec!["sharpening", before(self)],
+            Self::Draw => vec!["distribution", "draw"],
         }
     }
 
     /// Makes step `t` of what it makes.
     #[inline(always)]
-    pub fn forward<R: Real, S: Simd>(self, simd: S, head: &mut HeadTrace<R>, t: usize) {
+    pub fn forward<R: Real, S: Simd>(
+        self,
+        simd: S,
+        head: &mut HeadTrace<R>,
+        t: usize,
+        sampling: Sampling,
+    ) {
         match self {
-            Self::Content => {
-                let (similarity, to) = (head.similarity.row(t), head.content.row_mut(t));
-                content(simd, head.strength[t], similarity, to);
+            Self::Centre => {
+                if head.centre.width() > 0 {
+                    weighting::centre(head, t);
+                }
+            }
+            Self::Content => match head.mechanism.weighting {
+                Weighting::Soft | Weighting::Hard => {
+                    let beta = strength(head, t);
+                    content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
+                }
+                Weighting::LocalMonotonic | Weighting::LocalPredictive => {
+                    weighting::local_content(head, t);
+                }
+                Weighting::Weibull | Weighting::Lognormal => {
+                    weighting::bayesian_content(head, t, sampling);
+                }
+            },
+            Self::Divergence => {
+                if head.divergence.width() > 0 {
+                    weighting::divergence(head, t);
+                }
             }
             Self::Interpolation => {
-                let (w_c, to) = (head.content.row(t), head.gated.row_mut(t));
-                let w_previous = if t == 0 {
-                    head.initial.row(0)
-                } else {
-                    head.weighting.row(t - 1)
-                };
-                interpolate(simd, head.gate[t], w_c, w_previous, to);
+                if head.gated.width() > 0 {
+                    let (w_c, to) = (head.content.row(t), head.gated.row_mut(t));
+                    let w_previous = if t == 0 {
+                        head.initial.row(0)
+                    } else {
+                        head.weighting.row(t - 1)
+                    };
+                    interpolate(simd, head.gate[t], w_c, w_previous, to);
+                }
             }
             Self::Shift => {
-                let (w_g, to) = (head.gated.row(t), head.shifted.row_mut(t));
-                shift(simd, head.shift.row(t), w_g, to);
+                if head.shifted.width() > 0 {
+                    let w_g = unshifted(&head.gated, &head.content).row(t);
+                    shift(simd, head.shift.row(t), w_g, head.shifted.row_mut(t));
+                }
             }
             Self::Sharpening => {
-                let (w_s, to) = (head.shifted.row(t), head.weighting.row_mut(t));
-                logarithms(simd, w_s, to);
-                sharpen(simd, head.sharpening[t], to);
+                start_sharpening(simd, head, t);
+                end_sharpening(simd, head, t);
+            }
+            Self::Draw => {
+                if head.distribution.width() > 0 {
+                    weighting::draw(head, t, sampling);
+                }
             }
         }
     }
@@ -91,32 +157,139 @@ impl Stage {
         simd: S,
         head: &HeadTrace<R>,
         t: usize,
+        sampling: Sampling,
+        terms: &Terms<R>,
         by: &mut HeadGradient<R>,
     ) {
         match self {
-            Self::Content => {
-                let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
-                by.strength =
-                    content_backward(simd, head.strength[t], similarity, w_c, &mut by.weighting);
-            }
+            // Both are on the way back through the content.
+            Self::Centre | Self::Divergence => {}
+            Self::Content => match head.mechanism.weighting {
+                Weighting::Soft | Weighting::Hard => {
+                    let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
+                    let beta = strength(head, t);
+                    by.strength = content_backward(simd, beta, similarity, w_c, &mut by.weighting);
+                }
+                Weighting::LocalMonotonic | Weighting::LocalPredictive => {
+                    weighting::local_content_backward(head, t, by);
+                }
+                Weighting::Weibull | Weighting::Lognormal => {
+                    weighting::bayesian_content_backward(head, t, terms.divergence, by);
+                }
+            },
             Self::Interpolation => {
+                if head.gated.width() == 0 {
+                    return by.previous.fill(R::ZERO);
+                }
                 let (w_c, w_previous) = (head.content.row(t), head.previous_weighting(t));
                 let (d_w_g, d_w_c) = (&mut by.weighting, &mut by.previous);
                 by.gate = interpolate_backward(simd, head.gate[t], w_c, w_previous, d_w_g, d_w_c);
                 std::mem::swap(&mut by.weighting, &mut by.previous);
             }
             Self::Shift => {
-                let (s, w_g) = (head.shift.row(t), head.gated.row(t));
+                if head.shifted.width() == 0 {
+                    return;
+                }
+                let (s, w_g) = (
+                    head.shift.row(t),
+                    unshifted(&head.gated, &head.content).row(t),
+                );
                 let (d_w_s, d_w_g) = (&by.weighting, &mut by.previous);
                 shift_backward(simd, s, w_g, d_w_s, d_w_g, &mut by.shift);
                 std::mem::swap(&mut by.weighting, &mut by.previous);
             }
             Self::Sharpening => {
-                let (w_s, w) = (head.shifted.row(t), head.weighting.row(t));
+                if head.sharpening.width() == 0 {
+                    return;
+                }
+                let (w_s, w) = (unsharpened(head).row(t), sharpened(head).row(t));
                 by.sharpening =
                     sharpen_backward(simd, head.sharpening[t], w_s, w, &mut by.weighting);
             }
+            Self::Draw => {
+                if head.distribution.width() > 0 {
+                    weighting::draw_backward(head, t, sampling, terms, &mut by.weighting);
+                }
+            }
         }
+    }
+}
+
+/// β, or 1.
+#[inline(always)]
+pub(super) fn strength<R: Real>(head: &HeadTrace<R>, t: usize) -> R {
+    if head.strength.width() > 0 {
+        head.strength[t]
+    } else {
+        R::ONE
+    }
+}
+
+/// What the shift moves.
+#[inline(always)]
+fn unshifted<'a, R: Real>(gated: &'a Series<R>, content: &'a Series<R>) -> &'a Series<R> {
+    if gated.width() > 0 { gated } else { content }
+}
+
+/// What the sharpening sees.
+#[inline(always)]
+fn unsharpened<R: Real>(head: &HeadTrace<R>) -> &Series<R> {
+    if head.shifted.width() > 0 {
+        &head.shifted
+    } else {
+        unshifted(&head.gated, &head.content)
+    }
+}
+
+/// What the sharpening makes.
+#[inline(always)]
+fn sharpened<R: Real>(head: &HeadTrace<R>) -> &Series<R> {
+    if head.distribution.width() > 0 {
+        &head.distribution
+    } else {
+        &head.weighting
+    }
+}
+
+/// The logarithms that are to be sharpened; without sharpening what there is, as it is.
+#[inline(always)]
+fn start_sharpening<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
+    let HeadTrace {
+        content,
+        gated,
+        shifted,
+        sharpening,
+        distribution,
+        weighting,
+        ..
+    } = head;
+    let from = if shifted.width() > 0 {
+        &*shifted
+    } else {
+        unshifted(gated, content)
+    };
+    let to = if distribution.width() > 0 {
+        distribution
+    } else {
+        weighting
+    };
+    if sharpening.width() > 0 {
+        logarithms(simd, from.row(t), to.row_mut(t));
+    } else {
+        to.row_mut(t).copy_from_slice(from.row(t));
+    }
+}
+
+#[inline(always)]
+fn end_sharpening<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize) {
+    if head.sharpening.width() > 0 {
+        let gamma = head.sharpening[t];
+        let to = if head.distribution.width() > 0 {
+            &mut head.distribution
+        } else {
+            &mut head.weighting
+        };
+        sharpen(simd, gamma, to.row_mut(t));
     }
 }
 
@@ -131,19 +304,22 @@ macro_rules! walk {
 }
 
 kernel! {
-    /// All stages of all heads at one step, from their scores to their weightings: stage by stage, the last in two
+    /// All stages of all heads at one step, from their scores to their weightings: stage by stage, the sharpening in two
     /// passes, for the heads do not wait for each other while each stage waits for the one before.
-    pub(super) fn address<'a, R>(simd; heads: &'a mut [HeadTrace<R>], t: usize) {
-        walk!([Content Interpolation Shift], |stage| {
+    pub(super) fn address<'a, R>(
+        simd; heads: &'a mut [HeadTrace<R>], t: usize, sampling: Sampling,
+    ) {
+        walk!([Centre Content Divergence Interpolation Shift], |stage| {
             for head in &mut *heads {
-                stage.forward(simd, head, t);
+                stage.forward(simd, head, t, sampling);
             }
         });
         for head in &mut *heads {
-            logarithms(simd, head.shifted.row(t), head.weighting.row_mut(t));
+            start_sharpening(simd, head, t);
         }
         for head in heads {
-            sharpen(simd, head.sharpening[t], head.weighting.row_mut(t));
+            end_sharpening(simd, head, t);
+            Stage::Draw.forward(simd, head, t, sampling);
         }
     }
 }
@@ -152,14 +328,15 @@ kernel! {
     /// Back through all stages of all heads at one step, from the gradients by their weightings, through what they
     /// did and through the step after, to those by their scores.
     pub(super) fn address_backward<'a, R>(
-        simd; heads: &'a [HeadTrace<R>], t: usize, gradients: &'a mut [HeadGradient<R>],
+        simd; heads: &'a [HeadTrace<R>], t: usize, sampling: Sampling, terms: &'a Terms<R>,
+        gradients: &'a mut [HeadGradient<R>],
     ) {
         for by in &mut *gradients {
             add(&mut by.weighting[..], &by.previous[..]);
         }
-        walk!([Sharpening Shift Interpolation Content], |stage| {
+        walk!([Draw Sharpening Shift Interpolation Content], |stage| {
             for (head, by) in heads.iter().zip(&mut *gradients) {
-                stage.backward(simd, head, t, by);
+                stage.backward(simd, head, t, sampling, terms, by);
             }
         });
     }

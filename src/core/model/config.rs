@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use super::attention::{AttentionConfig, Mechanism, Score, Weighting};
 use super::machine::{Extent, Kind, ModelConfig};
-use super::params::{LinearSpec, Shape, TensorSpec};
+use super::params::{LinearSpec, Shape, Start, TensorSpec};
 use super::recompute::{self, Conventions, Rule};
-use super::trace::{ArraySpec, Place};
-use crate::keys::Field::{Constant, Number, Whole, Word};
-use crate::keys::{self, ConfigError, Keys, Table, Words, check};
+use super::trace::{ArraySpec, HeadTrace, Place};
+use crate::keys::Field::{Constant, Each as OfEach, Number, Whole, Word};
+use crate::keys::{self, ConfigError, Each, Keys, Table, Words, check};
 use crate::math::matrix::padded;
 
 /// Everything that fixes the shape of a machine's tensors and its equations. Ranges and purposes stand in the table
@@ -31,7 +32,9 @@ pub struct NtmConfig {
     /// Largest shift in either direction.
     pub shift_range: usize,
     /// How a head emits its shift weighting.
-    pub shift_form: ShiftForm,
+    pub shift_form: Each<ShiftForm>,
+    /// What kind of attention each head is.
+    pub attention: AttentionConfig,
     /// Applied to the key.
     pub key_activation: VectorActivation,
     /// Applied to the add vector.
@@ -66,13 +69,15 @@ pub enum ControllerKind {
     Lstm,
 }
 
-/// The two forms of the shift weighting (§3.3.2).
+/// The two forms of the shift weighting (§3.3.2), or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShiftForm {
     /// A softmax over the offsets −k ..= k.
     Softmax,
     /// One scalar, read as the lower bound of a uniform distribution of width one.
     Scalar,
+    /// The focus stays where it is.
+    None,
 }
 
 /// What bounds a key or an add vector. The paper does not say; tanh learns more reliably.
@@ -117,8 +122,11 @@ impl Words for ControllerKind {
 }
 
 impl Words for ShiftForm {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("softmax", Self::Softmax), ("scalar", Self::Scalar)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("softmax", Self::Softmax),
+        ("scalar", Self::Scalar),
+        ("none", Self::None),
+    ];
 }
 
 impl Words for VectorActivation {
@@ -153,12 +161,13 @@ impl Keys for NtmConfig {
         to.key("heads.read", Whole(&mut self.read_heads, 0..=64), "read heads; with no head at all this is the \
             kind `plain`, and what else stands under `heads` and `memory` counts for nothing");
         to.key("heads.write", Whole(&mut self.write_heads, 0..=64), "write heads");
-        to.key("heads.shift.form", Word(&mut self.shift_form), "how a shift is emitted (paper, section 3.3.2)");
+        to.key("heads.shift.form", OfEach(&mut self.shift_form), "how a shift is emitted (paper, section 3.3.2); with `none` the focus stays");
         to.key("heads.shift.range", Whole(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`");
         to.key("heads.key_activation", Word(&mut self.key_activation), "what bounds a key");
         to.key("heads.add_activation", Word(&mut self.add_activation), "what bounds an add vector");
         to.key("heads.similarity_epsilon", Number(&mut self.similarity_epsilon, &EPSILON), "added to each squared norm in the cosine");
         to.key("heads.initial_weighting", Word(&mut self.initial_weighting), "of every head before the first step: all on row 0, or learned");
+        self.attention.keys(&mut to.section("heads.attention"));
         to.key("heads.order", Word(&mut self.order), "`read-first`: all heads address M_{t−1} and reads see \
             it; `write-first`: the write heads address M_{t−1} and write, then the read heads address and see M_t");
     }
@@ -184,19 +193,19 @@ const EPSILON: keys::Rule = keys::Rule {
     holds: |value| value >= 0.0 && (value as f32).is_finite(),
 };
 
-/// Where the parameters that one head emits stand in its row of pre-activations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where the parameters that one head emits stand in the row of pre-activations of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeadColumns {
     /// Key k, M values.
     pub key: Range<usize>,
-    /// Key strength β.
-    pub strength: usize,
-    /// Interpolation gate g.
-    pub gate: usize,
-    /// Shift s: 2k+1 logits, or one scalar.
+    /// Key strength β; empty where it is 1.
+    pub strength: Range<usize>,
+    /// Interpolation gate g; empty where there is none.
+    pub gate: Range<usize>,
+    /// Shift s: 2k+1 logits, one scalar, or nothing.
     pub shift: Range<usize>,
-    /// Sharpening γ.
-    pub sharpening: usize,
+    /// Sharpening γ; empty where there is none.
+    pub sharpening: Range<usize>,
     /// Erase e, M values; empty for a read head.
     pub erase: Range<usize>,
     /// Add a, M values; empty for a read head.
@@ -218,15 +227,12 @@ impl NtmConfig {
             outputs,
             rows: 128,
             columns: 20,
-            controller: ControllerConfig {
-                kind: ControllerKind::Lstm,
-                size: 100,
-                layers: 1,
-            },
+            controller: ControllerConfig::PAPER,
             read_heads: 1,
             write_heads: 1,
             shift_range: 1,
-            shift_form: ShiftForm::Softmax,
+            shift_form: Each::all(ShiftForm::Softmax),
+            attention: AttentionConfig::DEFAULT,
             key_activation: VectorActivation::Tanh,
             add_activation: VectorActivation::Tanh,
             similarity_epsilon: 1e-6,
@@ -234,6 +240,27 @@ impl NtmConfig {
             initial_weighting: InitialWeighting::OneHot,
             order: Order::ReadFirst,
         }
+    }
+
+    /// A machine whose heads have, together, every array that any head may have.
+    pub fn with_every_mechanism() -> Self {
+        let mut config = Self::new(1, 1);
+        (config.read_heads, config.write_heads) = (4, 4);
+        let scores = [
+            Score::Additive,
+            Score::General,
+            Score::Location,
+            Score::Cosine,
+        ];
+        config.attention.score = [scores, scores].concat().into();
+        let weightings = [
+            Weighting::Hard,
+            Weighting::LocalPredictive,
+            Weighting::Weibull,
+            Weighting::Lognormal,
+        ];
+        config.attention.weighting = [weightings, weightings].concat().into();
+        config
     }
 
     /// Read and write heads together.
@@ -248,32 +275,76 @@ impl NtmConfig {
 
     /// The columns of head `head` in the row of all heads' pre-activations.
     pub fn head_columns(&self, head: usize) -> HeadColumns {
-        let m = self.columns;
-        let shift = match self.shift_form {
-            ShiftForm::Softmax => self.offsets(),
-            ShiftForm::Scalar => 1,
+        let mut next = 0;
+        let mut of = |before: usize| {
+            let written = if before < self.read_heads {
+                0
+            } else {
+                self.columns
+            };
+            let shift = match self.shift_form.of(before) {
+                ShiftForm::Softmax => self.offsets(),
+                ShiftForm::Scalar => 1,
+                ShiftForm::None => 0,
+            };
+            let one = |array| self.own_width(before, array);
+            let mut take = |width: usize| {
+                next += width;
+                next - width..next
+            };
+            HeadColumns {
+                key: take(self.columns),
+                strength: take(one("strength")),
+                gate: take(one("gate")),
+                shift: take(shift),
+                sharpening: take(one("sharpening")),
+                erase: take(written),
+                add: take(written),
+            }
         };
-        let addressing = m + 3 + shift;
-        let is_write = head >= self.read_heads;
-        let writes_before = head.saturating_sub(self.read_heads);
-        let start = head * addressing + writes_before * 2 * m;
-        let vectors = start + addressing;
-        let size = if is_write { m } else { 0 };
-        HeadColumns {
-            key: start..start + m,
-            strength: start + m,
-            gate: start + m + 1,
-            shift: start + m + 2..start + m + 2 + shift,
-            sharpening: vectors - 1,
-            erase: vectors..vectors + size,
-            add: vectors + size..vectors + 2 * size,
-        }
+        (0..head).for_each(|head| drop(of(head)));
+        of(head)
+    }
+
+    /// Values in a step of an array that not every head has.
+    pub(super) fn own_width(&self, head: usize, array: &str) -> usize {
+        let width = self.attention.width(head, array, self.rows, self.columns);
+        width.unwrap_or_default()
     }
 
     /// Pre-activations of all heads together.
     pub fn head_outputs(&self) -> usize {
         let last = self.heads().checked_sub(1);
         last.map_or(0, |last| self.head_columns(last).all().end)
+    }
+
+    /// What the mechanism of a head learns, in the order of its arrays.
+    fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
+        let name = (self as &dyn Kind).head_name(head);
+        let arrays = HeadTrace::<f32>::ARRAYS.iter();
+        arrays.filter(|array| array.is_learned()).map(move |array| {
+            let size = |axis: &str| self.axis(axis).unwrap_or(1);
+            let (rows, columns) = match array.dims {
+                [rows, columns] => (size(rows), size(columns)),
+                dims => (1, dims.iter().map(|axis| size(axis)).product()),
+            };
+            let is_there = self.width(Place::Head(head), array) > 0;
+            TensorSpec {
+                name: format!("{name}.{}", array.name).into(),
+                rows: if is_there { rows } else { 0 },
+                columns,
+                start: if array.name.ends_with("bias") {
+                    Start::Zero
+                } else {
+                    Start::Glorot
+                },
+            }
+        })
+    }
+
+    /// Whether a head scores the position of a row, not what stands there.
+    fn scores_positions(&self) -> bool {
+        self.attention.score.any(|score| score == Score::Location)
     }
 
     /// Inputs of the output layer: [h; reads].
@@ -341,38 +412,62 @@ impl Kind for NtmConfig {
         );
         let [hidden, cell] = self.controller.states();
         let controller = self.controller.linears(self.first_inputs());
+        // In the order of [`tensor`].
+        let mut tensors = vec![
+            TensorSpec::state("initial.memory", memory, self.columns),
+            TensorSpec::state("initial.weighting", weightings, self.rows),
+            TensorSpec::state("initial.read", self.read_heads, self.columns),
+            hidden,
+            cell,
+        ];
+        tensors.extend((0..self.heads()).flat_map(|head| self.learned(head)));
         Shape {
             linears: controller.chain([heads, output]).collect(),
-            // In the order of [`tensor`].
-            tensors: vec![
-                TensorSpec::state("initial.memory", memory, self.columns),
-                TensorSpec::state("initial.weighting", weightings, self.rows),
-                TensorSpec::state("initial.read", self.read_heads, self.columns),
-                hidden,
-                cell,
-            ],
+            tensors,
         }
     }
 
     fn width(&self, place: Place, array: &ArraySpec) -> usize {
-        let axis = |axis: &&str| match *axis {
-            "x" => self.inputs,
-            "y" => self.outputs,
-            "n" => self.rows,
-            "m" => self.columns,
-            "s" => self.offsets(),
-            _ => 1,
-        };
+        let axis = |axis: &&str| self.axis(axis).unwrap_or(1);
         match (place, array.name) {
             (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
             (Place::Machine, "raw") => padded(self.head_outputs()),
             (Place::Machine, "features") => self.features(),
             (Place::Machine, "norms") => self.rows,
-            // Nothing is drawn.
-            (Place::Head(_), "noise") => 0,
+            (Place::Head(head), "shift" | "shifted")
+                if self.shift_form.of(head) == ShiftForm::None =>
+            {
+                0
+            }
             (Place::Head(head), "read") if head >= self.read_heads => 0,
             (Place::Head(head), "erase" | "add") if head < self.read_heads => 0,
+            (Place::Head(head), name) => {
+                let own = self.attention.width(head, name, self.rows, self.columns);
+                own.unwrap_or_else(|| array.dims.iter().map(axis).product())
+            }
             _ => array.dims.iter().map(axis).product(),
+        }
+    }
+
+    fn axis(&self, axis: &str) -> Option<usize> {
+        Some(match axis {
+            "x" => self.inputs,
+            "y" => self.outputs,
+            "n" => self.rows,
+            "m" => self.columns,
+            "s" => self.offsets(),
+            "a" => self.attention.units,
+            "p" => self.attention.parameters.position_units,
+            "h" => self.attention.parameters.prior_units,
+            _ => return None,
+        })
+    }
+
+    fn mechanism(&self, head: usize) -> Mechanism {
+        Mechanism {
+            shift_form: self.shift_form.of(head),
+            columns: self.head_columns(head),
+            ..self.attention.of(head)
         }
     }
 
@@ -383,7 +478,12 @@ impl Kind for NtmConfig {
     fn with_rows(&self, rows: usize) -> Result<ModelConfig, ConfigError> {
         let (field, own) = ("memory.rows", self.rows);
         ConfigError::unless(self.runs_on_any_rows(), field, rows, || {
-            format!("only {own}, because the initial memory or weighting is learned")
+            let what = if self.scores_positions() {
+                "a score of positions"
+            } else {
+                "the initial memory or weighting"
+            };
+            format!("only {own}, because {what} is learned")
         })?;
         let (least, most) = (self.offsets(), Self::MAX_ROWS);
         ConfigError::unless((least..=most).contains(&rows), field, rows, || {
@@ -400,6 +500,7 @@ impl Kind for NtmConfig {
     fn runs_on_any_rows(&self) -> bool {
         matches!(self.initial_memory, InitialMemory::Constant(_))
             && self.initial_weighting == InitialWeighting::OneHot
+            && !self.scores_positions()
     }
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {
@@ -421,11 +522,12 @@ impl Kind for NtmConfig {
         ConfigError::unless(self.heads() > 0, "heads.write", 0, || {
             "1 to 64 without a read head".into()
         })?;
+        self.attention.fits(self.heads(), &self.shift_form)?;
         let (field, range) = ("heads.shift.range", self.shift_range);
         ConfigError::unless(2 * range < self.rows, field, range, || {
             format!("0 to {}", (self.rows - 1) / 2)
         })?;
-        let moves = self.shift_form == ShiftForm::Softmax || range > 0;
+        let moves = range > 0 || !self.shift_form.any(|form| form == ShiftForm::Scalar);
         ConfigError::unless(moves, field, range, || {
             "at least 1 with the scalar form".into()
         })
@@ -443,9 +545,18 @@ pub(super) mod tensor {
     pub(in crate::model) const READ: usize = 2;
     pub(in crate::model) const HIDDEN: usize = 3;
     pub(in crate::model) const CELL: usize = 4;
+    /// Where those begin that the mechanisms of the heads learn.
+    pub(in crate::model) const LEARNED: usize = 5;
 }
 
 impl ControllerConfig {
+    /// The LSTM of the paper.
+    pub(super) const PAPER: Self = Self {
+        kind: ControllerKind::Lstm,
+        size: 100,
+        layers: 1,
+    };
+
     /// What makes it large, if it does.
     pub(super) fn extent_mut(&mut self, extent: Extent) -> Option<&mut usize> {
         match extent {
@@ -474,12 +585,12 @@ mod tests {
         let mut config = NtmConfig::new(9, 8);
         (config.read_heads, config.write_heads, config.columns) = (2, 3, 5);
         for form in [ShiftForm::Softmax, ShiftForm::Scalar] {
-            config.shift_form = form;
+            config.shift_form = form.into();
             let mut next = 0;
             for head in 0..config.heads() {
                 let columns = config.head_columns(head);
                 assert_eq!(columns.all().start, next);
-                assert_eq!(columns.shift.end, columns.sharpening);
+                assert_eq!(columns.shift.end, columns.sharpening.start);
                 assert_eq!(columns.erase.len(), if head < 2 { 0 } else { 5 });
                 next = columns.all().end;
             }
@@ -509,7 +620,7 @@ mod tests {
         let mut config = NtmConfig::new(9, 8);
         config.shift_range = 64;
         assert_eq!(config.validate().unwrap_err().field, "heads.shift.range");
-        (config.shift_range, config.shift_form) = (0, ShiftForm::Scalar);
+        (config.shift_range, config.shift_form) = (0, ShiftForm::Scalar.into());
         assert_eq!(config.validate().unwrap_err().field, "heads.shift.range");
     }
 

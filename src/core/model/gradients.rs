@@ -1,6 +1,10 @@
 //! Every gradient of every kind of machine, held to central differences.
 
-use super::{Draw, Kind, Model, ModelConfig, NtmConfig, Params, PlainConfig, Trace, Workspace};
+use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
+use super::{
+    Draw, HeadTrace, Kind, Model, ModelConfig, NtmConfig, Params, PlainConfig, Sampling, Terms,
+    Trace, Workspace,
+};
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
 use crate::model::config::{
@@ -19,7 +23,7 @@ fn config(kind: ControllerKind, layers: usize, form: ShiftForm) -> NtmConfig {
         size: 11,
         layers,
     };
-    config.shift_form = form;
+    config.shift_form = form.into();
     config.initial_memory = InitialMemory::Learned;
     config.initial_weighting = InitialWeighting::Learned;
     config.similarity_epsilon = 1e-3;
@@ -95,6 +99,29 @@ fn episodes_side_by_side_have_the_sum_of_their_gradients() {
 }
 
 fn check(config: impl Into<ModelConfig>) {
+    check_sampled(config, Sampling::Mean, Terms::default());
+}
+
+/// What heads that draw add to the loss of a recorded episode.
+fn added(trace: &Trace<f64>, terms: &Terms<f64>) -> f64 {
+    let of_head = |head: &HeadTrace<f64>| {
+        let divergence: f64 = head.divergence.as_slice().iter().sum();
+        let drawn = head
+            .distribution
+            .as_slice()
+            .iter()
+            .zip(head.weighting.as_slice());
+        let drawn = drawn.map(|(&alpha, &w)| {
+            let is_drawn = w == 1.0 && trace.sampling == Sampling::Drawn;
+            let log = if is_drawn { alpha.ln() } else { 0.0 };
+            terms.entropy * alpha * alpha.ln() - terms.reward * log
+        });
+        terms.divergence * divergence + drawn.sum::<f64>()
+    };
+    trace.heads.iter().map(of_head).sum()
+}
+
+fn check_sampled(config: impl Into<ModelConfig>, sampling: Sampling, terms: Terms<f64>) {
     const STEPS: usize = 5;
     let config = config.into();
     let mut machine = Model::<f64> {
@@ -111,10 +138,15 @@ fn check(config: impl Into<ModelConfig>) {
     }
     let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let upstream = random_vector(2, STEPS * 2);
+    let draw = Draw {
+        sampling,
+        ..Draw::of(3, 4)
+    };
     let mut trace = Trace::new(&machine.config);
-    machine.run(&input, Draw::default(), &mut trace);
+    machine.run(&input, draw, &mut trace);
     let mut gradient = Params::zeros(&machine.config);
     let mut workspace = Workspace::new(&machine.config);
+    workspace.by.terms = terms;
     set_upstream(&mut workspace, STEPS, &upstream);
     // One step outside the answer.
     workspace.by.logit.row_mut(1).fill(0.0);
@@ -157,7 +189,7 @@ fn check(config: impl Into<ModelConfig>) {
                     }
                 }
                 let mut trace = Trace::new(&moved.config);
-                moved.run(&input, Draw::default(), &mut trace);
+                moved.run(&input, draw, &mut trace);
                 let logits = (0..STEPS)
                     .flat_map(|t| trace.logit.row(t).iter().zip(workspace.by.logit.row(t)));
                 let heads = trace.heads.iter().zip(&workspace.by.weightings);
@@ -165,7 +197,8 @@ fn check(config: impl Into<ModelConfig>) {
                     let weighting = head.weighting.as_slice().iter();
                     weighting.zip(by.as_slice())
                 });
-                logits.chain(weightings).map(|(value, u)| value * u).sum()
+                let answered: f64 = logits.chain(weightings).map(|(value, u)| value * u).sum();
+                answered + added(&trace, &terms)
             },
         );
     }
@@ -306,4 +339,95 @@ fn a_machine_with_nothing_learned_but_its_weights() {
     (config.read_heads, config.write_heads) = (1, 1);
     config.key_activation = VectorActivation::Identity;
     check(config);
+}
+
+/// One read and one write head that reads first, then several that write first.
+fn each_machine(mut each: impl FnMut(NtmConfig)) {
+    let mut one = config(ControllerKind::Lstm, 1, ShiftForm::Softmax);
+    (one.read_heads, one.write_heads) = (1, 1);
+    each(one);
+    let mut several = config(ControllerKind::Feedforward, 1, ShiftForm::Softmax);
+    (several.read_heads, several.write_heads) = (2, 1);
+    several.order = Order::WriteFirst;
+    each(several);
+}
+
+#[test]
+fn every_score() {
+    for score in [
+        Score::Additive,
+        Score::Location,
+        Score::General,
+        Score::Dot,
+        Score::ScaledDot,
+    ] {
+        each_machine(|mut config| {
+            config.attention.score = score.into();
+            config.attention.units = 5;
+            check(config);
+        });
+    }
+}
+
+#[test]
+fn stages_that_are_off() {
+    for off in 0..16 {
+        each_machine(|mut config| {
+            let is_off = |bit: usize| off >> bit & 1 == 1;
+            let switch = |bit| if is_off(bit) { Switch::Off } else { Switch::On };
+            config.attention.gate = switch(0).into();
+            config.attention.sharpening = switch(1).into();
+            if is_off(2) {
+                config.shift_form = ShiftForm::None.into();
+            }
+            if is_off(3) {
+                config.attention.strength = Strength::One.into();
+            }
+            check(config);
+        });
+    }
+}
+
+#[test]
+fn every_weighting() {
+    let terms = Terms {
+        divergence: 0.3,
+        reward: -0.7,
+        entropy: 0.2,
+    };
+    for weighting in [
+        Weighting::LocalMonotonic,
+        Weighting::LocalPredictive,
+        Weighting::Hard,
+        Weighting::Weibull,
+        Weighting::Lognormal,
+    ] {
+        for prior in [PriorForm::Text, PriorForm::Code] {
+            for sampling in [Sampling::Mean, Sampling::Drawn, Sampling::Expected] {
+                each_machine(|mut config| {
+                    config.attention.weighting = weighting.into();
+                    let of = &mut config.attention.parameters;
+                    (of.prior, of.window, of.position_units, of.prior_units) = (prior, 2, 5, 3);
+                    check_sampled(config, sampling, terms);
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn every_head_of_its_own_kind() {
+    let mut config = NtmConfig::with_every_mechanism();
+    config.set_channels(3, 2);
+    (config.rows, config.columns, config.controller.size) = (7, 3, 11);
+    config.attention.units = 4;
+    config.similarity_epsilon = 1e-3;
+    let of = &mut config.attention.parameters;
+    (of.window, of.position_units, of.prior_units) = (2, 5, 3);
+    let terms = Terms {
+        divergence: 0.3,
+        reward: -0.7,
+        entropy: 0.2,
+    };
+    check_sampled(config, Sampling::Drawn, terms);
 }

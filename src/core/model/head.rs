@@ -9,42 +9,53 @@
 //! | sharpening γ | 1 + softplus | ≥ 1 |
 
 use super::config::{HeadColumns, NtmConfig, ShiftForm, VectorActivation};
-use super::trace::HeadTrace;
+use super::trace::{HeadTrace, LearnedGradient};
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::{softmax, softmax_of_few};
-use crate::math::{Aligned, Pack, Real, sigmoid, softplus};
+use crate::math::{Aligned, Pack, Real, Series, sigmoid, softplus};
 
 kernel! {
     /// Activates step `t` of all heads from the row of their pre-activations.
     pub fn activate<'a, R>(simd; config: &'a NtmConfig, raw: &'a [R], heads: &'a mut [HeadTrace<R>], t: usize) {
-        for (index, head) in heads.iter_mut().enumerate() {
-            let columns = config.head_columns(index);
-            let mut positive = scalars(&columns, raw);
+        for head in heads.iter_mut() {
+            let columns = &head.mechanism.columns;
+            let mut positive = scalars(columns, raw);
             let mut gate = positive;
             let (x, y) = (used(simd, &mut positive), used(simd, &mut gate));
             each_pack!(simd, at in x => {
                 at.store(x, softplus(at.load(x)));
                 at.store(y, sigmoid(at.load(y)));
             });
-            head.strength[t] = positive[0];
-            head.sharpening[t] = R::ONE + positive[1];
-            head.gate[t] = gate[2];
-            let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift]);
-            match config.shift_form {
+            set(&mut head.strength, t, positive[0]);
+            set(&mut head.sharpening, t, R::ONE + positive[1]);
+            set(&mut head.gate, t, gate[2]);
+            let (shift, raw_shift) = (head.shift.row_mut(t), &raw[columns.shift.clone()]);
+            match head.mechanism.shift_form {
                 ShiftForm::Softmax => softmax_shift(simd, raw_shift, shift),
                 ShiftForm::Scalar => scalar_shift(tanh(simd, raw_shift[0]), shift),
+                ShiftForm::None => {}
             }
         }
-        for (index, head) in heads.iter_mut().enumerate() {
-            let columns = config.head_columns(index);
-            activate_vector(simd, config.key_activation, &raw[columns.key], head.key.row_mut(t));
-            if head.is_write() {
-                let (e, raw_e) = (head.erase.row_mut(t), &raw[columns.erase]);
+        for head in heads {
+            let columns = &head.mechanism.columns;
+            let raw_key = &raw[columns.key.clone()];
+            activate_vector(simd, config.key_activation, raw_key, head.key.row_mut(t));
+            if head.add.width() > 0 {
+                let (e, raw_e) = (head.erase.row_mut(t), &raw[columns.erase.clone()]);
                 map_packs!(simd, e = [raw_e] => sigmoid(raw_e));
-                activate_vector(simd, config.add_activation, &raw[columns.add], head.add.row_mut(t));
+                let raw_add = &raw[columns.add.clone()];
+                activate_vector(simd, config.add_activation, raw_add, head.add.row_mut(t));
             }
         }
+    }
+}
+
+/// One value of a step, where there is any.
+#[inline(always)]
+fn set<R: Real>(series: &mut Series<R>, t: usize, value: R) {
+    if let [to] = series.row_mut(t) {
+        *to = value;
     }
 }
 
@@ -65,6 +76,20 @@ pub struct HeadGradient<R> {
     pub shift: Vec<R>,
     /// By γ.
     pub sharpening: R,
+    /// By the centre p of a local head.
+    pub centre: R,
+    /// By the z that the prior of a Bayesian head comes from, [N]; empty for others.
+    pub prior: Aligned<R>,
+    /// By what the score makes of the key before it sees a row; empty where it sees the key.
+    pub query: Vec<R>,
+    /// By the logits of a Bayesian head through its divergence, [N].
+    pub logits: Aligned<R>,
+    /// By the biases of the prior in one step.
+    pub prior_start: Vec<R>,
+    /// By what the mechanism learns, summed over the steps.
+    pub learned: LearnedGradient<R>,
+    /// Scratch of the mechanism.
+    pub scratch: Aligned<R>,
     /// By e, [M]; empty for a read head.
     pub erase: Vec<R>,
     /// By a, [M]; empty for a read head.
@@ -75,6 +100,7 @@ impl<R: Real> HeadGradient<R> {
     /// All zero.
     pub fn new(config: &NtmConfig, head: usize) -> Self {
         let zeros = |len: usize| vec![R::ZERO; len];
+        let own = |array: &str| config.own_width(head, array);
         let written = if head < config.read_heads {
             0
         } else {
@@ -88,6 +114,13 @@ impl<R: Real> HeadGradient<R> {
             gate: R::ZERO,
             shift: zeros(config.offsets()),
             sharpening: R::ZERO,
+            centre: R::ZERO,
+            prior: Aligned::zeros(own("prior")),
+            query: zeros(own("query")),
+            logits: Aligned::zeros(own("prior")),
+            prior_start: zeros(own("prior_bias")),
+            learned: LearnedGradient::with_widths(own),
+            scratch: Aligned::zeros(own("units")),
             erase: zeros(written),
             add: zeros(written),
         }
@@ -98,29 +131,30 @@ kernel! {
     /// Writes the gradient by the pre-activations of one head at step `t` into the row of all heads.
     pub fn activate_backward<'a, R>(
         simd; config: &'a NtmConfig,
-        columns: &'a HeadColumns,
         head: &'a HeadTrace<R>,
         t: usize,
         gradient: &'a HeadGradient<R>,
         raw: &'a [R],
         raw_gradient: &'a mut [R],
     ) {
+        let columns = &head.mechanism.columns;
         let (key, key_range) = (head.key.row(t), columns.key.clone());
         vector_backward(simd, config.key_activation, key, &gradient.key, &mut raw_gradient[key_range]);
         // The derivative of softplus is the sigmoid.
         let mut slope = scalars(columns, raw);
         let x = used(simd, &mut slope);
         each_pack!(simd, at in x => { at.store(x, sigmoid(at.load(x))) });
-        raw_gradient[columns.strength] = gradient.strength * slope[0];
-        raw_gradient[columns.sharpening] = gradient.sharpening * slope[1];
-        let g = head.gate[t];
-        raw_gradient[columns.gate] = gradient.gate * g * (R::ONE - g);
+        raw_gradient[columns.strength.clone()].fill(gradient.strength * slope[0]);
+        raw_gradient[columns.sharpening.clone()].fill(gradient.sharpening * slope[1]);
+        // σ' = σ·(1 − σ).
+        raw_gradient[columns.gate.clone()].fill(gradient.gate * slope[2] * (R::ONE - slope[2]));
         let d_shift = &mut raw_gradient[columns.shift.clone()];
-        match config.shift_form {
+        match head.mechanism.shift_form {
             ShiftForm::Softmax => softmax_shift_backward(head.shift.row(t), &gradient.shift, d_shift),
             ShiftForm::Scalar => {
                 d_shift[0] = scalar_shift_backward(tanh(simd, raw[columns.shift.start]), &gradient.shift);
             }
+            ShiftForm::None => {}
         }
         if head.is_write() {
             let (e, d_erase) = (head.erase.row(t), &gradient.erase);
@@ -132,13 +166,16 @@ kernel! {
     }
 }
 
-/// What β, γ and g are made of, together: they are few, and one pack has room for all.
+/// What β, γ and g are made of, together: they are few, and one pack has room for all. 0 where there is none.
 #[inline(always)]
 fn scalars<R: Real>(columns: &HeadColumns, raw: &[R]) -> [R; MOST_LANES] {
     let mut scalars = [R::ZERO; MOST_LANES];
-    scalars[0] = raw[columns.strength];
-    scalars[1] = raw[columns.sharpening];
-    scalars[2] = raw[columns.gate];
+    let all = [&columns.strength, &columns.sharpening, &columns.gate];
+    for (to, at) in scalars.iter_mut().zip(all) {
+        if !at.is_empty() {
+            *to = raw[at.start];
+        }
+    }
     scalars
 }
 
@@ -240,7 +277,7 @@ mod tests {
             config.shift_form,
             config.key_activation,
             config.add_activation,
-        ) = (form, activation, activation);
+        ) = (form.into(), activation, activation);
         config
     }
 
@@ -285,7 +322,6 @@ mod tests {
                     let mut raw_gradient = vec![0.0; raw.len()];
                     activate_backward(
                         &config,
-                        &config.head_columns(head),
                         &record(&raw),
                         0,
                         &gradient,

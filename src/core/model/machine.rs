@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use ndarray::Array2;
 use rand::SeedableRng;
 
+use super::attention::{Mechanism, Weighting};
 use super::config::{NtmConfig, Order};
 use super::noise::{Draw, Noise};
 use super::params::{Params, Shape};
@@ -67,6 +68,16 @@ pub trait Kind: Keys + Debug + Send + Sync {
 
     /// Values per step of a series of the trace; 0 for one that such a machine does not have.
     fn width(&self, place: Place, array: &ArraySpec) -> usize;
+
+    /// The size of an axis that the machine alone knows.
+    fn axis(&self, _axis: &str) -> Option<usize> {
+        None
+    }
+
+    /// What a head does.
+    fn mechanism(&self, _head: usize) -> Mechanism {
+        Mechanism::default()
+    }
 
     /// The arrays that follow from others, in the order of the computation; the output and the loss, which follow
     /// from the logit everywhere, are not among them.
@@ -131,6 +142,21 @@ impl dyn Kind + '_ {
     /// Read and write heads together.
     pub fn heads(&self) -> usize {
         self.read_heads() + self.write_heads()
+    }
+
+    /// Whether any head is so.
+    pub fn any_head(&self, is_so: impl Fn(&Mechanism) -> bool) -> bool {
+        (0..self.heads()).any(|head| is_so(&self.mechanism(head)))
+    }
+
+    /// Whether any head draws its row.
+    pub fn is_hard(&self) -> bool {
+        self.any_head(|head| head.weighting == Weighting::Hard)
+    }
+
+    /// Whether any head has random weights with a prior.
+    pub fn is_bayesian(&self) -> bool {
+        self.any_head(|head| head.weighting.is_bayesian())
     }
 
     /// The name of an array in files.
@@ -331,6 +357,19 @@ pub struct Upstream<R = f32> {
     /// By the weightings themselves, a series [T, N] for each head that has a penalty on them; of width 0 for one
     /// that has none. What comes through the logits is not among it.
     pub weightings: Vec<Series<R>>,
+    /// What else the loss has in it.
+    pub terms: Terms<R>,
+}
+
+/// By how much what heads that draw add to the loss counts, beside what was answered; all 0 where they add nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms<R = f32> {
+    /// ρ, of the divergences of Bayesian heads from their priors, summed over heads and steps (Fan et al. 2020).
+    pub divergence: R,
+    /// λ_r·(ln p(y|s) − b), of −ln α(s) summed over hard heads and steps, where they were drawn (Xu et al. 2015).
+    pub reward: R,
+    /// λ_e, of −H(α) summed over hard heads and steps (Xu et al. 2015).
+    pub entropy: R,
 }
 
 /// Where gradients enter, and what a machine needs on the way back; allocated once and reused.
@@ -348,6 +387,7 @@ impl<R: Real> Workspace<R> {
             by: Upstream {
                 logit: Series::new(padded(config.outputs())),
                 weightings: vec![Series::new(0); config.heads()],
+                terms: Terms::default(),
             },
             scratch: config.machine::<R>().scratch(),
         }

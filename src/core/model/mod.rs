@@ -3,6 +3,7 @@
 pub mod addressing;
 #[cfg(any(test, feature = "test-machine"))]
 mod appended;
+pub mod attention;
 pub mod bayesian;
 pub mod config;
 pub mod controller;
@@ -22,14 +23,15 @@ mod readout;
 mod recompute;
 mod score;
 mod trace;
+mod weighting;
 mod window;
 
 pub use config::NtmConfig;
 pub use machine::{
-    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Upstream, Watch, Workspace,
+    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Terms, Upstream, Watch, Workspace,
     head_name,
 };
-pub use noise::{Draw, Noise};
+pub use noise::{Draw, Noise, Sampling};
 pub use overrun::{Overrun, peak};
 pub use params::{LinearSpec, Params, Shape, Start, TensorSpec};
 pub use plain::PlainConfig;

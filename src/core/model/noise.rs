@@ -4,6 +4,7 @@
 use rand::RngExt;
 
 use super::trace::{ArraySpec, Place, Range, Trace};
+use crate::keys::Words;
 use crate::math::{Real, Series, random};
 
 /// Which episode, and which noise: every triple has a stream of its own.
@@ -15,16 +16,38 @@ pub struct Draw {
     pub episode: u64,
     /// How often this episode was drawn for before.
     pub sample: u64,
+    /// What becomes of the noise.
+    pub sampling: Sampling,
+}
+
+/// What becomes of the noise in an episode, where heads draw any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sampling {
+    /// Nothing: a hard head takes its most likely row, a Bayesian one the means of its weights.
+    #[default]
+    Mean,
+    /// It is used.
+    Drawn,
+    /// A Bayesian head uses it; a hard head attends to all rows, as likely as they are: half of the episodes it learns
+    /// from are like that (Xu 2015, §4.1).
+    Expected,
+}
+
+impl Words for Sampling {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("mean", Self::Mean),
+        ("drawn", Self::Drawn),
+        ("expected", Self::Expected),
+    ];
 }
 
 impl Draw {
     /// The first of an episode.
     pub fn of(seed: u64, episode: u64) -> Self {
-        let sample = 0;
         Self {
             seed,
             episode,
-            sample,
+            ..Self::default()
         }
     }
 }
@@ -51,13 +74,21 @@ impl<R: Real> Trace<R> {
         // One after the other spread over all bits; the episode itself is drawn from (seed, episode).
         let of_sample = random(!draw.seed, draw.sample).random();
         let of_episode = random(of_sample, draw.episode).random();
-        self.noise().enumerate().map(move |(index, (.., series))| {
-            let mut stream = random(of_episode, index as u64);
-            let mut drawn = series.clone();
-            let next = || R::from_f64(uniform(stream.random()));
-            drawn.as_mut_slice().fill_with(next);
-            drawn
-        })
+        self.noise()
+            .enumerate()
+            .map(move |(index, (_, spec, series))| {
+                let mut stream = random(of_episode, index as u64);
+                let mut next = || uniform(stream.random());
+                let mut drawn = series.clone();
+                drawn.as_mut_slice().fill_with(|| {
+                    R::from_f64(if spec.range == Range::Normal {
+                        normal(next(), next())
+                    } else {
+                        next()
+                    })
+                });
+                drawn
+            })
     }
 
     /// Every series of noise.
@@ -68,8 +99,12 @@ impl<R: Real> Trace<R> {
 }
 
 impl<R: Real> Noise<'_, R> {
-    /// Fills every array of a trace that is [`Range::Uniform`].
+    /// Fills every array of a trace that is noise, and says what becomes of it.
     pub(super) fn fill(self, trace: &mut Trace<R>) {
+        trace.sampling = match self {
+            Self::Drawn(draw) => draw.sampling,
+            Self::Recorded(from) => from.sampling,
+        };
         if trace.noise().next().is_none() {
             return;
         }
@@ -89,7 +124,12 @@ impl<R: Real> Noise<'_, R> {
 }
 
 fn is_noise<R: Real>(spec: &ArraySpec, series: &Series<R>) -> bool {
-    spec.range == Range::Uniform && series.width() > 0
+    matches!(spec.range, Range::Uniform | Range::Normal) && series.width() > 0
+}
+
+/// A number of the normal distribution, from two between 0 and 1 (Box and Muller 1958).
+fn normal(first: f64, second: f64) -> f64 {
+    (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()
 }
 
 /// The middle of one of 2²³ equal parts of (0, 1), which 32 bits hold exactly: never 0 and never 1, whose logarithms
@@ -118,6 +158,7 @@ mod tests {
             seed,
             episode,
             sample,
+            sampling: Sampling::Drawn,
         };
         let (a, b) = (noise(draw(1, 2, 3), 9), noise(draw(1, 2, 3), 9));
         assert_eq!(a, b);

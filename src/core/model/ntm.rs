@@ -8,7 +8,7 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use super::addressing::{address, address_backward};
-use super::config::{HeadColumns, InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
+use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::head::{HeadGradient, activate, activate_backward};
 use super::machine::{Machine, TOGETHER, Upstream, Watch, Workspace, both, together};
@@ -17,7 +17,7 @@ use super::params::Params;
 use super::readout;
 use super::recompute::{self, Conventions, Rule};
 use super::score;
-use super::trace::Trace;
+use super::trace::{HeadTrace, Trace};
 use super::window::{After, Window};
 use crate::math::matrix::padded;
 use crate::math::simd::kernel;
@@ -44,8 +44,6 @@ struct Scratch<R> {
     memory: Aligned<R>,
     /// One for every head.
     heads: Vec<HeadGradient<R>>,
-    /// Where each stands in `raw`.
-    columns: Vec<HeadColumns>,
     /// A vector of N values: scratch.
     rows: Aligned<R>,
     /// Of the shape of the memory; empty with a single head of each kind that reads first.
@@ -191,6 +189,12 @@ impl<R: Real> Ntm<'_, R> {
                 }
             }
         }
+        let learned = trace.heads.iter_mut().flat_map(HeadTrace::learned_mut);
+        for (to, from) in learned.zip(&self.params.tensors[tensor::LEARNED..]) {
+            let from = from.view();
+            let values = to.as_mut_slice().iter_mut().zip(&from);
+            values.for_each(|(to, &from)| *to = from);
+        }
     }
 
     /// One time step: controller, addressing, reads, writes.
@@ -223,19 +227,20 @@ impl<R: Real> Ntm<'_, R> {
         let (before, after) = trace.memory_columns.two_rows(now, next);
         activate(self.config, trace.raw.row(t), &mut trace.heads, t);
         let (heads, norms) = (&mut trace.heads, trace.norms.row_mut(norms));
+        let sampling = trace.sampling;
         match self.config.order {
             Order::ReadFirst => {
                 score::forward(heads, t, before, self.epsilon, norms);
-                address(heads, t);
+                address(heads, t, sampling);
                 memory::read_and_write(heads, t, before, after);
             }
             Order::WriteFirst => {
                 let (readers, writers) = heads.split_at_mut(self.config.read_heads);
                 score::forward(writers, t, before, self.epsilon, norms);
-                address(writers, t);
+                address(writers, t, sampling);
                 memory::write(writers, t, before, after);
                 score::forward(readers, t, after, self.epsilon, norms);
-                address(readers, t);
+                address(readers, t, sampling);
                 memory::read(readers, t, after);
             }
         }
@@ -292,9 +297,8 @@ impl<R: Real> Ntm<'_, R> {
             Order::WriteFirst => self.written_first_backward(t, trace, by, scratch),
         }
         let d_raw = scratch.raw.row_mut(t);
-        let heads = trace.heads.iter().zip(&scratch.heads).zip(&scratch.columns);
-        for ((head, by), columns) in heads {
-            activate_backward(self.config, columns, head, t, by, trace.raw.row(t), d_raw);
+        for (head, by) in trace.heads.iter().zip(&scratch.heads) {
+            activate_backward(self.config, head, t, by, trace.raw.row(t), d_raw);
         }
     }
 
@@ -344,7 +348,7 @@ impl<R: Real> Ntm<'_, R> {
             );
         }
         add_upstream(&by.weightings, t, gradients);
-        address_backward(&trace.heads, t, gradients);
+        address_backward(&trace.heads, t, trace.sampling, &by.terms, gradients);
         score::backward(&trace.heads, t, gradients, seen, d_memory, rows);
     }
 
@@ -381,11 +385,11 @@ impl<R: Real> Ntm<'_, R> {
             d_memory,
         );
         add_upstream(on_readers, t, by_readers);
-        address_backward(readers, t, by_readers);
+        address_backward(readers, t, trace.sampling, &by.terms, by_readers);
         score::backward(readers, t, by_readers, after, d_memory, rows);
         memory::writes_backward(writers, t, before.columns, by_writers, d_memory, write);
         add_upstream(on_writers, t, by_writers);
-        address_backward(writers, t, by_writers);
+        address_backward(writers, t, trace.sampling, &by.terms, by_writers);
         score::backward(writers, t, by_writers, before, d_memory, rows);
     }
 
@@ -450,6 +454,13 @@ impl<R: Real> Ntm<'_, R> {
             add(&mut to, &scratch.rows[..]);
         }
         add(tensors[tensor::READ].view_mut(), &scratch.stack.beside);
+        let learned = scratch
+            .heads
+            .iter_mut()
+            .flat_map(|by| by.learned.each_mut());
+        for (to, from) in tensors[tensor::LEARNED..].iter_mut().zip(learned) {
+            add(to.view_mut(), &from[..]);
+        }
         let (others, cell) = tensors.split_at_mut(tensor::CELL);
         let hidden = &mut others[tensor::HIDDEN];
         scratch.stack.add_initial(hidden, &mut cell[0]);
@@ -481,11 +492,7 @@ impl<R: Real> Scratch<R> {
             raw: Series::new(padded(config.head_outputs())),
             hidden: zeros(config.controller.size),
             memory: Aligned::zeros(values),
-            heads: heads
-                .clone()
-                .map(|head| HeadGradient::new(config, head))
-                .collect(),
-            columns: heads.map(|head| config.head_columns(head)).collect(),
+            heads: heads.map(|head| HeadGradient::new(config, head)).collect(),
             rows: Aligned::zeros(config.rows),
             write: Aligned::zeros(if config.is_pair() { 0 } else { values }),
             window: Window::new(values, !is_written_first),
@@ -500,6 +507,8 @@ impl<R: Real> Scratch<R> {
         let next = self.heads.iter_mut().map(|head| &mut head.previous);
         next.chain([&mut self.memory])
             .for_each(|state| state.fill(R::ZERO));
+        let learned = self.heads.iter_mut().flat_map(|by| by.learned.each_mut());
+        learned.for_each(|by| by.fill(R::ZERO));
     }
 }
 

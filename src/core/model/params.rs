@@ -3,6 +3,7 @@
 //! Which tensors a machine has stands once, in the [`Shape`] that its kind makes: random values, zeros, names,
 //! sizes, weights files and checkpoints follow from it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
@@ -33,7 +34,7 @@ pub struct LinearSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorSpec {
     /// Its name in files.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Rows; 0 for one that such a machine does not learn.
     pub rows: usize,
     /// Columns.
@@ -70,7 +71,7 @@ impl TensorSpec {
     pub fn state(name: &'static str, rows: usize, columns: usize) -> Self {
         let start = Start::NearZero;
         Self {
-            name,
+            name: name.into(),
             rows,
             columns,
             start,
@@ -102,7 +103,7 @@ impl Shape {
         };
         let of_tensor = |spec: &TensorSpec| {
             let size = [spec.rows, spec.columns];
-            (spec.name.to_owned(), size, spec.start)
+            (spec.name.to_string(), size, spec.start)
         };
         let linears = self.linears.iter().flat_map(of_linear);
         linears

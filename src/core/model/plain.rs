@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
-use super::config::{ControllerConfig, NtmConfig, check_channels};
+use super::config::{ControllerConfig, check_channels};
 use super::controller::{Stack, StackGradient, add};
 use super::machine::{Extent, Kind, Machine, TOGETHER, Watch, Workspace, both, together};
 use super::params::{LinearSpec, Params, Shape};
@@ -27,7 +27,7 @@ pub struct PlainConfig {
 impl PlainConfig {
     /// The usual controller for a task of the given width.
     pub const fn new(inputs: usize, outputs: usize) -> Self {
-        let NtmConfig { controller, .. } = NtmConfig::new(inputs, outputs);
+        let controller = ControllerConfig::PAPER;
         Self {
             inputs,
             outputs,

@@ -1,8 +1,10 @@
 //! Every stage of a recorded episode again, from what was recorded before it.
 
 use super::addressing::Stage;
+use super::attention::{Mechanism, Score};
 use super::config::{NtmConfig, Order};
 use super::memory;
+use super::noise::Sampling;
 use super::score;
 use super::trace::{HeadTrace, Place, Trace};
 use crate::math::Real;
@@ -136,18 +138,50 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         needs
     };
     let score = if is_dot { Size::Largest } else { Size::One };
-    let similarity = heads().map(|place| Rule {
-        unknown: unknown_turns.or(unknown_score.then_some(Words::Scoring)),
-        ..Rule::new(place, "similarity", &seen(place, "key"), score)
+    let empty = Trace::<f32>::new(config);
+    let has = |place, array: &str| empty.series(place, array).is_some();
+    let of_head = |place: Place, own: &'static [&'static str]| {
+        let own = own.iter().filter(move |own| has(place, own));
+        own.map(move |&own| (place, own))
+    };
+    let similarity = heads().flat_map(|place| {
+        let is_cosine = mechanism(&empty, place).score == Score::Cosine;
+        let unknown = unknown_score && is_cosine;
+        let mut needs = seen(place, "key");
+        needs.extend(of_head(place, &SCORED_WITH));
+        let size = if is_cosine { score } else { Size::Largest };
+        let similarity = Rule {
+            unknown: unknown_turns.or(unknown.then_some(Words::Scoring)),
+            ..Rule::new(place, "similarity", &needs, size)
+        };
+        let mut needs = vec![(Place::Machine, "memory")];
+        needs.extend(of_head(place, &PRIOR_OF));
+        let prior = Rule {
+            unknown: unknown_turns,
+            ..Rule::new(place, "prior", &needs, Size::Share)
+        };
+        [similarity]
+            .into_iter()
+            .chain(has(place, "prior").then_some(prior))
     });
     let stages = |place| {
-        Stage::ALL.map(|stage| {
-            let needs = stage.needs().map(|own| (place, own));
+        let head = &empty.heads[head_of(place)];
+        let made = Stage::ALL
+            .into_iter()
+            .filter_map(|stage| Some((stage, stage.makes(head)?)));
+        let rules = made.map(|(stage, makes)| {
+            let needs = stage.needs(head).into_iter().filter(|own| has(place, own));
+            let needs: Vec<_> = needs.map(|own| (place, own)).collect();
+            let size = match stage {
+                Stage::Centre | Stage::Divergence => Size::One,
+                _ => Size::Share,
+            };
             Rule {
                 start: (stage == Stage::Interpolation).then_some("initial"),
-                ..Rule::new(place, stage.makes(), &needs, Size::Share)
+                ..Rule::new(place, makes, &needs, size)
             }
-        })
+        });
+        rules.collect::<Vec<_>>()
     };
     let reads = heads().take(config.read_heads).map(|place| Rule {
         unknown: unknown_turns,
@@ -158,10 +192,13 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         unknown: unknown_turns,
         ..Rule::new(Place::Machine, "memory", &of_memory, Size::Row)
     };
-    let of_heads = similarity.flat_map(|rule| {
-        let place = rule.place;
-        std::iter::once(rule).chain(stages(place))
-    });
+    let similarity: Vec<_> = similarity.collect();
+    let of_heads = similarity
+        .chunk_by(|a, b| a.place == b.place)
+        .flat_map(|rules| {
+            let stages = stages(rules[0].place);
+            rules.iter().cloned().chain(stages)
+        });
     of_heads.chain(reads).chain([memory]).collect()
 }
 
@@ -184,14 +221,13 @@ pub(super) fn follow<R: Real>(
             _ => memory::write(&heads[config.read_heads..], t, before, after),
         };
     };
-    if let Some(stage) = Stage::ALL
-        .into_iter()
-        .find(|stage| stage.makes() == rule.array)
-    {
-        return again(stage, &mut heads[head], t);
+    let stage = |stage: &Stage| stage.makes(&heads[head]) == Some(rule.array);
+    if let Some(stage) = Stage::ALL.into_iter().find(stage) {
+        return again(stage, &mut heads[head], t, trace.sampling);
     }
     let see = |head: &mut [HeadTrace<R>], seen: &[R]| match rule.array {
         "read" => memory::read(head, t, seen),
+        "prior" => head.iter_mut().for_each(|head| score::prior(head, t, seen)),
         _ => score(config, &conventions.scoring, head, t, seen, n),
     };
     match (&conventions.turns, config.order) {
@@ -254,6 +290,12 @@ fn score<R: Real>(
         Scoring::Dot => &|_, _| R::ONE,
     };
     let sum = |products: &mut dyn Iterator<Item = R>| products.fold(R::ZERO, |sum, x| sum + x);
+    if heads
+        .iter()
+        .all(|head| head.mechanism.score != Score::Cosine)
+    {
+        return score::forward(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
+    }
     for head in heads {
         let (key, similarity) = head.key_and_similarity(t);
         let length = sum(&mut key.iter().map(|&k| k * k)).sqrt();
@@ -267,9 +309,33 @@ fn score<R: Real>(
 
 kernel! {
     /// One stage of a head at one step.
-    fn again<'a, R>(simd; stage: Stage, head: &'a mut HeadTrace<R>, t: usize) {
-        stage.forward(simd, head, t);
+    fn again<'a, R>(simd; stage: Stage, head: &'a mut HeadTrace<R>, t: usize, sampling: Sampling) {
+        stage.forward(simd, head, t, sampling);
     }
+}
+
+/// What scores are made with beside the key and the memory.
+const SCORED_WITH: [&str; 5] = [
+    "additive_key",
+    "additive_row",
+    "additive_vector",
+    "bilinear",
+    "location",
+];
+
+/// What a prior is made of beside the memory.
+const PRIOR_OF: [&str; 3] = ["prior_weight", "prior_bias", "prior_vector"];
+
+/// The index of a head.
+fn head_of(place: Place) -> usize {
+    match place {
+        Place::Head(head) => head,
+        Place::Machine | Place::Layer(_) => 0,
+    }
+}
+
+fn mechanism(trace: &Trace<f32>, place: Place) -> &Mechanism {
+    &trace.heads[head_of(place)].mechanism
 }
 
 #[cfg(test)]

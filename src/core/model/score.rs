@@ -1,12 +1,19 @@
-//! The score of a head's key with every row of the memory that it sees: the cosine of equation 6, and back.
+//! The score of a head's key with every row of the memory that it sees, and back: the cosine of equation 6, or another
+//! one; and what else a head makes of these rows, the prior of Bayesian attention.
 
+use super::attention::{PriorForm, Score};
 use super::head::HeadGradient;
 use super::trace::HeadTrace;
+use super::weighting::{centre_backward, prior_means};
 use super::window::Seen;
 use crate::math::Real;
+use crate::math::products::{ProductGradient, products, products_backward};
 use crate::math::similarity::{self, CosineGradient, cosines_backward};
+use crate::math::units::{UnitActivation, Units, UnitsGradient};
+use crate::math::vectors::{vector_product, vector_product_backward};
 
-/// The similarities of heads at one step with the memory that they see, and the norms of its rows.
+/// The similarities of heads at one step with the memory that they see, and the norms of its rows where a cosine needs
+/// them.
 pub(super) fn forward<R: Real>(
     heads: &mut [HeadTrace<R>],
     t: usize,
@@ -17,18 +24,91 @@ pub(super) fn forward<R: Real>(
     for heads in heads.chunks_mut(2) {
         // In pairs: the keys of two heads and the norms share one pass over the memory.
         match heads {
-            [first, second] => {
+            [first, second] if are(Score::Cosine, first, second) => {
                 let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
                 similarity::cosines(pairs, columns, epsilon, norms);
             }
+            [first, second] if are(Score::Dot, first, second) => {
+                let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
+                products(pairs, columns);
+            }
             heads => {
                 for head in heads {
-                    let pair = head.key_and_similarity(t);
-                    similarity::cosines([pair], columns, epsilon, norms);
+                    of_one(head, t, columns, epsilon, norms);
                 }
             }
         }
     }
+    for head in heads {
+        if head.prior.width() > 0 {
+            prior(head, t, columns);
+        }
+    }
+}
+
+fn are<R: Real>(score: Score, first: &HeadTrace<R>, second: &HeadTrace<R>) -> bool {
+    (first.mechanism.score, second.mechanism.score) == (score, score)
+}
+
+/// The similarities of one head.
+fn of_one<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R], epsilon: R, norms: &mut [R]) {
+    match head.mechanism.score {
+        Score::Cosine => similarity::cosines([head.key_and_similarity(t)], columns, epsilon, norms),
+        Score::Dot => products([head.key_and_similarity(t)], columns),
+        Score::ScaledDot => {
+            let scale = scale(head);
+            let (key, similarity) = head.key_and_similarity(t);
+            products([(key, &mut *similarity)], columns);
+            similarity.iter_mut().for_each(|score| *score *= scale);
+        }
+        Score::General => {
+            let query = head.query.row_mut(t);
+            vector_product(head.key.row(t), head.bilinear.row(0), query);
+            products([(query, head.similarity.row_mut(t))], columns);
+        }
+        Score::Location => {
+            let (key, weight) = (head.key.row(t), head.location.row(0));
+            vector_product(key, weight, head.similarity.row_mut(t));
+        }
+        Score::Additive => {
+            let query = head.query.row_mut(t);
+            vector_product(head.key.row(t), head.additive_key.row(0), query);
+            let units = Units {
+                weight: head.additive_row.row(0),
+                vector: head.additive_vector.row(0),
+                activation: UnitActivation::Tanh,
+            };
+            let (scratch, similarity) = (head.units.row_mut(0), head.similarity.row_mut(t));
+            units.forward(query, columns, scratch, similarity);
+        }
+    }
+}
+
+/// 1 / √M.
+fn scale<R: Real>(head: &HeadTrace<R>) -> R {
+    R::ONE / R::from_f64(head.key.width() as f64).sqrt()
+}
+
+/// The layer that the prior comes from.
+fn prior_units<R: Real>(head: &HeadTrace<R>) -> Units<'_, R> {
+    Units {
+        weight: head.prior_weight.row(0),
+        vector: head.prior_vector.row(0),
+        activation: match head.mechanism.parameters.prior {
+            PriorForm::Text => UnitActivation::Identity,
+            PriorForm::Code => UnitActivation::Relu,
+        },
+    }
+}
+
+/// The mean of the prior of a Bayesian head for every row of the memory that it sees.
+pub(super) fn prior<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
+    let mut scratch = std::mem::take(&mut head.units);
+    let mut prior = std::mem::take(&mut head.prior);
+    let bias = head.prior_bias.row(0);
+    prior_units(head).forward(bias, columns, scratch.row_mut(0), prior.row_mut(t));
+    (head.units, head.prior) = (scratch, prior);
+    prior_means(&head.mechanism, head.prior.row_mut(t));
 }
 
 /// From the gradients by the similarities: sets those by the keys, adds to that by the memory. `scratch` has N
@@ -44,17 +124,103 @@ pub(super) fn backward<R: Real>(
     let norms = (seen.norms, seen.epsilon);
     for pair in heads.chunks(2).zip(gradients.chunks_mut(2)) {
         match pair {
-            ([head, other], [by_head, by_other]) => {
+            ([head, other], [by_head, by_other]) if are(Score::Cosine, head, other) => {
                 let heads = [of(head, t, by_head), of(other, t, by_other)];
                 cosines_backward(heads, seen.columns, norms, d_memory, scratch);
             }
+            ([head, other], [by_head, by_other]) if are(Score::Dot, head, other) => {
+                let heads = [dot_of(head, t, by_head), dot_of(other, t, by_other)];
+                products_backward(heads, seen.columns, d_memory);
+            }
             (heads, gradients) => {
                 for (head, by_head) in heads.iter().zip(gradients) {
-                    let heads = [of(head, t, by_head)];
-                    cosines_backward(heads, seen.columns, norms, d_memory, scratch);
+                    of_one_backward(head, t, by_head, seen, d_memory, scratch);
                 }
             }
         }
+    }
+    for (head, by) in heads.iter().zip(gradients) {
+        if head.prior.width() > 0 {
+            prior_backward(head, by, seen.columns, d_memory);
+        }
+        if head.position_weight.width() > 0 {
+            centre_backward(head, t, by);
+        }
+    }
+}
+
+fn of_one_backward<R: Real>(
+    head: &HeadTrace<R>,
+    t: usize,
+    by: &mut HeadGradient<R>,
+    seen: Seen<'_, R>,
+    d_memory: &mut [R],
+    scratch: &mut [R],
+) {
+    let (key, learned) = (head.key.row(t), &mut by.learned);
+    match head.mechanism.score {
+        Score::Cosine => {
+            let norms = (seen.norms, seen.epsilon);
+            cosines_backward([of(head, t, by)], seen.columns, norms, d_memory, scratch);
+        }
+        Score::Dot => products_backward([dot_of(head, t, by)], seen.columns, d_memory),
+        Score::ScaledDot => {
+            let scale = scale(head);
+            by.weighting.iter_mut().for_each(|by| *by *= scale);
+            products_backward([dot_of(head, t, by)], seen.columns, d_memory);
+        }
+        Score::General => {
+            let query = ProductGradient {
+                vector: head.query.row(t),
+                by_product: &by.weighting,
+                by_vector: &mut by.query,
+            };
+            products_backward([query], seen.columns, d_memory);
+            let weight = head.bilinear.row(0);
+            vector_product_backward((key, weight), &by.query, &mut by.key, &mut learned.bilinear);
+        }
+        Score::Location => {
+            let (weight, by_weight) = (head.location.row(0), &mut learned.location);
+            vector_product_backward((key, weight), &by.weighting, &mut by.key, by_weight);
+        }
+        Score::Additive => {
+            let units = Units {
+                weight: head.additive_row.row(0),
+                vector: head.additive_vector.row(0),
+                activation: UnitActivation::Tanh,
+            };
+            let by_units = UnitsGradient {
+                by_start: &mut by.query,
+                by_weight: &mut learned.additive_row,
+                by_vector: &mut learned.additive_vector,
+                by_memory: d_memory,
+            };
+            let (query, scratch) = (head.query.row(t), &mut by.scratch);
+            units.backward(query, seen.columns, &by.weighting, scratch, by_units);
+            let (weight, by_weight) = (head.additive_key.row(0), &mut learned.additive_key);
+            vector_product_backward((key, weight), &by.query, &mut by.key, by_weight);
+        }
+    }
+}
+
+/// From the gradient by the z that the prior comes from.
+fn prior_backward<R: Real>(
+    head: &HeadTrace<R>,
+    by: &mut HeadGradient<R>,
+    columns: &[R],
+    d_memory: &mut [R],
+) {
+    let learned = &mut by.learned;
+    let by_units = UnitsGradient {
+        by_start: &mut by.prior_start,
+        by_weight: &mut learned.prior_weight,
+        by_vector: &mut learned.prior_vector,
+        by_memory: d_memory,
+    };
+    let (bias, scratch) = (head.prior_bias.row(0), &mut by.scratch);
+    prior_units(head).backward(bias, columns, &by.prior, scratch, by_units);
+    for (to, &from) in learned.prior_bias.iter_mut().zip(&by.prior_start) {
+        *to += from;
     }
 }
 
@@ -68,5 +234,17 @@ fn of<'a, R: Real>(
         similarity: head.similarity.row(t),
         by_similarity: &mut by.weighting,
         by_key: &mut by.key,
+    }
+}
+
+fn dot_of<'a, R: Real>(
+    head: &'a HeadTrace<R>,
+    t: usize,
+    by: &'a mut HeadGradient<R>,
+) -> ProductGradient<'a, R> {
+    ProductGradient {
+        vector: head.key.row(t),
+        by_product: &by.weighting,
+        by_vector: &mut by.key,
     }
 }

@@ -7,7 +7,9 @@
 
 use ndarray::ArrayView2;
 
+use super::attention::Mechanism;
 use super::machine::{AsKind, head_name};
+use super::noise::Sampling;
 use crate::math::{Real, Series};
 
 /// What is known of an array before any episode.
@@ -37,6 +39,10 @@ pub enum Range {
     Within(f32, f32),
     /// The values of the last axis are shares of 1.
     Distribution,
+    /// Any number, learned: the same in all episodes.
+    Learned,
+    /// Noise: drawn, normally distributed with mean 0 and variance 1; see [`super::Draw`].
+    Normal,
     /// Noise: drawn, every number between 0 and 1 as likely as any other; see [`super::Draw`].
     Uniform,
 }
@@ -45,7 +51,7 @@ impl Range {
     /// The least and the most of a value.
     pub fn ends(self) -> (f32, f32) {
         match self {
-            Self::Any => (f32::NEG_INFINITY, f32::INFINITY),
+            Self::Any | Self::Learned | Self::Normal => (f32::NEG_INFINITY, f32::INFINITY),
             Self::AtLeast(least) => (least, f32::INFINITY),
             Self::Within(least, most) => (least, most),
             Self::Distribution | Self::Uniform => (0.0, 1.0),
@@ -74,6 +80,11 @@ impl ArraySpec {
     /// An array that back-propagation needs and no file has.
     const fn scratch(name: &'static str) -> Self {
         Self::new(name, &[], "", Range::Any, "")
+    }
+
+    /// True for what is learned, and the same in every step of every episode.
+    pub fn is_learned(&self) -> bool {
+        self.range == Range::Learned
     }
 
     /// True for what stands in files.
@@ -116,7 +127,7 @@ macro_rules! arrays {
 }
 
 use ArraySpec as Spec;
-use Range::{Any, AtLeast, Distribution, Uniform, Within};
+use Range::{Any, AtLeast, Distribution, Learned, Normal, Uniform, Within};
 
 arrays! {
     /// Everything a machine computed in one episode. All series have one row per step, but where something else
@@ -148,6 +159,8 @@ arrays! {
         layers: Vec<LayerTrace<R>>,
         /// Read heads, then write heads.
         heads: Vec<HeadTrace<R>>,
+        /// What became of the noise.
+        sampling: Sampling,
         /// 1: every M_t is kept. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits.
@@ -182,8 +195,32 @@ arrays! {
             "initial", &["n"], "w_0", Distribution,
             "w before the first step: all on row 0, or the softmax of learned logits; elsewhere perhaps all 0",
         ),
-        /// What the head draws, [T, N]; not of the heads of the paper.
+        /// Uniform noise of a Weibull head, [T, N].
         noise: Spec::new("noise", &["t", "n"], "u", Uniform, "drawn, from the stream of the seed, the episode and the sample; the heads of the paper draw nothing"),
+        /// Uniform noise of a hard head, [T, 1].
+        draw: Spec::new("draw", &["t"], "u", Uniform, "drawn, from the stream of the seed, the episode and the sample"),
+        /// Normal noise of a lognormal head, [T, N].
+        normal: Spec::new("normal", &["t", "n"], "ε", Normal, "drawn, from the stream of the seed, the episode and the sample"),
+        /// Additive score: W of the key, [M, A].
+        additive_key: Spec::new("additive_key", &["m", "a"], "W_k", Learned, "learned; of the additive score vᵀ·tanh(W_kᵀ·k + W_Mᵀ·M(i)) (Bahdanau 2015)"),
+        /// Additive score: W of the memory row, [M, A].
+        additive_row: Spec::new("additive_row", &["m", "a"], "W_M", Learned, "learned; of the additive score"),
+        /// Additive score: v, [A].
+        additive_vector: Spec::new("additive_vector", &["a"], "v", Learned, "learned; of the additive score"),
+        /// General score: W, [M, M].
+        bilinear: Spec::new("bilinear", &["m", "m"], "W", Learned, "learned; of the general score kᵀ·W·M(i) (Luong 2015)"),
+        /// Location-base score: W, [M, N].
+        location: Spec::new("location", &["m", "n"], "W", Learned, "learned; of the location-base score (kᵀ·W)(i) (Luong 2015)"),
+        /// Local attention: W of the centre, [M, P].
+        position_weight: Spec::new("position_weight", &["m", "p"], "W_p", Learned, "learned; of the centre N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
+        /// Local attention: v of the centre, [P].
+        position_vector: Spec::new("position_vector", &["p"], "v_p", Learned, "learned; of the centre"),
+        /// Bayesian attention: W of the prior, [M, H].
+        prior_weight: Spec::new("prior_weight", &["m", "h"], "W_π", Learned, "learned; of the prior: z = h·f(W_πᵀ·M(i) + b_π), f a ReLU in the form `code` (Fan et al. 2020)"),
+        /// Bayesian attention: b of the prior, [H].
+        prior_bias: Spec::new("prior_bias", &["h"], "b_π", Learned, "learned; of the prior"),
+        /// Bayesian attention: h of the prior, [H].
+        prior_vector: Spec::new("prior_vector", &["h"], "h_π", Learned, "learned; of the prior"),
         /// Key k_t, [T, M].
         key: Spec::new("key", &["t", "m"], "k", Any, "`key_activation` of the head's columns of W·h + b: with `tanh` −1 to 1"),
         /// Key strength β_t ≥ 0, [T, 1].
@@ -197,27 +234,71 @@ arrays! {
         ),
         /// Sharpening γ_t ≥ 1, [T, 1].
         sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "1 + softplus"),
+        /// What the score makes of the key before it sees a row: kᵀ·W of the general score, W_kᵀ·k of the additive one.
+        query: Spec::scratch("query"),
+        /// Scratch of the layers over the memory rows, of the step that was last.
+        units: Spec::scratch("units"),
         /// Score of the key with every row of the memory that the head sees, [T, N]; of the cosine in [−1, 1].
         similarity: Spec::new(
             "similarity", &["t", "n"], "K", Any,
-            "`similarity` of k and every row of the memory (6), as below; of a cosine −1 to 1",
+            "score of k and every row of the memory (6), as below; of a cosine −1 to 1",
         ),
+        /// Centre p of the window of a local head, in rows, [T, 1].
+        centre: Spec::new("centre", &["t"], "p", AtLeast(0.0), "min(t, N − 1), or N·σ(v_pᵀ·tanh(W_pᵀ·k)) (Luong 2015)"),
+        /// Mean m of the prior of a Bayesian head, [T, N].
+        prior: Spec::new("prior", &["t", "n"], "m", AtLeast(0.0), "exp(softmax(z)), in the form `code` softmax(z), over the rows (Fan et al. 2020)"),
+        /// Kullback-Leibler divergence of a Bayesian head from its prior, nats, summed over the rows, [T, 1].
+        divergence: Spec::new("divergence", &["t"], "KL", Any, "Σ_i KL of the weight of row i from its prior (Fan et al. 2020)"),
         /// Content weighting w^c, [T, N].
-        content: Spec::new("content", &["t", "n"], "w^c", Distribution, "softmax over the rows of β·K (5)"),
+        content: Spec::new(
+            "content", &["t", "n"], "w^c", Within(0.0, 1.0),
+            "softmax over the rows of β·K (5); of a local head within the window, times its Gaussian; of a Bayesian head of β·K + ln(−ln(1 − u))/k or β·K + σ·ε",
+        ),
         /// Gated weighting w^g, [T, N].
-        gated: Spec::new("gated", &["t", "n"], "w^g", Distribution, "g·w^c + (1 − g)·w_{t−1} (7)"),
+        gated: Spec::new("gated", &["t", "n"], "w^g", Within(0.0, 1.0), "g·w^c + (1 − g)·w_{t−1} (7)"),
         /// Shifted weighting w̃, [T, N].
-        shifted: Spec::new("shifted", &["t", "n"], "w̃", Distribution, "w̃(i) = Σ_j w^g(i − j)·s(j), rows modulo N (8)"),
+        shifted: Spec::new("shifted", &["t", "n"], "w̃", Within(0.0, 1.0), "w̃(i) = Σ_j w^g(i − j)·s(j), rows modulo N (8)"),
+        /// What a hard head draws its row from, [T, N].
+        distribution: Spec::new("distribution", &["t", "n"], "α", Distribution, "what the weighting of a soft head would be (Xu 2015)"),
         /// Final weighting w, [T, N].
-        weighting: Spec::new("weighting", &["t", "n"], "w", Distribution, "w̃(i)^γ / Σ_j w̃(j)^γ (9)"),
+        weighting: Spec::new("weighting", &["t", "n"], "w", Within(0.0, 1.0), "w̃(i)^γ / Σ_j w̃(j)^γ (9), or what the last stage made; of a hard head 1 in the row that u draws from α"),
         /// What a read head read, r_t = Σ w(i)·M_{t−1}(i), [T, M].
         read: Spec::new("read", &["t", "m"], "r", Any, "Σ_i w(i)·M(i) (2)"),
         /// Erase e_t of a write head, in (0, 1), [T, M].
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
         /// Add a_t of a write head, [T, M].
         add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4): with `tanh` −1 to 1"),
-    } beside {}
+    } beside {
+        /// What the head does.
+        mechanism: Mechanism,
+    }
 }
+
+/// Makes a struct with a gradient for each of these arrays of a head.
+macro_rules! learned {
+    ($($field:ident)*) => {
+        /// The gradients by what the mechanism of a head learns, each as flat as it stands in [`HeadTrace`].
+        #[derive(Clone, Debug)]
+        pub struct LearnedGradient<R> {
+            $(#[doc = concat!("By ", stringify!($field), ".")] pub $field: Vec<R>,)*
+        }
+
+        impl<R: Real> LearnedGradient<R> {
+            /// All zero, of these widths.
+            pub fn with_widths(width: impl Fn(&str) -> usize) -> Self {
+                Self { $($field: vec![R::ZERO; width(stringify!($field))],)* }
+            }
+
+            /// Each of them, in the order of the arrays.
+            pub fn each_mut(&mut self) -> impl Iterator<Item = &mut Vec<R>> {
+                [$(&mut self.$field),*].into_iter()
+            }
+        }
+    };
+}
+
+learned!(additive_key additive_row additive_vector bilinear location position_weight position_vector
+    prior_weight prior_bias prior_vector);
 
 /// To what of a machine a series belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,8 +319,10 @@ impl<R: Real> Trace<R> {
         let layers = 0..config.layers();
         let heads = 0..config.heads();
         let layers = layers.map(|index| LayerTrace::with_widths(at(Place::Layer(index))));
-        let heads = heads.map(|index| HeadTrace::with_widths(at(Place::Head(index))));
-        Self::with_widths(at(Place::Machine), layers.collect(), heads.collect(), 1)
+        let heads = heads
+            .map(|index| HeadTrace::with_widths(at(Place::Head(index)), config.mechanism(index)));
+        let (layers, heads) = (layers.collect(), heads.collect());
+        Self::with_widths(at(Place::Machine), layers, heads, Sampling::Mean, 1)
     }
 
     /// Every series, with what it is and where it belongs.
@@ -424,7 +507,7 @@ fn rows(spec: &ArraySpec, steps: usize, every: usize) -> usize {
         ("memory", 1) => steps.saturating_add(1),
         // Those that are kept, M_0 among them, and two for what lies between.
         ("memory", every) => steps / every + 3,
-        ("norms", 2..) => 1,
+        ("norms", 2..) | ("units", _) => 1,
         _ if spec.is_in_files() && spec.dims[0] != "t" => 1,
         _ => steps,
     }
@@ -441,6 +524,12 @@ impl<R: Real> HeadTrace<R> {
     /// The key of step `t`, to read, and the row for its similarities, to write.
     pub(super) fn key_and_similarity(&mut self, t: usize) -> (&[R], &mut [R]) {
         (self.key.row(t), self.similarity.row_mut(t))
+    }
+
+    /// What the mechanism learns, each as one row; of width 0 what it does not have.
+    pub(super) fn learned_mut(&mut self) -> impl Iterator<Item = &mut Series<R>> {
+        let all = self.arrays_mut().filter(|(spec, _)| spec.is_learned());
+        all.map(|(_, series)| series)
     }
 
     /// True for a write head.

@@ -1,5 +1,6 @@
 //! How a machine is trained. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
 
+use super::beside::{BayesianConfig, HardConfig};
 use crate::keys::Field::{Long, Number, Whole, Word};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 
@@ -20,6 +21,10 @@ pub struct TrainingConfig {
     pub clip: Clip,
     /// What joins the loss for heads that attend to the same rows.
     pub redundancy: Redundancy,
+    /// How heads that draw a row learn.
+    pub hard: HardConfig,
+    /// How heads with random weights learn.
+    pub bayesian: BayesianConfig,
     /// Episodes per update.
     pub batch: usize,
     /// Episodes in the whole run.
@@ -54,6 +59,8 @@ impl Default for TrainingConfig {
             settled_rate: 0.1,
             clip: Clip::WORDS[0].1,
             redundancy: Redundancy::Off,
+            hard: HardConfig::default(),
+            bayesian: BayesianConfig::default(),
             batch: 1,
             sequences: 100_000,
             seed: 1,

@@ -1,6 +1,7 @@
 //! What many learning curves say together: how often a setting converges, how soon, and how surely.
 
 use super::HistoryPoint;
+use super::beside::Beside;
 
 /// How one run went, measured against a threshold in bits per sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,8 +12,8 @@ pub struct Outcome {
     pub worst_after: Option<f64>,
     /// The smallest validation.
     pub best: Option<f64>,
-    /// The redundancy of the heads there, where there is a penalty on it.
-    pub redundancy: Option<f64>,
+    /// What joined the loss there.
+    pub beside: Beside,
     /// The last validation.
     pub last: Option<f64>,
 }
@@ -27,7 +28,7 @@ impl Outcome {
             first_below: below.map(|first| points[first]),
             worst_after: after.iter().map(cost).reduce(f64::max),
             best: best.map(cost),
-            redundancy: best.and_then(|point| point.validation.redundancy),
+            beside: best.map_or_else(Beside::default, |point| point.validation.beside),
             last: points.last().map(cost),
         }
     }
@@ -121,10 +122,13 @@ mod tests {
     fn the_redundancy_is_that_of_the_best_validation() {
         let mut points = curve(&[(10, 5.0), (20, 0.5), (30, f64::NAN), (40, 2.0)]);
         for (point, redundancy) in points.iter_mut().zip([0.1, 0.2, 0.3, 0.4]) {
-            point.validation.redundancy = Some(redundancy);
+            point.validation.beside.redundancy = Some(redundancy);
         }
-        assert_eq!(Outcome::of(&points, 1.0).redundancy, Some(0.2));
-        assert_eq!(Outcome::of(&curve(&[(10, 5.0)]), 1.0).redundancy, None);
+        assert_eq!(Outcome::of(&points, 1.0).beside.redundancy, Some(0.2));
+        assert_eq!(
+            Outcome::of(&curve(&[(10, 5.0)]), 1.0).beside.redundancy,
+            None
+        );
     }
 
     #[test]

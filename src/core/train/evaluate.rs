@@ -3,6 +3,7 @@
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use super::beside::Beside;
 use super::config::Redundancy;
 use super::curves::median;
 use super::loss::{Score, score};
@@ -23,8 +24,8 @@ pub struct Evaluation {
     pub scored_bits: f64,
     /// Share of episodes without a wrong bit, 0 to 1.
     pub perfect: f64,
-    /// Mean [`Score::redundancy`]; `None` where there is no penalty on it.
-    pub redundancy: Option<f64>,
+    /// Mean [`Score::beside`].
+    pub beside: Beside,
 }
 
 impl Evaluation {
@@ -33,16 +34,13 @@ impl Evaluation {
         let mean = |value: fn(&Score) -> f64| {
             scores.iter().map(value).sum::<f64>() / scores.len().max(1) as f64
         };
-        let redundancy: Option<f64> = scores.iter().map(|score| score.redundancy).sum();
         Self {
             episodes: scores.len(),
             bits_per_sequence: mean(|score| score.bits),
             wrong_bits: mean(|score| score.wrong as f64),
             scored_bits: mean(|score| score.scored as f64),
             perfect: mean(|score| f64::from(u8::from(score.wrong == 0))),
-            redundancy: redundancy
-                .filter(|_| !scores.is_empty())
-                .map(|sum| sum / scores.len() as f64),
+            beside: Beside::sum(scores.iter().map(|score| score.beside)).over(scores.len() as f64),
         }
     }
 }
@@ -130,7 +128,7 @@ impl Exam<'_> {
             self.machine
                 .run_together([input].into_iter(), limit, traces);
             let mut score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
-            score.redundancy = self.redundancy.mean(trace);
+            score.beside.redundancy = self.redundancy.mean(trace);
             (score, known(trace))
         };
         threads.install(|| {
@@ -183,7 +181,13 @@ mod tests {
         assert_eq!(measured(usize::MAX), measured(0));
         assert_eq!(measured(0), exam.measure(2));
         assert_eq!(measured(0).mean, exam.means(&threads));
-        assert!(measured(0).mean.redundancy.is_some_and(|mean| mean > 0.0));
+        assert!(
+            measured(0)
+                .mean
+                .beside
+                .redundancy
+                .is_some_and(|mean| mean > 0.0)
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::f64::consts::LN_2;
 
+use super::beside::{Beside, divergence};
 use crate::math::pack::{MOST_LANES, each_pack};
 use crate::math::simd::kernel;
 use crate::math::{Pack, Real, Series, softplus};
@@ -17,8 +18,8 @@ pub struct Score {
     pub wrong: usize,
     /// Output bits that were scored.
     pub scored: usize,
-    /// The redundancy of its heads, the mean over the steps; `None` where there is no penalty on it.
-    pub redundancy: Option<f64>,
+    /// What joins the loss.
+    pub beside: Beside,
 }
 
 /// True where an output is on the wrong side of one half: its logit and the target.
@@ -32,6 +33,7 @@ pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Sc
         scored: episode.scored_bits(),
         ..Score::default()
     };
+    total.beside.divergence = divergence(trace);
     cross_entropy(episode, trace, loss);
     for (t, loss) in loss.iter_mut().enumerate() {
         if episode.mask[t] > 0.0 {

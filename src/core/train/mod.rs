@@ -1,5 +1,6 @@
 //! Learning and measuring: loss, optimizer, trainer, evaluation.
 
+mod beside;
 mod bytes;
 mod config;
 mod curves;
@@ -14,6 +15,7 @@ mod state;
 mod trainer;
 pub mod uncertainty;
 
+pub use beside::{BayesianConfig, Beside, HardConfig};
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
 pub use config::{Clip, OptimizerConfig, Redundancy, TrainingConfig};
 pub use curves::{Outcome, Spread, median, median_and_worst, spread, thin};

@@ -72,7 +72,7 @@ fn machines() -> [(&'static str, ModelConfig, OptimizerConfig, usize, u64); 5] {
     learned.controller.layers = 2;
     let mut feedforward = of(150, 9, 33);
     feedforward.controller.kind = ControllerKind::Feedforward;
-    feedforward.shift_form = ShiftForm::Scalar;
+    feedforward.shift_form = ShiftForm::Scalar.into();
     (feedforward.read_heads, feedforward.write_heads) = (2, 2);
     let mut written_first = of(11, 4, 17);
     (written_first.order, written_first.shift_range) = (Order::WriteFirst, 3);

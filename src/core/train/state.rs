@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::beside::Beside;
 use super::config::TrainingConfig;
 use super::evaluate::Evaluation;
 use super::optimizer::Optimizer;
@@ -28,6 +29,8 @@ pub struct State {
     pub overflows: u32,
     /// What came out of training since the last validation.
     pub since_validation: Since,
+    /// The moving baseline of ln p(y|s), by which hard heads are rewarded, nats.
+    pub baseline: f64,
 }
 
 /// Sums over the sequences trained on since the last validation.
@@ -37,8 +40,8 @@ pub struct Since {
     pub sequences: u64,
     /// Of their bits.
     pub bits: f64,
-    /// Of their redundancy; 0 where there is no penalty on it.
-    pub redundancy: f64,
+    /// Of what joins the loss; of no sequence nothing is known.
+    pub beside: Beside,
 }
 
 /// The state of learning at one validation.
@@ -50,8 +53,8 @@ pub struct HistoryPoint {
     pub seconds: f64,
     /// Mean training loss since the last point, bits per sequence (before the updates).
     pub training_bits: f64,
-    /// Mean redundancy over the same sequences; `None` where there is no penalty on it.
-    pub training_redundancy: Option<f64>,
+    /// Mean of what joins the loss, over the same sequences.
+    pub training_beside: Beside,
     /// Validation.
     pub validation: Evaluation,
 }
@@ -68,6 +71,7 @@ impl State {
             time: Duration::ZERO,
             overflows: 0,
             since_validation: Since::default(),
+            baseline: 0.0,
         }
     }
 }

@@ -7,12 +7,13 @@ use std::time::Instant;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::config::{Redundancy, TrainingConfig};
+use super::beside::{Beside, log_probability};
+use super::config::TrainingConfig;
 use super::evaluate::{Evaluation, Exam};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
-use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
+use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, hard};
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
@@ -49,8 +50,8 @@ pub struct Update {
     pub bits: f64,
     /// Mean wrong bits of the batch before the update, per sequence.
     pub wrong: f64,
-    /// Mean redundancy of the batch before the update; `None` where there is no penalty on it.
-    pub redundancy: Option<f64>,
+    /// Means of what joins the loss, of the batch before the update.
+    pub beside: Beside,
     /// Set when this update ended with a validation.
     pub validated: Option<HistoryPoint>,
 }
@@ -89,11 +90,33 @@ struct Tape {
     loss: Vec<f32>,
 }
 
+/// What there is to know when a batch is learned from.
+struct Lesson<'a> {
+    config: &'a TrainingConfig,
+    /// One over the size of the batch.
+    scale: f64,
+    /// Learned from before.
+    sequences: u64,
+    /// Of ln p(y|s), before this batch.
+    baseline: f64,
+    is_random: bool,
+    is_hard: bool,
+}
+
+impl Lesson<'_> {
+    /// By how much an answer is better than the baseline; `None` where no head draws a row.
+    fn reward(&self, score: &Score) -> Option<f64> {
+        self.is_hard.then(|| log_probability(score) - self.baseline)
+    }
+}
+
 /// Episodes of a batch that go through the machine side by side, and what came out.
 #[derive(Debug)]
 struct Group {
     gradient: Params<f32>,
     scores: Vec<Score>,
+    /// ln p(y|s) of the episodes of machines that draw, by their index.
+    drawn: Vec<(u64, f64)>,
     /// The first tensor, with its step, that was not finite.
     not_finite: Option<(String, usize)>,
 }
@@ -112,7 +135,7 @@ impl Tape {
         &mut self,
         machine: &Model<f32>,
         mut episodes: Vec<(Episode, Draw)>,
-        (scale, redundancy): (f32, Redundancy),
+        lesson: &Lesson<'_>,
         group: &mut Group,
     ) {
         episodes.sort_by_key(|(episode, _)| Reverse(episode.steps()));
@@ -124,11 +147,19 @@ impl Tape {
             .map(|(episode, draw)| (&episode.input, *draw));
         machine.run_together(inputs, TAPE_LIMIT, traces);
         let scored = traces.iter().zip(&mut *workspaces).zip(&mut group.scores);
-        for ((episode, _), ((trace, workspace), result)) in episodes.iter().zip(scored) {
+        group.drawn.clear();
+        for ((episode, draw), ((trace, workspace), result)) in episodes.iter().zip(scored) {
             self.loss.resize(episode.steps(), 0.0);
             *result = score(episode, trace, &mut self.loss);
-            logit_gradient(episode, trace, scale, &mut workspace.by.logit);
-            result.redundancy = redundancy.gradient(trace, f64::from(scale), &mut workspace.by);
+            let (scale, by) = (lesson.scale, &mut workspace.by);
+            logit_gradient(episode, trace, scale as f32, &mut by.logit);
+            result.beside.redundancy = lesson.config.redundancy.gradient(trace, scale, by);
+            if lesson.is_random {
+                let done = (lesson.sequences, lesson.baseline);
+                by.terms = lesson.config.terms(trace, result, scale, done);
+                result.beside.reward = lesson.reward(result);
+                group.drawn.push((draw.episode, log_probability(result)));
+            }
         }
         group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
             None
@@ -167,6 +198,7 @@ impl Trainer {
                 .map(|_| Group {
                     gradient: Params::zeros(model),
                     scores: Vec::new(),
+                    drawn: Vec::new(),
                     not_finite: None,
                 })
                 .collect(),
@@ -208,7 +240,7 @@ impl Trainer {
         let scores = || self.groups[..groups].iter().flat_map(|group| &group.scores);
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
-        let redundancy: Option<f64> = scores().map(|score| score.redundancy).sum();
+        let beside = Beside::sum(scores().map(|score| score.beside));
         if clip(&mut self.gradient, self.config.clip) {
             self.state.overflows = 0;
         } else {
@@ -234,13 +266,16 @@ impl Trainer {
         let since = &mut self.state.since_validation;
         since.sequences += batch;
         since.bits += bits;
-        since.redundancy += redundancy.unwrap_or_default();
+        since.beside = match since.sequences == batch {
+            true => beside,
+            false => Beside::sum([since.beside, beside].into_iter()),
+        };
         let due = self.state.sequences / self.config.validation_every > before || self.finished();
         let validated = due.then(|| self.validate());
         Ok(Update {
             bits: bits / batch as f64,
             wrong: wrong as f64 / batch as f64,
-            redundancy: redundancy.map(|sum| sum / batch as f64),
+            beside: beside.over(batch as f64),
             validated,
         })
     }
@@ -250,15 +285,26 @@ impl Trainer {
         let Self {
             task,
             config,
-            state: State {
-                machine, sequences, ..
-            },
+            state:
+                State {
+                    machine,
+                    sequences,
+                    baseline,
+                    ..
+                },
             groups,
             tapes,
             threads,
             ..
         } = self;
-        let scale = (1.0 / count as f32, config.redundancy);
+        let lesson = Lesson {
+            config,
+            scale: f64::from(1.0 / count as f32),
+            sequences: *sequences,
+            baseline: *baseline,
+            is_random: machine.config.any_head(|head| head.weighting.is_random()),
+            is_hard: machine.config.is_hard(),
+        };
         let size = group_size(config.batch);
         let groups = &mut groups[..count.div_ceil(size)];
         let queue = Mutex::new(groups.iter_mut().enumerate());
@@ -267,16 +313,22 @@ impl Trainer {
             while let Some((index, group)) = next() {
                 let episodes = index * size..((index + 1) * size).min(count);
                 let episode = |index| {
-                    let (seed, index) = (config.seed, *sequences + index as u64);
-                    (task.episode(seed, index), Draw::of(seed, index))
+                    let index = *sequences + index as u64;
+                    let draw = config.draw(&machine.config, index);
+                    (task.episode(config.seed, index), draw)
                 };
-                tape.learn(machine, episodes.map(episode).collect(), scale, group);
+                tape.learn(machine, episodes.map(episode).collect(), &lesson, group);
             }
         };
         if let [tape] = &mut tapes[..] {
             work(tape);
         } else {
             threads.install(|| tapes.par_iter_mut().for_each(work));
+        }
+        let mut drawn: Vec<_> = groups.iter().flat_map(|group| &group.drawn).collect();
+        drawn.sort_by_key(|(index, _)| index);
+        for (_, log_p) in drawn {
+            *baseline = hard::baseline(*baseline, *log_p);
         }
         for (index, group) in groups.iter_mut().enumerate() {
             if index == 0 {
@@ -322,12 +374,11 @@ impl Trainer {
         }
         let since = std::mem::take(&mut self.state.since_validation);
         let count = since.sequences as f64;
-        let mean = validation.redundancy.map(|_| since.redundancy / count);
         let point = HistoryPoint {
             sequences: self.state.sequences,
             seconds: self.seconds(),
             training_bits: since.bits / count,
-            training_redundancy: mean,
+            training_beside: since.beside.over(count),
             validation,
         };
         self.state.history.push(point);
@@ -370,7 +421,7 @@ mod tests {
     use super::*;
     use crate::model::NtmConfig;
     use crate::task::Copy;
-    use crate::train::{Clip, Optimizer, OptimizerConfig};
+    use crate::train::{Clip, Optimizer, OptimizerConfig, Redundancy};
 
     /// A machine that learns within a second or two.
     fn small(batch: usize, sequences: u64, threads: usize) -> Trainer {
@@ -393,7 +444,6 @@ mod tests {
                 epsilon: 1e-8,
             },
             final_rate: 0.1,
-            redundancy: Redundancy::Off,
             settled_below: 0.0,
             settled_rate: 0.1,
             clip: Clip::GlobalNorm(10.0),
@@ -402,6 +452,7 @@ mod tests {
             seed: 3,
             validation_every: 1000,
             validation_episodes: 50,
+            ..TrainingConfig::default()
         };
         Trainer::new(task, model, config, threads)
     }
@@ -444,11 +495,13 @@ mod tests {
         .map(trained);
         assert_eq!(off.machine, measured.machine);
         let last = |state: &State| *state.history.last().unwrap();
-        assert_eq!(last(&off).training_redundancy, None);
+        assert_eq!(last(&off).training_beside.redundancy, None);
         let of = |state: &State| {
             let point = last(state);
-            let validated = point.validation.redundancy.unwrap();
-            assert!((point.training_redundancy.unwrap() - validated).abs() < 0.3 * validated);
+            let validated = point.validation.beside.redundancy.unwrap();
+            assert!(
+                (point.training_beside.redundancy.unwrap() - validated).abs() < 0.3 * validated
+            );
             validated
         };
         let (without, with) = (of(&measured), of(&both));

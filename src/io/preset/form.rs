@@ -11,12 +11,12 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 use serde_json::{Map, Serializer, Value, json};
 use serde_path_to_error::Track;
 
-use super::keys::{at, every_key, first, join, kind_of, last, paths};
+use super::keys::{at, check as check_keys, every_key, first, join, kind_of, last, paths};
 use super::{EvaluationConfig, Experiment};
 use crate::io::Error;
 use crate::io::error::plain;
 use crate::keys::Field::{List, Text, Whole};
-use crate::keys::{Absent, Choice, ConfigError, Field, Key, Keys, Table, Words, check};
+use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
 use crate::model::{ModelConfig, PlainConfig};
 use crate::task::{MAX_REPEATS, Measure, Task};
 use crate::train::TrainingConfig;
@@ -30,6 +30,12 @@ impl Keys for Experiment {
         self.task.keys(&mut to.section("task"));
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
+        if self.model.is_hard() {
+            self.training.hard.keys(&mut to.section("training.hard"));
+        }
+        if self.model.is_bayesian() {
+            self.training.bayesian.keys(&mut to.section("training.bayesian"));
+        }
         let (measure, least) = (self.task.measure(), self.task.least_size());
         let (default, purpose) = match measure {
             Measure::Length => ("10, 20, 30, 50, 120; `ngrams`: its longest", "lengths to measure at, at least one"),
@@ -124,6 +130,10 @@ impl Experiment {
             let allowed: Vec<String> = keys.iter().filter_map(below).collect();
             let allowed = allowed.join(", ");
             let problem = match kind {
+                _ if let Some((choice, words)) = self.needed_for(path) => {
+                    let words = words.join("` or `");
+                    format!("is given, but no head has `{choice}`: `{words}`")
+                }
                 Some((_, kind)) => format!("is not a key of `{kind}`; allowed: {allowed}"),
                 None if path == "evaluation.repeats" => {
                     format!("is given, but the task `{task}` has no repeats")
@@ -136,6 +146,34 @@ impl Experiment {
             let kind = kind_of(&path, &keys).map_or("", |(_, kind)| kind);
             let problem = format!("is missing; `{kind}` needs {example}");
             Err(Error::content(file, path, problem))
+        })
+    }
+}
+
+impl Experiment {
+    /// Where a key is there only with other words for the heads: what is chosen there, and the words.
+    fn needed_for(&self, path: &str) -> Option<(String, Vec<&'static str>)> {
+        let mut choices = Vec::new();
+        visit(&mut self.clone(), &mut |key| {
+            if let Field::Each(each) = &key.field {
+                choices.push((key.path.to_owned(), each.words()));
+            }
+        });
+        choices.into_iter().find_map(|(choice, words)| {
+            let brings = |word: &&'static str| {
+                let (mut other, mut is_there) = (self.clone(), false);
+                visit(&mut other, &mut |key| {
+                    if let Field::Each(each) = key.field
+                        && key.path == choice
+                    {
+                        let _ = each.choose(&[(*word).to_owned()]);
+                    }
+                });
+                visit(&mut other, &mut |key| is_there |= key.path == path);
+                is_there
+            };
+            let words: Vec<_> = words.into_iter().filter(brings).collect();
+            (!words.is_empty()).then_some((choice, words))
         })
     }
 }
@@ -167,6 +205,7 @@ pub(in crate::io) fn task(
 /// A machine of some kind, as the `model` of a preset has it, but for the channels of its task.
 pub(in crate::io) fn model(keys: &Value, file: &str) -> Result<ModelConfig, Error> {
     let given = json!({ "task": { "kind": Task::WORDS[0].0 }, "model": keys });
+    check_keys(&given, file)?;
     let mut experiment = Experiment::called("");
     read(&mut experiment, &given, &given, file)?;
     Ok(experiment.model)
@@ -221,8 +260,14 @@ pub(super) fn read<'de>(
 ) -> Result<(), Error> {
     // Kinds first: they say which other keys there are.
     visit(config, &mut |key| {
-        if let (Field::Word(choice), Some(Value::String(word))) = (key.field, at(given, key.path)) {
-            choice.choose(word);
+        match (key.field, at(given, key.path)) {
+            (Field::Word(choice), Some(Value::String(word))) => drop(choice.choose(word)),
+            // A wrong word is found when it is read.
+            (Field::Each(choices), Some(given)) => {
+                let words = EachForm::deserialize(given).map(EachForm::words);
+                let _ = words.map(|words| choices.choose(&words));
+            }
+            _ => {}
         }
     });
     let mut track = Track::new();
@@ -296,6 +341,11 @@ fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Er
         Field::Number(value, _) => *value = f64::deserialize(from)?,
         Field::Constant(value, _) => *value = Initial::deserialize(from)?.0,
         Field::Word(choice) => from.deserialize_str(Chosen(choice))?,
+        Field::Each(choices) => {
+            let words = EachForm::deserialize(from).map_err(|_| expected_of(choices, None))?;
+            let chosen = choices.choose(&words.words());
+            chosen.map_err(|word| expected_of(choices, Some(&word)))?;
+        }
         Field::Text(value) => *value = String::deserialize(from)?,
         Field::Ends(value, _) => match Vec::deserialize(from)?[..] {
             [low, high] => *value = low..=high,
@@ -359,6 +409,33 @@ impl Visitor<'_> for Chosen<'_> {
             "unknown variant `{word}`, expected {expected}"
         )))
     }
+}
+
+/// A word for all heads, or one for each.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum EachForm {
+    All(String),
+    Own(Vec<String>),
+}
+
+impl EachForm {
+    fn words(self) -> Vec<String> {
+        match self {
+            Self::All(word) => vec![word],
+            Self::Own(words) => words,
+        }
+    }
+}
+
+/// What may stand where a choice is made for all heads or for each.
+fn expected_of<E: serde::de::Error>(choices: &dyn Choices, word: Option<&str>) -> E {
+    let words = choices.words().join("`, `");
+    let unknown = word.filter(|word| !word.is_empty());
+    let unknown = unknown.map_or_else(String::new, |word| format!("unknown variant `{word}`, "));
+    E::custom(format!(
+        "{unknown}expected one of `{words}`, or a list with one of them for each head"
+    ))
 }
 
 /// A choice as its word.
@@ -438,6 +515,10 @@ pub(super) fn value(field: &Field<'_>) -> Option<Value> {
         Field::Number(value, _) => Value::from(**value),
         Field::Constant(value, _) => json!(Initial(**value)),
         Field::Word(choice) => Value::from(choice.word()),
+        Field::Each(choices) => match choices.chosen()[..] {
+            [one] => Value::from(one),
+            ref each => json!(each),
+        },
         Field::Text(value) => Value::from(value.as_str()),
         Field::Ends(value, _) => json!([value.start(), value.end()]),
         Field::List(values, _) if values.is_empty() => return None,

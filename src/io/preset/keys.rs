@@ -39,15 +39,21 @@ fn presets_of_every_kind() -> Vec<Experiment> {
     while let Some(preset) = presets.get(next).cloned() {
         let mut words = Vec::new();
         visit(&mut preset.clone(), &mut |key| {
-            if let Field::Word(choice) = &key.field {
-                let path = key.path.to_owned();
-                words.extend(choice.words().into_iter().map(|word| (path.clone(), word)));
-            }
+            let choices = match &key.field {
+                Field::Word(choice) => choice.words(),
+                Field::Each(choices) => choices.words(),
+                _ => return,
+            };
+            let path = key.path.to_owned();
+            words.extend(choices.into_iter().map(|word| (path.clone(), word)));
         });
         for (path, word) in words.into_iter().filter(|word| chosen.insert(word.clone())) {
             let mut other = preset.clone();
             visit(&mut other, &mut |key| match key.field {
                 Field::Word(choice) if key.path == path => drop(choice.choose(word)),
+                Field::Each(choices) if key.path == path => {
+                    let _ = choices.choose(&[word.to_owned()]);
+                }
                 _ => {}
             });
             presets.push(other);
@@ -82,13 +88,30 @@ struct Row {
 /// Every key of a preset with its default, what is allowed, and what it is, as a table in Markdown. A key that not
 /// every kind has, or not with the same default, says of which kinds it is.
 pub fn table() -> String {
-    let mut rows: Vec<Row> = Vec::new();
-    for mut preset in presets_of_every_kind() {
+    let (mut rows, mut usual) = (Vec::<Row>::new(), BTreeSet::new());
+    for (index, mut preset) in presets_of_every_kind().into_iter().enumerate() {
         let mut keys: Vec<(String, &'static str)> = Vec::new();
+        // What the heads are, where that is not what they usually are.
+        let mut heads = None;
         visit(&mut preset, &mut |key| {
             keys.push((key.path.to_owned(), key.word()));
-            let kind = kind_of(key.path, &keys).or_else(|| kind_of("task.kind", &keys));
-            enter(&mut rows, &key, kind);
+            if let Field::Each(choices) = &key.field
+                && choices.chosen()[0] != choices.words()[0]
+            {
+                heads = Some((section(key.path).to_owned(), choices.chosen()[0]));
+            }
+            let comes_with_heads = index > 0 && !usual.contains(key.path);
+            let of_heads = heads.as_ref().filter(|_| comes_with_heads);
+            let of_heads = of_heads.map(|(section, word)| (section.as_str(), *word));
+            let kind = of_heads.or_else(|| kind_of(key.path, &keys));
+            enter(
+                &mut rows,
+                &key,
+                kind.or_else(|| kind_of("task.kind", &keys)),
+            );
+            if index == 0 {
+                usual.insert(key.path.to_owned());
+            }
         });
     }
     let head = "| key | of | default | allowed | |\n|---|---|---|---|---|\n";
@@ -117,6 +140,10 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
     let allowed = match &key.field {
         Field::Text(_) => "text".to_owned(),
         Field::Word(choice) => format!("`{}`", choice.words().join("`, `")),
+        Field::Each(choices) => format!(
+            "`{}`; or a list, one for each head, read heads first",
+            choices.words().join("`, `")
+        ),
         Field::List(..) => format!("a list, each {allowed}"),
         Field::Constant(..) => {
             format!("`\"learned\"`, or `{{\"constant\": number}}` from {allowed}")
@@ -125,7 +152,7 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
     };
     let rest = format!("{default} | {allowed} | {}", key.purpose);
     // The default of a choice is what was chosen first.
-    let is_choice = !key.word().is_empty();
+    let is_choice = matches!(key.field, Field::Word(_) | Field::Each(_));
     let is_same = |row: &&mut Row| row.path == key.path && (is_choice || row.rest == rest);
     if let Some(row) = rows.iter_mut().find(is_same) {
         let other = kind.filter(|kind| !row.kinds.contains(kind));

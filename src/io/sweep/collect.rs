@@ -130,6 +130,9 @@ pub struct Summary {
     /// The redundancy of the heads at the best validation, where there is a penalty on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<Pair>,
+    /// The divergence of Bayesian heads from their priors at the best validation, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<Pair>,
     /// The best weights on fresh episodes.
     pub fresh: Option<Pair>,
 }
@@ -164,7 +167,8 @@ impl Setting {
             last: of(|_, outcome| outcome.last),
             worst_after: of(|_, outcome| outcome.worst_after).map(|pair| pair.worst),
             best: of(|_, outcome| outcome.best),
-            redundancy: of(|_, outcome| outcome.redundancy),
+            redundancy: of(|_, outcome| outcome.beside.redundancy),
+            divergence: of(|_, outcome| outcome.beside.divergence),
             fresh: of(|run, _| run.fresh),
         }
     }

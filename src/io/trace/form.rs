@@ -13,9 +13,11 @@ use super::{IN_TURN, KEYFRAME, READ_FIRST, SCORES, Source, WRITE_FIRST};
 use crate::io::Error;
 use crate::io::error::short;
 use crate::io::preset::form::{self, Initial, Word, Written};
-use crate::keys::{Words, brief};
-use crate::model::config::{ControllerKind, InitialWeighting, Order, ShiftForm, VectorActivation};
-use crate::model::{Conventions, Draw, ModelConfig, NtmConfig, Scoring, Turns, head_name};
+use crate::keys::{Choice, Words, brief};
+use crate::model::config::{ControllerKind, InitialWeighting, Order, VectorActivation};
+use crate::model::{
+    Conventions, Draw, ModelConfig, NtmConfig, Sampling, Scoring, Turns, head_name,
+};
 use crate::task::{Episode, Phase, Task};
 use crate::train::Recording;
 
@@ -41,6 +43,10 @@ pub(super) fn asked(recording: &Recording) -> Written {
     if recording.origin.is_some_and(|drawn| drawn.sample > 0) {
         values.push(("sample", text(|drawn| drawn.sample)));
     }
+    let sampling = recording.trace.sampling;
+    if sampling != Sampling::Mean {
+        values.push(("sampling", json!(sampling.word())));
+    }
     if !matches!(task, Task::Other(_)) {
         values.push((task.size_name(), json!(episode.size)));
     }
@@ -61,6 +67,8 @@ pub(super) struct AskedForm {
     pub(super) seed: Option<String>,
     pub(super) episode: Option<String>,
     pub(super) sample: Option<String>,
+    /// What became of the noise.
+    sampling: Option<Word<Sampling>>,
     /// Of this episode, as what follows.
     length: Option<usize>,
     items: Option<usize>,
@@ -111,10 +119,16 @@ impl AskedForm {
         self.length.or(self.items).or_else(only)
     }
 
+    /// What became of the noise.
+    pub(super) fn sampling(&self) -> Sampling {
+        self.sampling.map_or(Sampling::Mean, |word| word.0)
+    }
+
     /// Seed and index, when both are there and are numbers, and the sample.
     pub(super) fn origin(&self) -> Option<Draw> {
         let number = |text: &Option<String>| text.as_ref()?.parse().ok();
         Some(Draw {
+            sampling: self.sampling(),
             seed: number(&self.seed)?,
             episode: number(&self.episode)?,
             sample: self
@@ -143,6 +157,11 @@ pub(super) fn machine(source: &Source, conventions: &Conventions) -> Written {
     };
     for (key, value) in words(ntm, conventions) {
         keep(key, value);
+    }
+    for (path, value) in &preset {
+        if let Some(key) = path.strip_prefix("heads.attention.") {
+            keep(&format!("attention.{key}"), value.clone());
+        }
     }
     for (key, path, _) in ALIKE {
         if let Some((_, value)) = preset.iter().find(|(known, _)| known == path) {
@@ -223,10 +242,12 @@ pub(super) struct ConfigForm {
     similarity: Option<String>,
     similarity_formula: Option<String>,
     epsilon: Option<f64>,
-    shift_form: Option<Word<ShiftForm>>,
+    shift_form: Option<Value>,
     key_activation: Option<Word<VectorActivation>>,
     add_activation: Option<Word<VectorActivation>>,
     initial_weighting: Option<Word<InitialWeighting>>,
+    /// As `heads.attention` of a preset.
+    attention: Option<Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -320,6 +341,7 @@ impl ConfigForm {
         };
         let text = |value: Value| match value {
             Value::String(word) => word,
+            list @ Value::Array(_) => list.to_string(),
             value => value.as_f64().map_or_else(String::new, brief),
         };
         let mut declared = vec![
@@ -329,6 +351,11 @@ impl ConfigForm {
             ("similarity_formula", said(&self.similarity_formula)),
         ];
         declared.extend(ALIKE.iter().map(|(key, _, get)| (*key, text(get(self)))));
+        let attention = self.attention.as_ref();
+        declared.push((
+            "attention",
+            attention.map_or_else(String::new, Value::to_string),
+        ));
         declared
     }
 
@@ -363,6 +390,7 @@ impl ConfigForm {
                 ("heads.order", json!(order)),
             ]);
             keys.extend(ALIKE.iter().map(|(_, path, get)| (*path, get(self))));
+            keys.push(("heads.attention", json!(self.attention)));
         }
         if let Some(memory) = &self.memory {
             keys.extend([

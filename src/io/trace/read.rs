@@ -21,7 +21,9 @@ use crate::io::preset::form::complete_model;
 use crate::io::{Error, file, room};
 use crate::model::{ModelConfig, Trace};
 use crate::task::{Episode, Other, Phase, Task};
-use crate::train::{ABSENT, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes};
+use crate::train::{
+    ABSENT, Beside, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes,
+};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 2 << 30;
@@ -393,6 +395,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         shift_places: places.map(|(_, places)| places).unwrap_or_default(),
     };
     let mut trace = Trace::new(&config);
+    trace.sampling = form.task.sampling();
     let phases = phases(&form.axes.t, label)?;
     let mut beside = arrays.take_all(&mut trace, t)?;
     let target = beside.remove("target").unwrap_or_default();
@@ -522,6 +525,6 @@ fn score(recording: &Recording) -> Score {
         bits: recording.loss.iter().map(|&bits| f64::from(bits)).sum(),
         wrong: steps.map(|step| recording.wrong_bits(step)).sum(),
         scored,
-        redundancy: None,
+        beside: Beside::default(),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::KEYFRAME;
 use crate::keys::Words;
-use crate::model::{ArraySpec as Spec, ModelConfig, Place, Range, Trace};
+use crate::model::{ArraySpec as Spec, ModelConfig, NtmConfig, Place, Range, Trace};
 
 use Range::{Any, AtLeast, Within};
 
@@ -55,7 +55,7 @@ const BESIDE: [Spec; 6] = [
 ];
 
 /// The axes that have a size of their own, in the order of a file, and what they count.
-pub const AXES: [(&str, &str); 9] = [
+pub const AXES: [(&str, &str); 12] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -64,6 +64,9 @@ pub const AXES: [(&str, &str); 9] = [
     ("c", "controller units"),
     ("l", "controller layers"),
     ("s", "shifts"),
+    ("a", "units of the additive score"),
+    ("p", "units of the layer that predicts a centre"),
+    ("h", "units of the layer that a prior comes from"),
     ("f", "keyframes of the memory"),
 ];
 
@@ -104,9 +107,10 @@ pub struct Listed {
 /// go by.
 pub fn arrays() -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
-    let kinds = ModelConfig::WORDS.iter();
-    let mut each: Vec<_> = kinds
-        .flat_map(|(_, config)| described(&Trace::new(config), 0))
+    let kinds = ModelConfig::WORDS.iter().map(|(_, config)| config.clone());
+    let every = kinds.chain([NtmConfig::with_every_mechanism().into()]);
+    let mut each: Vec<_> = every
+        .flat_map(|config| described(&Trace::new(&config), 0))
         .collect();
     each.sort_by_key(|array| rank(array.place, array.spec));
     for Described {

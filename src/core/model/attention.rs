@@ -1,0 +1,331 @@
+//! Which member of the family of attention a head is: its score, the stages behind it, and how its weighting comes about.
+//!
+//! Each is one word for all heads, or a word for each. What a mechanism learns stands in the table of arrays of a head
+//! ([`super::HeadTrace`]): constants of an episode, so that a trace can be followed without the weights.
+
+pub use super::bayesian::PriorForm;
+use super::config::{HeadColumns, ShiftForm};
+use crate::keys::Field::{Each as OfEach, Number, Whole, Word};
+use crate::keys::{ConfigError, Each, Keys, Rule, Table, Words};
+use crate::math::units;
+
+/// The mechanisms of the heads of a machine. Ranges and purposes stand in the table of its [`Keys`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttentionConfig {
+    /// How a key is compared with a memory row.
+    pub score: Each<Score>,
+    /// Units of the additive score, A.
+    pub units: usize,
+    /// Whether β is emitted.
+    pub strength: Each<Strength>,
+    /// Whether there is a gate.
+    pub gate: Each<Switch>,
+    /// Whether there is a sharpening.
+    pub sharpening: Each<Switch>,
+    /// From energies to a weighting.
+    pub weighting: Each<Weighting>,
+    /// What the weightings other than the soft one need.
+    pub parameters: Parameters,
+}
+
+/// The numbers of local and Bayesian weightings, the same for all heads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// Half the width of the window of local attention, D rows.
+    pub window: usize,
+    /// Units of the layer that predicts the centre of the window.
+    pub position_units: usize,
+    /// Shape k of the Weibull posterior.
+    pub weibull_shape: f64,
+    /// Rate β of the gamma prior.
+    pub gamma_rate: f64,
+    /// σ of the lognormal posterior.
+    pub lognormal_sigma: f64,
+    /// σ of the lognormal prior.
+    pub prior_sigma: f64,
+    /// How the mean of the prior comes from the memory rows.
+    pub prior: PriorForm,
+    /// Units of the layer that the prior comes from.
+    pub prior_units: usize,
+}
+
+/// How a key is compared with every memory row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// cos(k, M(i)) (Graves 2014, equation 6).
+    Cosine,
+    /// v·tanh(W·[k; M(i)]) (Bahdanau 2015).
+    Additive,
+    /// (W·k)(i): of the position alone (Luong 2015).
+    Location,
+    /// k·W·M(i) (Luong 2015).
+    General,
+    /// k·M(i) (Luong 2015).
+    Dot,
+    /// k·M(i) / √M (Vaswani 2017).
+    ScaledDot,
+}
+
+/// The key strength β.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strength {
+    /// The head emits it.
+    Emitted,
+    /// It is 1.
+    One,
+}
+
+/// A stage that is there or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// It is there.
+    On,
+    /// It is left out.
+    Off,
+}
+
+/// From energies to a weighting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weighting {
+    /// A softmax over all rows.
+    Soft,
+    /// A softmax over the rows within D of row min(t, N − 1) (Luong 2015, §3.2).
+    LocalMonotonic,
+    /// A softmax over the rows within D of p = N·σ(vᵀ·tanh(W·k)), times a Gaussian about p (Luong 2015, §3.2).
+    LocalPredictive,
+    /// One row, drawn from the weighting (Xu 2015, §4.1).
+    Hard,
+    /// Shares of Weibull variables (Fan, Zhang, Chen and Zhou 2020).
+    Weibull,
+    /// Shares of lognormal variables (Fan, Zhang, Chen and Zhou 2020).
+    Lognormal,
+}
+
+impl Words for Score {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("cosine", Self::Cosine),
+        ("additive", Self::Additive),
+        ("location", Self::Location),
+        ("general", Self::General),
+        ("dot", Self::Dot),
+        ("scaled-dot", Self::ScaledDot),
+    ];
+}
+
+impl Words for Strength {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("emitted", Self::Emitted), ("one", Self::One)];
+}
+
+impl Words for Switch {
+    const WORDS: &'static [(&'static str, Self)] = &[("on", Self::On), ("off", Self::Off)];
+}
+
+impl Words for Weighting {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("soft", Self::Soft),
+        ("local-monotonic", Self::LocalMonotonic),
+        ("local-predictive", Self::LocalPredictive),
+        ("hard", Self::Hard),
+        ("weibull", Self::Weibull),
+        ("lognormal", Self::Lognormal),
+    ];
+}
+
+impl Words for PriorForm {
+    const WORDS: &'static [(&'static str, Self)] = &[("text", Self::Text), ("code", Self::Code)];
+}
+
+impl Weighting {
+    /// Whether a window is all that it sees.
+    pub fn is_local(self) -> bool {
+        matches!(self, Self::LocalMonotonic | Self::LocalPredictive)
+    }
+
+    /// Whether its weights are random variables with a prior.
+    pub fn is_bayesian(self) -> bool {
+        matches!(self, Self::Weibull | Self::Lognormal)
+    }
+
+    /// Whether it draws.
+    pub fn is_random(self) -> bool {
+        self == Self::Hard || self.is_bayesian()
+    }
+}
+
+impl AttentionConfig {
+    /// The heads of the paper.
+    pub const DEFAULT: Self = Self {
+        score: Each::all(Score::Cosine),
+        units: 16,
+        strength: Each::all(Strength::Emitted),
+        gate: Each::all(Switch::On),
+        sharpening: Each::all(Switch::On),
+        weighting: Each::all(Weighting::Soft),
+        parameters: Parameters::DEFAULT,
+    };
+}
+
+impl Parameters {
+    /// What a preset without them means.
+    pub const DEFAULT: Self = Self {
+        window: 4,
+        position_units: 16,
+        weibull_shape: 10.0,
+        gamma_rate: 1.0,
+        lognormal_sigma: 0.1,
+        prior_sigma: 1.0,
+        prior: PriorForm::Text,
+        prior_units: 8,
+    };
+}
+
+/// How much noise there is, or how wide a prior.
+const POSITIVE: Rule = Rule {
+    allowed: "0.001 to 100000",
+    holds: |value| (1e-3..=1e5).contains(&value),
+};
+
+impl Keys for AttentionConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        let Self { score, units, strength, gate, sharpening, weighting, parameters: of } = self;
+        to.key("score", OfEach(score), "how a key is compared with a memory row: the cosine of the paper, or another score (Bahdanau 2015, Luong 2015, Vaswani 2017)");
+        if score.any(|score| score == Score::Additive) {
+            to.key("units", Whole(units, 1..=1024), "units of the additive score");
+        }
+        to.key("strength", OfEach(strength), "the key strength β, by which the score is multiplied: emitted, or 1");
+        to.key("gate", OfEach(gate), "interpolation with the weighting of the step before, equation 7");
+        to.key("sharpening", OfEach(sharpening), "equation 9");
+        to.key("weighting", OfEach(weighting), "from energies to a weighting: over all rows, within a window, one row that is drawn, or random shares with a prior");
+        if weighting.any(Weighting::is_local) {
+            to.key("window", Whole(&mut of.window, 1..=1 << 20), "half the width D of the window, in rows");
+        }
+        if weighting.any(|weighting| weighting == Weighting::LocalPredictive) {
+            to.key("position_units", Whole(&mut of.position_units, 1..=1024), "units of the layer that predicts the centre of the window");
+        }
+        if weighting.any(|weighting| weighting == Weighting::Weibull) {
+            to.key("weibull_shape", Number(&mut of.weibull_shape, &POSITIVE), "k of the Weibull posterior: the larger, the less noise");
+            to.key("gamma_rate", Number(&mut of.gamma_rate, &POSITIVE), "β of the gamma prior, whose mean is the contextual one");
+        }
+        if weighting.any(|weighting| weighting == Weighting::Lognormal) {
+            to.key("lognormal_sigma", Number(&mut of.lognormal_sigma, &POSITIVE), "σ of the lognormal posterior: the smaller, the less noise");
+            to.key("prior_sigma", Number(&mut of.prior_sigma, &POSITIVE), "σ of the lognormal prior, whose mean is the contextual one");
+        }
+        if weighting.any(Weighting::is_bayesian) {
+            to.key("prior", Word(&mut of.prior), "the contextual prior as the paper prints it, or as the authors' program has it");
+            to.key("prior_units", Whole(&mut of.prior_units, 1..=1024), "units of the layer that the prior comes from");
+        }
+    }
+}
+
+/// What one head does, and where what it emits stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mechanism {
+    /// How a key is compared with a memory row.
+    pub score: Score,
+    /// From energies to a weighting.
+    pub weighting: Weighting,
+    /// What the weighting needs.
+    pub parameters: Parameters,
+    /// How the focus moves.
+    pub shift_form: ShiftForm,
+    /// What it emits.
+    pub columns: HeadColumns,
+}
+
+impl Default for Mechanism {
+    fn default() -> Self {
+        AttentionConfig::DEFAULT.of(0)
+    }
+}
+
+impl AttentionConfig {
+    /// What a head does, but for its shift and its columns.
+    pub(super) fn of(&self, head: usize) -> Mechanism {
+        Mechanism {
+            score: self.score.of(head),
+            weighting: self.weighting.of(head),
+            parameters: self.parameters,
+            shift_form: ShiftForm::Softmax,
+            columns: HeadColumns::default(),
+        }
+    }
+
+    /// How many values of some array of its own a head has; `None` for an array that every head has. `columns` and
+    /// `rows` are those of the memory.
+    pub(super) fn width(
+        &self,
+        head: usize,
+        array: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Option<usize> {
+        let (of, weighting, score) = (
+            &self.parameters,
+            self.weighting.of(head),
+            self.score.of(head),
+        );
+        let when = |is_there: bool, width: usize| Some(if is_there { width } else { 0 });
+        let (units, position, prior) = (self.units, of.position_units, of.prior_units);
+        match array {
+            "query" => when(
+                true,
+                match score {
+                    Score::General => columns,
+                    Score::Additive => units,
+                    _ => 0,
+                },
+            ),
+            "units" => {
+                let units = match (score, weighting.is_bayesian()) {
+                    (Score::Additive, true) => units.max(prior),
+                    (Score::Additive, false) => units,
+                    (_, true) => prior,
+                    _ => 0,
+                };
+                Some(units::scratch(units, rows))
+            }
+            "strength" => when(self.strength.of(head) == Strength::Emitted, 1),
+            "gate" => when(self.gate.of(head) == Switch::On, 1),
+            "gated" => when(self.gate.of(head) == Switch::On, rows),
+            "sharpening" => when(self.sharpening.of(head) == Switch::On, 1),
+            "noise" => when(weighting == Weighting::Weibull, rows),
+            "draw" => when(weighting == Weighting::Hard, 1),
+            "normal" => when(weighting == Weighting::Lognormal, rows),
+            "centre" => when(weighting.is_local(), 1),
+            "distribution" => when(weighting == Weighting::Hard, rows),
+            "prior" => when(weighting.is_bayesian(), rows),
+            "divergence" => when(weighting.is_bayesian(), 1),
+            "additive_key" | "additive_row" => when(score == Score::Additive, columns * units),
+            "additive_vector" => when(score == Score::Additive, units),
+            "bilinear" => when(score == Score::General, columns * columns),
+            "location" => when(score == Score::Location, columns * rows),
+            "position_weight" => when(weighting == Weighting::LocalPredictive, columns * position),
+            "position_vector" => when(weighting == Weighting::LocalPredictive, position),
+            "prior_weight" => when(weighting.is_bayesian(), columns * prior),
+            "prior_bias" | "prior_vector" => when(weighting.is_bayesian(), prior),
+            _ => None,
+        }
+    }
+
+    /// Holds it to the heads that there are.
+    pub(super) fn fits(
+        &self,
+        heads: usize,
+        shift_form: &Each<ShiftForm>,
+    ) -> Result<(), ConfigError> {
+        let fits = |field: &str, given: Option<usize>| {
+            let count = given.unwrap_or(heads);
+            ConfigError::unless(count == heads, field, format!("a list of {count}"), || {
+                format!("one word for all heads, or a list of {heads}, read heads first")
+            })
+        };
+        fits("heads.attention.score", self.score.heads())?;
+        fits("heads.attention.strength", self.strength.heads())?;
+        fits("heads.attention.gate", self.gate.heads())?;
+        fits("heads.attention.sharpening", self.sharpening.heads())?;
+        fits("heads.attention.weighting", self.weighting.heads())?;
+        fits("heads.shift.form", shift_form.heads())
+    }
+}

@@ -1,0 +1,182 @@
+//! From energies to a weighting, where that is not a softmax over all rows: the window of a local head, the noise of a
+//! Bayesian one, the draw of a hard one; each derivative stands under its equation.
+
+use super::addressing::strength;
+use super::attention::{Mechanism, Weighting};
+use super::bayesian::{self, Divergence, Family};
+use super::hard;
+use super::head::HeadGradient;
+use super::local::{self, Position, Window};
+use super::machine::Terms;
+use super::noise::Sampling;
+use super::trace::HeadTrace;
+use crate::math::pack::each_pack;
+use crate::math::simd::kernel;
+use crate::math::softmax::{dot, softmax, softmax_in_place};
+use crate::math::{Pack, Real};
+
+kernel! {
+    /// Sets the centre of the window of a local head.
+    pub(super) fn centre<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
+        head.centre[t] = match head.mechanism.weighting {
+            Weighting::LocalPredictive => position(head, t).predict(simd),
+            _ => local::monotonic(t, head.similarity.width()),
+        };
+    }
+}
+
+fn position<R: Real>(head: &HeadTrace<R>, t: usize) -> Position<'_, R> {
+    Position {
+        key: head.key.row(t),
+        weight: head.position_weight.row(0),
+        vector: head.position_vector.row(0),
+        rows: head.similarity.width(),
+    }
+}
+
+kernel! {
+    /// From the gradient by a predicted centre to those by the key and by what is learned, added.
+    pub(super) fn centre_backward<'a, R>(
+        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
+    ) {
+        let learned = &mut by.learned;
+        let to = [&mut by.key[..], &mut learned.position_weight, &mut learned.position_vector];
+        position(head, t).backward(simd, head.centre[t], by.centre, to);
+    }
+}
+
+fn window<R: Real>(head: &HeadTrace<R>, t: usize) -> Window<R> {
+    Window {
+        centre: head.centre[t],
+        half: R::from_f64(head.mechanism.parameters.window as f64),
+        is_gaussian: head.mechanism.weighting == Weighting::LocalPredictive,
+    }
+}
+
+kernel! {
+    /// w^c of a local head.
+    pub(super) fn local_content<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
+        let (window, beta) = (window(head, t), strength(head, t));
+        window.content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
+    }
+}
+
+kernel! {
+    /// From the gradient by w^c to those by the score, by β and by the centre.
+    pub(super) fn local_content_backward<'a, R>(
+        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
+    ) {
+        let (window, beta) = (window(head, t), strength(head, t));
+        let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
+        (by.strength, by.centre) =
+            window.content_backward(simd, beta, similarity, w_c, &mut by.weighting);
+    }
+}
+
+kernel! {
+    /// w^c of a Bayesian head: of the sampled weights, or of their means.
+    pub(super) fn bayesian_content<'a, R>(
+        simd; head: &'a mut HeadTrace<R>, t: usize, sampling: Sampling,
+    ) {
+        let (beta, of) = (strength(head, t), head.mechanism.parameters);
+        let (similarity, w_c) = (head.similarity.row(t), head.content.row_mut(t));
+        match head.mechanism.weighting {
+            _ if sampling == Sampling::Mean => return softmax(simd, beta, similarity, w_c),
+            Weighting::Weibull => {
+                let (u, shape) = (head.noise.row(t), R::from_f64(of.weibull_shape));
+                bayesian::perturb_weibull(simd, beta, similarity, u, shape, w_c);
+            }
+            _ => {
+                let (epsilon, sigma) = (head.normal.row(t), R::from_f64(of.lognormal_sigma));
+                bayesian::perturb_lognormal(simd, beta, similarity, epsilon, sigma, w_c);
+            }
+        }
+        softmax_in_place(simd, R::ONE, w_c);
+    }
+}
+
+kernel! {
+    /// From the gradient by w^c, and from `weight` times the divergence, to those by the score, by β and by the prior.
+    pub(super) fn bayesian_content_backward<'a, R>(
+        simd; head: &'a HeadTrace<R>, t: usize, weight: R, by: &'a mut HeadGradient<R>,
+    ) {
+        let (similarity, beta) = (head.similarity.row(t), strength(head, t));
+        let by_logits = &mut by.logits;
+        divergence_from(head, t).backward(simd, weight, by_logits, &mut by.prior);
+        let (w_c, by_w) = (head.content.row(t), &mut by.weighting);
+        let mean = dot(simd, w_c, by_w);
+        let mut by_beta = Pack::splat(simd, R::ZERO);
+        each_pack!(simd, at in w_c => {
+            let through = at.load(w_c) * (at.load(by_w) - mean);
+            let sum = through + at.load(by_logits);
+            by_beta += at.new_or(sum * at.load(similarity), R::ZERO);
+            at.store(by_w, sum * beta);
+        });
+        by.strength = by_beta.sum();
+    }
+}
+
+kernel! {
+    /// Sets how far the weights of a Bayesian head are from their prior, summed over the rows.
+    pub(super) fn divergence<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
+        head.divergence[t] = divergence_from(head, t).sum(simd);
+    }
+}
+
+fn divergence_from<R: Real>(head: &HeadTrace<R>, t: usize) -> Divergence<'_, R> {
+    let of = head.mechanism.parameters;
+    Divergence {
+        family: family(&head.mechanism),
+        form: of.prior,
+        beta: strength(head, t),
+        scores: head.similarity.row(t),
+        m: head.prior.row(t),
+    }
+}
+
+fn family<R: Real>(mechanism: &Mechanism) -> Family<R> {
+    let of = mechanism.parameters;
+    match mechanism.weighting {
+        Weighting::Weibull => Family::Weibull {
+            k: R::from_f64(of.weibull_shape),
+            rate: R::from_f64(of.gamma_rate),
+        },
+        _ => Family::Lognormal {
+            sigma: R::from_f64(of.lognormal_sigma),
+            sigma_p: R::from_f64(of.prior_sigma),
+        },
+    }
+}
+
+kernel! {
+    /// The means of the prior, from the z in their place.
+    pub(super) fn prior_means<'a, R>(simd; mechanism: &'a Mechanism, z: &'a mut [R]) {
+        mechanism.parameters.prior.prior(simd, z);
+    }
+}
+
+/// The row of a hard head: all of its weight, or, where an episode is expected, what it would have been drawn from.
+pub(super) fn draw<R: Real>(head: &mut HeadTrace<R>, t: usize, sampling: Sampling) {
+    let (alpha, w) = (head.distribution.row(t), head.weighting.row_mut(t));
+    let row = match sampling {
+        Sampling::Expected => return w.copy_from_slice(alpha),
+        Sampling::Drawn => hard::drawn(alpha, head.draw[t]),
+        Sampling::Mean => hard::most_likely(alpha),
+    };
+    w.fill(R::ZERO);
+    w[row] = R::ONE;
+}
+
+kernel! {
+    /// Turns the gradient by the weighting into that by α: through the draw goes what is learned from it alone.
+    pub(super) fn draw_backward<'a, R>(
+        simd; head: &'a HeadTrace<R>, t: usize, sampling: Sampling, terms: &'a Terms<R>, gradient: &'a mut [R],
+    ) {
+        let (row, reward) = match sampling {
+            Sampling::Expected => (None, R::ZERO),
+            Sampling::Drawn => (Some(hard::most_likely(head.weighting.row(t))), terms.reward),
+            Sampling::Mean => (Some(0), R::ZERO),
+        };
+        hard::backward(simd, head.distribution.row(t), row, reward, terms.entropy, gradient);
+    }
+}

@@ -1,0 +1,178 @@
+//! What joins the loss beside the bits of the answer, each told apart; and what heads that draw learn from.
+
+use super::config::TrainingConfig;
+use super::loss::Score;
+use crate::keys::Field::{Long, Number};
+use crate::keys::{Keys, Rule, Table};
+use crate::math::{Real, random};
+use crate::model::{Draw, ModelConfig, Sampling, Terms, Trace};
+use rand::RngExt;
+use std::f64::consts::LN_2;
+
+/// What joins the loss of an episode, or its mean over some; `None` where nothing of the kind does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Beside {
+    /// The redundancy of the heads, the mean over the steps (Lin et al. 2017, equation 8).
+    pub redundancy: Option<f64>,
+    /// The divergence of Bayesian heads from their priors, nats, summed over heads, steps and rows (Fan et al. 2020).
+    pub divergence: Option<f64>,
+    /// How much better than the moving baseline a machine with hard heads answered: ln p(y|s) − b, nats (Xu et al.
+    /// 2015). Not of an evaluation, which has no baseline.
+    pub reward: Option<f64>,
+}
+
+impl Beside {
+    /// What there may be, in the order in which it is told.
+    pub const NAMES: [&'static str; 3] = ["redundancy", "divergence", "reward"];
+
+    /// Each of [`Beside::NAMES`].
+    pub fn each(&self) -> [Option<f64>; 3] {
+        [self.redundancy, self.divergence, self.reward]
+    }
+
+    /// [`Beside::each`], to write.
+    pub fn each_mut(&mut self) -> [&mut Option<f64>; 3] {
+        [&mut self.redundancy, &mut self.divergence, &mut self.reward]
+    }
+
+    /// Each one added to that of another; what one of them does not have, neither has.
+    pub fn sum(all: impl Iterator<Item = Self>) -> Self {
+        all.reduce(|mut sum, other| {
+            for (sum, other) in sum.each_mut().into_iter().zip(other.each()) {
+                *sum = sum.zip(other).map(|(a, b)| a + b);
+            }
+            sum
+        })
+        .unwrap_or_default()
+    }
+
+    /// Each one over this number.
+    pub fn over(mut self, count: f64) -> Self {
+        for value in self.each_mut() {
+            *value = value.map(|sum| sum / count);
+        }
+        self
+    }
+}
+
+/// How heads that draw their row learn (Xu et al. 2015, §4.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HardConfig {
+    /// λ_r, of the reward.
+    pub reward: f64,
+    /// λ_e, of the entropy of what is drawn from.
+    pub entropy: f64,
+    /// The share of episodes in which heads attend to all rows, as likely as they are.
+    pub expected: f64,
+}
+
+/// How heads with random weights learn (Fan et al. 2020).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BayesianConfig {
+    /// ρ, of the divergence from the prior, at the end of its rise.
+    pub weight: f64,
+    /// Sequences over which ρ rises from 0.
+    pub rise: u64,
+}
+
+impl Default for HardConfig {
+    fn default() -> Self {
+        Self {
+            reward: 1.0,
+            entropy: 0.01,
+            expected: 0.5,
+        }
+    }
+}
+
+impl Default for BayesianConfig {
+    fn default() -> Self {
+        Self {
+            weight: 0.001,
+            rise: 10_000,
+        }
+    }
+}
+
+const WEIGHT: Rule = Rule {
+    allowed: "0 to 1000000",
+    holds: |value| (0.0..=1e6).contains(&value),
+};
+
+impl Keys for HardConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: how much a drawn row counts that made the answer better than the moving baseline (Xu et al. 2015)");
+        to.key("entropy", Number(&mut self.entropy, &WEIGHT), "λ_e: how much it counts that what is drawn from stays spread");
+        to.key("expected", Number(&mut self.expected, &Rule::SHARE), "share of training episodes in which nothing is drawn and heads attend to all rows, as likely as they are");
+    }
+}
+
+impl Keys for BayesianConfig {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("weight", Number(&mut self.weight, &WEIGHT), "ρ: of the divergence of random weights from their prior, in nats, summed over heads, steps and rows (Fan et al. 2020)");
+        to.key("rise", Long(&mut self.rise, 0..=TrainingConfig::MAX_SEQUENCES), "sequences over which ρ rises from 0 to its weight");
+    }
+}
+
+impl TrainingConfig {
+    /// The noise of a training episode, and what becomes of it.
+    pub(super) fn draw(&self, model: &ModelConfig, index: u64) -> Draw {
+        let is_random = model.any_head(|head| head.weighting.is_random());
+        // Of a stream of its own: the noise itself is not looked at.
+        let chance = || random(self.seed ^ EXPECTED, index).random::<f64>();
+        let sampling = if !is_random {
+            Sampling::Mean
+        } else if model.is_hard() && chance() < self.hard.expected {
+            Sampling::Expected
+        } else {
+            Sampling::Drawn
+        };
+        Draw {
+            sampling,
+            ..Draw::of(self.seed, index)
+        }
+    }
+
+    /// By how much counts what heads that draw add to `scale` × the loss of a scored episode, after so many sequences and
+    /// with this baseline.
+    pub(super) fn terms(
+        &self,
+        trace: &Trace<f32>,
+        score: &Score,
+        scale: f64,
+        (sequences, baseline): (u64, f64),
+    ) -> Terms<f32> {
+        let risen = (sequences as f64 / self.bayesian.rise.max(1) as f64).min(1.0);
+        let risen = if self.bayesian.rise == 0 { 1.0 } else { risen };
+        let reward = match trace.sampling {
+            Sampling::Drawn => self.hard.reward * (log_probability(score) - baseline),
+            Sampling::Mean | Sampling::Expected => 0.0,
+        };
+        let scaled = |weight: f64| f32::from_f64(scale * weight);
+        Terms {
+            divergence: scaled(self.bayesian.weight * risen),
+            reward: scaled(reward),
+            entropy: scaled(self.hard.entropy),
+        }
+    }
+}
+
+/// For the stream that says which episodes are expected ones.
+const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
+
+/// ln p(y|s) of an answer, nats.
+pub(super) fn log_probability(score: &Score) -> f64 {
+    -score.bits * LN_2
+}
+
+/// The divergence of all Bayesian heads in an episode; `None` where there are none.
+pub(super) fn divergence<R: Real>(trace: &Trace<R>) -> Option<f64> {
+    let all = trace.heads.iter().map(|head| &head.divergence);
+    let sums = all.filter(|series| series.width() > 0).map(|series| {
+        let values = series.as_slice().iter();
+        values.map(|value| value.to_f64()).sum::<f64>()
+    });
+    sums.reduce(|a, b| a + b)
+}

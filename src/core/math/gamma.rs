@@ -42,8 +42,8 @@ fn steps_and_terms<R: Real>() -> (usize, usize) {
     }
 }
 
-/// ln Γ(x), x > 0. Off by no more than 4 units in the last place of the larger of 1, ln Γ(x) and −ln x; x of f32
-/// up to 10^9.
+/// ln Γ(x) for positive normal x, in f32 up to 10^9. Off by at most 1e-14 in f64 and 1e-6 in f32, of |ln Γ(x)| where
+/// that is above 1.
 #[inline(always)]
 pub fn ln_gamma<R: Real, S: Simd>(x: Pack<R, S>) -> Pack<R, S> {
     let (steps, terms) = steps_and_terms::<R>();
@@ -56,7 +56,7 @@ pub fn ln_gamma<R: Real, S: Simd>(x: Pack<R, S>) -> Pack<R, S> {
     (z - R::from_f64(0.5)).mul_add(z.ln(), series) - product.ln()
 }
 
-/// The digamma function, the derivative of ln Γ(x), x > 0.
+/// The digamma function, the derivative of ln Γ(x), for positive normal x; as exact as [`ln_gamma`].
 #[inline(always)]
 pub fn digamma<R: Real, S: Simd>(x: Pack<R, S>) -> Pack<R, S> {
     let (steps, terms) = steps_and_terms::<R>();

@@ -115,9 +115,9 @@ impl<R: Real> Divergence<'_, R> {
     /// `weight` times the gradient of the sum: sets those by β·K and by z, of which [`PriorForm::prior`] made m.
     /// Without weight they are 0, however large the scores are.
     ///
-    /// In the form of the code ψ and m are results of a softmax, of the text ln m is; with D = dKL/dψ and
-    /// E = dKL/dm·m: by β·K_i it is D_i, less e^ψ_i·Σ_j D_j in the form of the code; by z_i, with p = softmax(z), it
-    /// is F_i − p_i·Σ_j F_j, F = E in the form of the code and p·E in that of the text.
+    /// With D = dKL/dψ, E = m·dKL/dm and p = softmax(z): in the form of the code, where ψ and m are results of a
+    /// softmax, they are D_i − e^ψ_i·Σ_j D_j and E_i − p_i·Σ_j E_j; in that of the text D_i and F_i − p_i·Σ_j F_j
+    /// with F = p·E.
     #[inline(always)]
     pub fn backward<S: Simd>(&self, simd: S, weight: R, by_logits: &mut [R], by_z: &mut [R]) {
         if weight == R::ZERO {
@@ -626,14 +626,53 @@ mod tests {
         }
     }
 
-    fn assert_golden(name: &str, family: Family<f64>, noise: &str) {
-        let case = Case::load(name);
-        let form = if case.word("form") == "text" {
+    /// What a case has of every row of every step.
+    #[derive(Default)]
+    struct Rows {
+        psi: Vec<f64>,
+        s: Vec<f64>,
+        omega: Vec<f64>,
+        kl: Vec<f64>,
+    }
+
+    impl Rows {
+        fn push(&mut self, kl: &Divergence<'_, f64>, noise: &[f64]) {
+            let (scores, mut logits) = (kl.scores, kl.scores.to_vec());
+            match kl.family {
+                Family::Weibull { k, .. } => {
+                    perturb_weibull(SIMD, kl.beta, scores, noise, k, &mut logits);
+                }
+                Family::Lognormal { sigma, .. } => {
+                    perturb_lognormal(SIMD, kl.beta, scores, noise, sigma, &mut logits);
+                }
+            }
+            softmax_in_place(SIMD, 1.0, &mut logits);
+            self.omega.extend(logits);
+            let before = self.kl.len();
+            for ((&score, &noise), &m) in scores.iter().zip(noise).zip(kl.m) {
+                let [score, m] = [score, m].map(|x| Pack::splat(SIMD, x));
+                let psi = kl.psi(SIMD).of(score);
+                self.psi.push(psi.first());
+                self.s.push(sampled(kl.family, psi.first(), noise));
+                self.kl.push(kl.family.row(SIMD).kl(psi, m).first());
+            }
+            let sum: f64 = self.kl[before..].iter().sum();
+            assert!((kl.sum(SIMD) - sum).abs() < 1e-12);
+        }
+    }
+
+    fn form_of(case: &Case) -> PriorForm {
+        if case.word("form") == "text" {
             Text
         } else {
             Code
-        };
-        let (rho, n) = (case.constant("rho"), case.size("n"));
+        }
+    }
+
+    fn assert_golden(name: &str, family: Family<f64>, noise: &str) {
+        let case = Case::load(name);
+        let form = form_of(&case);
+        let (rho, n, d_v) = (case.constant("rho"), case.size("n"), case.size("d_v"));
         let [scores, v] = ["energies", "V"].map(|array| case.numbers("inputs", array));
         let (noise, upstream) = (
             case.numbers("noise", noise),
@@ -641,23 +680,9 @@ mod tests {
         );
         let z = ContextualPrior::of(&case, form, &[]).z;
         let m = prior(form, &z);
-        let [mut psi, mut s, mut omega, mut kls, mut d_scores] = [(); 5].map(|()| vec![]);
-        let (mut d_z, mut d_v, mut loss) = (vec![0.0; n], vec![0.0; v.len()], 0.0);
+        let (mut rows, mut d_scores, mut loss) = (Rows::default(), vec![], 0.0);
+        let (mut d_z, mut by_v) = (vec![0.0; n], vec![0.0; v.len()]);
         for (t, scores) in scores.chunks(n).enumerate() {
-            let (noise, upstream) = (
-                &noise[t * n..][..n],
-                &upstream[t * case.size("d_v")..][..case.size("d_v")],
-            );
-            let (mut logits, mut w_c) = (vec![0.0; n], vec![0.0; n]);
-            match family {
-                Family::Weibull { k, .. } => {
-                    perturb_weibull(SIMD, 1.0, scores, noise, k, &mut logits);
-                }
-                Family::Lognormal { sigma, .. } => {
-                    perturb_lognormal(SIMD, 1.0, scores, noise, sigma, &mut logits);
-                }
-            }
-            softmax(SIMD, 1.0, &logits, &mut w_c);
             let kl = Divergence {
                 family,
                 form,
@@ -665,57 +690,40 @@ mod tests {
                 scores,
                 m: &m,
             };
-            for ((&score, &noise), &m) in scores.iter().zip(noise).zip(&m) {
-                let of = |x: f64| Pack::splat(SIMD, x);
-                let at = kl.psi(SIMD).of(of(score));
-                psi.push(at.first());
-                s.push(sampled(family, at.first(), noise));
-                kls.push(family.row(SIMD).kl(at, of(m)).first());
-            }
-            let sum = kl.sum(SIMD);
-            assert!((sum - kls[t * n..].iter().sum::<f64>()).abs() < 1e-12);
-
-            let d_w: Vec<f64> = v
-                .chunks(upstream.len())
-                .map(|v| dot(SIMD, v, upstream))
-                .collect();
-            loss += dot(SIMD, &w_c, &d_w) + rho * sum;
+            rows.push(&kl, &noise[t * n..][..n]);
+            let (omega, upstream) = (&rows.omega[t * n..], &upstream[t * d_v..][..d_v]);
+            let d_omega: Vec<f64> = v.chunks(d_v).map(|v| dot(SIMD, v, upstream)).collect();
+            loss += dot(SIMD, omega, &d_omega) + rho * kl.sum(SIMD);
             let [mut by_weighting, mut by_divergence, mut by_z] = [(); 3].map(|()| vec![0.0; n]);
-            softmax_backward(SIMD, &w_c, &d_w, &mut by_weighting);
+            softmax_backward(SIMD, omega, &d_omega, &mut by_weighting);
             kl.backward(SIMD, rho, &mut by_divergence, &mut by_z);
-            for i in 0..n {
+            for (i, by_v) in by_v.chunks_mut(d_v).enumerate() {
                 d_scores.push(by_weighting[i] + by_divergence[i]);
                 d_z[i] += by_z[i];
-                let d_v = &mut d_v[i * upstream.len()..][..upstream.len()];
-                d_v.iter_mut()
+                by_v.iter_mut()
                     .zip(upstream)
-                    .for_each(|(d_v, u)| *d_v += w_c[i] * u);
+                    .for_each(|(by_v, u)| *by_v += omega[i] * u);
             }
-            omega.extend(w_c);
         }
-        let outputs = [
-            ("z", z),
-            ("m", m),
-            ("psi", psi),
-            ("S", s),
-            ("omega", omega),
-            ("KL", kls),
+        let of_prior = [("z", z), ("m", m)];
+        let of_rows = [
+            ("psi", rows.psi),
+            ("S", rows.s),
+            ("omega", rows.omega),
+            ("KL", rows.kl),
         ];
-        for (array, found) in outputs {
+        for (array, found) in of_prior.into_iter().chain(of_rows) {
             case.assert_close("outputs", array, &found);
         }
         case.assert_close("outputs", "loss", &[loss]);
         let by = ContextualPrior::of(&case, form, &d_z);
-        let gradients = [
-            ("energies", d_scores),
-            ("K", by.keys),
-            ("V", d_v),
+        let of_inputs = [("energies", d_scores), ("K", by.keys), ("V", by_v)];
+        let of_prior = [
             ("prior.W", by.weight),
+            ("prior.b", by.bias),
+            ("prior.h", by.h),
         ];
-        for (array, found) in gradients
-            .into_iter()
-            .chain([("prior.b", by.bias), ("prior.h", by.h)])
-        {
+        for (array, found) in of_inputs.into_iter().chain(of_prior) {
             case.assert_close("gradients", array, &found);
         }
     }

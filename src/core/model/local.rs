@@ -421,29 +421,31 @@ mod tests {
             .for_each(|(to, from)| *to += factor * from);
     }
 
-    /// The steps of a case with the general score qᵀ W k_i, and back.
-    fn assert_golden(name: &str, is_predictive: bool) {
-        let case = Case::load(name);
+    /// W and v of the position; of no account where the centre is not predicted.
+    fn position_of(case: &Case, is_predictive: bool) -> [Vec<f64>; 2] {
+        if !is_predictive {
+            return [vec![0.0; case.size("d_q")], vec![0.0]];
+        }
+        let weight = case.transposed("parameters", "position.W");
+        [weight, case.numbers("parameters", "position.v")]
+    }
+
+    struct Step {
+        window: Window<f64>,
+        energies: Vec<f64>,
+        w_c: Vec<f64>,
+        context: Vec<f64>,
+    }
+
+    /// The steps of a case, with the general score qᵀ W k_i.
+    fn golden_steps(case: &Case, is_predictive: bool) -> Vec<Step> {
         let [n, d_q, d_k, d_v] = ["n", "d_q", "d_k", "d_v"].map(|size| case.size(size));
         let [q, k, v] = ["Q", "K", "V"].map(|array| case.numbers("inputs", array));
         let w = case.numbers("parameters", "score.W");
-        let w_transposed = case.transposed("parameters", "score.W");
-        let (weight, vector) = if is_predictive {
-            let weight = case.transposed("parameters", "position.W");
-            (weight, case.numbers("parameters", "position.v"))
-        } else {
-            (vec![0.0; d_q], vec![0.0])
-        };
-        let of_weighting = case.numbers("upstream", "weighting");
-        let of_context = case.numbers("upstream", "context");
-        let [mut d_q_all, mut d_k_all, mut d_v_all] = [&q, &k, &v].map(|x| vec![0.0; x.len()]);
-        let [mut d_w, mut d_weight, mut d_vector] =
-            [&w, &weight, &vector].map(|x| vec![0.0; x.len()]);
-        let (mut centres, mut energies, mut weightings, mut contexts) =
-            (vec![], vec![], vec![], vec![]);
-        for (t, q) in q.chunks(d_q).enumerate() {
+        let [weight, vector] = position_of(case, is_predictive);
+        let step = |(t, key)| {
             let position = Position {
-                key: q,
+                key,
                 weight: &weight,
                 vector: &vector,
                 rows: n,
@@ -458,45 +460,84 @@ mod tests {
                 half: case.constant("D"),
                 is_gaussian: is_predictive,
             };
-            let e: Vec<f64> = k.chunks(d_k).map(|k| dot(SIMD, q, &times(&w, k))).collect();
-            let mut w_c = vec![0.0; n];
-            window.content(SIMD, 1.0, &e, &mut w_c);
-            let mut context = vec![0.0; d_v];
+            let energies: Vec<f64> = k
+                .chunks(d_k)
+                .map(|k| dot(SIMD, key, &times(&w, k)))
+                .collect();
+            let (mut w_c, mut context) = (vec![0.0; n], vec![0.0; d_v]);
+            window.content(SIMD, 1.0, &energies, &mut w_c);
             for (w_c, v) in w_c.iter().zip(v.chunks(d_v)) {
                 add(&mut context, *w_c, v);
             }
+            Step {
+                window,
+                energies,
+                w_c,
+                context,
+            }
+        };
+        q.chunks(d_q).enumerate().map(step).collect()
+    }
 
+    fn assert_golden_outputs(case: &Case, steps: &[Step]) {
+        let centres: Vec<f64> = steps.iter().map(|step| step.window.centre).collect();
+        case.assert_close("outputs", "p", &centres);
+        let all =
+            |of: fn(&Step) -> &[f64]| steps.iter().flat_map(of).copied().collect::<Vec<f64>>();
+        case.assert_close("outputs", "energies", &all(|step| &step.energies));
+        case.assert_close("outputs", "weighting", &all(|step| &step.w_c));
+        case.assert_close("outputs", "context", &all(|step| &step.context));
+    }
+
+    fn assert_golden(name: &str, is_predictive: bool) {
+        let case = Case::load(name);
+        let steps = golden_steps(&case, is_predictive);
+        assert_golden_outputs(&case, &steps);
+        let [n, width, d_k, d_v] = ["n", "d_q", "d_k", "d_v"].map(|size| case.size(size));
+        let [q, k, v] = ["Q", "K", "V"].map(|array| case.numbers("inputs", array));
+        let w = case.numbers("parameters", "score.W");
+        let w_transposed = case.transposed("parameters", "score.W");
+        let [weight, vector] = position_of(&case, is_predictive);
+        let [of_weighting, of_context] =
+            ["weighting", "context"].map(|x| case.numbers("upstream", x));
+        let zeros = [&q, &k, &v, &w, &weight, &vector].map(|x| vec![0.0; x.len()]);
+        let [
+            mut d_q,
+            mut by_k,
+            mut by_v,
+            mut d_w,
+            mut d_weight,
+            mut d_vector,
+        ] = zeros;
+        for (t, (step, key)) in steps.iter().zip(q.chunks(width)).enumerate() {
             let of_context = &of_context[t * d_v..][..d_v];
             let mut gradient = times(&v, of_context);
             add(&mut gradient, 1.0, &of_weighting[t * n..][..n]);
-            let (_, d_p) = window.content_backward(SIMD, 1.0, &e, &w_c, &mut gradient);
-            let d_q_all = &mut d_q_all[t * d_q..][..d_q];
+            let (e, w_c) = (&step.energies, &step.w_c);
+            let (_, d_p) = step
+                .window
+                .content_backward(SIMD, 1.0, e, w_c, &mut gradient);
+            let d_q = &mut d_q[t * width..][..width];
             for (i, (&d_e, k)) in gradient.iter().zip(k.chunks(d_k)).enumerate() {
-                add(d_q_all, d_e, &times(&w, k));
-                add(
-                    &mut d_k_all[i * d_k..][..d_k],
-                    d_e,
-                    &times(&w_transposed, q),
-                );
-                add(&mut d_v_all[i * d_v..][..d_v], w_c[i], of_context);
-                for (d_w, q) in d_w.chunks_mut(d_k).zip(q) {
+                add(d_q, d_e, &times(&w, k));
+                add(&mut by_k[i * d_k..][..d_k], d_e, &times(&w_transposed, key));
+                add(&mut by_v[i * d_v..][..d_v], w_c[i], of_context);
+                for (d_w, q) in d_w.chunks_mut(d_k).zip(key) {
                     add(d_w, d_e * q, k);
                 }
             }
-            position.backward(SIMD, centre, d_p, [d_q_all, &mut d_weight, &mut d_vector]);
-            centres.push(centre);
-            energies.extend(e);
-            weightings.extend(w_c);
-            contexts.extend(context);
+            let position = Position {
+                key,
+                weight: &weight,
+                vector: &vector,
+                rows: n,
+            };
+            let to = [d_q, &mut d_weight, &mut d_vector];
+            position.backward(SIMD, step.window.centre, d_p, to);
         }
-        case.assert_close("outputs", "p", &centres);
-        case.assert_close("outputs", "energies", &energies);
-        case.assert_close("outputs", "weighting", &weightings);
-        case.assert_close("outputs", "context", &contexts);
-        case.assert_close("gradients", "Q", &d_q_all);
-        case.assert_close("gradients", "K", &d_k_all);
-        case.assert_close("gradients", "V", &d_v_all);
-        case.assert_close("gradients", "score.W", &d_w);
+        for (array, found) in [("Q", d_q), ("K", by_k), ("V", by_v), ("score.W", d_w)] {
+            case.assert_close("gradients", array, &found);
+        }
         if is_predictive {
             case.assert_transposed_close("gradients", "position.W", &d_weight);
             case.assert_close("gradients", "position.v", &d_vector);

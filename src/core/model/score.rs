@@ -9,7 +9,7 @@ use super::window::Seen;
 use crate::math::Real;
 use crate::math::products::{ProductGradient, products, products_backward};
 use crate::math::similarity::{self, CosineGradient, cosines_backward};
-use crate::math::units::{UnitActivation, Units, UnitsGradient};
+use crate::math::units::{UnitActivation, Units, UnitsGradient, UnitsHead};
 use crate::math::vectors::{vector_product, vector_product_backward};
 
 /// The similarities of heads at one step with the memory that they see, and the norms of its rows where a cosine needs
@@ -79,7 +79,7 @@ fn of_one<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R], epsilon: R,
                 activation: UnitActivation::Tanh,
             };
             let (scratch, similarity) = (head.units.row_mut(0), head.similarity.row_mut(t));
-            units.forward(query, columns, scratch, similarity);
+            units.forward([(query, similarity)], columns, scratch);
         }
     }
 }
@@ -106,7 +106,7 @@ pub(super) fn prior<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
     let mut scratch = std::mem::take(&mut head.units);
     let mut prior = std::mem::take(&mut head.prior);
     let bias = head.prior_bias.row(0);
-    prior_units(head).forward(bias, columns, scratch.row_mut(0), prior.row_mut(t));
+    prior_units(head).forward([(bias, prior.row_mut(t))], columns, scratch.row_mut(0));
     (head.units, head.prior) = (scratch, prior);
     prior_means(&head.mechanism, head.prior.row_mut(t));
 }
@@ -189,14 +189,17 @@ fn of_one_backward<R: Real>(
                 vector: head.additive_vector.row(0),
                 activation: UnitActivation::Tanh,
             };
-            let by_units = UnitsGradient {
+            let this = UnitsHead {
+                start: head.query.row(t),
+                by_energies: &by.weighting,
                 by_start: &mut by.query,
+            };
+            let by_units = UnitsGradient {
                 by_weight: &mut learned.additive_row,
                 by_vector: &mut learned.additive_vector,
                 by_memory: d_memory,
             };
-            let (query, scratch) = (head.query.row(t), &mut by.scratch);
-            units.backward(query, seen.columns, &by.weighting, scratch, by_units);
+            units.backward([this], seen.columns, &mut by.scratch, by_units);
             let (weight, by_weight) = (head.additive_key.row(0), &mut learned.additive_key);
             vector_product_backward((key, weight), &by.query, &mut by.key, by_weight);
         }
@@ -211,14 +214,17 @@ fn prior_backward<R: Real>(
     d_memory: &mut [R],
 ) {
     let learned = &mut by.learned;
-    let by_units = UnitsGradient {
+    let this = UnitsHead {
+        start: head.prior_bias.row(0),
+        by_energies: &by.prior,
         by_start: &mut by.prior_start,
+    };
+    let by_units = UnitsGradient {
         by_weight: &mut learned.prior_weight,
         by_vector: &mut learned.prior_vector,
         by_memory: d_memory,
     };
-    let (bias, scratch) = (head.prior_bias.row(0), &mut by.scratch);
-    prior_units(head).backward(bias, columns, &by.prior, scratch, by_units);
+    prior_units(head).backward([this], columns, &mut by.scratch, by_units);
     for (to, &from) in learned.prior_bias.iter_mut().zip(&by.prior_start) {
         *to += from;
     }

@@ -225,6 +225,8 @@ pub(super) fn follow<R: Real>(
     if let Some(stage) = Stage::ALL.into_iter().find(stage) {
         return again(stage, &mut heads[head], t, trace.sampling);
     }
+    // A trace that was read has no scratch.
+    heads[head].make_room_to_score(t);
     let see = |head: &mut [HeadTrace<R>], seen: &[R]| match rule.array {
         "read" => memory::read(head, t, seen),
         "prior" => head.iter_mut().for_each(|head| score::prior(head, t, seen)),

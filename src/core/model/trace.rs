@@ -521,6 +521,12 @@ impl<R: Real> HeadTrace<R> {
             .copied()
     }
 
+    /// Makes room for what a score or a prior needs beside itself in step `t`.
+    pub(super) fn make_room_to_score(&mut self, t: usize) {
+        self.query.resize(self.query.steps().max(t + 1));
+        self.units.resize(1);
+    }
+
     /// The key of step `t`, to read, and the row for its similarities, to write.
     pub(super) fn key_and_similarity(&mut self, t: usize) -> (&[R], &mut [R]) {
         (self.key.row(t), self.similarity.row_mut(t))

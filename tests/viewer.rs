@@ -13,6 +13,8 @@ mod kinds;
 mod mended;
 #[path = "viewer/order.rs"]
 mod order;
+#[path = "viewer/overlap.rs"]
+mod overlap;
 #[path = "viewer/painting.rs"]
 mod painting;
 #[path = "viewer/pending.rs"]

@@ -6,6 +6,7 @@ use super::addressing::{Addressing, Bars};
 use super::cells::{Cells, Values};
 use super::facts::{MemoryAt, Scales, Written, head_mark, wrong_bits};
 use super::heads::series;
+use super::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
@@ -62,7 +63,7 @@ fn of(series: &Series<f32>) -> Numbers<'_> {
 type Kind = (Picture, [&'static str; 6]);
 
 #[rustfmt::skip] // A line for each.
-static KINDS: [Kind; 12] = [
+static KINDS: [Kind; 13] = [
     (Picture::Input, ["Inputs", "input", "input", "x", "channel", "what the machine sees"]),
     (Picture::Target, ["Targets", "target", "target", "", "channel", "what it should answer"]),
     (Picture::Output, ["Outputs", "output", "output", "y", "channel", "probability of a 1"]),
@@ -73,6 +74,7 @@ static KINDS: [Kind; 12] = [
     (Picture::Erases, ["Erases", "erases", "erase", "e", "column", ""]),
     (Picture::Reads, ["Reads", "reads", "read", "r", "column", ""]),
     (Picture::Weightings, ["Weightings", "weighting", "weighting", "w", "row", ""]),
+    (Picture::Overlap, ["Overlap", "overlap", "overlap", "A·A′", "head", ""]),
     (Picture::Cells, ["Cells", "cell", "cell", "c", "unit", ""]),
     (Picture::Hidden, ["Hidden state", "hidden", "hidden", "h", "unit", ""]),
 ];
@@ -101,12 +103,17 @@ impl<'a> Source<'a> {
             Picture::Error => (outputs, Box::new(error)),
             Picture::Cells => of(&layer?.cell),
             Picture::Hidden => of(&layer?.hidden),
+            Picture::Overlap => {
+                let own = id.of.filter(|_| head.is_some())?;
+                let value = move |t: usize, other: usize| overlap_of(trace, t, [own, other]);
+                (trace.heads.len(), Box::new(value))
+            }
             _ => of(series(head?, word)?),
         };
         let scale = match id.picture {
             Picture::Keys | Picture::Adds => scales.vector,
             Picture::Reads => scales.memory,
-            Picture::Shifts | Picture::Weightings => weights,
+            Picture::Shifts | Picture::Weightings | Picture::Overlap => weights,
             Picture::Cells => scales.state,
             Picture::Hidden => Scale::Signed(1.0),
             Picture::Erases => Scale::Bits,
@@ -170,6 +177,8 @@ pub struct Catalogue<'a> {
     pub scales: &'a Scales,
     /// When the memory rows were first written.
     pub written: &'a Written,
+    /// Which heads get into each other's way.
+    pub redundancies: &'a Redundancies,
     /// What those of bits and of weightings mean.
     pub shades: [Scale; 2],
     /// The memory rows that are shown.
@@ -191,6 +200,7 @@ impl<'a> Catalogue<'a> {
     pub fn panel(&self, id: PanelId) -> Option<Panel<'a>> {
         match (id.picture, id.of, id.part) {
             (Picture::Memory, ..) => self.memory(),
+            (Picture::Overlap, None, _) => self.overlap(),
             (Picture::Stages, Some(head), Some(part)) => {
                 let (id, bars) = self.bars(head, COLUMNS.get(part)?)?;
                 Some(self.column(id, bars))
@@ -312,6 +322,24 @@ impl<'a> Catalogue<'a> {
             across: Across::Columns(columns),
             down: self.down(),
             natural: 240.0,
+        })
+    }
+
+    /// How much every two heads look at the same rows at the step, where several do the same.
+    fn overlap(&self) -> Option<Panel<'a>> {
+        let (trace, (step, _)) = (self.trace(), self.moment);
+        let overlap = Overlap::new(trace, step, self.shades[1], self.redundancies)?;
+        Some(Panel {
+            id: PanelId::new(Picture::Overlap),
+            title: "Overlap of heads".to_owned(),
+            name: "overlap of heads".to_owned(),
+            whose: format!("overlap of heads at step {step}"),
+            note: format!("A·A′ at step {step}"),
+            alt: MEANING.replace('\n', "; "),
+            natural: overlap.natural(),
+            content: Content::Overlap(overlap),
+            across: Across::Values,
+            down: Down::all("head", trace.heads.len()),
         })
     }
 

@@ -6,13 +6,17 @@ use std::ops::Range;
 use super::catalogue::Catalogue;
 use super::facts::{Scales, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
+use super::overlap::{Redundancies, Redundant};
 use super::pages::{Moment, Pages};
 use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::Stages;
 use super::units::STRIPS;
-use super::{Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scale, head_label, scalars};
+use super::{
+    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, head_label, numbers,
+    scalars,
+};
 use crate::math::Matrix;
 use crate::train::{Recording, is_unrecorded};
 
@@ -126,6 +130,7 @@ pub struct Figure<'a> {
     stages: Cow<'a, Stages>,
     scales: Scales,
     written: Cow<'a, Written>,
+    redundancies: Cow<'a, Redundancies>,
     /// The cells that the first step finds, by layer.
     initial: Option<&'a Matrix<f32>>,
 }
@@ -148,6 +153,7 @@ impl<'a> Figure<'a> {
             stages: Cow::Owned(Stages::of(trace, options.writes_first)),
             scales: Scales::of(trace),
             written: Cow::Owned(Written::of(trace)),
+            redundancies: Cow::Owned(Redundancies::of(trace)),
             span,
             initial: None,
             recording,
@@ -169,6 +175,7 @@ impl<'a> Figure<'a> {
             scales: *seen.scales,
             initial: seen.initial,
             written: Cow::Borrowed(seen.written),
+            redundancies: Cow::Borrowed(seen.redundancies),
             span: options.span(seen.recording.trace.steps()),
             options,
         }
@@ -334,9 +341,20 @@ impl<'a> Figure<'a> {
             panel.into_iter()
         };
         let (adds, reads) = (vectors(true, Picture::Adds), vectors(false, Picture::Reads));
+        // As in the window that of the heads that do what the one looked at does.
+        let is_write = self.recording.trace.heads[focus].is_write();
+        let redundancy = self.redundancies.like(is_write);
+        let mut lines = all(&[Picture::Scalars]);
+        lines.extend(self.redundancy(redundancy.into_iter()));
+        let overlap = all(&[Picture::Overlap]);
+        let share = if overlap.is_empty() { 0.0 } else { 0.27 };
         vec![
             Band {
-                stacks: vec![(0.42, all(&strips)), (0.58, all(&[Picture::Scalars]))],
+                stacks: vec![
+                    (0.42, all(&strips)),
+                    (0.58 - share, lines),
+                    (share, overlap),
+                ],
                 axis: true,
             },
             Band {
@@ -419,6 +437,14 @@ impl<'a> Figure<'a> {
                 .into_iter()
                 .collect(),
             Picture::Scalars => focus.map(|head| self.lanes(head)).into_iter().collect(),
+            Picture::Overlap => {
+                let id = PanelId::new(Picture::Overlap);
+                self.catalogue().panel(id).into_iter().collect()
+            }
+            Picture::Redundancy => {
+                let all = self.redundancy(self.redundancies.0.iter());
+                all.into_iter().collect()
+            }
             Picture::Hidden | Picture::Cells => {
                 let layers = 0..self.recording.trace.layers.len();
                 let ids = layers.map(|layer| PanelId::of(picture, layer));
@@ -445,6 +471,7 @@ impl<'a> Figure<'a> {
             stages: &self.stages,
             scales: &self.scales,
             written: &self.written,
+            redundancies: &self.redundancies,
             shades: self.shades(),
             rows: &self.rows,
             upwards: self.options.orientation == Orientation::Paper,
@@ -492,23 +519,57 @@ impl<'a> Figure<'a> {
     }
 
     fn lanes(&self, head: usize) -> Panel<'_> {
-        let (shown, label) = (self.span.len(), head_label(&self.recording.trace, head));
-        let mut lanes = scalars(
-            &self.recording.trace.heads[head],
-            self.recording.trace.steps(),
+        let trace = &self.recording.trace;
+        let (label, name) = (head_label(trace, head), HeadName::of(trace, head));
+        let lanes = scalars(&trace.heads[head], trace.steps()).into_iter();
+        let lanes = lanes.map(|lane| (lane, Some(name))).collect();
+        let named = (format!("What {label} emits"), String::new());
+        let id = PanelId::of(Picture::Scalars, head);
+        Panel {
+            whose: label,
+            ..self.lines(id, named, lanes)
+        }
+    }
+
+    /// What heads cost that get into each other's way: those of a kind, or all there are.
+    fn redundancy<'s>(
+        &'s self,
+        of: impl Iterator<Item = &'s Redundant> + Clone,
+    ) -> Option<Panel<'s>> {
+        let lanes = of.clone().map(|of| (of.line.clone(), of.head));
+        let lanes: Vec<_> = lanes.collect();
+        let means = of.map(|of| format!("{} {}", of.who, numbers::short(of.mean, 2)));
+        let means: Vec<_> = means.collect();
+        let named = (
+            "Redundancy".to_owned(),
+            format!("mean of {}", means.join(", ")),
         );
-        for lane in &mut lanes {
+        let natural = 48.0 * lanes.len() as f32;
+        (natural > 0.0).then(|| Panel {
+            natural,
+            ..self.lines(PanelId::new(Picture::Redundancy), named, lanes)
+        })
+    }
+
+    /// Numbers over time as lines, with a title and a note.
+    fn lines(
+        &self,
+        id: PanelId,
+        (title, note): (String, String),
+        mut lanes: Vec<(Scalar, Option<HeadName>)>,
+    ) -> Panel<'_> {
+        for (lane, _) in &mut lanes {
             lane.values = lane.values[self.span.clone()].to_vec();
         }
         Panel {
-            id: PanelId::of(Picture::Scalars, head),
-            title: format!("What {label} emits"),
-            name: format!("What {label} emits"),
-            whose: label,
-            note: String::new(),
+            id,
+            name: title.clone(),
+            whose: title.clone(),
+            title,
+            note,
             alt: "over time".to_owned(),
-            content: Content::Lanes(lanes.into(), HeadName::of(&self.recording.trace, head)),
-            across: Across::Steps(shown),
+            content: Content::Lanes(lanes),
+            across: Across::Steps(self.span.len()),
             down: Down::all("", 0),
             natural: 240.0,
         }

@@ -108,6 +108,14 @@ pub static EMITTED: [Emitted; 5] = [
     Emitted { symbol: "H", words: "entropy of w, bits", array: "entropy", needs: "weighting" },
 ];
 
+/// What heads cost that get into each other's way: P of those that read, of those that write, of all.
+#[rustfmt::skip] // A line for each.
+pub static REDUNDANCY: [Emitted; 3] = [
+    Emitted { symbol: "P", words: "redundancy of heads that read", array: "redundancy_read", needs: "" },
+    Emitted { symbol: "P", words: "redundancy of heads that write", array: "redundancy_write", needs: "" },
+    Emitted { symbol: "P", words: "redundancy of all heads", array: "redundancy_both", needs: "" },
+];
+
 impl Emitted {
     /// Its numbers, where a head records them as they are.
     pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
@@ -156,6 +164,16 @@ pub struct Scalar {
     pub values: Vec<f32>,
     /// The ends of its axis.
     pub scale: (f32, f32),
+}
+
+impl Scalar {
+    /// From 0 up to the largest of these numbers.
+    pub(super) fn up(of: &'static Emitted, values: Vec<f32>) -> Self {
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        let most = numbers::round_up(finite.fold(0.0, f32::max));
+        let scale = (0.0, most);
+        Self { of, values, scale }
+    }
 }
 
 /// What a head emitted in so many steps: β, g, expected shift, γ and the entropy of its weighting, as far as it has

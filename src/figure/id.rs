@@ -37,11 +37,15 @@ pub enum Picture {
     Shifts,
     /// What makes the units of a layer of the controller in a step.
     Units,
+    /// How much every two heads look at the same rows in a step.
+    Overlap,
+    /// The penalty on that over time.
+    Redundancy,
 }
 
 impl Picture {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 13] = [
+    pub const NAMES: [(&'static str, Self); 15] = [
         ("input", Self::Input),
         ("target", Self::Target),
         ("output", Self::Output),
@@ -53,13 +57,15 @@ impl Picture {
         ("memory", Self::Memory),
         ("stages", Self::Stages),
         ("scalars", Self::Scalars),
+        ("overlap", Self::Overlap),
+        ("redundancy", Self::Redundancy),
         ("hidden", Self::Hidden),
         ("cells", Self::Cells),
     ];
 
     /// True for what is shown of one step, not over time.
     pub(super) fn is_of_a_step(self) -> bool {
-        matches!(self, Self::Memory | Self::Stages)
+        matches!(self, Self::Memory | Self::Stages | Self::Overlap)
     }
 }
 

@@ -13,20 +13,19 @@ const CAPTION: f32 = 19.0;
 /// The least value that has a bar of any height.
 const FAINTEST: f32 = 1e-8;
 
-/// A line for each of these numbers of a head, one below the other.
+/// A line for each of these numbers, one below the other.
 pub(super) fn all(
     paint: &mut dyn Paint,
-    lanes: &[Scalar],
-    head: HeadName,
+    lanes: &[(Scalar, Option<HeadName>)],
     area: &Area,
     page: &Page<'_>,
 ) {
     let colours = page.colours;
     let height = area.height() / lanes.len().max(1) as f32;
-    for (index, lane) in lanes.iter().enumerate() {
+    for (index, (lane, head)) in lanes.iter().enumerate() {
         let top = area.top + index as f32 * height;
         let plot = area.down(top + CAPTION, top + height);
-        one(paint, lane, head, &plot, page);
+        one(paint, lane, *head, &plot, page);
         paint.frame(plot, colours.line);
         let (low, high) = lane.scale;
         let style = Style::new(9.0, colours.subdued).end();
@@ -39,8 +38,14 @@ pub(super) fn all(
     }
 }
 
-/// A number over time as a line.
-pub fn one(paint: &mut dyn Paint, lane: &Scalar, head: HeadName, plot: &Area, page: &Page<'_>) {
+/// A number over time as a line: in the hue of a head, or as words where it is of all.
+pub fn one(
+    paint: &mut dyn Paint,
+    lane: &Scalar,
+    head: Option<HeadName>,
+    plot: &Area,
+    page: &Page<'_>,
+) {
     let colours = page.colours;
     paint.rect(*plot, colours.well);
     if is_unrecorded(&lane.values) {
@@ -60,7 +65,8 @@ pub fn one(paint: &mut dyn Paint, lane: &Scalar, head: HeadName, plot: &Area, pa
         paint.rect(plot.across(left, right), colours.non_finite);
     }
     if points.len() > 1 {
-        paint.dashed(&points, colours.head(head), 1.3, dashes(head));
+        let ink = head.map_or(colours.text, |head| colours.head(head));
+        paint.dashed(&points, ink, 1.3, head.map_or(&[], dashes));
     }
 }
 

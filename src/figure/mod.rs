@@ -25,6 +25,7 @@ pub mod layout;
 pub mod links;
 pub mod marks;
 pub mod numbers;
+pub mod overlap;
 pub mod pages;
 pub mod paint;
 pub mod panel;

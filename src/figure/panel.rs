@@ -8,6 +8,7 @@ use super::cells::Cells;
 use super::lanes::{self, Decades};
 use super::marks::ROOM_FOR_HEADS;
 use super::numbers::end_text;
+use super::overlap::{LABELS, Overlap};
 use super::paint::{At, Draw, Page, Paint};
 use super::rows::{Axis, Placing, Rows, Span, numbered_every};
 use super::{Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Style};
@@ -97,8 +98,10 @@ pub enum Content<'a> {
     Bars(Bars<'a>),
     /// The columns of the addressing of a head, and what leads from one to the next.
     Addressing(Addressing<'a>),
-    /// A line per number, for this head.
-    Lanes(Cow<'a, [Scalar]>, HeadName),
+    /// A colour for every two heads.
+    Overlap(Overlap<'a>),
+    /// A line per number, each of a head, or of several.
+    Lanes(Vec<(Scalar, Option<HeadName>)>),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades<'a>),
     /// Nothing: the place is kept free.
@@ -141,6 +144,7 @@ impl<'a> Place<'a> {
         match &self.panel.content {
             Content::Cells(cells) | Content::Decades(Decades { values: cells, .. }) => Some(cells),
             Content::Bars(bars) => Some(&bars.cells),
+            Content::Overlap(overlap) => Some(&overlap.cells),
             _ => None,
         }
     }
@@ -178,7 +182,8 @@ impl<'a> Place<'a> {
             }
             Content::Bars(bars) => bars.paint(paint, self.place(), page),
             Content::Addressing(all) => all.paint(paint, &self.area, &self.axis, page),
-            Content::Lanes(all, head) => lanes::all(paint, all, *head, &self.area, page),
+            Content::Overlap(overlap) => overlap.paint(paint, self.place(), page),
+            Content::Lanes(all) => lanes::all(paint, all, &self.area, page),
             Content::Decades(decades) => decades.paint(paint, &self.area, page),
             Content::Nothing => {}
         }
@@ -206,19 +211,23 @@ impl<'a> Panel<'a> {
     pub(super) fn head(&self) -> f32 {
         match self.content {
             Content::Addressing(_) => HEAD + addressing::NAMES,
+            Content::Overlap(_) => HEAD + LABELS,
             _ => HEAD,
         }
     }
 
     /// At a place of a page.
-    pub fn at(self, area: Area) -> Place<'a> {
-        let room = match &self.content {
-            Content::Cells(cells) if !cells.marks.is_empty() => ROOM_FOR_HEADS,
-            _ => 0.0,
+    pub fn at(mut self, area: Area) -> Place<'a> {
+        let area = match &mut self.content {
+            Content::Cells(cells) if !cells.marks.is_empty() => Area {
+                right: area.right - ROOM_FOR_HEADS,
+                ..area
+            },
+            Content::Overlap(overlap) => overlap.place(&area),
+            _ => area,
         };
-        let right = area.right - room;
         let axis = self.down.place(&area);
-        self.along(Area { right, ..area }, axis)
+        self.along(area, axis)
     }
 
     /// At a place where its rows stand on this axis.
@@ -251,7 +260,10 @@ impl<'a> Panel<'a> {
         let place = self.at(area);
         let (panel, area) = (&place.panel, &place.area);
         place.paint(paint, page);
-        if !matches!(panel.content, Content::Lanes(..) | Content::Decades(_)) {
+        if !matches!(
+            panel.content,
+            Content::Lanes(..) | Content::Decades(_) | Content::Overlap(_)
+        ) {
             panel.rows_axis(paint, area, &place.axis, page);
         }
         if let (Some(step), Some(steps)) = (page.step, place.steps()) {
@@ -264,13 +276,25 @@ impl<'a> Panel<'a> {
         Some(place)
     }
 
+    /// Where what it shows ends, when its data is here.
+    fn right(&self, area: &Area) -> f32 {
+        match &self.content {
+            Content::Overlap(overlap) => overlap.words().map_or(area.right, |words| words.right),
+            _ => area.right,
+        }
+    }
+
     fn title(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
         let y = area.top - self.head() + 11.0;
         let style = Style::new(12.0, page.colours.text).bold();
         paint.text(self.title.as_str(), [area.left, y], style);
         let left = area.left + paint.width_of(&self.title, 12.5) + 8.0;
-        let mut right = area.right;
-        if let Content::Cells(cells) = &self.content {
+        let mut right = self.right(area);
+        let cells = match &self.content {
+            Content::Cells(cells) | Content::Overlap(Overlap { cells, .. }) => Some(cells),
+            _ => None,
+        };
+        if let Some(cells) = cells.filter(|_| left + 60.0 < right) {
             let [broken, absent] = paint.odd(cells, self.id);
             for (is_there, words, fill) in [
                 (broken, "not finite", page.colours.non_finite),

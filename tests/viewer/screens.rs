@@ -169,6 +169,21 @@ const SCENES: &[Scene] = &[
         act(screen, Look::AllHeads);
         go_to(screen, 5, "output");
     }),
+    ("ten heads, overlap", "copy", |screen| {
+        act(screen, File::Open(PathBuf::from("7 reads 3 writes")));
+        go_to(screen, 5, "output");
+        // A large window has room for it.
+        if let Some(word) = screen.query_by_label("How much heads overlap") {
+            word.click();
+        }
+        screen.run_steps(3);
+    }),
+    ("pointer on an overlap", "repeat_copy", |screen| {
+        go_to(screen, 17, "output");
+        let picture = screen.get_by_label_contains("overlap of heads: how much");
+        let rect = picture.rect();
+        screen.hover_at(rect.left_top() + rect.size() * egui::vec2(0.5, 0.2));
+    }),
     ("not finite", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("broken.json")));
         go_to(screen, 3, "output");

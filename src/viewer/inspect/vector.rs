@@ -3,9 +3,10 @@
 use super::card::{Card, Line, line, n};
 use super::table::Table;
 use crate::figure::catalogue::Source;
+use crate::figure::overlap::{self, Redundant};
 use crate::figure::stages::{columns_of, signed};
-use crate::figure::{PanelId, Picture, Scale, expected_shift};
-use crate::model::HeadTrace;
+use crate::figure::{HeadName, PanelId, Picture, Scale, expected_shift};
+use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 use crate::viewer::state::episode::Open;
 use crate::viewer::story;
@@ -25,6 +26,18 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
         None => {
             lines.push(of_machine(recording, id.picture, column, step, value));
             format!("{} channel {column}", source.told())
+        }
+        Some(_) if id.picture == Picture::Overlap => {
+            let heads = [id.of?, column];
+            let name = HeadName::of(&recording.trace, column);
+            lines.push(line(
+                "A·A′",
+                overlap_sum(&recording.trace, step, heads),
+                value,
+            ));
+            let all = &open.redundancies.0;
+            lines.extend(all.iter().map(|of| penalty(of, &recording.trace, step)));
+            format!("{} with {name}, overlap", source.whose)
         }
         Some(trace) => {
             // The memory that this head sees.
@@ -113,6 +126,45 @@ fn of_head(
         _ => lines.push(line("r", read_sum(weighting, &at), value)),
     }
     Some(lines)
+}
+
+/// P of a step over some heads, in numbers.
+fn penalty(of: &Redundant, trace: &Trace, step: usize) -> Line {
+    let [own, pairs] = of.terms(trace, step);
+    let sum = format!("{}: {own}\n+ {pairs}", of.who);
+    line("P", sum, of.at(step)[2])
+}
+
+/// What a number of A·A′ is, with the rows that count most.
+pub fn overlap_told(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
+    let [a, b] = heads.map(|head| HeadName::of(trace, head));
+    let what = if heads[0] == heads[1] {
+        format!("how much {a} is on one row: 1 on one row only, less when it is spread")
+    } else {
+        format!("how much {a} and {b} look at the same rows: 0 apart, 1 on one same row")
+    };
+    format!("{what}\n{}", overlap_sum(trace, step, heads))
+}
+
+/// Σ w(i) · w′(i) of two heads, the heaviest rows in numbers.
+fn overlap_sum(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
+    const SHOWN: usize = 3;
+    const LEAST: f32 = 1e-3;
+    let mut rows = overlap::heaviest(trace, step, heads, SHOWN);
+    // What is next to nothing is no news beside what is more.
+    let most = rows.first().map_or(0.0, |(_, [a, b])| a * b);
+    rows.retain(|(_, [a, b])| a * b > LEAST * most);
+    let shown: f32 = rows.iter().map(|(_, [a, b])| a * b).sum();
+    let terms = rows
+        .iter()
+        .map(|(row, [a, b])| format!("row {row}: {} · {}", n(*a), n(*b)));
+    let rest = overlap::overlap_of(trace, step, heads) - shown;
+    let rest = (rest > LEAST * most).then(|| format!("{} from the other rows", n(rest)));
+    let terms: Vec<_> = terms.chain(rest).collect();
+    if terms.is_empty() {
+        return "no row in common".to_owned();
+    }
+    terms.join("\n+ ")
 }
 
 /// Σ w(i) · M(i), the heaviest terms in numbers.

@@ -3,10 +3,10 @@
 
 use egui::{Align2, Rangef, Rect, Sense, Ui, pos2, vec2};
 
-use super::heads;
 use super::page::picture_ui;
 use super::parts::{Bands, quiet_text, row_line, rows_range};
 use super::{Columns, View};
+use super::{heads, overlap};
 use crate::figure::addressing::as_bars;
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Panel, shades};
@@ -142,9 +142,11 @@ fn below_stages(
     let height = heads::table_height(view.trace().heads.len(), y.span());
     let table = Rangef::new(y.min, (y.min + height).min(y.max));
     heads::table_ui(ui, x, table, view);
-    let left = Rangef::new(table.max + 10.0, y.max);
+    let below = overlap::overlap_ui(ui, x, Rangef::new(table.max + 8.0, y.max + 4.0), view);
+    let end = below.map_or(table.max, |below| below.max);
+    let left = Rangef::new(end + 10.0, y.max);
     // Close to the table before not at all.
-    let close = Rangef::new(table.max + 2.0, y.max + 4.0);
+    let close = Rangef::new(end + 2.0, y.max + 4.0);
     for (x, y, across) in [
         (x, left, 2),
         (columns.memory, below_vectors, 1),
@@ -154,12 +156,16 @@ fn below_stages(
             return;
         }
     }
-    let corner = if left.span() >= 18.0 {
-        pos2(x.min, left.max)
-    } else {
-        pos2(columns.memory.min, y.max)
+    let corner = match below {
+        _ if left.span() >= 18.0 => pos2(x.min, left.max),
+        // At the end of its heading.
+        Some(below) => pos2(x.max - 46.0, below.min + overlap::HEADING + 1.0),
+        None => pos2(columns.memory.min, y.max),
     };
     legends_on_demand(ui, corner, view);
+    if below.is_none() {
+        overlap::on_demand_ui(ui, corner + vec2(76.0, 0.0), view);
+    }
 }
 
 /// A quantity at the step, its name left of it.

@@ -32,7 +32,7 @@ pub struct Drawn {
 
 /// Height of the rows in a window of this size.
 pub fn room(state: &State, window: egui::Vec2) -> f32 {
-    let transport = transport_height(window.y, state.heads() > 0, state.settings.panels);
+    let transport = transport_height(window.y, state.lines(), state.settings.panels);
     state
         .session
         .open
@@ -59,7 +59,7 @@ fn columns_of(state: &State, width: f32) -> Columns {
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
 /// legends where there is none.
 fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
-    let transport = transport_height(window.height(), state.heads() > 0, state.settings.panels);
+    let transport = transport_height(window.height(), state.lines(), state.settings.panels);
     let transport = if state.welcome.shown { 0.0 } else { transport };
     let bottom = window.bottom() - transport - STATUS - 12.0;
     let numbers = shows_numbers(state, window.width());
@@ -219,7 +219,7 @@ fn episode_panels_ui(
         .frame(frames.slim)
         .show(ui, |ui| bottom::status_ui(ui, view));
     Panel::bottom("transport")
-        .exact_size(transport_height(window.y, view.has_heads(), shown))
+        .exact_size(transport_height(window.y, view.open.lines(), shown))
         .resizable(false)
         .frame(frames.plain)
         .show(ui, |ui| bottom::transport_ui(ui, columns, view));
@@ -252,7 +252,7 @@ fn episode_panels_ui(
 /// The panel of numbers over the pictures: for windows too narrow to have it beside them.
 fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
     let window = ctx.content_rect();
-    let below = transport_height(window.height(), view.has_heads(), shown) + STATUS;
+    let below = transport_height(window.height(), view.open.lines(), shown) + STATUS;
     let size = vec2(super::RIGHT, window.height() - TOP - below);
     let corner = pos2(window.right() - size.x, TOP);
     egui::Area::new(egui::Id::unique("drawer"))

@@ -16,6 +16,7 @@ pub mod keys;
 pub mod left;
 pub mod messages;
 pub mod minimap;
+mod overlap;
 pub mod page;
 pub mod paper;
 mod parts;
@@ -73,17 +74,19 @@ pub const BUTTONS: f32 = 36.0;
 pub const LANE: f32 = 16.5;
 /// Height of a ribbon over them with its room, in points.
 pub const RIBBON: f32 = 16.0;
-/// Height of all ribbons and lines.
-const SCALARS: f32 = 2.0 * RIBBON + 5.0 * LANE + 6.0;
 
-/// Height of transport and timeline in a window of this height.
-pub fn transport_height(window: f32, heads: bool, panels: Panels) -> f32 {
+/// Height of transport and timeline in a window of this height, for so many lines of numbers.
+pub fn transport_height(window: f32, lines: usize, panels: Panels) -> f32 {
     if !panels.timeline {
         return BUTTONS;
     }
     let buttons = if panels.left { 0.0 } else { BUTTONS };
-    let scalars = heads && window >= HIGH;
-    TRANSPORT + buttons + if scalars { SCALARS } else { 0.0 }
+    let scalars = if lines > 0 && window >= HIGH {
+        2.0 * RIBBON + lines as f32 * LANE + 6.0
+    } else {
+        0.0
+    };
+    TRANSPORT + buttons + scalars
 }
 /// Height of the status line.
 pub const STATUS: f32 = 26.0;
@@ -178,6 +181,7 @@ impl<'a> View<'a> {
             stages: &self.open.stages,
             scales: &self.open.scales,
             written: &self.open.written,
+            redundancies: &self.open.redundancies,
             shades: [Scale::Bits, self.weighting_scale],
             rows: self.rows,
             upwards: false,

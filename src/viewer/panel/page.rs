@@ -135,6 +135,10 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
             format!("{whose}  step {step}  row {row}  {}", bars.column.symbol)
         }
         (_, Picture::Units) => format!("{whose}  step {step}  unit {row}  {}", panel.title),
+        (Content::Overlap(overlap), _) => {
+            let [a, b] = [row, column].map(|head| overlap.names[head]);
+            format!("{a} with {b}  step {step}")
+        }
         (_, Picture::Memory) if id.side.is_none() => format!("{whose}  row {row}  column {column}"),
         _ if id.now => format!("{whose}  step {step}  {}  column {column}", panel.title),
         _ if place.steps().is_some() => format!("{whose}  step {column}  {which}"),
@@ -167,6 +171,9 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
                 ""
             };
             format!("{}\n{sum}{unwritten}", panel.alt)
+        }
+        Content::Overlap(_) => {
+            inspect::vector::overlap_told(view.trace(), step, [at.row, at.column])
         }
         _ if id.picture == Picture::Memory && id.side.is_none() => {
             let now = (view.trace(), &view.open.stages, step);
@@ -210,6 +217,7 @@ fn target(id: PanelId, at: Hit) -> Target {
         },
         Picture::Scalars | Picture::Differences => Target::Step,
         Picture::Error => value(PanelId::new(Picture::Output), row),
+        Picture::Overlap => value(PanelId::of(id.picture, row), column),
         _ => {
             let (side, now) = (None, false);
             let place = if id.now { column } else { row };
@@ -291,6 +299,18 @@ fn menu(
             ..over_time
         };
         let cell = hit.map(|hit| (view.step(), hit.column));
+        sheet.menu(response, cell, view.commands);
+    } else if let Content::Overlap(overlap) = &panel.content {
+        let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let sheet = Sheet {
+            name: &panel.whose,
+            columns: (row, cells.columns),
+            lines: (row, cells.rows),
+            names: &names,
+            value: &|row, column| value(column, row),
+        };
+        let cell = hit.map(|hit| (hit.row, hit.column));
         sheet.menu(response, cell, view.commands);
     } else {
         let sheet = Sheet {

@@ -1,11 +1,12 @@
 //! What the head looked at emitted, over time: a line for each number, under the loss.
 
-use egui::{Align2, Painter, Rangef, Rect, Stroke, Ui, pos2};
+use egui::{Align2, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 
 use super::parts::pointer;
 use super::sheet::Sheet;
-use super::{Columns, LANE, RIBBON, View, interact, scrub};
-use crate::figure::{HeadName, Scalar, lanes, numbers};
+use super::{Columns, LANE, RIBBON, View, interact, overlap, scrub};
+use crate::figure::{EMITTED, HeadName, Scalar, lanes, numbers};
+use crate::model::HeadTrace;
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::canvas::{Canvas, area};
@@ -42,7 +43,43 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     for index in 0..scalars.len() {
         let top = top + index as f32 * LANE;
         let y = Rangef::new(top, top + LANE - 3.0);
-        scalar_ui(ui, columns, y, &label, (scalars, index), view);
+        let head = Some(HeadName::of(view.trace(), view.focus));
+        let place = scalar_ui(ui, columns, y, (&label, head), &scalars[index], view);
+        let names: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
+        let sheet = Sheet {
+            name: &format!("{label} over time"),
+            lines: ("step", view.steps()),
+            columns: ("quantity", scalars.len()),
+            names: &names,
+            value: &|t, index| scalars[index].values[t],
+        };
+        let cell = place.1.map(|step| (step, index));
+        sheet.menu(&place.0, cell, view.commands);
+    }
+    let top = top + EMITTED.len() as f32 * LANE;
+    redundancy_ui(ui, columns, Rangef::new(top, top + LANE - 3.0), view);
+}
+
+/// The penalty over the heads that do what the one looked at does, over time.
+fn redundancy_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
+    let all = &view.open.redundancies;
+    let is_write = view.head().is_some_and(HeadTrace::is_write);
+    let Some(of) = all.like(is_write) else {
+        return;
+    };
+    let (response, step) = scalar_ui(ui, columns, y, (of.who, of.head), &of.line, view);
+    let names: Vec<_> = all.0.iter().map(|of| of.line.of.array).collect();
+    let own = all.0.iter().position(|other| other.who == of.who);
+    let sheet = Sheet {
+        name: "redundancy over time",
+        lines: ("step", view.steps()),
+        columns: ("heads", names.len()),
+        names: &names,
+        value: &|t, kind| all.0[kind].line.values[t],
+    };
+    sheet.menu(&response, step.zip(own), view.commands);
+    if let Some(step) = step.filter(|_| response.hover_pos().is_some()) {
+        *view.readout = Some(overlap::penalty(of, view.trace(), step));
     }
 }
 
@@ -132,19 +169,18 @@ fn ribbon_ui(ui: &mut Ui, columns: &Columns, y: Rangef, head: usize, view: &mut 
     }
 }
 
+/// A line over time, and the step under the pointer.
 fn scalar_ui(
     ui: &mut Ui,
     columns: &Columns,
     y: Rangef,
-    label: &str,
-    (scalars, index): (&[Scalar], usize),
+    (label, head): (&str, Option<HeadName>),
+    scalar: &Scalar,
     view: &mut View<'_>,
-) {
-    let scalar = &scalars[index];
+) -> (Response, Option<usize>) {
     let rect = Rect::from_x_y_ranges(columns.time, y);
     let (palette, painter) = (view.palette, ui.painter().clone());
     let (low, high) = scalar.scale;
-    let head = HeadName::of(view.trace(), view.focus);
     let page = view.page(ui.pixels_per_point());
     let mut canvas = Canvas::new(&painter, view.textures, view.open.serial);
     lanes::one(&mut canvas, scalar, head, &area(rect), &page);
@@ -171,16 +207,6 @@ fn scalar_ui(
     painter.text(at, Align2::LEFT_CENTER, &scale, theme::text(10.5), ink);
     let response = interact(ui, rect, &format!("{label} {scale}"), "over time");
     scrub(&response, columns.time, view);
-    let cell = pointer(&response).map(|at| (columns.step_at(at.x, view.steps()), index));
-    let names: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();
-    let sheet = Sheet {
-        name: &format!("{label} over time"),
-        lines: ("step", view.steps()),
-        columns: ("quantity", scalars.len()),
-        names: &names,
-        value: &|t, index| scalars[index].values[t],
-    };
-    sheet.menu(&response, cell, view.commands);
     if let Some(position) = response.hover_pos() {
         let step = columns.step_at(position.x, view.steps());
         *view.readout = Some(Readout {
@@ -189,6 +215,8 @@ fn scalar_ui(
             meaning: scale,
         });
     }
+    let step = pointer(&response).map(|at| columns.step_at(at.x, view.steps()));
+    (response, step)
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
 use crate::figure::facts::{Scales, Written};
+use crate::figure::overlap::Redundancies;
 use crate::figure::rows::addressed;
-use crate::figure::{Scalar, Stages, scalars, touched};
+use crate::figure::{EMITTED, Scalar, Stages, scalars, touched};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, Overrun};
 use crate::task::{Episode, Task};
@@ -144,6 +145,8 @@ pub struct Open {
     pub scales: Scales,
     /// When its rows were first written.
     pub written: Arc<Written>,
+    /// Which heads get into each other's way.
+    pub redundancies: Arc<Redundancies>,
     /// Where something changes, in order.
     pub events: Arc<Vec<Event>>,
     /// What every head does over time.
@@ -178,6 +181,7 @@ impl Open {
             all: Arc::new(Rows::all(total)),
             scales: Scales::of(trace),
             written: Arc::new(Written::of(trace)),
+            redundancies: Arc::new(Redundancies::of(trace)),
             events: Arc::new(events::events(&shown.recording)),
             heads: Arc::new(heads.collect()),
             non_finite: not_finite(&shown.recording),
@@ -185,6 +189,16 @@ impl Open {
             stages: Stages::of(trace, shown.writes_first()),
             wish,
             shown: Arc::new(shown),
+        }
+    }
+
+    /// Lines of numbers over time that there may be of a head; none of a machine without heads.
+    pub fn lines(&self) -> usize {
+        let redundancy = usize::from(!self.redundancies.0.is_empty());
+        if self.heads.is_empty() {
+            0
+        } else {
+            EMITTED.len() + redundancy
         }
     }
 

@@ -24,6 +24,7 @@ use self::arrangement::Arrangement;
 use self::beginning::Beginning;
 use self::compare::{Comparing, Pair};
 use self::dialog::Dialog;
+use self::episode::Open;
 use self::history::{History, Moment};
 use self::messages::Toasts;
 use self::session::Session;
@@ -161,6 +162,11 @@ impl State {
     /// Number of heads of the machine on screen.
     pub fn heads(&self) -> usize {
         self.trace().map_or(0, |trace| trace.heads.len())
+    }
+
+    /// Lines of numbers over time of a head of it.
+    pub fn lines(&self) -> usize {
+        self.session.open.as_ref().map_or(0, Open::lines)
     }
 
     /// Both episodes, while there are two.

@@ -190,7 +190,8 @@ impl<R: Real> Ntm<'_, R> {
             }
         }
         let learned = trace.heads.iter_mut().flat_map(HeadTrace::learned_mut);
-        for (to, from) in learned.zip(&self.params.tensors[tensor::LEARNED..]) {
+        let learned = learned.zip(&self.params.tensors[tensor::LEARNED..]);
+        for (to, from) in learned.filter(|(to, _)| to.width() > 0) {
             let from = from.view();
             let values = to.as_mut_slice().iter_mut().zip(&from);
             values.for_each(|(to, &from)| *to = from);
@@ -458,7 +459,8 @@ impl<R: Real> Ntm<'_, R> {
             .heads
             .iter_mut()
             .flat_map(|by| by.learned.each_mut());
-        for (to, from) in tensors[tensor::LEARNED..].iter_mut().zip(learned) {
+        let learned = tensors[tensor::LEARNED..].iter_mut().zip(learned);
+        for (to, from) in learned.filter(|(_, from)| !from.is_empty()) {
             add(to.view_mut(), &from[..]);
         }
         let (others, cell) = tensors.split_at_mut(tensor::CELL);

@@ -78,7 +78,7 @@ pub struct BayesianConfig {
 impl Default for HardConfig {
     fn default() -> Self {
         Self {
-            reward: 1.0,
+            reward: 0.1,
             entropy: 0.01,
             expected: 0.5,
         }

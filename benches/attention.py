@@ -10,6 +10,7 @@ sequences of three times the length (`tapescope eval`), and writes OUT/attention
 """
 
 import argparse
+import glob
 import json
 import math
 import os
@@ -47,7 +48,9 @@ def name_of(variant):
 
 
 def folder(out, task, variant, seed):
-    return os.path.join(out, task, name_of(variant), f"seed={seed}")
+    """The folder of a run, whose name says what was changed; empty where there is none."""
+    runs = glob.glob(os.path.join(glob.escape(os.path.join(out, task, name_of(variant))), f"*seed={seed}"))
+    return runs[0] if runs else ""
 
 
 def train(binary, out, task, variant, seeds, jobs):

@@ -38,14 +38,23 @@ impl Tasks {
             return Ok(out.write_all(preset::table().as_bytes())?);
         }
         let trained: Vec<&str> = weights::shipped_names().collect();
-        for name in preset::names() {
-            let experiment = Experiment::find(name, &[])?;
-            let state = if trained.contains(&name) {
-                "; trained weights included"
-            } else {
-                ""
-            };
-            writeln!(out, "{name:<38}{}{state}", experiment.title)?;
+        for (index, (group, names)) in preset::groups().enumerate() {
+            let line = if index > 0 { "\n" } else { "" };
+            writeln!(out, "{line}{group}:")?;
+            for name in names {
+                let experiment = Experiment::find(name, &[])?;
+                let state = if trained.contains(&name) {
+                    "; trained weights included"
+                } else {
+                    ""
+                };
+                // There the titles differ in a word; what such an attention is for takes a sentence.
+                let words = match group {
+                    preset::OTHER_WAYS => experiment.description.trim_end_matches('.'),
+                    _ => &experiment.title,
+                };
+                writeln!(out, "  {name:<38}{words}{state}")?;
+            }
         }
         Ok(())
     }

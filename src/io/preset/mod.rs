@@ -22,27 +22,39 @@ use crate::train::TrainingConfig;
 /// The largest preset that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
 
-/// Embeds presets by their names in `tasks/`.
+/// Embeds presets by their names in `tasks/`, in groups.
 macro_rules! built_in {
-    ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../../tasks/", $name, ".json")))),*]
+    ($($group:expr => $($name:literal)*;)*) => {
+        &[$(($group, &[$(($name, include_str!(concat!("../../../tasks/", $name, ".json")))),*])),*]
     };
 }
 
-/// The presets inside the binary, name and source: for each task three learners (an NTM with an LSTM
-/// controller, one with a feedforward controller, an LSTM without memory), with what converges soonest
-/// here, then as in the paper.
-const BUILT_IN: [(&str, &str); 30] = built_in! {
-    "copy" "copy_feedforward" "copy_lstm"
-    "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm"
-    "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
-    "ngrams" "ngrams_feedforward" "ngrams_lstm"
-    "priority_sort" "priority_sort_feedforward" "priority_sort_lstm"
-    "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
-    "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"
-    "associative_recall_paper" "associative_recall_feedforward_paper" "associative_recall_lstm_paper"
-    "ngrams_paper" "ngrams_feedforward_paper" "ngrams_lstm_paper"
-    "priority_sort_paper" "priority_sort_feedforward_paper" "priority_sort_lstm_paper"
+/// Presets that belong together: what the group is called, names and sources.
+type Group = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// The group of presets whose heads attend otherwise than in the paper.
+pub const OTHER_WAYS: &str = "Other ways to attend";
+
+/// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
+/// controller, an LSTM without memory), with what converges soonest here; what other attentions make of copy and
+/// recall; the learners as in the paper.
+const BUILT_IN: &[Group] = built_in! {
+    "What converges soonest" =>
+        "copy" "copy_feedforward" "copy_lstm"
+        "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm"
+        "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
+        "ngrams" "ngrams_feedforward" "ngrams_lstm"
+        "priority_sort" "priority_sort_feedforward" "priority_sort_lstm";
+    OTHER_WAYS =>
+        "copy_additive" "copy_location" "copy_general" "copy_dot" "copy_scaled_dot"
+        "copy_local_monotonic" "copy_local_predictive" "copy_hard" "copy_plain"
+        "recall_bayesian_weibull" "recall_bayesian_lognormal" "recall_four_heads";
+    "As in the paper" =>
+        "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
+        "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"
+        "associative_recall_paper" "associative_recall_feedforward_paper" "associative_recall_lstm_paper"
+        "ngrams_paper" "ngrams_feedforward_paper" "ngrams_lstm_paper"
+        "priority_sort_paper" "priority_sort_feedforward_paper" "priority_sort_lstm_paper";
 };
 
 /// An experiment, complete and valid.
@@ -165,7 +177,8 @@ impl Experiment {
 
     /// The experiment inside the binary that has this name.
     pub fn built_in(name: &str, overrides: &[Override]) -> Option<Result<Self, Error>> {
-        let (_, source) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        let mut all = BUILT_IN.iter().flat_map(|(_, presets)| *presets);
+        let (_, source) = all.find(|(known, _)| *known == name)?;
         let file = format!("tasks/{name}.json");
         Some(Self::from_json(source, &file, overrides))
     }
@@ -219,5 +232,14 @@ impl Experiment {
 
 /// The names of the built-in experiments.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
+    groups().flat_map(|(_, names)| names)
+}
+
+/// The names of the built-in experiments, group by group, each with what it is called.
+pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
+    let names =
+        |presets: &'static [(&'static str, &'static str)]| presets.iter().map(|(name, _)| *name);
+    BUILT_IN
+        .iter()
+        .map(move |(group, presets)| (*group, names(presets)))
 }

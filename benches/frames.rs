@@ -23,6 +23,7 @@ fn app(rows: usize, columns: usize, length: usize) -> App {
     (config.rows, config.columns) = (rows, columns);
     config.controller.size = 32;
     let machine = Machine {
+        other_way: None,
         name: "bench".to_owned(),
         title: "Bench".to_owned(),
         ntm: Model::new(config, 1),

@@ -236,6 +236,7 @@ fn machine(name: &str, seed: u64) -> Machine {
     });
     let ntm = small(&task, 16, seed);
     Machine {
+        other_way: None,
         name: name.to_owned(),
         title: format!("Copy {name}"),
         task,
@@ -251,6 +252,7 @@ fn repeating() -> Machine {
     });
     let ntm = small(&task, 16, 2);
     Machine {
+        other_way: None,
         name: "repeat".to_owned(),
         title: "Repeat copy".to_owned(),
         task,
@@ -353,6 +355,7 @@ fn paused_with_file(path: &str) -> Screen {
 fn big() -> Machine {
     let big = machine("big", 5);
     Machine {
+        other_way: None,
         ntm: small(&big.task, 4096, 5),
         ..big
     }
@@ -1261,6 +1264,7 @@ fn a_task_with_items_says_items() {
         items: 2..=4,
     });
     let recall = Machine {
+        other_way: None,
         name: "recall".to_owned(),
         title: "Associative recall".to_owned(),
         ntm: small(&task, 16, 2),
@@ -1271,6 +1275,7 @@ fn a_task_with_items_says_items() {
         length: 20..=20,
     });
     let predicting = Machine {
+        other_way: None,
         name: "ngrams".to_owned(),
         title: "N-grams".to_owned(),
         ntm: small(&ngrams, 16, 2),
@@ -1308,6 +1313,7 @@ fn baseline(layers: usize, size: usize) -> Machine {
     (config.rows, config.columns) = (1, 1);
     (config.controller.layers, config.controller.size) = (layers, size);
     Machine {
+        other_way: None,
         name: "lstm".to_owned(),
         title: "Copy, LSTM".to_owned(),
         ntm: Model::new(config, 3),

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, Machine, Opened, Shown, Watch};
-use crate::io::{RunFolder, Trained, picture, trace, weights};
+use crate::io::{RunFolder, Trained, picture, preset, trace, weights};
 use crate::model::Model;
 
 /// The file system.
@@ -82,6 +82,8 @@ impl Files for Disk {
 impl From<Trained> for Machine {
     fn from(trained: Trained) -> Self {
         Self {
+            other_way: preset::is_other_way(&trained.experiment.name)
+                .then_some(trained.experiment.description),
             name: trained.experiment.name,
             title: trained.experiment.title,
             task: trained.experiment.task,
@@ -96,6 +98,7 @@ pub fn shipped() -> Vec<Machine> {
     let untrained = machines.first().map(|first| Machine {
         name: Machine::UNTRAINED.to_owned(),
         title: format!("{}, untrained", first.title),
+        other_way: None,
         task: first.task.clone(),
         ntm: Model::new(first.ntm.config.clone(), 1),
     });

@@ -18,6 +18,8 @@ pub struct Machine {
     pub name: String,
     /// One line that says what it is.
     pub title: String,
+    /// How its heads attend, in a sentence, where that is otherwise than in the paper.
+    pub other_way: Option<String>,
     /// The task, with the ranges it was trained on.
     pub task: Task,
     /// Configuration and weights.

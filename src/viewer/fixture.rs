@@ -41,6 +41,7 @@ pub fn machine(config: NtmConfig, task: Task) -> Machine {
     Machine {
         name: "tiny".to_owned(),
         title: "Tiny".to_owned(),
+        other_way: None,
         ntm: Model::new(config, 1),
         task,
     }

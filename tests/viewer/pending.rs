@@ -12,6 +12,7 @@ fn with_two_machines() -> Screen {
     let mut config = NtmConfig::new(task.inputs(), task.outputs());
     (config.rows, config.columns, config.read_heads) = (16, 6, 2);
     let many = Machine {
+        other_way: None,
         name: "many".to_owned(),
         title: "Many heads".to_owned(),
         ntm: Model::new(config, 1),

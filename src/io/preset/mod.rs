@@ -235,6 +235,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     groups().flat_map(|(_, names)| names)
 }
 
+/// Whether a built-in experiment is one whose heads attend otherwise than in the paper.
+pub fn is_other_way(name: &str) -> bool {
+    let mut others = groups().filter(|(group, _)| *group == OTHER_WAYS);
+    others.any(|(_, mut names)| names.any(|other| other == name))
+}
+
 /// The names of the built-in experiments, group by group, each with what it is called.
 pub fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
     let names =

@@ -7,6 +7,7 @@ use egui::{Align2, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, ve
 use crate::figure::cells::Cells;
 use crate::figure::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture};
+use crate::io::preset;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Command, Episode, File, Subject, Tour, Window};
 use crate::viewer::files::{Aim, Machine};
@@ -99,12 +100,21 @@ fn cards_ui(
     let width = ((all - (across - 1.0) * GAP) / across).max(1.0);
     let narrow = width < NARROW_CARD.0;
     let height = if narrow { NARROW_CARD.1 } else { CARD };
-    let machines: Vec<_> = state.session.machines.iter().enumerate().collect();
+    let machines = state.session.machines.iter().enumerate();
+    let (others, usual): (Vec<_>, Vec<_>) =
+        machines.partition(|(_, machine)| machine.other_way.is_some());
     let words =
         "Of every machine: its answer over time; below, where in memory its heads are meanwhile.";
     note(ui, words);
     ui.add_space(2.0);
-    for line in machines.chunks(across as usize) {
+    let lines = usual.chunks(across as usize).map(|line| (false, line));
+    let others = others.chunks(across as usize).map(|line| (true, line));
+    let mut is_headed = false;
+    for (is_other, line) in lines.chain(others) {
+        if is_other && !is_headed {
+            section(ui, preset::OTHER_WAYS);
+            is_headed = true;
+        }
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
             for &(index, machine) in line {
@@ -156,7 +166,11 @@ fn card_ui(
     let height = title.size().y;
     painter.galley(at, title, palette.strong);
     let verdict = open.map_or(String::new(), |open| story::verdict(&open.shown.recording));
-    let text = format!("{} {}", about(machine), sentence(&verdict));
+    let about = machine
+        .other_way
+        .as_deref()
+        .unwrap_or_else(|| about(machine));
+    let text = format!("{about} {}", sentence(&verdict));
     let galley = painter.layout(text, theme::text(12.0), palette.subdued, words.width());
     painter.galley(at + vec2(0.0, height + 3.0), galley, palette.subdued);
 }

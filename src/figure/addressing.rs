@@ -9,12 +9,11 @@ use super::rows::Axis;
 use super::stages::{Column, Stage, Stages};
 use super::{Area, HeadName, Ink, PanelId, Style, numbers};
 use crate::model::HeadTrace;
+use crate::model::local::Window;
 use crate::train::is_absent;
 
 /// Height of the names over the columns.
 pub const NAMES: f32 = 58.0;
-/// Room between the columns: wide where lines lead across.
-const GAPS: [f32; 5] = [4.0, 8.0, 10.0, 16.0, 8.0];
 /// Rows at least this tall are drawn as bars.
 const BAR_ROW: f32 = 3.0;
 /// Most rows drawn as bars.
@@ -37,8 +36,10 @@ pub struct Bars<'a> {
     pub name: HeadName,
     /// When it has been worked out, by its place among [`Stages`].
     pub place: usize,
-    /// What the head emitted for it.
+    /// What the head emitted for it, or how far its values go.
     pub parameter: String,
+    /// Its equation, and what its bars mean.
+    pub told: String,
     /// A value for every row.
     pub cells: Cells<'a>,
     /// The largest value, in a few digits, where it stands among the other columns of its head: on a scale of 0 to 1
@@ -48,6 +49,10 @@ pub struct Bars<'a> {
     pub computed: bool,
     /// True for what has not come yet.
     pub to_come: bool,
+    /// The window of a local head, in the column that it cuts out.
+    pub window: Option<Window<f32>>,
+    /// The row that a hard head drew, in the column that it drew from.
+    pub drawn: Option<usize>,
     /// Of a match: it says little where nobody has written a row before this step.
     pub faint: Option<(&'a Written, usize)>,
 }
@@ -60,7 +65,7 @@ fn most(values: &[f32]) -> Option<String> {
         let text = format!("{most:.3}");
         text.replacen("0.", ".", 1).replace('-', "−")
     } else {
-        numbers::cell(most)
+        numbers::in_bar(most)
     })
 }
 
@@ -103,9 +108,55 @@ impl Bars<'_> {
         }
         gaps(paint, area, at.axis, page);
         paint.frame(*area, colours.line);
+        if opacity > 0.0 {
+            self.window(paint, at, page);
+            let drawn = self.drawn.and_then(|row| at.axis.place_of(row));
+            if let Some(place) = drawn {
+                paint.frame(area.down(place.min, place.max), colours.strong);
+            }
+        }
         if self.computed {
             let at = [area.middle(), area.bottom - 8.0];
             plate(paint, area, at, ("computed", 8.5), page);
+        }
+    }
+
+    /// The rows that a local head sees: a line round them, one at their centre, and how much each of them counts.
+    fn window(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+        let Some(window) = self.window else { return };
+        let ink = Ink::from(page.colours.strong).faded(0.8 * self.opacity(page));
+        let rows = window.rows(self.cells.rows);
+        for place in axis.spans(|row| rows.contains(&row)) {
+            let corners = [
+                [area.left, place.min],
+                [area.right, place.min],
+                [area.right, place.max],
+                [area.left, place.max],
+                [area.left, place.min],
+            ];
+            paint.dashed(&corners, ink, 1.0, &[3.0, 2.0]);
+        }
+        let share = |row: usize| {
+            let away = (row as f32 - window.centre) / window.half;
+            (-2.0 * away * away).exp()
+        };
+        let seen = axis.all().filter(|(row, _)| rows.contains(row));
+        let mut points: Vec<_> = seen
+            .map(|(row, place)| [area.left + share(row) * area.width(), place.center()])
+            .collect();
+        points.sort_by(|a, b| a[1].total_cmp(&b[1]));
+        if window.is_gaussian && points.len() > 1 {
+            paint.line(&points, ink, 1.2);
+        }
+        // The centre lies between rows, and of a window at the end perhaps behind the last.
+        let row = (window.centre + 0.5)
+            .floor()
+            .clamp(0.0, (self.cells.rows - 1) as f32);
+        if let Some(place) = axis.place_of(row as usize) {
+            let beyond = (window.centre - row).clamp(-0.5, 0.5) * place.span();
+            let y = place.center() + if axis.upwards { -beyond } else { beyond };
+            let ends = [[area.left - 3.0, y], [area.right + 3.0, y]];
+            paint.line(&ends, ink, 1.6);
         }
     }
 
@@ -154,7 +205,7 @@ impl Bars<'_> {
         page: &Page<'_>,
     ) {
         let signed = self.column.is_signed();
-        let text = numbers::cell(value);
+        let text = numbers::in_bar(value);
         let (left, right) = (area.left + 2.0, area.right - 3.0);
         // On the bar where it would end below the number.
         let on_bar = !signed && bar.right > right - paint.width_of(&text, 11.0);
@@ -232,12 +283,8 @@ impl<'a> Addressing<'a> {
         for (_, bars) in &mut columns {
             bars.most = most(bars.column.values(trace, step));
         }
-        let shifts = stages.place(Stage::Shift, Some(trace)).is_some();
-        let lines = if shifts {
-            Self::lines(trace, step)
-        } else {
-            Vec::new()
-        };
+        let all: Vec<_> = columns.iter().map(|(_, bars)| bars.column).collect();
+        let lines = Self::lines(trace, step, &all);
         let reached = |stage| stages.reached(place, stage, Some(trace));
         let lines = lines.into_iter();
         Self {
@@ -250,42 +297,68 @@ impl<'a> Addressing<'a> {
         }
     }
 
-    /// The mass that content brings, what is kept of the step before, where the shift moves it, what sharpening
-    /// makes of it: by the column before them, and the stage in which they come about.
-    fn lines(trace: &HeadTrace, step: usize) -> Vec<(usize, Stage, Vec<Link>)> {
-        let (gate, content) = (trace.gate[step], trace.content.row(step));
-        let kept = links::straight(trace.previous_weighting(step), 1.0 - gate);
-        let gated = [kept.clone(), links::straight(content, gate)].concat();
-        let sharpened = links::straight(trace.weighting.row(step), 1.0);
-        vec![
-            (0, Stage::Gate, kept),
-            (1, Stage::Content, links::straight(content, 1.0)),
-            (2, Stage::Gate, gated),
-            (3, Stage::Shift, links::shifted(trace, step)),
-            (4, Stage::Sharpen, sharpened),
-        ]
+    /// The mass that content brings, what is kept of the step before, where the shift moves it, what sharpening makes
+    /// of it, the row that is drawn: by the column before them, and the stage in which they come about.
+    fn lines(
+        trace: &HeadTrace,
+        step: usize,
+        columns: &[&Column],
+    ) -> Vec<(usize, Stage, Vec<Link>)> {
+        let straight = |column: &Column| links::straight(column.values(trace, step), 1.0);
+        let kept = |gate: f32| links::straight(trace.previous_weighting(step), 1.0 - gate);
+        let gate = (trace.gate.width() > 0).then(|| trace.gate[step]);
+        let pairs = columns.windows(2).enumerate();
+        let lines = pairs.filter_map(|(gap, pair)| {
+            let lines = match (pair[1].array, gate) {
+                ("similarity", Some(gate)) => return Some((gap, Stage::Gate, kept(gate))),
+                ("similarity" | "prior", _) => return None,
+                ("gated", Some(gate)) => {
+                    let content = links::straight(trace.content.row(step), gate);
+                    [kept(gate), content].concat()
+                }
+                ("shifted", _) => links::shifted(trace, step, pair[0].values(trace, step)),
+                _ => straight(pair[1]),
+            };
+            Some((gap, pair[1].stage, lines))
+        });
+        lines.collect()
+    }
+
+    /// Room before a column: wide where lines lead across.
+    fn gap_before(column: &Column) -> f32 {
+        match column.array {
+            "similarity" | "prior" => 4.0,
+            "gated" => 10.0,
+            "shifted" => 16.0,
+            _ => 8.0,
+        }
     }
 
     /// Where the columns stand.
-    pub fn areas(area: &Area, count: usize) -> Vec<Area> {
+    pub fn areas(area: &Area, columns: &[&Column]) -> Vec<Area> {
         let squeeze = (area.width() / 240.0).clamp(0.4, 1.0);
-        let gap = |index: usize| GAPS.get(index).unwrap_or(&8.0) * squeeze;
-        let gaps: f32 = (1..count).map(|index| gap(index - 1)).sum();
-        let each = ((area.width() - gaps) / count.max(1) as f32).max(1.0);
-        let mut left = area.left;
-        let columns = (0..count).map(|index| {
-            let right = left + each;
-            let column = area.across(left, right);
-            left = right + gap(index);
-            column
+        let gap = |column: &Column| Self::gap_before(column) * squeeze;
+        let gaps: f32 = columns.iter().skip(1).map(|column| gap(column)).sum();
+        let count = columns.len().max(1) as f32;
+        let each = ((area.width() - gaps) / count).max(1.0);
+        let mut right = area.left;
+        let areas = columns.iter().enumerate().map(|(index, column)| {
+            let left = right + if index > 0 { gap(column) } else { 0.0 };
+            right = left + each;
+            area.across(left, right)
         });
-        columns.collect()
+        areas.collect()
+    }
+
+    /// What the columns are.
+    pub fn kinds(&self) -> Vec<&'static Column> {
+        self.columns.iter().map(|(_, bars)| bars.column).collect()
     }
 
     /// Paints all of it.
     pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
-        let areas = Self::areas(&area.down(top, bottom), self.columns.len());
+        let areas = Self::areas(&area.down(top, bottom), &self.kinds());
         for ((id, bars), area) in self.columns.iter().zip(&areas) {
             bars.paint(
                 paint,

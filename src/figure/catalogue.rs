@@ -10,9 +10,10 @@ use super::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
-use super::{HeadName, PanelId, Picture, Scale, head_label};
+use super::sums::InStep;
+use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
-use crate::model::{HeadTrace, Trace};
+use crate::model::{HeadTrace, Sampling, Trace};
 use crate::train::Recording;
 
 /// A quantity over time.
@@ -349,10 +350,18 @@ impl<'a> Catalogue<'a> {
         let head = trace.heads.get(index)?;
         let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
         let values = column.values(head, step);
-        let scale = if column.is_signed() {
-            Scale::Signed(1.0)
-        } else {
-            self.shades[1]
+        let at = InStep::of(trace, self.stages.writes_first(), index, step)?;
+        let scale = match column.array {
+            "similarity" => self.scales.scores[index],
+            "prior" => self.scales.priors[index],
+            _ => self.shades[1],
+        };
+        let parameter = match scale {
+            Scale::Signed(most) if column.is_unbounded() => {
+                format!("± {}", numbers::end_text(most))
+            }
+            Scale::UpTo(most) => format!("to {}", numbers::end_text(most)),
+            _ => column.parameter(&at),
         };
         let mut cells = Cells::new([1, values.len()], scale, move |_, row| values[row]);
         cells.version = (step, 0);
@@ -364,9 +373,25 @@ impl<'a> Catalogue<'a> {
             head: index,
             name: HeadName::of(trace, index),
             place,
-            parameter: column.parameter(head, step),
+            parameter,
+            told: match scale {
+                Scale::Signed(most) if column.is_unbounded() => {
+                    let most = numbers::end_text(most);
+                    format!(
+                        "{}\nbars from −{most} to {most}, as far as it goes in this episode",
+                        column.told(head)
+                    )
+                }
+                _ => column.told(head),
+            },
             cells,
             most: None,
+            window: at.window().filter(|_| column.array == "content"),
+            drawn: at
+                .draw()
+                .filter(|_| column.array == "distribution" && at.sampling != Sampling::Expected)
+                .filter(|_| self.stages.reached(now, Stage::Draw, Some(head)))
+                .map(|drawn| drawn.row),
             computed: self.recording.computed.contains(&array),
             to_come: place > now,
             faint: column.is_signed().then_some((self.written, by)),
@@ -379,7 +404,7 @@ impl<'a> Catalogue<'a> {
 
     /// The picture of a weighting.
     pub fn column(&self, id: PanelId, bars: Bars<'a>) -> Panel<'a> {
-        let (column, told) = (bars.column, bars.column.told());
+        let (column, told) = (bars.column, bars.told.clone());
         Panel {
             id,
             title: format!("{} of {}", column.symbol, bars.name),

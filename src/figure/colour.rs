@@ -98,6 +98,8 @@ pub enum Scale {
     Gray,
     /// Signed data, symmetric about zero, to ± this limit.
     Signed(f32),
+    /// What is never negative and has no end of its own: 0 to this limit.
+    UpTo(f32),
 }
 
 /// The end of the logarithmic scale.
@@ -116,6 +118,7 @@ impl Scale {
             Self::Weighting | Self::Bits | Self::Gray => (0.0, 1.0),
             Self::LogWeighting => (FAINTEST, 1.0),
             Self::Signed(limit) => (-limit, limit),
+            Self::UpTo(limit) => (0.0, limit),
         }
     }
 
@@ -125,6 +128,7 @@ impl Scale {
             Self::LogWeighting => {
                 (1.0 - weight.max(FAINTEST).log10() / FAINTEST.log10()).clamp(0.0, 1.0)
             }
+            Self::UpTo(limit) => (weight.abs() / limit).min(1.0),
             _ => weight.abs().min(1.0),
         }
     }
@@ -191,7 +195,7 @@ impl Colours {
         }
         let at = |table: &[Rgb; 256], share: f32| table[(share * 255.0).round() as usize];
         match scale {
-            Scale::Weighting | Scale::LogWeighting => {
+            Scale::Weighting | Scale::LogWeighting | Scale::UpTo(_) => {
                 at(&self.weighting, scale.length(value.max(0.0)))
             }
             Scale::Bits | Scale::Gray if value < 0.0 => {

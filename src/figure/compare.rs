@@ -162,7 +162,7 @@ impl<'a> Comparison<'a> {
         let first = options.heads.first().copied().or_else(write).unwrap_or(0);
         Self {
             head: head_label(trace, first),
-            weighting: weighting_at(None),
+            weighting: weighting_at(None, trace.heads.get(first)),
             stages: [a, b].map(|side| Stages::of(&side.recording.trace, options.writes_first)),
             come_to: [usize::MAX; 2],
             steps: options.span(trace.steps()),

@@ -18,6 +18,7 @@ use super::{
     scalars,
 };
 use crate::math::Matrix;
+use crate::model::Sampling;
 use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
@@ -172,7 +173,7 @@ impl<'a> Figure<'a> {
             recording: seen.recording,
             rows: Cow::Borrowed(seen.rows),
             stages: Cow::Borrowed(seen.stages),
-            scales: *seen.scales,
+            scales: seen.scales.clone(),
             initial: seen.initial,
             written: Cow::Borrowed(seen.written),
             redundancies: Cow::Borrowed(seen.redundancies),
@@ -247,6 +248,14 @@ impl<'a> Figure<'a> {
             Some((seed, episode)) => format!(", seed {seed}, episode {episode}"),
             None => String::new(),
         };
+        let drawn = recording
+            .origin
+            .filter(|_| recording.trace.noise().next().is_some());
+        let drawn = drawn.map_or_else(String::new, |draw| match draw.sampling {
+            Sampling::Mean => String::new(),
+            Sampling::Drawn => format!(", draw {}", draw.sample),
+            Sampling::Expected => ", expected".to_owned(),
+        });
         let score = recording.score;
         let mut told = Vec::new();
         if !is_unrecorded(&recording.loss) {
@@ -264,7 +273,7 @@ impl<'a> Figure<'a> {
             let (first, last) = (self.span.start, self.span.end.saturating_sub(1));
             format!("; steps {first} to {last}")
         });
-        format!("{task}, {measure} {size}{origin}: {told}{steps}")
+        format!("{task}, {measure} {size}{origin}{drawn}: {told}{steps}")
     }
 
     /// The step that pictures of one step show.

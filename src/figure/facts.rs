@@ -2,15 +2,17 @@
 //! step, where the heads stand, which bits are wrong.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::rows::touches;
 use super::stages::{Stages, columns_of};
-use super::{HeadName, Scale};
+use super::{HeadName, Scale, numbers};
+use crate::model::attention::Score;
 use crate::model::{Trace, peak};
 use crate::train::Recording;
 
 /// What the colours of signed values mean: fixed for an episode.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scales {
     /// Memory and reads.
     pub memory: Scale,
@@ -18,6 +20,10 @@ pub struct Scales {
     pub vector: Scale,
     /// The cells of the controller.
     pub state: Scale,
+    /// Of every head, how well its key matches a row: of a cosine −1 to 1, of other scores as far as they go.
+    pub scores: Arc<[Scale]>,
+    /// Of every head, what it expects of a row before it has a key.
+    pub priors: Arc<[Scale]>,
 }
 
 impl Scales {
@@ -26,7 +32,18 @@ impl Scales {
         let heads = trace.heads.iter();
         let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
         let layers = trace.layers.iter();
+        let scores = trace.heads.iter().map(|head| match head.mechanism.score {
+            Score::Cosine => Scale::Signed(1.0),
+            _ => Scale::signed(head.similarity.as_slice().iter()),
+        });
+        let priors = trace.heads.iter().map(|head| {
+            let finite = head.prior.as_slice().iter().copied();
+            let most = finite.filter(|m| m.is_finite()).fold(0.0, f32::max);
+            Scale::UpTo(numbers::round_up(most))
+        });
         Self {
+            scores: scores.collect(),
+            priors: priors.collect(),
             memory: Scale::signed(trace.memory_columns.as_slice().iter()),
             vector: Scale::signed(vectors),
             state: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),

@@ -74,6 +74,15 @@ pub fn offset(index: usize, range: usize) -> isize {
     index.cast_signed() - range.cast_signed()
 }
 
+/// A shift with its sign: −1, 0, +1.
+pub fn signed(shift: isize) -> String {
+    match shift {
+        0 => "0".to_owned(),
+        1.. => format!("+{shift}"),
+        _ => format!("−{}", shift.unsigned_abs()),
+    }
+}
+
 /// By how many rows a head moves on average in a step.
 pub fn expected_shift(head: &HeadTrace<f32>, step: usize) -> f32 {
     let range = head.shift.width() / 2;
@@ -116,7 +125,20 @@ pub static REDUNDANCY: [Emitted; 3] = [
     Emitted { symbol: "P", words: "redundancy of all heads", array: "redundancy_both", needs: "" },
 ];
 
+/// What follows from what some heads do, besides: a hard head has its entropy here, for all of its weight is on one row.
+#[rustfmt::skip] // A line for each.
+pub static FOLLOWING: [Emitted; 3] = [
+    Emitted { symbol: "H", words: "entropy of α, bits", array: "distribution_entropy", needs: "distribution" },
+    Emitted { symbol: "p", words: "centre of the window", array: "centre", needs: "centre" },
+    Emitted { symbol: "KL", words: "divergence from m, nats", array: "divergence", needs: "divergence" },
+];
+
 impl Emitted {
+    /// True of a head that has it.
+    pub fn is_of(&self, head: &HeadTrace) -> bool {
+        series(head, self.needs).is_some()
+    }
+
     /// Its numbers, where a head records them as they are.
     pub fn series<'a>(&self, head: &'a HeadTrace) -> Option<&'a Series<f32>> {
         series(head, self.array)
@@ -125,19 +147,28 @@ impl Emitted {
     /// Its numbers on a scale that is fixed for the episode.
     fn scalar(&'static self, head: &HeadTrace, steps: usize) -> Option<Scalar> {
         series(head, self.needs)?;
+        if self.array == "entropy" && head.distribution.width() > 0 {
+            return None;
+        }
         let values: Vec<f32> = match self.array {
+            "distribution_entropy" => (0..steps)
+                .map(|t| entropy(head.distribution.row(t)))
+                .collect(),
             "expected_shift" => (0..steps).map(|t| expected_shift(head, t)).collect(),
             "entropy" => (0..steps).map(|t| entropy(head.weighting.row(t))).collect(),
             _ => self.series(head)?.as_slice()[..steps].to_vec(),
         };
         let finite = values.iter().copied().filter(|value| value.is_finite());
-        let most = numbers::round_up(finite.fold(0.0, f32::max));
+        let most = numbers::round_up(finite.clone().fold(0.0, f32::max));
+        let rows = head.weighting.width().max(2) as f32;
         let reach = ((head.shift.width() / 2) as f32).max(1.0);
         let scale = match self.symbol {
             "g" => (0.0, 1.0),
             "s" => (-reach, reach),
             "γ" => (1.0, most.max(2.0)),
-            "H" => (0.0, (head.weighting.width().max(2) as f32).log2()),
+            "H" => (0.0, rows.log2()),
+            "p" => (0.0, rows),
+            "KL" => (finite.fold(0.0, f32::min), most),
             _ => (0.0, most),
         };
         Some(Scalar {
@@ -176,10 +207,10 @@ impl Scalar {
     }
 }
 
-/// What a head emitted in so many steps: β, g, expected shift, γ and the entropy of its weighting, as far as it has
-/// them. A pass over its weightings.
+/// What a head emitted in so many steps: β, g, expected shift, γ and the entropy of its weighting, centre of its window,
+/// divergence from its prior, as far as it has them. A pass over its weightings.
 pub fn scalars(head: &HeadTrace, steps: usize) -> Vec<Scalar> {
-    let all = EMITTED.iter();
+    let all = EMITTED.iter().chain(&FOLLOWING);
     all.filter_map(|emitted| emitted.scalar(head, steps))
         .collect()
 }

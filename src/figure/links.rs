@@ -41,11 +41,11 @@ pub fn straight(weighting: &[f32], share: f32) -> Vec<Link> {
     }))
 }
 
-/// What the shift of a step does with the gated weighting.
-pub fn shifted(head: &HeadTrace<f32>, step: usize) -> Vec<Link> {
-    let (gated, shift) = (head.gated.row(step), head.shift.row(step));
-    let (rows, range) = (gated.len().cast_signed(), shift.len() / 2);
-    let sources = gated.iter().enumerate().filter(|(_, w)| **w >= LEAST);
+/// What the shift of a step does with this weighting.
+pub fn shifted(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<Link> {
+    let shift = head.shift.row(step);
+    let (rows, range) = (moved.len().cast_signed(), shift.len() / 2);
+    let sources = moved.iter().enumerate().filter(|(_, w)| **w >= LEAST);
     heaviest(sources.flat_map(|(from, weight)| {
         shift.iter().enumerate().map(move |(index, s)| {
             let by = offset(index, range);
@@ -93,7 +93,7 @@ mod tests {
         gated.fill(0.0);
         (gated[10], gated[11]) = (0.1, 0.9);
         head.shift.row_mut(0).copy_from_slice(&[0.0, 0.1, 0.9]);
-        let links = shifted(&head, 0);
+        let links = shifted(&head, 0, head.gated.row(0));
         assert_eq!((links[0].from, links[0].to), (11, 0));
         assert!(links[0].wraps(12) && (links[0].weight - 0.81).abs() < 1e-6);
         assert!(

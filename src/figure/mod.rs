@@ -33,6 +33,7 @@ mod pool;
 mod raster;
 pub mod rows;
 pub mod stages;
+pub mod sums;
 mod svg;
 pub mod units;
 
@@ -43,7 +44,7 @@ pub use drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
 pub use episode::{Figure, Layout, Options, Orientation, RowsShown};
 pub use heads::{
     EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,
-    scalars,
+    scalars, signed,
 };
 pub use id::{PanelId, Picture};
 pub use pages::{Format, Pages};

@@ -80,6 +80,16 @@ pub fn cell(value: f32) -> String {
     }
 }
 
+/// The same beside a bar: the larger it is, the fewer digits stand behind the point.
+pub fn in_bar(value: f32) -> String {
+    let decimals = match value.abs() {
+        size if size.is_nan() || size < 9.995 => return cell(value),
+        size if size < 99.95 => 1,
+        _ => 0,
+    };
+    plain(value, decimals, 0)
+}
+
 /// A limit for a symmetric scale: rounded up to two digits.
 pub fn round_up(limit: f32) -> f32 {
     if !limit.is_finite() || limit <= 0.0 {

@@ -4,10 +4,12 @@
 //! Which of them a machine has follows from what it records: a machine without heads has the first and the last, one
 //! that gates nothing no gate.
 
-use super::heads::{EMITTED, Emitted, series};
+use super::heads::{EMITTED, Emitted, series, signed};
+use super::sums::{self, InStep, SYMBOLS};
 use super::{numbers, offset};
 use crate::math::Series;
-use crate::model::{HeadTrace, Trace, peak};
+use crate::model::attention::{Score, Weighting};
+use crate::model::{HeadTrace, Sampling, Trace, peak};
 
 /// What happens in a part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +24,9 @@ pub enum Stage {
     Shift,
     /// The weighting is made sharper.
     Sharpen,
-    /// The weighting of a head that does not sharpen.
+    /// A hard head takes one row.
+    Draw,
+    /// The weighting of a head of which nothing else is recorded.
     Weigh,
     /// The read heads read.
     Read,
@@ -35,11 +39,12 @@ pub enum Stage {
 }
 
 /// The stages that make a weighting, in order.
-const ADDRESSING: [Stage; 5] = [
+const ADDRESSING: [Stage; 6] = [
     Stage::Content,
     Stage::Gate,
     Stage::Shift,
     Stage::Sharpen,
+    Stage::Draw,
     Stage::Weigh,
 ];
 
@@ -52,6 +57,7 @@ impl Stage {
             Self::Gate => "gate",
             Self::Shift => "shift",
             Self::Sharpen => "sharpen",
+            Self::Draw => "draw",
             Self::Weigh => "weigh",
             Self::Read => "read",
             Self::Erase => "erase",
@@ -60,15 +66,20 @@ impl Stage {
         }
     }
 
-    /// The stage in which an array of this name is computed, as a trace file calls it.
-    pub fn of_array(array: &str) -> Self {
+    /// The stage in which an array of this name is computed, as a trace file calls it; of this head, where it is of
+    /// one.
+    pub fn of_array(array: &str, head: Option<&HeadTrace>) -> Self {
         let name = array.rsplit('.').next().unwrap_or_default();
+        let mut columns: Vec<_> = head.into_iter().flat_map(columns_of).collect();
         match name {
             "read" => Self::Read,
             "memory" => Self::Add,
             "output" | "loss" => Self::Output,
+            "noise" | "normal" | "centre" | "divergence" => Self::Content,
+            "draw" => Self::Draw,
+            "weighting" => columns.pop().map_or(Self::Controller, |last| last.stage),
             _ => {
-                let column = COLUMNS.iter().find(|column| column.array == name);
+                let column = columns.iter().find(|column| column.array == name);
                 column.map_or(Self::Controller, |column| column.stage)
             }
         }
@@ -140,6 +151,11 @@ impl Stages {
         Self(moments)
     }
 
+    /// True where the write heads have written before the read heads address the memory.
+    pub fn writes_first(&self) -> bool {
+        self.0.iter().any(|at| at.write == Some(true))
+    }
+
     /// How many.
     #[expect(clippy::len_without_is_empty, reason = "there are always two")]
     pub fn len(&self) -> usize {
@@ -195,52 +211,141 @@ pub struct Column {
     pub array: &'static str,
     /// When it has been worked out.
     pub stage: Stage,
-    /// How it is worked out.
-    pub equation: &'static str,
-    /// The number of the equation in the paper.
-    pub number: &'static str,
-    /// The number that the head emits for it.
-    pub emits: Option<&'static Emitted>,
-    /// The array that a head must have.
-    needs: &'static str,
-    parameter: fn(&HeadTrace, usize) -> String,
-    sum: fn(&HeadTrace, usize, usize) -> String,
+    /// The number of the equation in the paper, or whose it is.
+    number: &'static str,
+    /// The number that the head emits for it, where it does.
+    emits: Option<&'static Emitted>,
+    /// Whether a head has it.
+    has: fn(&HeadTrace) -> bool,
+    equation: fn(&HeadTrace) -> String,
+    parameter: fn(&InStep<'_>) -> String,
+    sum: fn(&InStep<'_>, usize) -> String,
 }
 
-/// All columns, in the order of the addressing.
+/// All columns, in the order of the addressing. Of those of one array a head has one.
 #[rustfmt::skip] // A line for what is said, a line for what is made of numbers.
-pub static COLUMNS: [Column; 7] = [
-    Column { symbol: "wₜ₋₁", word: "before", array: "before", stage: Stage::Controller, emits: None, needs: "initial",
-        equation: "the weighting of the step before", number: "", parameter: |_, _| String::new(), sum: |_, _, _| "the step before".to_owned() },
-    Column { symbol: "cos", word: "match", array: "similarity", stage: Stage::Content, emits: None, needs: "similarity",
-        equation: "cosine of the key k with each row of M, −1 to 1", number: "(6)", parameter: |_, _| "key k".to_owned(), sum: |_, _, _| "key k with this row of M".to_owned() },
-    Column { symbol: "wᶜ", word: "content", array: "content", stage: Stage::Content, emits: Some(&EMITTED[0]), needs: "content",
-        equation: "wᶜ = softmax(β · cos(k, M))", number: "(5, 6)", parameter: |head, t| emits("β", head.strength[t]), sum: content_sum },
-    Column { symbol: "wᵍ", word: "gate", array: "gated", stage: Stage::Gate, emits: Some(&EMITTED[1]), needs: "gated",
-        equation: "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁", number: "(7)", parameter: |head, t| format!("g {}", numbers::cell(head.gate[t])), sum: gate_sum },
-    Column { symbol: "w\u{303}", word: "shift", array: "shifted", stage: Stage::Shift, emits: Some(&EMITTED[2]), needs: "shifted",
-        equation: "w\u{303}(i) = Σ wᵍ(j) · s(i − j)", number: "(8)", parameter: shift_parameter, sum: shift_sum },
-    Column { symbol: "w", word: "sharpen", array: "weighting", stage: Stage::Sharpen, emits: Some(&EMITTED[3]), needs: "sharpening",
-        equation: "w = w\u{303}^γ / Σ w\u{303}^γ", number: "(9)", parameter: |head, t| emits("γ", head.sharpening[t]), sum: sharpen_sum },
-    Column { symbol: "w", word: "weigh", array: "weighting", stage: Stage::Weigh, emits: None, needs: "weighting",
-        equation: "the weighting of this head", number: "", parameter: |_, _| String::new(), sum: |_, _, _| "what the head reads or writes with".to_owned() },
+pub static COLUMNS: [Column; 16] = [
+    Column { symbol: "wₜ₋₁", word: "before", array: "before", stage: Stage::Controller, number: "", emits: None, has: |head| has(head, "initial") && has(head, "gated"),
+        equation: |_| "the weighting of the step before".to_owned(), parameter: |_| String::new(), sum: |_, _| "the step before".to_owned() },
+    Column { symbol: "cos", word: "match", has: |head| scores(head, Score::Cosine), number: "(6)",
+        equation: |_| "cosine of the key k with each row of M, −1 to 1".to_owned(), parameter: |_| "key k".to_owned(), ..SCORE },
+    Column { symbol: "K", word: "additive", has: |head| scores(head, Score::Additive), number: "Bahdanau 2015",
+        equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(), ..SCORE },
+    Column { symbol: "K", word: "location", has: |head| scores(head, Score::Location), number: "Luong 2015",
+        equation: |_| "K(i) = (k · W)(i), whatever stands in M".to_owned(), ..SCORE },
+    Column { symbol: "K", word: "general", has: |head| scores(head, Score::General), number: "Luong 2015",
+        equation: |_| "K(i) = k · W · M(i)".to_owned(), ..SCORE },
+    Column { symbol: "K", word: "dot", has: |head| scores(head, Score::Dot), number: "Luong 2015",
+        equation: |_| "K(i) = k · M(i)".to_owned(), ..SCORE },
+    Column { symbol: "K", word: "scaled dot", has: |head| scores(head, Score::ScaledDot), number: "Vaswani 2017",
+        equation: |head| format!("K(i) = k · M(i) / √{}", head.key.width()), ..SCORE },
+    Column { symbol: "m", word: "prior", array: "prior", stage: Stage::Content, number: "Fan 2020", emits: None, has: |head| has(head, "prior"),
+        equation: |_| "m: what the rows of M alone lead to expect, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, among all of them".to_owned() },
+    Column { symbol: SYMBOLS[0], word: "content", array: "content", stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), has: |head| has(head, "content"),
+        equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: sums::content },
+    Column { symbol: SYMBOLS[1], word: "gate", array: "gated", stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), has: |head| has(head, "gated"),
+        equation: |_| "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁".to_owned(), parameter: |at| format!("g {}", numbers::cell(at.head.gate[at.step])), sum: sums::gate },
+    Column { symbol: SYMBOLS[2], word: "shift", array: "shifted", stage: Stage::Shift, number: "(8)", emits: Some(&EMITTED[2]), has: |head| has(head, "shifted"),
+        equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, "shifted")), parameter: shift_parameter, sum: sums::shift },
+    Column { symbol: "α", word: "sharpen", array: "distribution", stage: Stage::Sharpen, has: |head| is_hard(head) && has(head, "sharpening"), ..SHARPEN },
+    Column { symbol: "α", word: "chances", array: "distribution", stage: Stage::Draw, number: "Xu 2015", emits: None, has: |head| is_hard(head) && !has(head, "sharpening"),
+        equation: |head| format!("α = {}: how likely each row is drawn", before(head, "distribution")), parameter: |_| String::new(), sum: |_, _| "as it is: there is no sharpening".to_owned() },
+    Column { symbol: "w", word: "draw", array: "weighting", stage: Stage::Draw, number: "Xu 2015", emits: None, has: is_hard,
+        equation: |_| "w = 1 in one row, drawn from α; the most likely one; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: sums::drawn },
+    Column { symbol: "w", word: "sharpen", array: "weighting", stage: Stage::Sharpen, has: |head| !is_hard(head) && has(head, "sharpening"), ..SHARPEN },
+    Column { symbol: "w", word: "weigh", array: "weighting", stage: Stage::Weigh, number: "", emits: None, has: |head| has(head, "weighting") && !["content", "gated", "shifted", "sharpening"].iter().any(|array| has(head, array)),
+        equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "what the head reads or writes with".to_owned() },
 ];
 
-/// The weighting that a stage makes; the final one in stages that make none.
-pub fn weighting_at(stage: Option<Stage>) -> &'static Column {
+/// What all scores have in common.
+const SCORE: Column = Column {
+    symbol: "K",
+    word: "score",
+    array: "similarity",
+    stage: Stage::Content,
+    number: "",
+    emits: None,
+    has: |_| false,
+    equation: |_| String::new(),
+    parameter: |_| String::new(),
+    sum: sums::score,
+};
+
+/// The sharpening, whatever it makes.
+const SHARPEN: Column = Column {
+    symbol: "w",
+    word: "sharpen",
+    array: "weighting",
+    stage: Stage::Sharpen,
+    number: "(9)",
+    emits: Some(&EMITTED[3]),
+    has: |_| false,
+    equation: |head| {
+        let (made, array) = if is_hard(head) {
+            ("α", "distribution")
+        } else {
+            ("w", "weighting")
+        };
+        let from = before(head, array);
+        format!("{made} = {from}^γ / Σ {from}^γ")
+    },
+    parameter: |at| emits("γ", at.head.sharpening[at.step]),
+    sum: sums::sharpen,
+};
+
+/// True of a head with values of an array of this name.
+fn has(head: &HeadTrace, array: &str) -> bool {
+    series(head, array).is_some()
+}
+
+fn scores(head: &HeadTrace, score: Score) -> bool {
+    head.mechanism.score == score && head.similarity.width() > 0
+}
+
+fn is_hard(head: &HeadTrace) -> bool {
+    head.distribution.width() > 0
+}
+
+/// The symbol of what a stage that makes this array begins with.
+fn before(head: &HeadTrace, array: &str) -> &'static str {
+    sums::before(head, array).0
+}
+
+/// How a head comes from its scores to wᶜ.
+fn content(head: &HeadTrace) -> String {
+    let score = if scores(head, Score::Cosine) {
+        "cos(k, M)"
+    } else {
+        "K"
+    };
+    let energy = if head.strength.width() > 0 {
+        format!("β · {score}")
+    } else {
+        score.to_owned()
+    };
+    match head.mechanism.weighting {
+        Weighting::Soft | Weighting::Hard => format!("wᶜ = softmax({energy})"),
+        Weighting::LocalMonotonic => format!("wᶜ = softmax({energy}) within rows p ± D"),
+        Weighting::LocalPredictive => {
+            format!("wᶜ = softmax({energy}) within p ± D · exp(−(i − p)² / 2σ²)")
+        }
+        Weighting::Weibull => format!("wᶜ = softmax({energy} + ν), ν = ln(−ln(1 − u)) / k"),
+        Weighting::Lognormal => format!("wᶜ = softmax({energy} + ν), ν = σ · ε"),
+    }
+}
+
+/// The weighting that a stage makes; the final one in stages that make none. Of a head, where it is known which.
+pub fn weighting_at(stage: Option<Stage>, head: Option<&HeadTrace>) -> &'static Column {
     let is_it = |column: &&Column| column.is_weighting() && Some(column.stage) == stage;
-    COLUMNS
-        .iter()
-        .find(is_it)
-        .unwrap_or(&COLUMNS[COLUMNS.len() - 1])
+    let mut columns: Vec<_> = head.into_iter().flat_map(columns_of).collect();
+    let last = columns.pop().filter(|column| column.is_weighting());
+    let last = last.unwrap_or(&COLUMNS[COLUMNS.len() - 1]);
+    columns.into_iter().rev().find(is_it).unwrap_or(last)
 }
 
 /// Those that a head has. The last is the one it reads or writes with.
-pub fn columns_of(head: &HeadTrace) -> impl Iterator<Item = &'static Column> + use<> {
-    let mut columns: Vec<_> = COLUMNS.iter().collect();
-    columns.retain(|column| series(head, column.needs).is_some());
-    columns.dedup_by_key(|column| column.array);
-    columns.into_iter()
+pub fn columns_of(head: &HeadTrace) -> impl Iterator<Item = &'static Column> + use<'_> {
+    COLUMNS.iter().filter(|column| (column.has)(head))
 }
 
 impl Column {
@@ -263,49 +368,60 @@ impl Column {
         }
     }
 
-    /// True for the match, which can be negative; all others are distributions.
+    /// True for the match, which can be negative.
     pub fn is_signed(&self) -> bool {
         self.array == "similarity"
     }
 
+    /// True for a score of which nobody knows how large it can be.
+    pub fn is_unbounded(&self) -> bool {
+        self.is_signed() && self.symbol == "K"
+    }
+
     /// True for a weighting that is made in the step.
     pub fn is_weighting(&self) -> bool {
-        self.stage != Stage::Controller && !self.is_signed()
+        self.stage != Stage::Controller && !self.is_signed() && self.array != "prior"
+    }
+
+    /// The number that this head emits for it.
+    pub fn emits(&self, head: &HeadTrace) -> Option<&'static Emitted> {
+        self.emits.filter(|emitted| emitted.is_of(head))
+    }
+
+    /// How a head works it out.
+    pub fn equation(&self, head: &HeadTrace) -> String {
+        (self.equation)(head)
+    }
+
+    /// The number of the equation in the paper, or who wrote it.
+    pub fn number(&self, head: &HeadTrace) -> &'static str {
+        match (self.array, head.mechanism.weighting) {
+            ("content", Weighting::LocalMonotonic | Weighting::LocalPredictive) => "Luong 2015",
+            ("content", Weighting::Weibull | Weighting::Lognormal) => "Fan 2020",
+            ("content", _) if !scores(head, Score::Cosine) => "(5)",
+            _ => self.number,
+        }
     }
 
     /// What the head emitted for it, as short as it goes: `g .98`.
-    pub fn parameter(&self, head: &HeadTrace, step: usize) -> String {
-        (self.parameter)(head, step)
+    pub fn parameter(&self, at: &InStep<'_>) -> String {
+        (self.parameter)(at)
     }
 
     /// The equation with the numbers of a row at a step, several terms on lines of their own.
-    pub fn sum(&self, head: &HeadTrace, step: usize, row: usize) -> String {
-        (self.sum)(head, step, row)
+    pub fn sum(&self, at: &InStep<'_>, row: usize) -> String {
+        (self.sum)(at, row)
     }
 
     /// The equation and its number in the paper.
-    pub fn told(&self) -> String {
-        let told = format!("{}  {}", self.equation, self.number);
+    pub fn told(&self, head: &HeadTrace) -> String {
+        let told = format!("{}  {}", self.equation(head), self.number(head));
         told.trim_end().to_owned()
     }
 }
 
 fn emits(symbol: &str, value: f32) -> String {
     format!("{symbol} {}", numbers::fit(value, 2, 4).trim_start())
-}
-
-/// A number in a sum.
-fn n(value: f32) -> String {
-    numbers::short(value, 4)
-}
-
-/// A shift with its sign: −1, 0, +1.
-pub fn signed(shift: isize) -> String {
-    match shift {
-        0 => "0".to_owned(),
-        1.. => format!("+{shift}"),
-        _ => format!("−{}", shift.unsigned_abs()),
-    }
 }
 
 /// Where the shift of a step mostly moves the focus, and with how much weight.
@@ -315,50 +431,19 @@ pub fn main_shift(head: &HeadTrace, step: usize) -> Option<(isize, f32)> {
     peak(shift).map(|(index, mass)| (offset(index, range), mass))
 }
 
-fn shift_parameter(head: &HeadTrace, step: usize) -> String {
-    main_shift(head, step).map_or_else(String::new, |(by, mass)| {
+fn shift_parameter(at: &InStep<'_>) -> String {
+    main_shift(at.head, at.step).map_or_else(String::new, |(by, mass)| {
         format!("{} {}", signed(by), numbers::cell(mass))
     })
 }
 
-/// The largest exponent is taken out: its power would not fit a number.
-fn content_sum(head: &HeadTrace, step: usize, row: usize) -> String {
-    let (beta, similarity) = (head.strength[step], head.similarity.row(step));
-    let most = similarity.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let total: f32 = similarity.iter().map(|s| (beta * (s - most)).exp()).sum();
-    let [beta, own, most, total] = [beta, similarity[row], most, total].map(n);
-    format!("exp({beta} · ({own} − {most})) / {total}")
-}
-
-fn gate_sum(head: &HeadTrace, step: usize, row: usize) -> String {
-    let (gate, before) = (head.gate[step], head.previous_weighting(step)[row]);
-    let content = head.content.row(step)[row];
-    let [gate, content, rest, before] = [gate, content, 1.0 - gate, before].map(n);
-    format!("{gate} · {content} + {rest} · {before}")
-}
-
-fn shift_sum(head: &HeadTrace, step: usize, row: usize) -> String {
-    let (shift, gated) = (head.shift.row(step), head.gated.row(step));
-    let (range, rows) = (shift.len() / 2, gated.len());
-    let from = |index: usize| (row + rows * (1 + range / rows) + range - index) % rows;
-    let terms = shift.iter().enumerate();
-    let mut terms: Vec<_> = terms.map(|(index, &s)| (index, s, from(index))).collect();
-    // Of a wide range the terms that count.
-    terms.sort_by(|a, b| (b.1 * gated[b.2]).total_cmp(&(a.1 * gated[a.2])));
-    terms.truncate(5);
-    terms.sort_by_key(|&(index, ..)| index);
-    let terms = terms.into_iter().map(|(index, s, from)| {
-        let by = signed(offset(index, range));
-        format!("s({by}) {} · wᵍ({from}) {}", n(s), n(gated[from]))
-    });
-    terms.collect::<Vec<_>>().join("\n")
-}
-
-fn sharpen_sum(head: &HeadTrace, step: usize, row: usize) -> String {
-    let (gamma, shifted) = (head.sharpening[step], head.shifted.row(step));
-    let power = shifted.iter().map(|w| w.powf(gamma)).sum();
-    let [own, gamma, power] = [shifted[row], gamma, power].map(n);
-    format!("{own}^{gamma} / {power}")
+/// How the row of a hard head was chosen.
+fn draw_parameter(at: &InStep<'_>) -> String {
+    match (at.sampling, at.draw()) {
+        (Sampling::Drawn, Some(drawn)) => format!("u {}", numbers::cell(drawn.u)),
+        (Sampling::Expected, _) => "= α".to_owned(),
+        _ => "max".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -408,8 +493,14 @@ mod tests {
 
     #[test]
     fn an_array_is_computed_in_a_stage() {
+        let mut config = NtmConfig::with_every_mechanism();
+        config.rows = 8;
+        let trace = Trace::new(&Model::<f32>::new(config, 1).config);
         let stages = ["read0.gated", "memory", "write0.read", "loss", "input"];
-        let stages = stages.map(|array| Stage::of_array(array).word());
+        let of = |array: &str, head: usize| Stage::of_array(array, trace.heads.get(head)).word();
+        let stages = stages.map(|array| of(array, 1));
         assert_eq!(stages, ["gate", "add", "read", "output", "controller"]);
+        let last = [0, 1].map(|head| of("read0.weighting", head));
+        assert_eq!(last, ["draw", "sharpen"]);
     }
 }

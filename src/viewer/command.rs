@@ -10,6 +10,7 @@ use super::state::settings::Theme;
 use super::state::target::Target;
 use super::state::work::Outcome;
 use crate::figure::Map;
+use crate::model::Sampling;
 
 /// A wish of the person in front of the window, or news for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,6 +131,12 @@ pub enum Episode {
     Seed(u64),
     /// Another number of memory rows.
     Rows(usize),
+    /// The same episode with other random numbers, where heads draw.
+    AnotherDraw,
+    /// This one of its draws.
+    Sample(u64),
+    /// The same episode drawn, expected, or as it most likely is.
+    Sampling(Sampling),
 }
 
 /// Changes by hand.

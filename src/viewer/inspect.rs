@@ -15,6 +15,7 @@ use super::state::episode::Open;
 use super::state::target::Target;
 use super::story;
 use crate::figure::stages::{Column, columns_of};
+use crate::figure::sums::InStep;
 use crate::figure::units::Units;
 use crate::math::Series;
 use crate::model::{HeadTrace, LayerTrace};
@@ -57,7 +58,7 @@ pub fn rows_table(head: &HeadTrace<f32>, step: usize) -> Table {
 /// The rows that count most in a step, heaviest first: by the weight they have at any stage.
 pub fn heaviest(head: &HeadTrace<f32>, step: usize, count: usize) -> Vec<usize> {
     let weighting = head.weighting.row(step);
-    let others = columns_of(head).filter(|column| !column.is_signed());
+    let others = columns_of(head).filter(|of| of.is_weighting() || of.array == "before");
     let others: Vec<_> = others.map(|column| column.values(head, step)).collect();
     let most = |row: usize| {
         let weights = others.iter().map(|weights| weights[row]);
@@ -80,9 +81,10 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
     let head = recording.trace.heads.get(focus)?;
     let (columns, arrays) = columns(head);
     head.weighting.row(step).get(row)?;
+    let at = InStep::of(&recording.trace, open.writes_first(), focus, step)?;
     let lines = columns.iter().map(|column| {
         let value = column.values(head, step)[row];
-        line(column.symbol, column.sum(head, step, row), value)
+        line(column.symbol, column.sum(&at, row), value)
     });
     let over_time = Table::counted(("step", &arrays), recording.trace.steps(), |t| {
         columns
@@ -103,9 +105,11 @@ fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize
     let (first, last) = (*rows.start(), *rows.end());
     let lines = columns_of(head).map(|column| {
         let weights = column.values(head, step).get(rows.clone())?;
+        let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         Some(if column.is_signed() {
-            let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             line(column.symbol, "the best match of these rows", most)
+        } else if column.array == "prior" {
+            line(column.symbol, "the most expected of these rows", most)
         } else {
             let words = format!("rows {first} to {last} together");
             line(column.symbol, words, weights.iter().sum())

@@ -9,6 +9,7 @@ use super::files::Aim;
 use super::inspect::Form;
 use super::need::Need;
 use crate::figure::Format;
+use crate::model::Sampling;
 
 /// A command with its name, its keys and what it does, in one line.
 #[derive(Debug)]
@@ -107,7 +108,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 65] = [
+pub static TABLE: [Entry; 68] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -140,6 +141,9 @@ pub static TABLE: [Entry; 65] = [
     entry(Group::Look, Need::Memory, Command::Look(Look::NextScale), "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
     entry(Group::Episode, Need::StepBefore, Command::Episode(Episode::Restart), "Restart, same seed", &[key(Key::R)], "from its first step"),
     entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "New episode, next seed", &[shift(Key::R)], ""),
+    entry(Group::Look, Need::Draws, Command::Episode(Episode::AnotherDraw), "Another draw", &[key(Key::A)], "the same episode, other rows by chance"),
+    entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Mean)), "Most likely rows", &[shift(Key::A)], "nothing is drawn; of random weights the mean"),
+    entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Expected)), "Expected rows", &[], "a hard head attends to all, as likely as they are"),
     entry(Group::Episode, Need::Recording, Command::Edit(Edit::Toggle), "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
     entry(Group::Episode, Need::Nothing, Command::Window(Window::ToggleWelcome), "Start page", &[key(Key::W)], "all machines, recent files"),
     entry(Group::Episode, Need::Nothing, Command::Ask(Ask::For(Subject::File(Aim::Open))), "Open", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file"),

@@ -34,6 +34,8 @@ pub enum Need {
     Value,
     /// A machine.
     Machine,
+    /// A machine whose heads draw, with an episode of it on screen.
+    Draws,
     /// A machine with heads.
     Heads,
     /// Something that was changed.
@@ -65,6 +67,7 @@ impl Need {
     fn before(self) -> Self {
         match self {
             Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
+            Self::Draws => Self::Recording,
             Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
                 Self::Episode
             }
@@ -111,6 +114,7 @@ impl State {
                 "click a value first",
             ),
             Need::Machine => (self.session.machine().is_some(), "no machine is loaded"),
+            Need::Draws => (self.session.draws(), "no head of this machine draws"),
             Need::Heads => (
                 self.session.first_with_heads().is_some() || self.heads() > 0,
                 "no machine with heads is loaded",

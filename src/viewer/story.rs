@@ -1,16 +1,21 @@
 //! The current step in words: the status line, the alternative text of the pictures, what tests read.
 
+mod mechanism;
 pub mod two;
 
 use super::state::episode::Open;
+pub use mechanism::{about, about_score, mechanism, sampling};
+
 use super::state::events::SPREAD;
 pub use super::state::events::reach;
+pub use crate::figure::signed;
+pub use crate::figure::stages::main_shift;
 use crate::figure::stages::{Moment, Stage, columns_of};
-pub use crate::figure::stages::{main_shift, signed};
+use crate::figure::sums::InStep;
 use crate::figure::{self, numbers};
 pub use crate::figure::{entropy, offset, peak};
 use crate::math::Series;
-use crate::model::{HeadTrace, LayerTrace};
+use crate::model::{HeadTrace, LayerTrace, Sampling};
 use crate::player::Player;
 use crate::train::{Recording, is_absent, is_unrecorded};
 
@@ -168,7 +173,17 @@ pub fn whole_step(open: &Open, step: usize, focus: usize) -> String {
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         Some(format!("{label} {what}{why}."))
     });
-    sentences.collect::<Vec<_>>().join(" ")
+    let head = recording.trace.heads.get(focus);
+    let random = head.is_some_and(|head| head.mechanism.weighting.is_random());
+    let said = sampling(&recording.trace).filter(|_| random);
+    let said = said.map(|said| {
+        let draw = recording
+            .origin
+            .filter(|_| recording.trace.sampling == Sampling::Drawn);
+        let draw = draw.map_or_else(String::new, |draw| format!(", sample {}", draw.sample));
+        format!("The episode: {said}{draw}.")
+    });
+    sentences.chain(said).collect::<Vec<_>>().join(" ")
 }
 
 /// A row whose values change by less than this is as good as unchanged.
@@ -213,11 +228,16 @@ fn doing(recording: &Recording, step: usize, head: &HeadTrace<f32>) -> Option<St
 fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
     let weighting = head.weighting.row(step);
     let (row, weight) = peak(weighting)?;
-    let gate = *head.gate.as_slice().get(step)?;
-    if weight < SPREAD || !gate.is_finite() {
+    let has_gate = head.gate.width() > 0;
+    let gate = if has_gate {
+        *head.gate.as_slice().get(step)?
+    } else {
+        1.0
+    };
+    if weight < SPREAD || !gate.is_finite() || head.content.width() == 0 {
         return None;
     }
-    let (by, _) = main_shift(head, step)?;
+    let by = main_shift(head, step).map_or(0, |(by, _)| by);
     let by_content = gate >= 0.5;
     let from = if by_content {
         head.content.row(step)
@@ -228,6 +248,13 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
     let share = percent(if by_content { gate } else { 1.0 - gate });
     let rows = weighting.len();
     let lands = (start + rows).checked_add_signed(by).map(|to| to % rows);
+    if head.distribution.width() > 0 && (lands != Some(row) || held < SPREAD) {
+        let chance = percent(head.distribution.row(step)[row]);
+        return Some(format!("with a chance of {chance}"));
+    }
+    if !has_gate && (lands != Some(row) || held < SPREAD) {
+        return Some("most of the content gathers there".to_owned());
+    }
     if lands != Some(row) || held < SPREAD {
         let content = percent(gate);
         return Some(format!(
@@ -241,6 +268,10 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
         by => Some(format!("moves by {}", signed(by))),
     };
     Some(match (by_content, moves) {
+        (true, None) if !has_gate => format!("it is there by content ({})", percent(held)),
+        (true, Some(moves)) if !has_gate => {
+            format!("it jumps by content to row {start} and {moves}")
+        }
         (true, None) => format!("it jumps by content to row {row} ({share})"),
         (true, Some(moves)) => format!("it jumps by content to row {start} ({share}) and {moves}"),
         (false, None) => format!("it stays on the row of the step before ({share})"),
@@ -272,7 +303,7 @@ pub fn caption(open: &Open, step: usize, moment: Moment, focus: usize) -> String
             let acts = |&head: &usize| of_all.get(head).is_some_and(|head| moment.has(head));
             // What the other heads do comes at another time.
             let told = heads.find(acts).and_then(|head| {
-                let words = of_head(recording, step, stage, head)?;
+                let words = of_head(open, step, stage, head)?;
                 let apart = open.writes_first() && stage != Stage::Controller;
                 let label = apart.then(|| head_label(recording, head) + ": ");
                 Some(label.unwrap_or_default() + &words)
@@ -283,9 +314,11 @@ pub fn caption(open: &Open, step: usize, moment: Moment, focus: usize) -> String
 }
 
 /// The same of one head, while it is told what to do and addresses the memory.
-fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Option<String> {
+fn of_head(open: &Open, step: usize, stage: Stage, head: usize) -> Option<String> {
+    let recording = &open.shown.recording;
     let label = head_label(recording, head);
-    let head = recording.trace.heads.get(head)?;
+    let of = InStep::of(&recording.trace, open.writes_first(), head, step)?;
+    let head = of.head;
     if is_absent(made_in(head, step, stage)) {
         return Some(format!("What {label} did in this stage was not recorded."));
     }
@@ -297,7 +330,7 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
     };
     Some(match stage {
         Stage::Controller => {
-            let emitted = columns_of(head).filter_map(|column| column.emits);
+            let emitted = columns_of(head).filter_map(|column| column.emits(head));
             let told = emitted.filter_map(|emitted| {
                 let value = emitted.series(head)?[step];
                 Some(format!(", {} {}", emitted.symbol, n(value)))
@@ -308,11 +341,8 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
                 told.collect::<String>()
             )
         }
-        Stage::Content => format!(
-            "The key is compared with every row. With β {} the most weight is {}.",
-            n(head.strength[step]),
-            at(head.content.row(step))
-        ),
+        Stage::Content => mechanism::content(&of, &at(head.content.row(step))),
+        Stage::Draw => mechanism::draw(&of)?,
         Stage::Gate => format!(
             "{} by content, {} from the step before: {}.",
             n(head.gate[step]),
@@ -332,18 +362,19 @@ fn of_head(recording: &Recording, step: usize, stage: Stage, head: usize) -> Opt
                 at(head.shifted.row(step))
             )
         }
-        _ => format!(
-            "γ {} gathers the weight: {}.",
-            n(head.sharpening[step]),
-            at(head.weighting.row(step))
-        ),
+        _ => {
+            let (gamma, made) = (head.sharpening[step], columns_of(head));
+            let mut made = made.filter(|column| column.stage == Stage::Sharpen);
+            let made = at(made.next()?.values(head, step));
+            format!("γ {} gathers the weight: {made}.", n(gamma))
+        }
     })
 }
 
 /// A value that a head makes in this stage; any number where it makes none.
 fn made_in(head: &HeadTrace<f32>, step: usize, stage: Stage) -> f32 {
     let made = columns_of(head).filter_map(|column| match stage {
-        Stage::Controller => Some(column.emits?.series(head)?[step]),
+        Stage::Controller => Some(column.emits(head)?.series(head)?[step]),
         _ if column.stage == stage => column.values(head, step).first().copied(),
         _ => None,
     });

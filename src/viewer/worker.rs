@@ -325,7 +325,11 @@ pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
 /// The episode of the seed, or the one that was given or changed by hand, as far as `watch` allows.
 fn play(machine: &Model<f32>, task: &Task, wish: &Wish, watch: Watch<'_>) -> Option<Recording> {
     // By hand or not, the noise is that of the seed.
-    let drawn = Some(Draw::of(wish.seed, 0));
+    let drawn = Some(Draw {
+        sample: wish.sample,
+        sampling: wish.sampling,
+        ..Draw::of(wish.seed, 0)
+    });
     let by_hand = !wish.flipped.is_empty() || wish.given.is_some();
     let episode = if by_hand {
         wish.episode(task)

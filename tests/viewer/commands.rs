@@ -40,6 +40,9 @@ fn differences(one: &Screen, other: &Screen) -> Vec<String> {
     gone.chain(new).cloned().collect()
 }
 
+/// Why there is no other draw where all is certain.
+const DRAWS: &str = "no head of this machine draws";
+
 #[test]
 fn every_command_can_be_done_by_its_name() {
     let choices = prepared().state().choices();
@@ -52,6 +55,9 @@ fn every_command_can_be_done_by_its_name() {
         [
             ("Lower rows", "all rows are on screen"),
             ("Follow the head", "all rows are on screen"),
+            ("Another draw", DRAWS),
+            ("Most likely rows", DRAWS),
+            ("Expected rows", DRAWS),
             ("Give up", "nothing is under way"),
             ("Swap A and B", "nothing is compared"),
             ("Difference", "nothing is compared"),

@@ -1,7 +1,13 @@
 //! A kind of machine opens, plays, is inspected and exported through what it records, and nothing else.
 
 use super::*;
+use tapescope::figure::stages::columns_of;
 use tapescope::io::Experiment;
+use tapescope::keys::Each;
+use tapescope::model::attention::{Score, Strength, Switch, Weighting};
+use tapescope::model::config::ShiftForm;
+use tapescope::model::{NtmConfig, Sampling};
+use tapescope::train::Recording;
 
 /// Goes through every stage of two steps, points at everything, and exports all layouts.
 fn walked_through(machine: Machine) -> Vec<String> {
@@ -64,6 +70,157 @@ fn of_kind(model: &str) -> Machine {
 fn a_network_without_memory_has_two_stages() {
     let machine = of_kind(r#"{"kind": "plain", "controller": {"size": 8}}"#);
     assert_eq!(walked_through(machine), ["controller", "output"]);
+}
+
+/// An untrained machine with these heads for copying, its weights so large that the heads do something.
+fn with_heads(config: NtmConfig) -> Machine {
+    let mut machine = of_kind(r#"{"memory": {"rows": 12, "columns": 6}}"#);
+    let plain = machine.ntm.config.ntm().unwrap().clone();
+    let config = NtmConfig {
+        inputs: plain.inputs,
+        outputs: plain.outputs,
+        rows: 12,
+        columns: 6,
+        ..config
+    };
+    machine.ntm = Model::new(config, 3);
+    for weights in machine.ntm.params.slices_mut() {
+        weights.iter_mut().for_each(|weight| *weight *= 3.0);
+    }
+    machine
+}
+
+/// Two heads that read and two that write, so that there is room for all of them: hard, local, of both random kinds.
+fn every_mechanism() -> NtmConfig {
+    let mut config = NtmConfig::with_every_mechanism();
+    let (scores, weightings) = (config.attention.score, config.attention.weighting);
+    config.attention.score = (0..4)
+        .map(|head| scores.of(head))
+        .collect::<Vec<_>>()
+        .into();
+    config.attention.weighting = (0..4)
+        .map(|head| weightings.of(head))
+        .collect::<Vec<_>>()
+        .into();
+    (config.read_heads, config.write_heads) = (2, 2);
+    config
+}
+
+/// The columns of every head of a machine: their words.
+fn columns(machine: &Machine) -> Vec<String> {
+    let recording = Recording::new(&machine.ntm, &machine.task, 1, 0);
+    let heads = recording.trace.heads.iter().map(|head| {
+        let words = columns_of(head).map(|column| column.word);
+        words.collect::<Vec<_>>().join(" ")
+    });
+    heads.collect()
+}
+
+#[test]
+fn heads_of_every_mechanism_are_walked_through_and_printed() {
+    let machine = with_heads(every_mechanism());
+    let heads = [
+        "before additive content gate shift sharpen draw",
+        "before general content gate shift sharpen",
+        "before location prior content gate shift sharpen",
+        "before match prior content gate shift sharpen",
+    ];
+    assert_eq!(columns(&machine), heads);
+    let stages = "controller content gate shift sharpen draw read erase add output";
+    assert_eq!(walked_through(machine).join(" "), stages);
+}
+
+/// Heads of which stages are off: which columns they have, and which stages the machine.
+#[test]
+fn what_is_off_is_not_there() {
+    let mut config = every_mechanism();
+    let attention = &mut config.attention;
+    attention.score = Each::all(Score::ScaledDot);
+    attention.weighting = [
+        Weighting::Hard,
+        Weighting::Soft,
+        Weighting::LocalMonotonic,
+        Weighting::Soft,
+    ]
+    .to_vec()
+    .into();
+    attention.strength = Each::all(Strength::One);
+    (attention.gate, attention.sharpening) = (Each::all(Switch::Off), Each::all(Switch::Off));
+    config.shift_form = Each::all(ShiftForm::None);
+    let machine = with_heads(config.clone());
+    let heads = [
+        "scaled dot content chances draw",
+        "scaled dot content",
+        "scaled dot content",
+        "scaled dot content",
+    ];
+    assert_eq!(columns(&machine), heads);
+    let stages = "controller content draw read erase add output";
+    assert_eq!(walked_through(machine).join(" "), stages);
+    // A shift that moves wᶜ itself, sharpened; and a gate that nothing follows.
+    config.attention.gate = [Switch::Off, Switch::On].repeat(2).into();
+    config.attention.sharpening = [Switch::On, Switch::Off].repeat(2).into();
+    config.shift_form = [ShiftForm::Softmax, ShiftForm::None].repeat(2).into();
+    let machine = with_heads(config);
+    let heads = [
+        "scaled dot content shift sharpen draw",
+        "before scaled dot content gate",
+        "scaled dot content shift sharpen",
+        "before scaled dot content gate",
+    ];
+    assert_eq!(columns(&machine), heads);
+    let stages = "controller content gate shift sharpen draw read erase add output";
+    assert_eq!(walked_through(machine).join(" "), stages);
+}
+
+/// The sentence of the step, as the caption has it.
+fn told(harness: &Screen, words: &str) {
+    let texts: Vec<_> = whole::texts(harness)
+        .map(|(text, _)| text.galley.text().to_owned())
+        .collect();
+    let found = texts.iter().any(|text| text.contains(words));
+    assert!(found, "no `{words}` in {texts:?}");
+}
+
+#[test]
+fn an_episode_is_drawn_again_and_again_and_is_the_most_likely_one() {
+    let machine = with_heads(NtmConfig::with_every_mechanism());
+    let options = Options {
+        machines: vec![machine],
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    let weightings = |harness: &Screen| {
+        let open = harness.state().session.open.as_ref().unwrap();
+        let trace = &open.shown.recording.trace;
+        (trace.heads[4].weighting.clone(), trace.sampling)
+    };
+    act(&mut harness, Look::Focus(4));
+    act(&mut harness, Play::Seek(3));
+    let (likely, sampling) = weightings(&harness);
+    assert_eq!(sampling, Sampling::Mean);
+    told(&harness, "nothing is drawn: most likely rows");
+    to_stage(&mut harness, "draw");
+    told(&harness, "It takes the most likely row");
+    let mut seen = vec![likely.clone()];
+    for sample in 0..3 {
+        press(&mut harness, Key::A);
+        let (drawn, sampling) = weightings(&harness);
+        assert_eq!(sampling, Sampling::Drawn);
+        assert!(seen.iter().all(|other| *other != drawn));
+        seen.push(drawn);
+        assert_eq!(harness.state().player.step(), 3);
+        told(&harness, " is drawn, which had a chance of ");
+        let name = harness.state().session.open.as_ref().unwrap().name();
+        assert!(name.ends_with(&format!(", draw {sample}")), "{name}");
+    }
+    act(&mut harness, Episode::Sample(1));
+    assert_eq!(weightings(&harness).0, seen[2], "the same draw again");
+    act(&mut harness, Episode::Sampling(Sampling::Expected));
+    told(&harness, "Nothing is drawn: the head attends to all rows");
+    press_with(&mut harness, Modifiers::SHIFT, Key::A);
+    assert_eq!(weightings(&harness).0, likely);
 }
 
 #[cfg(feature = "test-machine")]

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use egui::{Color32, Shape};
+use tapescope::figure::stages::COLUMNS;
 use tapescope::figure::{self, HeadName};
 
 use super::*;
@@ -138,9 +139,7 @@ pub fn is_printed_as_shown(
         .fold(f32::MAX, f32::min);
     let bars = shares(widths(&figure, colours.head(head)).into_iter(), column);
     let [r, g, b] = colours.head(head);
-    let words = [
-        "before", "match", "content", "gate", "shift", "sharpen", "weigh",
-    ];
+    let words: std::collections::BTreeSet<_> = COLUMNS.iter().map(|column| column.word).collect();
     let places = words.iter().filter_map(|word| {
         let label = format!("{head} {word}: ");
         let place = harness.query_by_label_contains(&label)?;

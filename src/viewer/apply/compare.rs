@@ -190,7 +190,8 @@ impl State {
             ..options.clone()
         };
         let pair = self.pair_on_screen()?;
-        let stage = compare::shown_at(pair.screen, &self.player);
-        pair.picture(options, self.sight.focus, stage)
+        let focus = self.sight.focus;
+        let stage = compare::shown_at(pair.screen, &self.player, focus);
+        pair.picture(options, focus, stage)
     }
 }

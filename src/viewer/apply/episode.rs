@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::figure::{self, head_named};
-use crate::model::HeadTrace;
+use crate::model::{HeadTrace, Sampling};
 use crate::viewer::command::Episode;
 use crate::viewer::files::Opened;
 use crate::viewer::state::State;
@@ -37,8 +37,24 @@ impl State {
                 None
             }
             Episode::Rows(rows) => self.session.set_rows(rows),
+            Episode::AnotherDraw => {
+                self.session.draw_again();
+                None
+            }
+            Episode::Sample(sample) => {
+                (self.session.wish.sampling, self.session.wish.sample) = (Sampling::Drawn, sample);
+                None
+            }
+            Episode::Sampling(sampling) => {
+                self.session.wish.sampling = sampling;
+                None
+            }
         };
-        if !matches!(episode, Episode::Rows(_)) {
+        let is_same = matches!(
+            episode,
+            Episode::Rows(_) | Episode::AnotherDraw | Episode::Sample(_) | Episode::Sampling(_)
+        );
+        if !is_same {
             // The bits of another episode are others.
             self.session.wish.flipped.clear();
             self.session.wish.given = None;

@@ -4,8 +4,11 @@ use super::card::{Card, Line, line, n};
 use super::table::Table;
 use crate::figure::catalogue::Source;
 use crate::figure::overlap::{self, Redundant};
-use crate::figure::stages::{columns_of, signed};
+use crate::figure::signed;
+use crate::figure::stages::columns_of;
+use crate::figure::sums::{self, InStep};
 use crate::figure::{HeadName, PanelId, Picture, Scale, expected_shift};
+use crate::model::attention::Score;
 use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 use crate::viewer::state::episode::Open;
@@ -100,12 +103,18 @@ fn of_head(
     match picture {
         Picture::Keys => {
             lines.push(line("k", "emitted by the controller", value));
-            let (row, _) = story::peak(head.similarity.row(step))?;
             let norm = head.key.row(step).iter().map(|k| k * k).sum::<f32>().sqrt();
             lines.push(line("|k|", "√Σ k²", norm));
-            let (k, m) = (n(value), n(at(row)));
-            let sum = format!("best match, row {row}: this column gives\n{k} · {m}");
-            lines.push(line("k·M", sum, value * at(row)));
+            let is_product = matches!(
+                head.mechanism.score,
+                Score::Cosine | Score::Dot | Score::ScaledDot
+            );
+            let best = story::peak(head.similarity.row(step)).filter(|_| is_product);
+            if let Some((row, _)) = best {
+                let (k, m) = (n(value), n(at(row)));
+                let sum = format!("best match, row {row}: this column gives\n{k} · {m}");
+                lines.push(line("k·M", sum, value * at(row)));
+            }
         }
         Picture::Shifts => {
             let by = story::offset(column, head.shift.width() / 2);
@@ -193,7 +202,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     });
     let shares: Vec<_> = shares.collect();
     let columns = columns_of(head).filter_map(|column| {
-        let emitted = column.emits?;
+        let emitted = column.emits(head)?;
         let value = match emitted.series(head) {
             Some(series) => series[step],
             None => expected_shift(head, step),
@@ -204,7 +213,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
                 format!("{content} by content, {before} of the step before")
             }
             "s" => shares.join("\n"),
-            _ => format!("{}: {}", emitted.words, column.equation),
+            _ => format!("{}: {}", emitted.words, column.equation(head)),
         };
         Some(line(emitted.symbol, sum, value))
     });
@@ -212,6 +221,9 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     if let Some((row, weight)) = story::peak(weighting) {
         lines.push(line("w", format!("most, at row {row}"), weight));
     }
+    let at = InStep::of(&recording.trace, open.writes_first(), index, step)?;
+    let facts = sums::facts(&at).into_iter();
+    lines.extend(facts.map(|(symbol, words, value)| line(symbol, words, value)));
     let entropy = story::entropy(weighting);
     lines.push(line("H", "−Σ w log₂ w, in bits", entropy));
     // Worked out once for the episode: a pass over the weightings in every frame would be too much.

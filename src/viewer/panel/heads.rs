@@ -198,7 +198,7 @@ fn line_ui(ui: &mut Ui, rect: Rect, head: usize, view: &mut View<'_>) {
 /// What a head emits at a step; nothing where it has no such number.
 fn number_of(lines: &HeadLines, emitted: &Emitted, step: usize) -> f32 {
     let mut scalars = lines.scalars.iter();
-    let scalar = scalars.find(|scalar| scalar.of == emitted);
+    let scalar = scalars.find(|scalar| scalar.of.symbol == emitted.symbol);
     scalar.map_or(ABSENT, |scalar| scalar.values[step])
 }
 

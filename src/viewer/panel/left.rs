@@ -8,6 +8,8 @@ use egui::{DragValue, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::View;
 use super::parts::{choose, dash_ui};
 use crate::figure::{TOUCHED, numbers};
+use crate::model::Sampling;
+use crate::model::attention::Weighting;
 use crate::task::Measure;
 use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::state::episode::{self, Open};
@@ -50,6 +52,9 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         commands.extend(repeats.map(|repeats| Episode::Repeats(repeats).into()));
     }
     seed_ui(ui, wish.seed, commands);
+    if session.draws() {
+        draw_ui(ui, session, commands);
+    }
     rows_ui(ui, session, commands);
     overrun_ui(ui, session);
     trained(ui, session);
@@ -83,6 +88,15 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
             }
         }
         None => fact("Seed", "not recorded"),
+    }
+    if let Some(said) = story::sampling(&recording.trace) {
+        fact("Draw", said);
+        let drawn = recording
+            .origin
+            .filter(|draw| draw.sampling != Sampling::Mean);
+        if let Some(draw) = drawn {
+            fact("Sample", &draw.sample.to_string());
+        }
     }
     if open.all.total() > 0 {
         fact("Memory", &format!("{} rows", open.all.total()));
@@ -191,6 +205,52 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
             commands.push(Episode::Seed(changed).into());
         }
     });
+}
+
+/// What becomes of chance, and which draw it is.
+fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let wish = &session.wish;
+    let config = session.machine().map(|machine| &machine.ntm.config);
+    let hard = config.is_some_and(|config| config.any_head(|of| of.weighting == Weighting::Hard));
+    let (mean, means) = if hard {
+        (
+            "likely",
+            "Every hard head takes its most likely row; random weights have their mean",
+        )
+    } else {
+        ("mean", "The weights have their mean: nothing is drawn")
+    };
+    let expected = hard.then_some((
+        "expected",
+        Sampling::Expected,
+        "A hard head attends to all rows, as likely as they are",
+    ));
+    let drawn = ("drawn", Sampling::Drawn, "Rows and weights by chance  (A)");
+    let choices = [(mean, Sampling::Mean, means), drawn];
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for (word, sampling, hint) in choices.into_iter().chain(expected) {
+            let button = ui.selectable_label(wish.sampling == sampling, word);
+            on_click(&button, Episode::Sampling(sampling), commands);
+            button.on_hover_text(hint);
+        }
+    });
+    control(ui, "Sample", |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let next = named_icon_button(ui, Icon::Again, "Another draw", false, false);
+        on_click(&next, Episode::AnotherDraw, commands);
+        next.on_hover_text("Another draw of the same episode  (A)");
+        let mut sample = wish.sample;
+        let number = number_field(&mut sample, 0.1, 72.0);
+        let response = field(ui, true, number).accessible_name("Sample");
+        if response.changed() && sample != wish.sample {
+            commands.push(Episode::Sample(sample).into());
+        }
+    });
+    let open = session.open.as_ref();
+    if let Some(said) = open.and_then(|open| story::sampling(&open.shown.recording.trace)) {
+        note(ui, said);
+    }
 }
 
 fn rows_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {

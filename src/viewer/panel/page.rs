@@ -11,6 +11,7 @@ use crate::figure::addressing::Bars;
 use crate::figure::compare::SIDES;
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Content, Hit};
+use crate::figure::sums::InStep;
 use crate::figure::{PanelId, Picture, Place, numbers};
 use crate::train::ABSENT;
 use crate::viewer::command::{Command, Look};
@@ -163,8 +164,8 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
     let (panel, id, step) = (&place.panel, place.panel.id, view.step());
     match &panel.content {
         Content::Bars(bars) => {
-            let head = &view.trace().heads[bars.head];
-            let sum = bars.column.sum(head, step, at.row);
+            let of = InStep::of(view.trace(), view.open.writes_first(), bars.head, step);
+            let sum = of.map_or_else(String::new, |of| bars.column.sum(&of, at.row));
             let unwritten = if bars.says_little(at.row) {
                 "\nno head has written this row yet"
             } else {

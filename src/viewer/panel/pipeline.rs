@@ -9,7 +9,7 @@ use super::parts::{Bands, pointer, quiet_text, rows_range};
 use super::{Columns, View, interact};
 use crate::figure::addressing::{Addressing, Bars, NAMES, as_bars};
 use crate::figure::panel::Content;
-use crate::figure::stages::{Stage, columns_of};
+use crate::figure::stages::{Column, Stage, columns_of};
 use crate::figure::{Area, PanelId, Picture, links};
 use crate::viewer::command::{Command, Look, Play};
 use crate::viewer::rows::Axis;
@@ -93,9 +93,9 @@ impl Places {
     fn fit(&self, view: &View<'_>) -> bool {
         self.expanded.iter().all(|(head, x)| {
             let area = Area::new(x.min, 0.0, x.span(), 0.0);
-            let count = columns_of(&view.trace().heads[*head]).count();
+            let columns: Vec<_> = columns_of(&view.trace().heads[*head]).collect();
             let thin = |column: &Area| column.width() < THINNEST;
-            !Addressing::areas(&area, count).iter().any(thin)
+            !Addressing::areas(&area, &columns).iter().any(thin)
         })
     }
 }
@@ -135,31 +135,31 @@ fn expanded_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View
     let page = view.page(ui.pixels_per_point());
     let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
     addressing.paint(&mut canvas, &area, axis, &page);
-    let areas = Addressing::areas(&area, addressing.columns.len());
-    let mut gap = [None; 2];
+    let areas = Addressing::areas(&area, &addressing.kinds());
+    let (mut before, mut gap) = (None, None);
     for ((id, bars), area) in addressing.columns.into_iter().zip(areas) {
-        match bars.column.stage {
-            Stage::Gate => gap[0] = Some(area.right),
-            Stage::Shift => gap[1] = Some(area.left),
-            _ => {}
+        if bars.column.stage == Stage::Shift {
+            gap = before.map(|(right, column)| (Rangef::new(right, area.left), column));
         }
+        before = Some((area.right, bars.column));
         let place = view.catalogue().column(id, bars).along(area, axis.clone());
         point_ui(ui, &place, &[], view);
         if let Content::Bars(bars) = &place.panel.content {
             words_ui(ui, &place.area, bars, view);
         }
     }
-    if let [Some(from), Some(to)] = gap {
-        moves_ui(ui, Rangef::new(from, to), axis, head, view);
+    if let Some((x, moved)) = gap {
+        moves_ui(ui, x, axis, (head, moved), view);
     }
 }
 
 /// Where the shift moves the weight, in words, between the column before it and its own.
-fn moves_ui(ui: &Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View<'_>) {
+fn moves_ui(ui: &Ui, x: Rangef, axis: &Axis, (head, moved): (usize, &Column), view: &mut View<'_>) {
     let rect = Rect::from_x_y_ranges(x, rows_range(axis));
     let label = story::head_label(view.recording(), head);
     let (trace, step) = (&view.trace().heads[head], view.step());
-    let moves = links::told(&links::shifted(trace, step), view.rows.total());
+    let moves = links::shifted(trace, step, moved.values(trace, step));
+    let moves = links::told(&moves, view.rows.total());
     let response = interact(
         ui,
         rect,
@@ -169,7 +169,7 @@ fn moves_ui(ui: &Ui, x: Rangef, axis: &Axis, head: usize, view: &mut View<'_>) {
     if pointer(&response).is_some() {
         *view.readout = Some(Readout {
             place: format!("{label}  step {step}"),
-            value: "wᵍ → w\u{303}".to_owned(),
+            value: format!("{} → w\u{303}", moved.symbol),
             meaning: moves,
         });
     }
@@ -277,7 +277,7 @@ fn words_ui(ui: &Ui, column: &Area, bars: &Bars<'_>, view: &mut View<'_>) {
             .push(Command::Play(Play::SeekStage(bars.place)));
     }
     focus_ring(ui, &response);
-    response.on_hover_text(bars.column.told());
+    response.on_hover_text(bars.told.as_str());
     let Some(most) = &bars.most else { return };
     let y = Rangef::new(column.bottom + 2.0, column.bottom + FOOT + 2.0);
     let id = ui.scope_id().with(("foot", bars.head, word));

@@ -4,6 +4,7 @@ use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, p
 
 use super::View;
 use crate::figure::stages::columns_of;
+use crate::figure::sums::{self, InStep};
 use crate::figure::{PanelId, Picture, numbers};
 use crate::model::HeadTrace;
 use crate::train::is_absent;
@@ -24,25 +25,58 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     let t = view.step();
     ui.spacing_mut().item_spacing.y = 2.0;
     for column in columns_of(head) {
-        let Some(scalar) = column.emits else { continue };
+        let scores = column.is_signed() && column.is_unbounded();
+        let scalar = column.emits(head);
+        if scalar.is_none() && !scores && column.array != "content" {
+            continue;
+        }
         let mut title = column.word.to_owned();
         title[..1].make_ascii_uppercase();
         section(ui, &title);
-        match scalar.series(head) {
-            Some(series) => {
+        match scalar.map(|scalar| (scalar, scalar.series(head))) {
+            Some((scalar, Some(series))) => {
                 // The heading says it already.
                 let words = Some(scalar.words).filter(|words| *words != column.word);
                 let value = numbers::fixed(series[t]);
                 number(ui, scalar.symbol, words.unwrap_or_default(), &value);
             }
-            None => shift_ui(ui, view, head.shift.row(t)),
+            Some((_, None)) => shift_ui(ui, view, head.shift.row(t)),
+            None => {}
         }
-        equation(ui, view, column.equation, column.number);
+        equation(ui, view, &column.equation(head), column.number(head));
+        if scores {
+            ui.add_space(-6.0);
+            note(ui, story::about_score(head.mechanism.score));
+            ui.add_space(8.0);
+        }
     }
+    facts_ui(ui, view);
     if head.weighting.width() > 0 {
         section(ui, "Weighting");
         weighting_ui(ui, view, head);
     }
+}
+
+/// What the mechanism of the head makes of the step, besides weightings.
+fn facts_ui(ui: &mut Ui, view: &View<'_>) {
+    let at = InStep::of(
+        view.trace(),
+        view.open.writes_first(),
+        view.focus,
+        view.step(),
+    );
+    let Some(at) = at else { return };
+    let facts = sums::facts(&at);
+    if facts.is_empty() {
+        return;
+    }
+    section(ui, story::mechanism(at.head));
+    for (symbol, words, value) in facts {
+        number(ui, symbol, "", &numbers::fixed(value));
+        note(ui, &words);
+    }
+    note(ui, story::about(at.head));
+    ui.add_space(8.0);
 }
 
 fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
@@ -71,9 +105,21 @@ fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
 
 /// An equation of the paper with its number.
 fn equation(ui: &mut Ui, view: &View<'_>, text: &str, reference: &str) {
-    let line = Line::to_read(ui, 18.0, text);
-    line.left(0.0, text, theme::text(12.0), view.palette.subdued);
-    line.right(0.0, reference, theme::text(10.5), view.palette.subdued);
+    let font = theme::text(12.0);
+    let words = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), font.clone(), view.palette.subdued);
+    let source = theme::text(10.5);
+    let number =
+        ui.painter()
+            .layout_no_wrap(reference.to_owned(), source.clone(), view.palette.subdued);
+    if words.size().x + number.size().x + 6.0 <= ui.available_width() {
+        let line = Line::to_read(ui, 18.0, text);
+        line.left(0.0, text, font, view.palette.subdued);
+        line.right(0.0, reference, source, view.palette.subdued);
+    } else {
+        note(ui, &format!("{text}  {reference}"));
+    }
     ui.add_space(8.0);
 }
 

@@ -40,9 +40,11 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     let label = story::head_label(view.recording(), view.focus);
     let open = view.open;
     let scalars = &open.heads[view.focus].scalars;
+    // A head that has more than the usual five has them in the same room.
+    let lane = LANE * 5.0 / scalars.len().max(5) as f32;
     for index in 0..scalars.len() {
-        let top = top + index as f32 * LANE;
-        let y = Rangef::new(top, top + LANE - 3.0);
+        let top = top + index as f32 * lane;
+        let y = Rangef::new(top, top + lane - 3.0);
         let head = Some(HeadName::of(view.trace(), view.focus));
         let place = scalar_ui(ui, columns, y, (&label, head), &scalars[index], view);
         let names: Vec<_> = scalars.iter().map(|scalar| scalar.of.array).collect();

@@ -266,9 +266,10 @@ impl Picture {
 }
 
 /// The weighting that is shown at a moment: while stages are walked through, that of the stage.
-pub fn shown_at(open: &Open, player: &Player) -> &'static Column {
+pub fn shown_at(open: &Open, player: &Player, focus: usize) -> &'static Column {
     let moment = open.stages.at(player.stage());
-    weighting_at((!player.whole_steps()).then_some(moment.stage))
+    let head = open.shown.recording.trace.heads.get(focus);
+    weighting_at((!player.whole_steps()).then_some(moment.stage), head)
 }
 
 /// The stage of the machine on screen in which an array is computed, by its place, and the head that it is of.
@@ -276,7 +277,7 @@ pub fn moment_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
     let trace = &pair.screen.shown.recording.trace;
     let head = head_of(array, trace);
     let of = head.and_then(|head| trace.heads.get(head));
-    let place = pair.screen.stages.place(Stage::of_array(array), of);
+    let place = pair.screen.stages.place(Stage::of_array(array, of), of);
     (place.unwrap_or(0), head)
 }
 

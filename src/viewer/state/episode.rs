@@ -8,7 +8,7 @@ use crate::figure::overlap::Redundancies;
 use crate::figure::rows::addressed;
 use crate::figure::{EMITTED, Scalar, Stages, scalars, touched};
 use crate::math::Series;
-use crate::model::{Draw, HeadTrace, Overrun};
+use crate::model::{Draw, HeadTrace, Overrun, Sampling};
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
 use crate::viewer::files::{Machine, Shown};
@@ -32,6 +32,10 @@ pub struct Wish {
     pub seed: u64,
     /// Memory rows.
     pub rows: usize,
+    /// What becomes of the noise, where heads draw.
+    pub sampling: Sampling,
+    /// Which draw it is.
+    pub sample: u64,
     /// Bits of the input that are the other way round than the seed draws them: step and channel.
     pub flipped: Vec<(usize, usize)>,
     /// The episode to run on, where that is not drawn from the seed.
@@ -73,6 +77,8 @@ impl Wish {
             }),
             seed,
             rows: machine.ntm.config.rows(),
+            sampling: Sampling::Mean,
+            sample: 0,
             flipped: Vec::new(),
             given: None,
         };
@@ -280,7 +286,18 @@ pub fn drawn(recording: &Recording, seed: &str, by_hand: &str) -> String {
     let of_seed = recording
         .origin
         .map(|drawn| format!("{seed}{}", drawn.seed));
-    of_seed.unwrap_or_else(|| by_hand.to_owned())
+    let drawn = match (recording.trace.sampling, recording.origin) {
+        (Sampling::Drawn, Some(draw)) if recording.trace.noise().next().is_some() => {
+            let separator = if seed.starts_with('-') {
+                "-draw"
+            } else {
+                ", draw "
+            };
+            format!("{separator}{}", draw.sample)
+        }
+        _ => String::new(),
+    };
+    of_seed.unwrap_or_else(|| by_hand.to_owned()) + &drawn
 }
 
 /// How many values of a recording, of all the arrays that a trace file holds, are not finite.

@@ -1,6 +1,6 @@
 //! How the heads move through an episode, and where something changes.
 
-use crate::figure::stages::signed;
+use crate::figure::signed;
 use crate::figure::{head_label, peak};
 use crate::model::HeadTrace;
 use crate::train::{Recording, is_absent};

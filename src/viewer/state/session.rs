@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::episode::{Asked, Given, LONGEST, MOST_REPEATS, Open, Request, Wish, drawn};
-use crate::model::{Draw, ModelConfig, NtmConfig};
+use crate::model::{Draw, ModelConfig, NtmConfig, Sampling};
 use crate::task::{Episode, Task};
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 use crate::viewer::files::Machine;
@@ -177,6 +177,20 @@ impl Session {
         index
     }
 
+    /// True where the machine asked for has heads that draw.
+    pub fn draws(&self) -> bool {
+        let config = self.machine().map(|machine| &machine.ntm.config);
+        config.is_some_and(|config| config.any_head(|of| of.weighting.is_random()))
+    }
+
+    /// Asks for the same episode, drawn: for the first time, or once more.
+    pub fn draw_again(&mut self) {
+        if self.wish.sampling == Sampling::Drawn {
+            self.wish.sample = self.wish.sample.wrapping_add(1);
+        }
+        self.wish.sampling = Sampling::Drawn;
+    }
+
     /// Puts an episode on screen.
     pub fn show(&mut self, open: Open) {
         if open.wish.is_some() {
@@ -238,6 +252,7 @@ impl Session {
             (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
             if let Some(drawn) = origin.filter(|drawn| drawn.episode == 0) {
                 self.wish.seed = drawn.seed;
+                (self.wish.sampling, self.wish.sample) = (drawn.sampling, drawn.sample);
             }
         }
         if fits && !self.wish.draws(machine, task, episode) {

@@ -48,7 +48,7 @@ VARIANTS = {
 # Heads that are kept apart, or only measured: read heads of associative recall, and the weight of their penalty.
 APART = {f"{heads} heads, {words}": [f"model.heads.read={heads}", "training.redundancy.kind=read",
                                      f"training.redundancy.weight={weight}"]
-         for heads in (2, 4) for words, weight in (("measured", 0), ("penalty 0.1", 0.1), ("penalty 1", 1))}
+         for heads in (2, 4) for words, weight in (("measured", 0), ("penalty 0.01", 0.01), ("penalty 0.1", 0.1))}
 
 
 def name_of(variant):

@@ -88,7 +88,7 @@ impl Default for HardConfig {
 impl Default for BayesianConfig {
     fn default() -> Self {
         Self {
-            weight: 0.001,
+            weight: 1e-5,
             rise: 10_000,
         }
     }

@@ -157,6 +157,8 @@ mod linear {
 /// One value for each memory row.
 mod rows {
     use super::*;
+    use tapescope::model::local::Window;
+    use tapescope::model::{bayesian, hard};
 
     struct Rows {
         /// Any values, two distributions, a shift weighting.
@@ -224,6 +226,24 @@ mod rows {
             v.d.copy_from_slice(&v.x);
             addressing::content_backward(simd, 1.7, &v.x, &v.p, &mut v.d)
         };
+        local => window(v.x.len()).content(simd, 1.7, &v.x, &mut v.y);
+        local_backward => {
+            v.d.copy_from_slice(&v.x);
+            window(v.x.len()).content_backward(simd, 1.7, &v.x, &v.p, &mut v.d)
+        };
+        weibull => {
+            bayesian::perturb_weibull(simd, 1.7, &v.x, &v.p, 10.0, &mut v.y);
+            math::softmax::softmax_in_place(simd, 1.0, &mut v.y);
+        };
+        lognormal => {
+            bayesian::perturb_lognormal(simd, 1.7, &v.x, &v.p, 0.1, &mut v.y);
+            math::softmax::softmax_in_place(simd, 1.0, &mut v.y);
+        };
+        hard => hard::drawn(&v.p, 0.5);
+        hard_backward => {
+            v.d.copy_from_slice(&v.x);
+            hard::backward(simd, &v.p, Some(3), 0.1, 0.01, &mut v.d);
+        };
         interpolate => addressing::interpolate(simd, 0.3, &v.p, &v.w, &mut v.y);
         interpolate_backward => {
             v.d.copy_from_slice(&v.x);
@@ -240,6 +260,15 @@ mod rows {
             v.d.copy_from_slice(&v.x);
             addressing::sharpen_backward(simd, 1.7, &v.p, &v.w, &mut v.d)
         };
+    }
+
+    /// About the middle row.
+    fn window(rows: usize) -> Window<f32> {
+        Window {
+            centre: rows as f32 / 2.0,
+            half: 4.0,
+            is_gaussian: true,
+        }
     }
 
     #[inline(always)]
@@ -360,6 +389,112 @@ mod memory {
                 add,
             },
         )
+    }
+}
+
+/// The scores other than the cosine, of one head: products with the rows (dot, scaled dot, general), and a layer of
+/// units over them (additive, 8 units); on the way back with what was kept, or computed again.
+mod scores {
+    use super::*;
+    use tapescope::math::products::{self, ProductGradient};
+    use tapescope::math::units::{self, UnitActivation, Units, UnitsGradient};
+    use tapescope::math::vectors;
+
+    const COLUMNS: usize = 20;
+    const UNITS: usize = 8;
+
+    struct Scores {
+        memory: Aligned<f32>,
+        by_memory: Aligned<f32>,
+        key: Aligned<f32>,
+        by_key: Aligned<f32>,
+        /// W [M, M], of which the first rows or columns are taken, and the gradient by it.
+        weight: Aligned<f32>,
+        by_weight: Aligned<f32>,
+        vector: Aligned<f32>,
+        start: Aligned<f32>,
+        by_start: Aligned<f32>,
+        /// One for each memory row, and the gradient by them.
+        energies: Aligned<f32>,
+        upstream: Aligned<f32>,
+        kept: Aligned<f32>,
+        scratch: Aligned<f32>,
+        sums: Aligned<f32>,
+    }
+
+    impl Scores {
+        fn new(rows: usize) -> Self {
+            Self {
+                memory: values(rows * COLUMNS),
+                by_memory: values(rows * COLUMNS),
+                key: values(COLUMNS),
+                by_key: values(COLUMNS),
+                weight: values(COLUMNS * COLUMNS),
+                by_weight: values(COLUMNS * COLUMNS),
+                vector: values(UNITS),
+                start: values(UNITS),
+                by_start: values(UNITS),
+                energies: values(rows),
+                upstream: values(rows),
+                kept: values(rows * UNITS),
+                scratch: values(units::scratch(UNITS, rows)),
+                sums: values(units::sums::<f32>(COLUMNS, UNITS)),
+            }
+        }
+
+        fn count(&self) -> BytesCount {
+            BytesCount::of_many::<f32>(self.memory.len())
+        }
+
+        fn forward(&mut self) {
+            let units = layer(&self.weight, &self.vector);
+            units.forward(
+                &self.start,
+                &self.memory,
+                &mut self.kept,
+                &mut self.energies,
+            );
+        }
+
+        fn backward(&mut self, is_kept: bool) {
+            let by = UnitsGradient {
+                start: &self.start,
+                by_energies: &self.upstream,
+                by_start: &mut self.by_start,
+                sums: &mut self.sums,
+                by_memory: &mut self.by_memory,
+            };
+            let kept = is_kept.then_some(&self.kept[..]);
+            let units = layer(&self.weight, &self.vector);
+            units.backward(by, &self.memory, kept, &mut self.scratch);
+        }
+    }
+
+    fn layer<'a>(weight: &'a [f32], vector: &'a [f32]) -> Units<'a, f32> {
+        Units {
+            weight: &weight[..COLUMNS * UNITS],
+            vector,
+            activation: UnitActivation::Tanh,
+        }
+    }
+
+    benchmarks! { s: Scores, usize = ROWS;
+        products => products::products(&s.key, &s.memory, &mut s.energies);
+        products_backward => {
+            let of = ProductGradient { vector: &s.key, by_product: &s.upstream, by_vector: &mut s.by_key };
+            products::products_backward(of, &s.memory, &mut s.by_memory);
+        };
+        units => s.forward();
+        units_backward => s.backward(true);
+        units_backward_again => s.backward(false);
+    }
+    benchmarks! { s: Scores, usize = [128];
+        bilinear => vectors::vector_product(&s.key, &s.weight, &mut s.by_key);
+        bilinear_backward => {
+            let (upstream, by_weight) = (&s.upstream[..COLUMNS], &mut s.by_weight);
+            vectors::vector_product_backward((&s.key, &s.weight), upstream, &mut s.by_key, by_weight);
+        };
+        layer_of_key => vectors::vector_product(&s.key, &s.weight[..COLUMNS * UNITS], &mut s.start);
     }
 }
 

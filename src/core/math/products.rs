@@ -9,57 +9,55 @@ use super::Real;
 use super::matrix::{Blocks, Columns, by_blocks, by_held_blocks, has_many, held};
 use super::simd::{Kernel, Simd, dispatch};
 
-/// Writes q·M(i) for every row and every pair (q, products).
-pub fn products<R: Real, const H: usize>(pairs: [(&[R], &mut [R]); H], columns: &[R]) {
-    dispatch(Products { pairs, columns });
+/// Writes q·M(i) for every row.
+pub fn products<R: Real>(vector: &[R], columns: &[R], products: &mut [R]) {
+    dispatch(Products {
+        vector,
+        columns,
+        to: products,
+    });
 }
 
-struct Products<'a, R, const H: usize> {
-    pairs: [(&'a [R], &'a mut [R]); H],
+struct Products<'a, R> {
+    vector: &'a [R],
     columns: &'a [R],
+    to: &'a mut [R],
 }
 
-impl<R: Real, const H: usize> Kernel for Products<'_, R, H> {
+impl<R: Real> Kernel for Products<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        // No row is summed here, so a block is as large as the registers; some are left for what goes by.
-        let room = if has_many::<S>() { 26 } else { 6 };
-        by_held_blocks::<R, S>(simd, room / H.max(1), &mut self);
+        // No row is summed here, so a block is as large as the registers allow.
+        by_held_blocks::<R, S>(simd, if has_many::<S>() { 8 } else { 4 }, &mut self);
     }
 }
 
-impl<R: Real, const H: usize> Blocks for Products<'_, R, H> {
+impl<R: Real> Blocks for Products<'_, R> {
     #[inline(always)]
     fn columns(&self) -> usize {
-        self.pairs.first().map_or(0, |(_, products)| products.len())
+        self.to.len()
     }
 
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
-        let vectors: [&[R]; H] = std::array::from_fn(|h| self.pairs[h].0);
-        let mut sums = [[R::splat(simd, R::ZERO); V]; H];
-        for (m, column) in self.columns.chunks_exact(self.columns()).enumerate() {
-            let column = at.of(column);
-            let q: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, vectors[h][m]));
-            for v in 0..V {
-                let x = at.load(column, v);
-                for (sums, &q) in sums.iter_mut().zip(&q) {
-                    sums[v] = R::mul_add(simd, q, x, sums[v]);
-                }
+        let mut sums = [R::splat(simd, R::ZERO); V];
+        let columns = self.columns.chunks_exact(self.to.len());
+        for (column, &q) in columns.zip(self.vector) {
+            let (column, q) = (at.of(column), R::splat(simd, q));
+            for (v, sum) in sums.iter_mut().enumerate() {
+                *sum = R::mul_add(simd, q, at.load(column, v), *sum);
             }
         }
-        for ((_, products), sums) in self.pairs.iter_mut().zip(sums) {
-            let products = at.of_mut(products);
-            sums.into_iter()
-                .enumerate()
-                .for_each(|(v, pack)| at.store(products, v, pack));
+        let products = at.of_mut(self.to);
+        for (v, &sum) in sums.iter().enumerate() {
+            at.store(products, v, sum);
         }
     }
 }
 
-/// One vector of [`products_backward`].
+/// The vector of [`products_backward`].
 pub struct ProductGradient<'a, R> {
     /// q [M].
     pub vector: &'a [R],
@@ -69,70 +67,56 @@ pub struct ProductGradient<'a, R> {
     pub by_vector: &'a mut [R],
 }
 
-/// From the gradients by the products: sets those by the vectors, Σ_i d(i)·M(i), adds to that by the memory
-/// d(i)·q for every vector, in one pass over the memory.
-pub fn products_backward<R: Real, const H: usize>(
-    heads: [ProductGradient<'_, R>; H],
-    columns: &[R],
-    by_memory: &mut [R],
-) {
+/// From the gradient by the products: sets that by the vector, Σ_i d(i)·M(i), adds to that by the memory d(i)·q, in
+/// one pass over the memory.
+pub fn products_backward<R: Real>(of: ProductGradient<'_, R>, columns: &[R], by_memory: &mut [R]) {
     dispatch(ProductsBackward {
-        heads,
+        of,
         columns,
         by_memory,
     });
 }
 
-struct ProductsBackward<'a, R, const H: usize> {
-    heads: [ProductGradient<'a, R>; H],
+struct ProductsBackward<'a, R> {
+    of: ProductGradient<'a, R>,
     columns: &'a [R],
     by_memory: &'a mut [R],
 }
 
-impl<R: Real, const H: usize> Kernel for ProductsBackward<'_, R, H> {
+impl<R: Real> Kernel for ProductsBackward<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        for head in &mut self.heads {
-            head.by_vector.fill(R::ZERO);
-        }
+        self.of.by_vector.fill(R::ZERO);
         by_blocks::<R, S, 8>(simd, &mut self);
     }
 }
 
-impl<R: Real, const H: usize> Blocks for ProductsBackward<'_, R, H> {
+impl<R: Real> Blocks for ProductsBackward<'_, R> {
     #[inline(always)]
     fn columns(&self) -> usize {
-        self.heads.first().map_or(0, |head| head.by_product.len())
+        self.of.by_product.len()
     }
 
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
-        let (n, zero) = (self.columns(), R::splat(simd, R::ZERO));
-        let upstream: [&[R]; H] = std::array::from_fn(|h| at.of(self.heads[h].by_product));
+        let upstream = at.of(self.of.by_product);
         // Where the registers hold them, these are loaded once.
-        let held_upstream: [[R::Pack<S>; V]; H] =
-            std::array::from_fn(|h| std::array::from_fn(|v| held(simd, at, upstream[h], v)));
+        let held_upstream: [R::Pack<S>; V] = std::array::from_fn(|v| held(simd, at, upstream, v));
+        let n = self.of.by_product.len();
         let columns = self.columns.chunks_exact(n);
         let gradients = self.by_memory.chunks_exact_mut(n);
-        for (m, (column, gradient)) in columns.zip(gradients).enumerate() {
+        let vectors = self.of.vector.iter().zip(&mut *self.of.by_vector);
+        for ((column, gradient), (&q, by_q)) in columns.zip(gradients).zip(vectors) {
             let (column, gradient) = (at.of(column), at.of_mut(gradient));
-            let q: [R::Pack<S>; H] =
-                std::array::from_fn(|h| R::splat(simd, self.heads[h].vector[m]));
-            let mut sums = [zero; H];
+            let (q, mut sum) = (R::splat(simd, q), R::splat(simd, R::ZERO));
             for v in 0..at.packs() {
-                let (x, mut by_x) = (at.load(column, v), at.load(gradient, v));
-                for h in 0..H {
-                    let d = held_or_loaded(at, &held_upstream[h], upstream[h], v);
-                    sums[h] = R::mul_add(simd, x, d, sums[h]);
-                    by_x = R::mul_add(simd, q[h], d, by_x);
-                }
-                at.store(gradient, v, by_x);
+                let d = held_or_loaded(at, &held_upstream, upstream, v);
+                sum = R::mul_add(simd, at.load(column, v), d, sum);
+                at.store(gradient, v, R::mul_add(simd, q, d, at.load(gradient, v)));
             }
-            for (head, sum) in self.heads.iter_mut().zip(sums) {
-                head.by_vector[m] += R::reduce(simd, sum);
-            }
+            *by_q += R::reduce(simd, sum);
         }
     }
 }
@@ -163,7 +147,7 @@ mod tests {
     /// q·M(i).
     fn of<R: Real>(q: &[R], columns: &[R]) -> Vec<R> {
         let mut found = vec![R::ONE; columns.len() / q.len()];
-        products([(q, &mut found[..])], columns);
+        products(q, columns, &mut found);
         found
     }
 
@@ -175,7 +159,7 @@ mod tests {
             by_product: upstream,
             by_vector: &mut by_vector,
         };
-        products_backward([head], columns, &mut by_memory);
+        products_backward(head, columns, &mut by_memory);
         (by_vector, by_memory)
     }
 
@@ -211,36 +195,6 @@ mod tests {
                 assert!((f64::from(*found) - wanted).abs() < 1e-5 * wanted.abs().max(1.0));
             }
         }
-    }
-
-    #[test]
-    fn two_vectors_in_one_pass_are_the_same_as_one_by_one() {
-        let (n, m) = (130, 7);
-        let (q, columns) = (random_vector(1, 2 * m), random_vector(2, n * m));
-        let upstream = random_vector(3, 2 * n);
-        let (mut found, mut by_vector) = (vec![0.0; 2 * n], vec![0.0; 2 * m]);
-        let mut by_memory = random_vector(4, n * m);
-        let mut wanted_memory = by_memory.clone();
-        let ((q0, q1), (d0, d1)) = (q.split_at(m), upstream.split_at(n));
-        let (first, second) = found.split_at_mut(n);
-        products([(q0, first), (q1, second)], &columns);
-        let (by_0, by_1) = by_vector.split_at_mut(m);
-        let head = |vector, by_product, by_vector| ProductGradient {
-            vector,
-            by_product,
-            by_vector,
-        };
-        let heads = [head(q0, d0, by_0), head(q1, d1, by_1)];
-        products_backward(heads, &columns, &mut by_memory);
-        assert_eq!(found, [of(q0, &columns), of(q1, &columns)].concat());
-        let (one, other) = (gradients(q0, &columns, d0), gradients(q1, &columns, d1));
-        assert_eq!(by_vector, [one.0, other.0].concat());
-        let more = one.1.iter().zip(&other.1);
-        for (sum, (x, y)) in wanted_memory.iter_mut().zip(more) {
-            *sum += x + y;
-        }
-        let pairs = by_memory.iter().zip(&wanted_memory);
-        assert!(pairs.into_iter().all(|(x, y)| (x - y).abs() < 1e-12));
     }
 
     #[test]

@@ -7,17 +7,18 @@
 //! With f = tanh and c = W_qᵀ·q this is the additive score (Bahdanau et al. 2015, appendix A.1.2), with ReLU the
 //! contextual prior of Fan et al. 2020 as their code has it, with the identity as their text has it.
 //!
-//! The memory stands column after column, `columns[m·N + i]` is M(i)[m]; W is [M, A] row after row.
-//! It is walked through in parts of a fixed number of rows: the units of a part are computed in a
-//! scratch, once more on the way back, so nothing is kept of them.
+//! The memory stands column after column, `columns[m·N + i]` is M(i)[m]; W is [M, A] row after row. It is walked
+//! through in parts of a fixed number of rows. What the units say can be kept for the way back, which spares it a
+//! product and the activation; else they are computed again. The gradients by W and v are summed over an episode as
+//! packs, and those added up at its end: a step is too short to pay for it.
 
 use super::matrix::{Blocks, Columns, by_held_blocks, has_many};
 use super::pack::each_pack;
-use super::simd::{Kernel, Simd, dispatch};
+use super::simd::{Kernel, LINE, Simd, dispatch, kernel};
 use super::{Pack, Real};
 
-/// Rows that are taken together: the scratch of their units stays in the cache. The same on every processor, for
-/// each part is summed by itself.
+/// Rows that are taken together: their units stay in the cache. The same on every processor, for each part is summed
+/// by itself.
 const PART: usize = 512;
 
 /// f.
@@ -65,189 +66,173 @@ pub struct Units<'a, R> {
     pub activation: UnitActivation,
 }
 
-/// One head of [`Units::backward`].
-pub struct UnitsHead<'a, R> {
+/// From the gradient by e to those by all that makes it.
+pub struct UnitsGradient<'a, R> {
     /// c [A].
     pub start: &'a [R],
     /// The gradient by e [N].
     pub by_energies: &'a [R],
     /// The gradient by c [A], to be set.
     pub by_start: &'a mut [R],
-}
-
-/// The gradients by what all heads share, to be added to.
-pub struct UnitsGradient<'a, R> {
-    /// By W [M, A].
-    pub by_weight: &'a mut [R],
-    /// By v [A].
-    pub by_vector: &'a mut [R],
-    /// By the memory.
+    /// Those by W and v, to be added to: see [`sums`].
+    pub sums: &'a mut [R],
+    /// That by the memory, to be added to.
     pub by_memory: &'a mut [R],
 }
 
-/// How much scratch `units` units over `rows` rows take, there and back, for however many heads.
+/// How much scratch `units` units over `rows` rows take, there or back.
 pub fn scratch(units: usize, rows: usize) -> usize {
-    units * rows.min(PART)
+    (units + 1) * rows.min(PART)
+}
+
+/// How many values the sums of the gradients by W [M, A] and v [A] have, which [`add_up`] adds up: a pack for each.
+pub fn sums<R>(inputs: usize, units: usize) -> usize {
+    (inputs + 1) * units * (LINE / size_of::<R>())
+}
+
+kernel! {
+    /// Adds what stands in the sums to the gradients by W [M, A] and by v [A].
+    pub fn add_up<'a, R>(simd; sums: &'a [R], by_weight: &'a mut [R], by_vector: &'a mut [R]) {
+        let by = by_weight.iter_mut().chain(by_vector);
+        for (by, &sum) in by.zip(R::packs::<S>(sums)) {
+            *by += Pack::new(simd, sum).sum();
+        }
+    }
 }
 
 impl<R: Real> Units<'_, R> {
-    /// Writes e(i) for every row and every pair (c, e): Wᵀ·M(i) is the same for all. `scratch` has
-    /// [`scratch`] values.
-    pub fn forward<const H: usize>(
-        &self,
-        heads: [(&[R], &mut [R]); H],
-        columns: &[R],
-        scratch: &mut [R],
-    ) {
-        dispatch(Forward {
-            units: *self,
-            heads,
-            columns,
-            scratch,
-        });
+    /// Writes e(i) for every row. `values` has [`scratch`] values; or A·N, in which the units are kept.
+    pub fn forward(&self, start: &[R], columns: &[R], values: &mut [R], energies: &mut [R]) {
+        let (units, rows) = (self.vector.len(), energies.len());
+        let is_kept = values.len() == units * rows;
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let at = if is_kept { units * first } else { 0 };
+            let values = &mut values[at..at + units * width];
+            let memory = Lines::part(columns, rows, first, width);
+            self.say(start, memory, values, &mut energies[first..first + width]);
+        }
     }
 
-    /// From the gradients by e to those by all that makes it. `scratch` has [`scratch`] values.
-    pub fn backward<const H: usize>(
+    /// What the units say of some rows, and e.
+    fn say(&self, start: &[R], memory: Lines<&[R]>, values: &mut [R], energies: &mut [R]) {
+        let (units, width) = (self.vector.len(), memory.width);
+        for (unit, &c) in values.chunks_exact_mut(width).zip(start) {
+            unit.fill(c);
+        }
+        dispatch(AddProducts {
+            weight: Weights {
+                values: self.weight,
+                by_input: units,
+                by_output: 1,
+            },
+            inputs: self.weight.len() / units,
+            outputs: units,
+            x: memory,
+            y: Lines::part(&mut *values, width, 0, width),
+        });
+        activate(*self, values, energies);
+    }
+
+    /// From the gradient by e to those by all that makes it. `kept` is what [`Units::forward`] kept, if it did;
+    /// `scratch` has [`scratch`] values.
+    pub fn backward(
         &self,
-        heads: [UnitsHead<'_, R>; H],
-        columns: &[R],
-        scratch: &mut [R],
         by: UnitsGradient<'_, R>,
+        columns: &[R],
+        kept: Option<&[R]>,
+        scratch: &mut [R],
     ) {
-        dispatch(Backward {
-            units: *self,
-            heads,
-            columns,
-            scratch,
-            by,
+        let UnitsGradient {
+            start,
+            by_energies,
+            by_start,
+            sums,
+            by_memory,
+        } = by;
+        let (units, rows) = (self.vector.len(), by_energies.len());
+        by_start.fill(R::ZERO);
+        for first in (0..rows).step_by(PART) {
+            let width = PART.min(rows - first);
+            let memory = Lines::part(columns, rows, first, width);
+            let (values, energies) = scratch.split_at_mut(units * width);
+            if let Some(kept) = kept {
+                values.copy_from_slice(&kept[units * first..units * (first + width)]);
+            } else {
+                self.say(start, memory, values, &mut energies[..width]);
+            }
+            let by_energies = &by_energies[first..first + width];
+            activate_backward(*self, by_energies, by_start, memory, values, sums);
+            dispatch(AddProducts {
+                weight: Weights {
+                    values: self.weight,
+                    by_input: 1,
+                    by_output: units,
+                },
+                inputs: units,
+                outputs: self.weight.len() / units,
+                x: Lines::part(&*values, width, 0, width),
+                y: Lines::part(&mut *by_memory, rows, first, width),
+            });
+        }
+    }
+}
+
+kernel! {
+    /// Turns what goes into the units of some rows into what they say, and writes e.
+    fn activate<'a, R>(simd; units: Units<'a, R>, values: &'a mut [R], energies: &'a mut [R]) {
+        let width = energies.len();
+        each_pack!(simd, at in energies => {
+            let mut e = Pack::splat(simd, R::ZERO);
+            for (unit, &v) in values.chunks_exact_mut(width).zip(units.vector) {
+                let y = units.activation.of(at.load(unit));
+                at.store(unit, y);
+                e = y.mul_add(v, e);
+            }
+            at.store(energies, e);
         });
     }
+}
 
-    /// Wᵀ·M(i) of some rows, unit after unit.
-    #[inline(always)]
-    fn products<S: Simd>(&self, simd: S, memory: Lines<&[R]>, scratch: &mut [R]) {
-        scratch.fill(R::ZERO);
-        let outputs = self.vector.len();
-        let weight = Weights {
-            values: self.weight,
-            by_input: outputs,
-            by_output: 1,
-        };
-        let inputs = self.weight.len() / outputs;
-        let y = Lines::all(scratch, memory.width);
-        add_products(simd, weight, (inputs, outputs), memory, y);
+kernel! {
+    /// Turns what the units say of some rows into the gradient by what goes into them; adds to those by c, W and v.
+    fn activate_backward<'a, R>(
+        simd; units: Units<'a, R>, by_energies: &'a [R], by_start: &'a mut [R], memory: Lines<&'a [R]>,
+        values: &'a mut [R], sums: &'a mut [R],
+    ) {
+        let (width, outputs) = (memory.width, units.vector.len());
+        let inputs = units.weight.len() / outputs;
+        let sums = R::packs_mut::<S>(sums);
+        let (by_weight, by_vector) = sums.split_at_mut(units.weight.len());
+        for (a, unit) in values.chunks_exact_mut(width).enumerate() {
+            let (by_c, by_v) = unit_backward(simd, units, a, by_energies, unit);
+            by_start[a] += by_c.sum();
+            by_vector[a] = R::pack_add(simd, by_vector[a], by_v.values());
+        }
+        let by_units = Lines::part(&*values, width, 0, width);
+        add_sums_over_rows(simd, (inputs, memory), (outputs, by_units), by_weight);
     }
 }
 
-struct Forward<'a, R, const H: usize> {
-    units: Units<'a, R>,
-    heads: [(&'a [R], &'a mut [R]); H],
-    columns: &'a [R],
-    scratch: &'a mut [R],
-}
-
-impl<R: Real, const H: usize> Kernel for Forward<'_, R, H> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Units {
-            vector, activation, ..
-        } = self.units;
-        let mut heads = self.heads;
-        let rows = heads.first().map_or(0, |(_, energies)| energies.len());
-        for first in (0..rows).step_by(PART) {
-            let width = PART.min(rows - first);
-            let memory = Lines::part(self.columns, rows, first, width);
-            let scratch = &mut self.scratch[..vector.len() * width];
-            self.units.products(simd, memory, scratch);
-            for (start, energies) in &mut heads {
-                let energies = &mut energies[first..first + width];
-                each_pack!(simd, at in energies => {
-                    let mut e = Pack::splat(simd, R::ZERO);
-                    let units = scratch.chunks_exact(width);
-                    for (unit, (&c, &v)) in units.zip(start.iter().zip(vector)) {
-                        e = activation.of(at.load(unit) + c).mul_add(v, e);
-                    }
-                    at.store(energies, e);
-                });
-            }
-        }
-    }
-}
-
-struct Backward<'a, R, const H: usize> {
-    units: Units<'a, R>,
-    heads: [UnitsHead<'a, R>; H],
-    columns: &'a [R],
-    scratch: &'a mut [R],
-    by: UnitsGradient<'a, R>,
-}
-
-impl<R: Real, const H: usize> Kernel for Backward<'_, R, H> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let (weight, units) = (self.units.weight, self.units.vector.len());
-        let rows = self.heads.first().map_or(0, |head| head.by_energies.len());
-        let inputs = weight.len() / units;
-        for head in &mut self.heads {
-            head.by_start.fill(R::ZERO);
-        }
-        for first in (0..rows).step_by(PART) {
-            let width = PART.min(rows - first);
-            let memory = Lines::part(self.columns, rows, first, width);
-            let scratch = &mut self.scratch[..units * width];
-            self.units.products(simd, memory, scratch);
-            for (a, unit) in scratch.chunks_exact_mut(width).enumerate() {
-                let by_v = activation_backward(simd, self.units, a, first, &mut self.heads, unit);
-                self.by.by_vector[a] += by_v;
-            }
-            // What comes back to Wᵀ·M is the sum over the heads.
-            let by_units = Lines::all(&*scratch, width);
-            add_sums_over_rows(simd, (inputs, memory), (units, by_units), self.by.by_weight);
-            let transposed = Weights {
-                values: weight,
-                by_input: 1,
-                by_output: units,
-            };
-            let by_memory = Lines::part(&mut *self.by.by_memory, rows, first, width);
-            add_products(simd, transposed, (units, inputs), by_units, by_memory);
-        }
-    }
-}
-
-/// Turns what unit `a` has of the rows from `first` on, before its activation and without c, into the gradient
-/// by it, the sum over the heads; adds to those by c and returns that by the unit's v.
+/// Turns what unit `a` says into the gradient by what it is made of; returns the sums of those by c and by v.
 #[inline(always)]
-fn activation_backward<R: Real, S: Simd, const H: usize>(
+fn unit_backward<R: Real, S: Simd>(
     simd: S,
     units: Units<'_, R>,
     a: usize,
-    first: usize,
-    heads: &mut [UnitsHead<'_, R>; H],
+    by_energies: &[R],
     unit: &mut [R],
-) -> R {
+) -> (Pack<R, S>, Pack<R, S>) {
     let (v, zero) = (units.vector[a], Pack::splat(simd, R::ZERO));
-    let (mut by_start, mut by_v) = ([zero; H], zero);
-    each_pack!(simd, at in unit => {
-        let (x, mut by_unit) = (at.load(unit), zero);
-        for (head, by_start) in heads.iter().zip(&mut by_start) {
-            let d = at.load(&head.by_energies[first..first + unit.len()]);
-            let y = units.activation.of(x + head.start[a]);
-            by_v += at.new_or(d * y, R::ZERO);
-            let by_x = units.activation.backward(y, d * v);
-            *by_start += at.new_or(by_x, R::ZERO);
-            by_unit += by_x;
-        }
-        at.store(unit, by_unit);
+    let (mut by_c, mut by_v) = (zero, zero);
+    each_pack!(simd, at in by_energies => {
+        let (y, d) = (at.load(unit), at.load(by_energies));
+        by_v += at.new_or(d * y, R::ZERO);
+        let by_x = units.activation.backward(y, d * v);
+        by_c += at.new_or(by_x, R::ZERO);
+        at.store(unit, by_x);
     });
-    for (head, by_start) in heads.iter_mut().zip(by_start) {
-        head.by_start[a] += by_start.sum();
-    }
-    by_v.sum()
+    (by_c, by_v)
 }
 
 /// Some columns of a matrix whose lines are `stride` long.
@@ -260,16 +245,6 @@ struct Lines<D> {
 }
 
 impl<D> Lines<D> {
-    #[inline(always)]
-    fn all(data: D, width: usize) -> Self {
-        Self {
-            data,
-            stride: width,
-            start: 0,
-            width,
-        }
-    }
-
     /// `width` rows of a memory of `stride` rows, from `start` on.
     #[inline(always)]
     fn part(data: D, stride: usize, start: usize, width: usize) -> Self {
@@ -307,30 +282,21 @@ struct Weights<'a, R> {
 }
 
 /// y_o += Σ_k W[k, o]·x_k, where x_k and y_o are lines: for every input k and output o.
-#[inline(always)]
-fn add_products<R: Real, S: Simd>(
-    simd: S,
-    weight: Weights<'_, R>,
-    (inputs, outputs): (usize, usize),
-    x: Lines<&[R]>,
-    y: Lines<&mut [R]>,
-) {
-    let mut pass = AddProducts {
-        weight,
-        inputs,
-        outputs,
-        x,
-        y,
-    };
-    by_held_blocks::<R, S>(simd, 2, &mut pass);
-}
-
 struct AddProducts<'a, R> {
     weight: Weights<'a, R>,
     inputs: usize,
     outputs: usize,
     x: Lines<&'a [R]>,
     y: Lines<&'a mut [R]>,
+}
+
+impl<R: Real> Kernel for AddProducts<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        by_held_blocks::<R, S>(simd, 2, &mut self);
+    }
 }
 
 impl<R: Real> Blocks for AddProducts<'_, R> {
@@ -403,13 +369,13 @@ impl<R: Real> AddProducts<'_, R> {
     }
 }
 
-/// sums[k, o] += Σ_i x_k(i)·y_o(i), where x_k and y_o are lines.
+/// sums[k, o] += Σ_i x_k(i)·y_o(i) in packs, where x_k and y_o are lines.
 #[inline(always)]
 fn add_sums_over_rows<R: Real, S: Simd>(
     simd: S,
     (inputs, x): (usize, Lines<&[R]>),
     (outputs, y): (usize, Lines<&[R]>),
-    sums: &mut [R],
+    sums: &mut [R::Pack<S>],
 ) {
     let mut k = 0;
     if has_many::<S>() {
@@ -433,7 +399,7 @@ fn add_sums_of<R: Real, S: Simd, const K: usize>(
     simd: S,
     x: (usize, Lines<&[R]>),
     (outputs, y): (usize, Lines<&[R]>),
-    sums: &mut [R],
+    sums: &mut [R::Pack<S>],
 ) {
     let mut o = 0;
     if has_many::<S>() {
@@ -458,7 +424,7 @@ fn add_tile_of_sums<R: Real, S: Simd, const K: usize, const U: usize>(
     (k, x): (usize, Lines<&[R]>),
     (o, y): (usize, Lines<&[R]>),
     outputs: usize,
-    sums: &mut [R],
+    sums: &mut [R::Pack<S>],
 ) {
     let whole = x.width / Pack::<R, S>::LANES;
     let (mut xs, mut ys) = ([&x.data[..0]; K], [&y.data[..0]; U]);
@@ -476,6 +442,9 @@ fn add_tile_of_sums<R: Real, S: Simd, const K: usize, const U: usize>(
         *packs = &R::packs::<S>(line)[..whole];
     }
     let mut found = [[R::splat(simd, R::ZERO); U]; K];
+    for (i, found) in found.iter_mut().enumerate() {
+        found.copy_from_slice(&sums[(k + i) * outputs + o..][..U]);
+    }
     for p in 0..whole {
         let mut y = [R::splat(simd, R::ZERO); U];
         for (y, packs) in y.iter_mut().zip(&y_packs) {
@@ -496,10 +465,8 @@ fn add_tile_of_sums<R: Real, S: Simd, const K: usize, const U: usize>(
             }
         }
     }
-    for (sums, found) in sums[k * outputs..].chunks_exact_mut(outputs).zip(&found) {
-        for (sum, &found) in sums[o..].iter_mut().zip(found) {
-            *sum += R::reduce(simd, found);
-        }
+    for (i, found) in found.iter().enumerate() {
+        sums[(k + i) * outputs + o..][..U].copy_from_slice(found);
     }
 }
 
@@ -549,16 +516,17 @@ mod tests {
         };
         let mut energies = vec![R::ONE; size.0];
         let scratch = &mut vec![R::ONE; scratch(size.2, size.0)];
-        units.forward([(start, &mut energies[..])], columns, scratch);
+        units.forward(start, columns, scratch, &mut energies);
         energies
     }
 
-    /// By c, W, v and the memory, one behind the other.
+    /// By c, W, v and the memory, one behind the other; the units kept, or computed again.
     fn gradient<R: Real>(
         activation: UnitActivation,
         point: &[R],
         size: (usize, usize, usize),
         upstream: &[R],
+        is_kept: bool,
     ) -> Vec<R> {
         let [start, weight, vector, columns] = parts(point, size);
         let units = Units {
@@ -566,22 +534,22 @@ mod tests {
             vector,
             activation,
         };
-        let (mut by_start, mut by_weight) =
-            (vec![R::ONE; start.len()], vec![R::ZERO; weight.len()]);
-        let (mut by_vector, mut by_memory) =
-            (vec![R::ZERO; vector.len()], vec![R::ZERO; columns.len()]);
+        let zeros = |slice: &[R]| vec![R::ZERO; slice.len()];
+        let (mut by_start, mut by_weight) = (vec![R::ONE; start.len()], zeros(weight));
+        let (mut by_vector, mut by_memory) = (zeros(vector), zeros(columns));
+        let mut sums = vec![R::ZERO; sums::<R>(size.1, size.2)];
         let by = UnitsGradient {
-            by_weight: &mut by_weight,
-            by_vector: &mut by_vector,
-            by_memory: &mut by_memory,
-        };
-        let scratch = &mut vec![R::ONE; scratch(size.2, size.0)];
-        let head = UnitsHead {
             start,
             by_energies: upstream,
             by_start: &mut by_start,
+            sums: &mut sums,
+            by_memory: &mut by_memory,
         };
-        units.backward([head], columns, scratch, by);
+        let mut kept = vec![R::ONE; size.0 * size.2];
+        units.forward(start, columns, &mut kept, &mut vec![R::ONE; size.0]);
+        let scratch = &mut vec![R::ONE; scratch(size.2, size.0)];
+        units.backward(by, columns, is_kept.then_some(&kept[..]), scratch);
+        add_up(&sums, &mut by_weight, &mut by_vector);
         [by_start, by_weight, by_vector, by_memory].concat()
     }
 
@@ -612,7 +580,9 @@ mod tests {
             let wanted = plain(activation, &point, size);
             let found = energies(activation, &point, size);
             assert!(found.iter().zip(wanted).all(|(x, y)| (x - y).abs() < 1e-12));
-            let gradient = gradient(activation, &point, size, &upstream);
+            let again = gradient(activation, &point, size, &upstream, false);
+            let gradient = gradient(activation, &point, size, &upstream, true);
+            assert_eq!(gradient, again);
             let name = format!("{activation:?} {size:?}");
             assert_gradient(&name, &point, &gradient, |point| {
                 dot(PLAIN, &energies(activation, point, size), &upstream)
@@ -630,7 +600,7 @@ mod tests {
             let (point, upstream) = (random_point(size), random_vector(2, size.0));
             let wanted = [
                 energies(activation, &point, size),
-                gradient(activation, &point, size, &upstream),
+                gradient(activation, &point, size, &upstream, true),
             ]
             .concat();
             let short = |x: &[f64]| x.iter().map(|&x| x as f32).collect::<Vec<_>>();
@@ -639,7 +609,7 @@ mod tests {
                 with(choice, || {
                     [
                         energies(activation, &point, size),
-                        gradient(activation, &point, size, &upstream),
+                        gradient(activation, &point, size, &upstream, true),
                     ]
                     .concat()
                 })
@@ -653,53 +623,6 @@ mod tests {
     }
 
     #[test]
-    fn two_heads_in_one_pass_are_the_same_as_one_by_one() {
-        let (size, activation) = ((PART + 70, 3, 7), Tanh);
-        let (point, upstream) = (random_point(size), random_vector(2, size.0));
-        let (other_start, other_upstream) = (random_vector(3, size.2), random_vector(4, size.0));
-        let other = [&other_start[..], &point[size.2..]].concat();
-        let [start, weight, vector, columns] = parts(&point, size);
-        let units = Units {
-            weight,
-            vector,
-            activation,
-        };
-        let (mut e, mut f) = (vec![0.0; size.0], vec![0.0; size.0]);
-        let scratch = &mut vec![1.0; scratch(size.2, size.0)];
-        let heads = [(start, &mut e[..]), (&other_start[..], &mut f[..])];
-        units.forward(heads, columns, scratch);
-        assert_eq!(e, energies(activation, &point, size));
-        assert_eq!(f, energies(activation, &other, size));
-        let (mut by_starts, mut by_rest) = (vec![1.0; 2 * size.2], vec![0.0; point.len()]);
-        let (by_start, by_other_start) = by_starts.split_at_mut(size.2);
-        let (by_weight, rest) = by_rest.split_at_mut(weight.len());
-        let (by_vector, rest) = rest.split_at_mut(vector.len());
-        let by = UnitsGradient {
-            by_weight,
-            by_vector,
-            by_memory: &mut rest[..columns.len()],
-        };
-        let head = |start, by_energies, by_start| UnitsHead {
-            start,
-            by_energies,
-            by_start,
-        };
-        let heads = [
-            head(start, &upstream, by_start),
-            head(&other_start, &other_upstream, by_other_start),
-        ];
-        units.backward(heads, columns, scratch, by);
-        let one = gradient(activation, &point, size, &upstream);
-        let two = gradient(activation, &other, size, &other_upstream);
-        let (one_start, one) = one.split_at(size.2);
-        let (two_start, two) = two.split_at(size.2);
-        assert_eq!(by_starts, [one_start, two_start].concat());
-        for (found, (one, two)) in by_rest.iter().zip(one.iter().zip(two)) {
-            assert!((found - one - two).abs() < 1e-11);
-        }
-    }
-
-    #[test]
     fn what_is_not_set_is_added_to_and_a_unit_at_rest_has_no_slope() {
         let activation = Relu;
         let units = Units {
@@ -707,21 +630,19 @@ mod tests {
             vector: &[2.0, 3.0],
             activation,
         };
-        let (mut by_start, mut by_weight) = ([7.0; 2], [1.0; 2]);
-        let (mut by_vector, mut by_memory) = ([1.0; 2], [1.0; 3]);
-        let by = UnitsGradient {
-            by_weight: &mut by_weight,
-            by_vector: &mut by_vector,
-            by_memory: &mut by_memory,
-        };
+        let (mut by_start, mut sums) = ([7.0; 2], vec![0.0; sums::<f32>(1, 2)]);
+        let (mut by_weight, mut by_vector, mut by_memory) = ([1.0; 2], [1.0; 2], [1.0; 3]);
         // The first row is at the corner of both units, the others are within one of them.
         let memory = [0.0, 1e30, -1e-30];
-        let head = UnitsHead {
+        let by = UnitsGradient {
             start: &[0.0; 2],
             by_energies: &[1.0; 3],
             by_start: &mut by_start,
+            sums: &mut sums,
+            by_memory: &mut by_memory,
         };
-        units.backward([head], &memory, &mut [0.0; 6], by);
+        units.backward(by, &memory, None, &mut [0.0; 9]);
+        add_up(&sums, &mut by_weight, &mut by_vector);
         assert_eq!((by_start, by_weight), ([2.0, 3.0], [2e30, 1.0]));
         assert_eq!((by_vector, by_memory), ([1e30, 1.0], [1.0, 3.0, -2.0]));
     }
@@ -742,22 +663,21 @@ mod tests {
         let (n, mut start) = (case.size("n"), vec![0.0; a]);
         vector_product(&q, by_query, &mut start);
         let (mut energies, mut scratch) = (vec![0.0; n], vec![0.0; scratch(a, n)]);
-        units.forward([(&start[..], &mut energies[..])], &keys, &mut scratch);
+        units.forward(&start, &keys, &mut scratch, &mut energies);
         let by_energies = case.gradient_by_energies(&energies);
         let (mut by_start, mut by_all) = (vec![0.0; a], vec![0.0; all.len()]);
         let (mut by_vector, mut by_keys) = (vec![0.0; a], vec![0.0; keys.len()]);
         let (to_query, to_keys) = by_all.split_at_mut(d_q * a);
+        let mut sums = vec![0.0; sums::<f64>(weight.len() / a, a)];
         let by = UnitsGradient {
-            by_weight: to_keys,
-            by_vector: &mut by_vector,
-            by_memory: &mut by_keys,
-        };
-        let head = UnitsHead {
             start: &start,
             by_energies: &by_energies,
             by_start: &mut by_start,
+            sums: &mut sums,
+            by_memory: &mut by_keys,
         };
-        units.backward([head], &keys, &mut scratch, by);
+        units.backward(by, &keys, None, &mut scratch);
+        add_up(&sums, to_keys, &mut by_vector);
         let mut by_q = vec![0.0; d_q];
         vector_product_backward((&q, by_query), &by_start, &mut by_q, to_query);
         case.assert_close("gradients", "q", &by_q);
@@ -787,7 +707,7 @@ mod tests {
             let (n, bias) = (case.size("n"), case.numbers("parameters", "prior.b"));
             let (mut energies, scratch) = (vec![0.0; n], &mut vec![0.0; scratch(hidden, n)]);
             let keys = case.transposed("inputs", "K");
-            units.forward([(&bias[..], &mut energies[..])], &keys, scratch);
+            units.forward(&bias, &keys, scratch, &mut energies);
             case.assert_close("outputs", "z", &energies);
         }
     }

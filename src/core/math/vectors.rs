@@ -107,7 +107,7 @@ mod tests {
         );
         let (keys, through) = (case.transposed("inputs", "K"), of(&q, &weight));
         let mut energies = vec![0.0; case.size("n")];
-        products([(&through[..], &mut energies[..])], &keys);
+        products(&through, &keys, &mut energies);
         let by_energies = case.gradient_by_energies(&energies);
         let (mut by_through, mut by_keys) = (vec![0.0; through.len()], vec![0.0; keys.len()]);
         let head = ProductGradient {
@@ -115,7 +115,7 @@ mod tests {
             by_product: &by_energies,
             by_vector: &mut by_through,
         };
-        products_backward([head], &keys, &mut by_keys);
+        products_backward(head, &keys, &mut by_keys);
         let (by_q, by_weight) = gradients(&q, &weight, &by_through);
         case.assert_close("gradients", "q", &by_q);
         case.assert_close("gradients", "score.W", &by_weight);

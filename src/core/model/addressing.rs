@@ -305,21 +305,30 @@ macro_rules! walk {
 
 kernel! {
     /// All stages of all heads at one step, from their scores to their weightings: stage by stage, the sharpening in two
-    /// passes, for the heads do not wait for each other while each stage waits for the one before.
+    /// passes, for the heads do not wait for each other while each stage waits for the one before. Or one stage `alone`.
     pub(super) fn address<'a, R>(
-        simd; heads: &'a mut [HeadTrace<R>], t: usize, sampling: Sampling,
+        simd; heads: &'a mut [HeadTrace<R>], t: usize, sampling: Sampling, alone: Option<Stage>,
     ) {
+        let takes_part = |stage| alone.is_none_or(|alone| alone == stage);
         walk!([Centre Content Divergence Interpolation Shift], |stage| {
-            for head in &mut *heads {
-                stage.forward(simd, head, t, sampling);
+            if takes_part(stage) {
+                for head in &mut *heads {
+                    stage.forward(simd, head, t, sampling);
+                }
             }
         });
-        for head in &mut *heads {
-            start_sharpening(simd, head, t);
+        if takes_part(Stage::Sharpening) {
+            for head in &mut *heads {
+                start_sharpening(simd, head, t);
+            }
+            for head in &mut *heads {
+                end_sharpening(simd, head, t);
+            }
         }
-        for head in heads {
-            end_sharpening(simd, head, t);
-            Stage::Draw.forward(simd, head, t, sampling);
+        if takes_part(Stage::Draw) {
+            for head in heads {
+                Stage::Draw.forward(simd, head, t, sampling);
+            }
         }
     }
 }

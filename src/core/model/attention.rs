@@ -157,7 +157,7 @@ impl AttentionConfig {
     /// The heads of the paper.
     pub const DEFAULT: Self = Self {
         score: Each::all(Score::Cosine),
-        units: 16,
+        units: 8,
         strength: Each::all(Strength::Emitted),
         gate: Each::all(Switch::On),
         sharpening: Each::all(Switch::On),
@@ -277,7 +277,9 @@ impl AttentionConfig {
                     _ => 0,
                 },
             ),
-            "units" => {
+            // Kept where that is not more than the memory itself.
+            "units" => when(score == Score::Additive && units <= columns, units * rows),
+            "layer" => {
                 let units = match (score, weighting.is_bayesian()) {
                     (Score::Additive, true) => units.max(prior),
                     (Score::Additive, false) => units,

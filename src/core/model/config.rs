@@ -302,7 +302,9 @@ impl NtmConfig {
                 add: take(written),
             }
         };
-        (0..head).for_each(|head| drop(of(head)));
+        for before in 0..head {
+            let _ = of(before);
+        }
         of(head)
     }
 
@@ -322,16 +324,18 @@ impl NtmConfig {
     fn learned(&self, head: usize) -> impl Iterator<Item = TensorSpec> {
         let name = (self as &dyn Kind).head_name(head);
         let arrays = HeadTrace::<f32>::ARRAYS.iter();
-        arrays.filter(|array| array.is_learned()).map(move |array| {
+        let is_there = move |array: &&ArraySpec| {
+            array.is_learned() && self.width(Place::Head(head), array) > 0
+        };
+        arrays.filter(is_there).map(move |array| {
             let size = |axis: &str| self.axis(axis).unwrap_or(1);
             let (rows, columns) = match array.dims {
                 [rows, columns] => (size(rows), size(columns)),
                 dims => (1, dims.iter().map(|axis| size(axis)).product()),
             };
-            let is_there = self.width(Place::Head(head), array) > 0;
             TensorSpec {
                 name: format!("{name}.{}", array.name).into(),
-                rows: if is_there { rows } else { 0 },
+                rows,
                 columns,
                 start: if array.name.ends_with("bias") {
                     Start::Zero

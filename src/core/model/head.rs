@@ -13,7 +13,7 @@ use super::trace::{HeadTrace, LearnedGradient};
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::{Simd, kernel};
 use crate::math::softmax::{softmax, softmax_of_few};
-use crate::math::{Aligned, Pack, Real, Series, sigmoid, softplus};
+use crate::math::{Aligned, Pack, Real, Series, sigmoid, softplus, units};
 
 kernel! {
     /// Activates step `t` of all heads from the row of their pre-activations.
@@ -86,6 +86,11 @@ pub struct HeadGradient<R> {
     pub logits: Aligned<R>,
     /// By the biases of the prior in one step.
     pub prior_start: Vec<R>,
+    /// By what the layers of the score and of the prior learn, summed over the steps as packs: see
+    /// [`crate::math::units::sums`].
+    pub score_sums: Aligned<R>,
+    /// See `score_sums`.
+    pub prior_sums: Aligned<R>,
     /// By what the mechanism learns, summed over the steps.
     pub learned: LearnedGradient<R>,
     /// Scratch of the mechanism.
@@ -101,6 +106,7 @@ impl<R: Real> HeadGradient<R> {
     pub fn new(config: &NtmConfig, head: usize) -> Self {
         let zeros = |len: usize| vec![R::ZERO; len];
         let own = |array: &str| config.own_width(head, array);
+        let sums = |units: usize| units::sums::<R>(config.columns, units);
         let written = if head < config.read_heads {
             0
         } else {
@@ -119,8 +125,10 @@ impl<R: Real> HeadGradient<R> {
             query: zeros(own("query")),
             logits: Aligned::zeros(own("prior")),
             prior_start: zeros(own("prior_bias")),
+            score_sums: Aligned::zeros(sums(own("additive_vector"))),
+            prior_sums: Aligned::zeros(sums(own("prior_vector"))),
             learned: LearnedGradient::with_widths(own),
-            scratch: Aligned::zeros(own("units")),
+            scratch: Aligned::zeros(own("layer")),
             erase: zeros(written),
             add: zeros(written),
         }

@@ -22,7 +22,7 @@ use super::window::{After, Window};
 use crate::math::matrix::padded;
 use crate::math::simd::kernel;
 use crate::math::softmax::{softmax, softmax_backward};
-use crate::math::{Aligned, Linear, Matrix, Real, Series};
+use crate::math::{Aligned, Linear, Matrix, Real, Series, units};
 
 /// A configuration with weights.
 struct Ntm<'a, R> {
@@ -113,10 +113,15 @@ impl NtmConfig {
             + usize::from(!self.is_pair())
             + usize::from(self.is_written_first());
         let vectors = 2 * self.heads() + 4;
+        let layers = (0..self.heads()).map(|head| {
+            let sums = |vector| units::sums::<f32>(self.columns, self.own_width(head, vector));
+            self.own_width(head, "layer") + sums("additive_vector") + sums("prior_vector")
+        });
         (memory as u64)
             .saturating_mul(memories as u64)
             .saturating_add((per_step as u64).saturating_mul(steps as u64))
             .saturating_add((vectors * self.rows) as u64)
+            .saturating_add(layers.sum::<usize>() as u64)
             .saturating_add((self.outputs * padded(self.features())) as u64)
             .saturating_add(self.controller.gradient_values(steps, self.first_inputs()))
     }
@@ -190,8 +195,7 @@ impl<R: Real> Ntm<'_, R> {
             }
         }
         let learned = trace.heads.iter_mut().flat_map(HeadTrace::learned_mut);
-        let learned = learned.zip(&self.params.tensors[tensor::LEARNED..]);
-        for (to, from) in learned.filter(|(to, _)| to.width() > 0) {
+        for (to, from) in learned.zip(&self.params.tensors[tensor::LEARNED..]) {
             let from = from.view();
             let values = to.as_mut_slice().iter_mut().zip(&from);
             values.for_each(|(to, &from)| *to = from);
@@ -232,16 +236,16 @@ impl<R: Real> Ntm<'_, R> {
         match self.config.order {
             Order::ReadFirst => {
                 score::forward(heads, t, before, self.epsilon, norms);
-                address(heads, t, sampling);
+                address(heads, t, sampling, None);
                 memory::read_and_write(heads, t, before, after);
             }
             Order::WriteFirst => {
                 let (readers, writers) = heads.split_at_mut(self.config.read_heads);
                 score::forward(writers, t, before, self.epsilon, norms);
-                address(writers, t, sampling);
+                address(writers, t, sampling, None);
                 memory::write(writers, t, before, after);
                 score::forward(readers, t, after, self.epsilon, norms);
-                address(readers, t, sampling);
+                address(readers, t, sampling, None);
                 memory::read(readers, t, after);
             }
         }
@@ -455,12 +459,12 @@ impl<R: Real> Ntm<'_, R> {
             add(&mut to, &scratch.rows[..]);
         }
         add(tensors[tensor::READ].view_mut(), &scratch.stack.beside);
-        let learned = scratch
-            .heads
-            .iter_mut()
-            .flat_map(|by| by.learned.each_mut());
-        let learned = tensors[tensor::LEARNED..].iter_mut().zip(learned);
-        for (to, from) in learned.filter(|(_, from)| !from.is_empty()) {
+        scratch.heads.iter_mut().for_each(score::add_up);
+        let learned = scratch.heads.iter_mut();
+        let learned = learned
+            .flat_map(|by| by.learned.each_mut())
+            .filter(|by| !by.is_empty());
+        for (to, from) in tensors[tensor::LEARNED..].iter_mut().zip(learned) {
             add(to.view_mut(), &from[..]);
         }
         let (others, cell) = tensors.split_at_mut(tensor::CELL);
@@ -506,11 +510,16 @@ impl<R: Real> Scratch<R> {
         self.stack.reset(steps);
         self.raw.resize(steps);
         self.window.reset();
-        let next = self.heads.iter_mut().map(|head| &mut head.previous);
-        next.chain([&mut self.memory])
-            .for_each(|state| state.fill(R::ZERO));
-        let learned = self.heads.iter_mut().flat_map(|by| by.learned.each_mut());
-        learned.for_each(|by| by.fill(R::ZERO));
+        self.memory.fill(R::ZERO);
+        for head in &mut self.heads {
+            let states = [
+                &mut head.previous,
+                &mut head.score_sums,
+                &mut head.prior_sums,
+            ];
+            states.into_iter().for_each(|state| state.fill(R::ZERO));
+            head.learned.each_mut().for_each(|by| by.fill(R::ZERO));
+        }
     }
 }
 

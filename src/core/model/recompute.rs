@@ -1,14 +1,12 @@
 //! Every stage of a recorded episode again, from what was recorded before it.
 
-use super::addressing::Stage;
+use super::addressing::{Stage, address};
 use super::attention::{Mechanism, Score};
 use super::config::{NtmConfig, Order};
 use super::memory;
-use super::noise::Sampling;
 use super::score;
 use super::trace::{HeadTrace, Place, Trace};
 use crate::math::Real;
-use crate::math::simd::kernel;
 
 /// How the machine of a recording works, where that is not as ours do. The default is how ours do.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -223,7 +221,7 @@ pub(super) fn follow<R: Real>(
     };
     let stage = |stage: &Stage| stage.makes(&heads[head]) == Some(rule.array);
     if let Some(stage) = Stage::ALL.into_iter().find(stage) {
-        return again(stage, &mut heads[head], t, trace.sampling);
+        return address(&mut heads[head..=head], t, trace.sampling, Some(stage));
     }
     // A trace that was read has no scratch.
     heads[head].make_room_to_score(t);
@@ -306,13 +304,6 @@ fn score<R: Real>(
             let dot = sum(&mut row().zip(key).map(|(m, &k)| m * k));
             *similarity = dot / over(length, sum(&mut row().map(|m| m * m)).sqrt());
         }
-    }
-}
-
-kernel! {
-    /// One stage of a head at one step.
-    fn again<'a, R>(simd; stage: Stage, head: &'a mut HeadTrace<R>, t: usize, sampling: Sampling) {
-        stage.forward(simd, head, t, sampling);
     }
 }
 

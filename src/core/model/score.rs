@@ -6,11 +6,11 @@ use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use super::weighting::{centre_backward, prior_means};
 use super::window::Seen;
-use crate::math::Real;
 use crate::math::products::{ProductGradient, products, products_backward};
 use crate::math::similarity::{self, CosineGradient, cosines_backward};
-use crate::math::units::{UnitActivation, Units, UnitsGradient, UnitsHead};
+use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{vector_product, vector_product_backward};
+use crate::math::{Real, Series};
 
 /// The similarities of heads at one step with the memory that they see, and the norms of its rows where a cosine needs
 /// them.
@@ -24,13 +24,9 @@ pub(super) fn forward<R: Real>(
     for heads in heads.chunks_mut(2) {
         // In pairs: the keys of two heads and the norms share one pass over the memory.
         match heads {
-            [first, second] if are(Score::Cosine, first, second) => {
+            [first, second] if are_cosines(first, second) => {
                 let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
                 similarity::cosines(pairs, columns, epsilon, norms);
-            }
-            [first, second] if are(Score::Dot, first, second) => {
-                let pairs = [first.key_and_similarity(t), second.key_and_similarity(t)];
-                products(pairs, columns);
             }
             heads => {
                 for head in heads {
@@ -46,25 +42,29 @@ pub(super) fn forward<R: Real>(
     }
 }
 
-fn are<R: Real>(score: Score, first: &HeadTrace<R>, second: &HeadTrace<R>) -> bool {
-    (first.mechanism.score, second.mechanism.score) == (score, score)
+fn are_cosines<R: Real>(first: &HeadTrace<R>, second: &HeadTrace<R>) -> bool {
+    let both = (first.mechanism.score, second.mechanism.score);
+    both == (Score::Cosine, Score::Cosine)
 }
 
 /// The similarities of one head.
 fn of_one<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R], epsilon: R, norms: &mut [R]) {
     match head.mechanism.score {
         Score::Cosine => similarity::cosines([head.key_and_similarity(t)], columns, epsilon, norms),
-        Score::Dot => products([head.key_and_similarity(t)], columns),
+        Score::Dot => {
+            let (key, similarity) = head.key_and_similarity(t);
+            products(key, columns, similarity);
+        }
         Score::ScaledDot => {
             let scale = scale(head);
             let (key, similarity) = head.key_and_similarity(t);
-            products([(key, &mut *similarity)], columns);
+            products(key, columns, similarity);
             similarity.iter_mut().for_each(|score| *score *= scale);
         }
         Score::General => {
             let query = head.query.row_mut(t);
             vector_product(head.key.row(t), head.bilinear.row(0), query);
-            products([(query, head.similarity.row_mut(t))], columns);
+            products(query, columns, head.similarity.row_mut(t));
         }
         Score::Location => {
             let (key, weight) = (head.key.row(t), head.location.row(0));
@@ -73,13 +73,13 @@ fn of_one<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R], epsilon: R,
         Score::Additive => {
             let query = head.query.row_mut(t);
             vector_product(head.key.row(t), head.additive_key.row(0), query);
-            let units = Units {
-                weight: head.additive_row.row(0),
-                vector: head.additive_vector.row(0),
-                activation: UnitActivation::Tanh,
+            let values = if head.units.steps() > t {
+                head.units.row_mut(t)
+            } else {
+                head.layer.row_mut(0)
             };
-            let (scratch, similarity) = (head.units.row_mut(0), head.similarity.row_mut(t));
-            units.forward([(query, similarity)], columns, scratch);
+            let units = score_units(&head.additive_row, &head.additive_vector);
+            units.forward(query, columns, values, head.similarity.row_mut(t));
         }
     }
 }
@@ -87,6 +87,15 @@ fn of_one<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R], epsilon: R,
 /// 1 / √M.
 fn scale<R: Real>(head: &HeadTrace<R>) -> R {
     R::ONE / R::from_f64(head.key.width() as f64).sqrt()
+}
+
+/// The layer of an additive score.
+fn score_units<'a, R: Real>(weight: &'a Series<R>, vector: &'a Series<R>) -> Units<'a, R> {
+    Units {
+        weight: weight.row(0),
+        vector: vector.row(0),
+        activation: UnitActivation::Tanh,
+    }
 }
 
 /// The layer that the prior comes from.
@@ -103,11 +112,11 @@ fn prior_units<R: Real>(head: &HeadTrace<R>) -> Units<'_, R> {
 
 /// The mean of the prior of a Bayesian head for every row of the memory that it sees.
 pub(super) fn prior<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
-    let mut scratch = std::mem::take(&mut head.units);
+    let mut scratch = std::mem::take(&mut head.layer);
     let mut prior = std::mem::take(&mut head.prior);
     let bias = head.prior_bias.row(0);
-    prior_units(head).forward([(bias, prior.row_mut(t))], columns, scratch.row_mut(0));
-    (head.units, head.prior) = (scratch, prior);
+    prior_units(head).forward(bias, columns, scratch.row_mut(0), prior.row_mut(t));
+    (head.layer, head.prior) = (scratch, prior);
     prior_means(&head.mechanism, head.prior.row_mut(t));
 }
 
@@ -124,13 +133,9 @@ pub(super) fn backward<R: Real>(
     let norms = (seen.norms, seen.epsilon);
     for pair in heads.chunks(2).zip(gradients.chunks_mut(2)) {
         match pair {
-            ([head, other], [by_head, by_other]) if are(Score::Cosine, head, other) => {
+            ([head, other], [by_head, by_other]) if are_cosines(head, other) => {
                 let heads = [of(head, t, by_head), of(other, t, by_other)];
                 cosines_backward(heads, seen.columns, norms, d_memory, scratch);
-            }
-            ([head, other], [by_head, by_other]) if are(Score::Dot, head, other) => {
-                let heads = [dot_of(head, t, by_head), dot_of(other, t, by_other)];
-                products_backward(heads, seen.columns, d_memory);
             }
             (heads, gradients) => {
                 for (head, by_head) in heads.iter().zip(gradients) {
@@ -163,11 +168,11 @@ fn of_one_backward<R: Real>(
             let norms = (seen.norms, seen.epsilon);
             cosines_backward([of(head, t, by)], seen.columns, norms, d_memory, scratch);
         }
-        Score::Dot => products_backward([dot_of(head, t, by)], seen.columns, d_memory),
+        Score::Dot => products_backward(dot_of(head, t, by), seen.columns, d_memory),
         Score::ScaledDot => {
             let scale = scale(head);
             by.weighting.iter_mut().for_each(|by| *by *= scale);
-            products_backward([dot_of(head, t, by)], seen.columns, d_memory);
+            products_backward(dot_of(head, t, by), seen.columns, d_memory);
         }
         Score::General => {
             let query = ProductGradient {
@@ -175,7 +180,7 @@ fn of_one_backward<R: Real>(
                 by_product: &by.weighting,
                 by_vector: &mut by.query,
             };
-            products_backward([query], seen.columns, d_memory);
+            products_backward(query, seen.columns, d_memory);
             let weight = head.bilinear.row(0);
             vector_product_backward((key, weight), &by.query, &mut by.key, &mut learned.bilinear);
         }
@@ -184,22 +189,16 @@ fn of_one_backward<R: Real>(
             vector_product_backward((key, weight), &by.weighting, &mut by.key, by_weight);
         }
         Score::Additive => {
-            let units = Units {
-                weight: head.additive_row.row(0),
-                vector: head.additive_vector.row(0),
-                activation: UnitActivation::Tanh,
-            };
-            let this = UnitsHead {
+            let by_units = UnitsGradient {
                 start: head.query.row(t),
                 by_energies: &by.weighting,
                 by_start: &mut by.query,
-            };
-            let by_units = UnitsGradient {
-                by_weight: &mut learned.additive_row,
-                by_vector: &mut learned.additive_vector,
+                sums: &mut by.score_sums,
                 by_memory: d_memory,
             };
-            units.backward([this], seen.columns, &mut by.scratch, by_units);
+            let kept = (head.units.steps() > t).then(|| head.units.row(t));
+            let units = score_units(&head.additive_row, &head.additive_vector);
+            units.backward(by_units, seen.columns, kept, &mut by.scratch);
             let (weight, by_weight) = (head.additive_key.row(0), &mut learned.additive_key);
             vector_product_backward((key, weight), &by.query, &mut by.key, by_weight);
         }
@@ -213,20 +212,29 @@ fn prior_backward<R: Real>(
     columns: &[R],
     d_memory: &mut [R],
 ) {
-    let learned = &mut by.learned;
-    let this = UnitsHead {
+    let by_units = UnitsGradient {
         start: head.prior_bias.row(0),
         by_energies: &by.prior,
         by_start: &mut by.prior_start,
-    };
-    let by_units = UnitsGradient {
-        by_weight: &mut learned.prior_weight,
-        by_vector: &mut learned.prior_vector,
+        sums: &mut by.prior_sums,
         by_memory: d_memory,
     };
-    prior_units(head).backward([this], columns, &mut by.scratch, by_units);
-    for (to, &from) in learned.prior_bias.iter_mut().zip(&by.prior_start) {
+    prior_units(head).backward(by_units, columns, None, &mut by.scratch);
+    for (to, &from) in by.learned.prior_bias.iter_mut().zip(&by.prior_start) {
         *to += from;
+    }
+}
+
+/// Adds what the layers of a head summed over an episode to the gradients by what it learns.
+pub(super) fn add_up<R: Real>(by: &mut HeadGradient<R>) {
+    let learned = &mut by.learned;
+    if !by.score_sums.is_empty() {
+        let (weight, vector) = (&mut learned.additive_row, &mut learned.additive_vector);
+        units::add_up(&by.score_sums, weight, vector);
+    }
+    if !by.prior_sums.is_empty() {
+        let (weight, vector) = (&mut learned.prior_weight, &mut learned.prior_vector);
+        units::add_up(&by.prior_sums, weight, vector);
     }
 }
 

@@ -236,8 +236,11 @@ arrays! {
         sharpening: Spec::new("sharpening", &["t"], "γ", AtLeast(1.0), "1 + softplus"),
         /// What the score makes of the key before it sees a row: kᵀ·W of the general score, W_kᵀ·k of the additive one.
         query: Spec::scratch("query"),
-        /// Scratch of the layers over the memory rows, of the step that was last.
+        /// What the units of an additive score say of every row, for the way back: kept where every M_t is, and where
+        /// they are no more than the columns of the memory, [T, A·N].
         units: Spec::scratch("units"),
+        /// Scratch of the layers over the memory rows.
+        layer: Spec::scratch("layer"),
         /// Score of the key with every row of the memory that the head sees, [T, N]; of the cosine in [−1, 1].
         similarity: Spec::new(
             "similarity", &["t", "n"], "K", Any,
@@ -402,7 +405,11 @@ impl<R: Real> Trace<R> {
     /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
     pub fn resize(&mut self, steps: usize) {
         let every = self.memory_every;
-        self.each_mut(|spec, series| series.resize(rows(spec, steps, every)));
+        self.each_mut(|spec, series| {
+            if series.width() > 0 {
+                series.resize(rows(spec, steps, every));
+            }
+        });
     }
 
     /// Hands every series to `visit`, in the order of [`Trace::everything`].
@@ -507,7 +514,8 @@ fn rows(spec: &ArraySpec, steps: usize, every: usize) -> usize {
         ("memory", 1) => steps.saturating_add(1),
         // Those that are kept, M_0 among them, and two for what lies between.
         ("memory", every) => steps / every + 3,
-        ("norms", 2..) | ("units", _) => 1,
+        ("norms", 2..) | ("layer", _) => 1,
+        ("units", 2..) => 0,
         _ if spec.is_in_files() && spec.dims[0] != "t" => 1,
         _ => steps,
     }
@@ -524,7 +532,7 @@ impl<R: Real> HeadTrace<R> {
     /// Makes room for what a score or a prior needs beside itself in step `t`.
     pub(super) fn make_room_to_score(&mut self, t: usize) {
         self.query.resize(self.query.steps().max(t + 1));
-        self.units.resize(1);
+        self.layer.resize(1);
     }
 
     /// The key of step `t`, to read, and the row for its similarities, to write.
@@ -532,9 +540,11 @@ impl<R: Real> HeadTrace<R> {
         (self.key.row(t), self.similarity.row_mut(t))
     }
 
-    /// What the mechanism learns, each as one row; of width 0 what it does not have.
+    /// What the mechanism learns, each as one row.
     pub(super) fn learned_mut(&mut self) -> impl Iterator<Item = &mut Series<R>> {
-        let all = self.arrays_mut().filter(|(spec, _)| spec.is_learned());
+        let is_there =
+            |(spec, series): &(&ArraySpec, &mut Series<R>)| series.width() > 0 && spec.is_learned();
+        let all = self.arrays_mut().filter(is_there);
         all.map(|(_, series)| series)
     }
 

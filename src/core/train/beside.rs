@@ -116,15 +116,33 @@ impl Keys for BayesianConfig {
     }
 }
 
+/// What kinds of heads that draw a machine has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawing {
+    /// Any.
+    pub(super) is_random: bool,
+    /// Hard ones.
+    pub(super) is_hard: bool,
+}
+
+impl Drawing {
+    /// Of this machine.
+    pub(super) fn of(model: &ModelConfig) -> Self {
+        Self {
+            is_random: model.any_head(|head| head.weighting.is_random()),
+            is_hard: model.is_hard(),
+        }
+    }
+}
+
 impl TrainingConfig {
     /// The noise of a training episode, and what becomes of it.
-    pub(super) fn draw(&self, model: &ModelConfig, index: u64) -> Draw {
-        let is_random = model.any_head(|head| head.weighting.is_random());
+    pub(super) fn draw(&self, heads: Drawing, index: u64) -> Draw {
         // Of a stream of its own: the noise itself is not looked at.
         let chance = || random(self.seed ^ EXPECTED, index).random::<f64>();
-        let sampling = if !is_random {
+        let sampling = if !heads.is_random {
             Sampling::Mean
-        } else if model.is_hard() && chance() < self.hard.expected {
+        } else if heads.is_hard && chance() < self.hard.expected {
             Sampling::Expected
         } else {
             Sampling::Drawn

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::beside::{Beside, log_probability};
+use super::beside::{Beside, Drawing, log_probability};
 use super::config::TrainingConfig;
 use super::evaluate::{Evaluation, Exam};
 use super::loss::{Score, logit_gradient, score};
@@ -37,6 +37,7 @@ pub struct Trainer {
     pub config: TrainingConfig,
     /// What it has come to.
     pub state: State,
+    heads: Drawing,
     gradient: Params<f32>,
     groups: Vec<Group>,
     tapes: Vec<Tape>,
@@ -99,14 +100,15 @@ struct Lesson<'a> {
     sequences: u64,
     /// Of ln p(y|s), before this batch.
     baseline: f64,
-    is_random: bool,
-    is_hard: bool,
+    heads: Drawing,
 }
 
 impl Lesson<'_> {
     /// By how much an answer is better than the baseline; `None` where no head draws a row.
     fn reward(&self, score: &Score) -> Option<f64> {
-        self.is_hard.then(|| log_probability(score) - self.baseline)
+        self.heads
+            .is_hard
+            .then(|| log_probability(score) - self.baseline)
     }
 }
 
@@ -154,7 +156,7 @@ impl Tape {
             let (scale, by) = (lesson.scale, &mut workspace.by);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
             result.beside.redundancy = lesson.config.redundancy.gradient(trace, scale, by);
-            if lesson.is_random {
+            if lesson.heads.is_random {
                 let done = (lesson.sequences, lesson.baseline);
                 by.terms = lesson.config.terms(trace, result, scale, done);
                 result.beside.reward = lesson.reward(result);
@@ -192,6 +194,7 @@ impl Trainer {
     pub fn resume(task: Task, config: TrainingConfig, state: State, threads: usize) -> Self {
         let model = &state.machine.config;
         Self {
+            heads: Drawing::of(model),
             gradient: Params::zeros(model),
             groups: (0..config.batch)
                 .step_by(group_size(config.batch))
@@ -266,9 +269,10 @@ impl Trainer {
         let since = &mut self.state.since_validation;
         since.sequences += batch;
         since.bits += bits;
-        since.beside = match since.sequences == batch {
-            true => beside,
-            false => Beside::sum([since.beside, beside].into_iter()),
+        since.beside = if since.sequences == batch {
+            beside
+        } else {
+            Beside::sum([since.beside, beside].into_iter())
         };
         let due = self.state.sequences / self.config.validation_every > before || self.finished();
         let validated = due.then(|| self.validate());
@@ -292,6 +296,7 @@ impl Trainer {
                     baseline,
                     ..
                 },
+            heads,
             groups,
             tapes,
             threads,
@@ -302,8 +307,7 @@ impl Trainer {
             scale: f64::from(1.0 / count as f32),
             sequences: *sequences,
             baseline: *baseline,
-            is_random: machine.config.any_head(|head| head.weighting.is_random()),
-            is_hard: machine.config.is_hard(),
+            heads: *heads,
         };
         let size = group_size(config.batch);
         let groups = &mut groups[..count.div_ceil(size)];
@@ -314,7 +318,7 @@ impl Trainer {
                 let episodes = index * size..((index + 1) * size).min(count);
                 let episode = |index| {
                     let index = *sequences + index as u64;
-                    let draw = config.draw(&machine.config, index);
+                    let draw = config.draw(*heads, index);
                     (task.episode(config.seed, index), draw)
                 };
                 tape.learn(machine, episodes.map(episode).collect(), &lesson, group);

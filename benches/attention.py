@@ -25,7 +25,7 @@ ATTENTION = "model.heads.attention."
 # What is changed, and how: the rest is as in the paper.
 VARIANTS = {
     "cosine": [],
-    "additive": [ATTENTION + "score=additive"],
+    "additive": [ATTENTION + "score=additive", ATTENTION + "units=16"],
     "location": [ATTENTION + "score=location"],
     "general": [ATTENTION + "score=general"],
     "dot": [ATTENTION + "score=dot"],
@@ -47,7 +47,7 @@ VARIANTS = {
 
 # Heads that are kept apart, or only measured: read heads of associative recall, and the weight of their penalty.
 APART = {f"{heads} heads, {words}": [f"model.heads.read={heads}", "training.redundancy.kind=read",
-                                     f"training.redundancy.weight={weight}"]
+                                     f"training.redundancy.weight={weight}", "training.sequences=100000"]
          for heads in (2, 4) for words, weight in (("measured", 0), ("penalty 0.01", 0.01), ("penalty 0.1", 0.1))}
 
 

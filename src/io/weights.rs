@@ -38,8 +38,9 @@ macro_rules! shipped {
 }
 
 /// The weights inside the binary: name and file.
-const SHIPPED: [(&str, &[u8]); 7] = shipped! {
+const SHIPPED: [(&str, &[u8]); 12] = shipped! {
     "copy" "copy_feedforward" "copy_lstm" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
+    "copy_additive" "copy_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
 };
 
 /// A machine with its weights and where they come from.

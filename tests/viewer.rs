@@ -129,6 +129,9 @@ impl Files for Shelf {
                 let recording = Recording::new(&Model::new(config, 1), &machine.task, 1, 0);
                 Ok(opened("headless.json", recording))
             }
+            Some("every mechanism") => Ok(Opened::Machine(Box::new(kinds::with_heads(
+                kinds::every_mechanism(),
+            )))),
             Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
             None => Err("That is no name.".to_owned()),
         }

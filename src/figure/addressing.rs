@@ -6,6 +6,7 @@ use super::links::{self, Link};
 use super::marks::{gaps, plate, text_on, unrecorded};
 use super::paint::{At, Draw, Page, Paint};
 use super::rows::Axis;
+use super::spread::Band;
 use super::stages::{Column, Stage, Stages};
 use super::{Area, HeadName, Ink, PanelId, Style, numbers};
 use crate::model::HeadTrace;
@@ -51,6 +52,8 @@ pub struct Bars<'a> {
     pub to_come: bool,
     /// The window of a local head, in the column that it cuts out.
     pub window: Option<Window<f32>>,
+    /// Where many samples of the episode attend, in the column that a head reads or writes with.
+    pub spread: Option<Band<'a>>,
     /// The row that a hard head drew, in the column that it drew from.
     pub drawn: Option<usize>,
     /// Of a match: it says little where nobody has written a row before this step.
@@ -110,6 +113,9 @@ impl Bars<'_> {
         paint.frame(*area, colours.line);
         if opacity > 0.0 {
             self.window(paint, at, page);
+            if as_bars(at.axis) {
+                self.spread(paint, at, page);
+            }
             let drawn = self.drawn.and_then(|row| at.axis.place_of(row));
             if let Some(place) = drawn {
                 paint.frame(area.down(place.min, place.max), colours.strong);
@@ -118,6 +124,33 @@ impl Bars<'_> {
         if self.computed {
             let at = [area.middle(), area.bottom - 8.0];
             plate(paint, area, at, ("computed", 8.5), page);
+        }
+    }
+
+    /// A line over each row from where a tenth of the samples lie below to where a tenth lie above, and their mean.
+    fn spread(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
+        let Some(band) = self.spread else { return };
+        let x = |value: f32| area.left + self.cells.scale.bar(value, area.width())[1];
+        let (ink, ground) = (page.colours.strong, page.colours.well);
+        for (row, place) in axis.all() {
+            let [Some(mean), Some(low), Some(high)] =
+                [band.mean, band.low, band.high].map(|values| values.get(row).copied())
+            else {
+                continue;
+            };
+            if !(high.max(mean) >= 0.005) {
+                continue;
+            }
+            let (y, half) = (place.center(), (0.28 * place.span()).min(5.0));
+            let ends = [[x(low), y], [x(high), y]];
+            let tick = |x: f32, half: f32| [[x, y - half], [x, y + half]];
+            for (ink, more) in [(ground, 2.0), (ink, 0.0)] {
+                paint.line(&ends, ink, 1.0 + more);
+                paint.line(&tick(x(mean), half), ink, 1.6 + more);
+            }
+            for end in [low, high] {
+                paint.line(&tick(x(end), 0.6 * half), ink, 1.0);
+            }
         }
     }
 

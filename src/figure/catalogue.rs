@@ -9,6 +9,7 @@ use super::heads::series;
 use super::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
+use super::spread::{Spread, is_spread};
 use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::sums::InStep;
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
@@ -184,6 +185,8 @@ pub struct Catalogue<'a> {
     pub shades: [Scale; 2],
     /// The memory rows that are shown.
     pub rows: &'a Rows,
+    /// What many samples of the episode say, where they were asked.
+    pub spread: Option<&'a Spread>,
     /// True where row 0 is at the bottom.
     pub upwards: bool,
     /// The cells that the first step finds, by layer, where they are known.
@@ -206,6 +209,7 @@ impl<'a> Catalogue<'a> {
                 let (id, bars) = self.bars(head, COLUMNS.get(part)?)?;
                 Some(self.column(id, bars))
             }
+            (Picture::Learned, Some(head), Some(part)) => self.learned(head, part),
             (Picture::Stages, Some(head), None) => self.addressing(head),
             _ if id.now => self.now(id),
             _ => self.over_time(id),
@@ -344,6 +348,40 @@ impl<'a> Catalogue<'a> {
         })
     }
 
+    /// An array that the mechanism of a head has learned, by its place among those: inputs down, outputs across.
+    fn learned(&self, index: usize, part: usize) -> Option<Panel<'a>> {
+        let head = self.trace().heads.get(index)?;
+        let mut learned = head
+            .arrays()
+            .filter(|(spec, series)| spec.is_learned() && series.width() > 0);
+        let (spec, series) = learned.nth(part)?;
+        let inputs = if spec.dims.len() > 1 {
+            head.key.width()
+        } else {
+            1
+        };
+        let outputs = series.width() / inputs.max(1);
+        let values = series.row(0);
+        let cells = Cells::new(
+            [outputs, inputs],
+            Scale::signed(values.iter()),
+            move |column, row| values[row * outputs + column],
+        );
+        let whose = head_label(self.trace(), index);
+        Some(Panel {
+            id: PanelId::of(Picture::Learned, index).part(part),
+            title: spec.symbol.to_owned(),
+            name: format!("{whose} {}", spec.name),
+            whose,
+            note: spec.equation.to_owned(),
+            alt: spec.equation.to_owned(),
+            content: Content::Cells(cells),
+            across: Across::Columns(outputs),
+            down: Down::all("", inputs),
+            natural: 40.0,
+        })
+    }
+
     /// A weighting of the addressing of a head, or the match that it begins with.
     fn bars(&self, index: usize, column: &'static Column) -> Option<(PanelId, Bars<'a>)> {
         let (trace, (step, now)) = (self.trace(), self.moment);
@@ -358,9 +396,9 @@ impl<'a> Catalogue<'a> {
         };
         let parameter = match scale {
             Scale::Signed(most) if column.is_unbounded() => {
-                format!("± {}", numbers::end_text(most))
+                format!("±{}", numbers::end_text(most))
             }
-            Scale::UpTo(most) => format!("to {}", numbers::end_text(most)),
+            Scale::UpTo(most) => format!("0–{}", numbers::end_text(most)),
             _ => column.parameter(&at),
         };
         let mut cells = Cells::new([1, values.len()], scale, move |_, row| values[row]);
@@ -386,6 +424,10 @@ impl<'a> Catalogue<'a> {
             },
             cells,
             most: None,
+            spread: self
+                .spread
+                .filter(|_| is_spread(head, column))
+                .and_then(|spread| spread.band(index, step)),
             window: at.window().filter(|_| column.array == "content"),
             drawn: at
                 .draw()

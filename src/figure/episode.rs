@@ -11,6 +11,7 @@ use super::pages::{Moment, Pages};
 use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
+use super::spread::Spread;
 use super::stages::Stages;
 use super::units::STRIPS;
 use super::{
@@ -134,6 +135,8 @@ pub struct Figure<'a> {
     redundancies: Cow<'a, Redundancies>,
     /// The cells that the first step finds, by layer.
     initial: Option<&'a Matrix<f32>>,
+    /// What many samples of the episode say, where they were asked.
+    spread: Option<&'a Spread>,
 }
 
 impl<'a> Figure<'a> {
@@ -157,6 +160,7 @@ impl<'a> Figure<'a> {
             redundancies: Cow::Owned(Redundancies::of(trace)),
             span,
             initial: None,
+            spread: None,
             recording,
             options,
         }
@@ -167,6 +171,11 @@ impl<'a> Figure<'a> {
         Self { initial, ..self }
     }
 
+    /// With what many samples of the episode say.
+    pub fn with_spread(self, spread: Option<&'a Spread>) -> Self {
+        Self { spread, ..self }
+    }
+
     /// The same of what is known of an episode already: its rows, its stages, its scales.
     pub fn of(seen: Catalogue<'a>, options: Options) -> Self {
         Self {
@@ -175,6 +184,7 @@ impl<'a> Figure<'a> {
             stages: Cow::Borrowed(seen.stages),
             scales: seen.scales.clone(),
             initial: seen.initial,
+            spread: seen.spread,
             written: Cow::Borrowed(seen.written),
             redundancies: Cow::Borrowed(seen.redundancies),
             span: options.span(seen.recording.trace.steps()),
@@ -459,7 +469,11 @@ impl<'a> Figure<'a> {
                 let ids = layers.map(|layer| PanelId::of(picture, layer));
                 ids.filter_map(|id| self.over_time(id)).collect()
             }
-            Picture::Differences | Picture::Keys | Picture::Shifts | Picture::Units => Vec::new(),
+            Picture::Differences
+            | Picture::Keys
+            | Picture::Shifts
+            | Picture::Units
+            | Picture::Learned => Vec::new(),
         }
     }
 
@@ -485,6 +499,7 @@ impl<'a> Figure<'a> {
             rows: &self.rows,
             upwards: self.options.orientation == Orientation::Paper,
             initial: self.initial,
+            spread: self.spread,
             moment: (self.step(), self.options.stage.unwrap_or(usize::MAX)),
         }
     }

@@ -37,6 +37,8 @@ pub enum Picture {
     Shifts,
     /// What makes the units of a layer of the controller in a step.
     Units,
+    /// What the mechanism of a head has learned.
+    Learned,
     /// How much every two heads look at the same rows in a step.
     Overlap,
     /// The penalty on that over time.

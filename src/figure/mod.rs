@@ -32,6 +32,7 @@ pub mod panel;
 mod pool;
 mod raster;
 pub mod rows;
+pub mod spread;
 pub mod stages;
 pub mod sums;
 mod svg;

@@ -135,6 +135,10 @@ pub enum Episode {
     AnotherDraw,
     /// This one of its draws.
     Sample(u64),
+    /// So many samples of the episode are drawn where their spread is asked for.
+    Samples(usize),
+    /// The spread of many samples of the episode on screen.
+    Spread,
     /// The same episode drawn, expected, or as it most likely is.
     Sampling(Sampling),
 }

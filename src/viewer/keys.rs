@@ -108,7 +108,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 68] = [
+pub static TABLE: [Entry; 69] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -142,6 +142,7 @@ pub static TABLE: [Entry; 68] = [
     entry(Group::Episode, Need::StepBefore, Command::Episode(Episode::Restart), "Restart, same seed", &[key(Key::R)], "from its first step"),
     entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "New episode, next seed", &[shift(Key::R)], ""),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::AnotherDraw), "Another draw", &[key(Key::A)], "the same episode, other rows by chance"),
+    entry(Group::Look, Need::Draws, Command::Episode(Episode::Spread), "Spread of samples", &[key(Key::S)], "many draws: mean, band, what is uncertain"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Mean)), "Most likely rows", &[shift(Key::A)], "nothing is drawn; of random weights the mean"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Expected)), "Expected rows", &[], "a hard head attends to all, as likely as they are"),
     entry(Group::Episode, Need::Recording, Command::Edit(Edit::Toggle), "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),
@@ -172,7 +173,7 @@ pub static TABLE: [Entry; 68] = [
     entry(Group::Look, Need::Nothing, Command::Window(Window::ToggleMotion), "Reduced motion", &[], "nothing glides or plays by itself"),
     entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Settings)), "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
     entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::Messages)), "Messages", &[], "what was said so far, to be copied"),
-    entry(Group::Look, Need::Heads, Command::Tour(Tour::Start), "Tour", &[], "nine stops, from where it was left"),
+    entry(Group::Look, Need::Heads, Command::Tour(Tour::Start), "Tour", &[], "ten stops, from where it was left"),
     entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::About)), "About", &[], "version and licences"),
     entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Commands)), "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
     entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Keys)), "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),

@@ -4,7 +4,9 @@ mod mechanism;
 pub mod two;
 
 use super::state::episode::Open;
-pub use mechanism::{about, about_score, mechanism, sampling};
+pub use mechanism::{
+    UNCERTAIN, about, about_score, attends_otherwise, mechanism, otherwise, sampling,
+};
 
 use super::state::events::SPREAD;
 pub use super::state::events::reach;

@@ -58,6 +58,18 @@ impl State {
             8 => "The initial memory: every episode starts from it, and nothing written before is left. \
                   Only training changes what lasts, the weights."
                 .to_owned(),
+            9 => {
+                let head = recording.trace.heads.get(focus);
+                let own = head.and_then(story::otherwise);
+                own.unwrap_or_else(|| {
+                    "Choose one of those, and its stages show what it does otherwise: each score has its own equation, \
+                     what is left out is not there."
+                        .to_owned()
+                })
+            }
+            stop if (3..7).contains(&stop) && tour.lacks(&open.stages) => {
+                "The heads of this machine leave this stage out.".to_owned()
+            }
             _ => story::caption(open, step, open.stages.at(self.player.stage()), focus),
         }
     }

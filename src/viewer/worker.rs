@@ -8,10 +8,11 @@ use std::sync::{Arc, Weak};
 
 use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
-use super::state::work::{Destination, Job, Outcome, Page, UnderWay};
+use super::state::work::{Destination, Job, Outcome, Page, Sampled, UnderWay};
+use crate::figure::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Motion, Pages};
 use crate::io::room;
-use crate::model::{Draw, Model, ModelConfig};
+use crate::model::{Draw, Model, ModelConfig, Sampling};
 use crate::task::Task;
 use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
 
@@ -220,6 +221,10 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
                 record(&request, &watch).ok().map(open),
             )
         }
+        Job::Sample(request, count) => match sampled(&request, count, &watch) {
+            Ok(spread) => Outcome::Sampled(request.wish, Sampled(Arc::new(spread))),
+            Err(sentence) => Outcome::Failed(sentence),
+        },
         Job::Open(path) => match files.open_watched(&path, &watch) {
             Ok(opened) => Outcome::opened(files.absolute(path), opened),
             Err(sentence) => Outcome::Failed(sentence),
@@ -236,9 +241,10 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             Outcome::Recent(paths.into_iter().map(there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
-        Job::Draw(to, format, Page::One(shown, options)) => {
+        Job::Draw(to, format, Page::One(shown, spread, options)) => {
             let figure = Figure::new(&shown.recording, *options);
             let figure = figure.with_initial(shown.initial_cells());
+            let figure = figure.with_spread(spread.as_deref());
             save_figure(files, (to, format), under_way, &figure)
         }
         Job::Draw(to, format, Page::Two(picture)) => {
@@ -305,6 +311,29 @@ fn record(request: &Request, watch: Watch<'_>) -> Result<Shown, String> {
         file: None,
         sha256: None,
     })
+}
+
+/// What so many samples of an episode say together, or why they are not drawn.
+fn sampled(request: &Request, count: usize, watch: Watch<'_>) -> Result<Spread, String> {
+    let (heads, rows) = (request.machine.ntm.config.heads(), request.wish.rows);
+    let (mut samples, steps) = (Samples::default(), request.wish.steps(&request.task));
+    let bytes = (count * heads * rows * steps * size_of::<f32>()) as u64;
+    if bytes > LARGEST_RECORDING {
+        let size = bytes >> 30;
+        return Err(format!(
+            "{count} samples of {steps} steps on {rows} rows take {size} GB; ask for fewer, or for a shorter episode."
+        ));
+    }
+    for sample in 0..count {
+        let mut request = request.clone();
+        request.wish.sampling = Sampling::Drawn;
+        request.wish.sample = sample as u64;
+        let watch = |done, all| watch(sample * all + done, count * all);
+        samples.add(record(&request, &watch)?.recording);
+    }
+    samples
+        .spread()
+        .ok_or_else(|| "No sample was asked for.".to_owned())
 }
 
 /// Why an episode of so many steps is not recorded, where it would be too large.
@@ -472,7 +501,7 @@ mod tests {
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
         let (path, replaces) = (PathBuf::from("f.gif"), true);
-        let page = Page::One(shown, options);
+        let page = Page::One(shown, None, options);
         let to = Destination { path, replaces };
         worker.start(Job::Draw(to, Format::Gif, page));
         let said = next(&mut worker, 1);

@@ -56,6 +56,7 @@ fn every_command_can_be_done_by_its_name() {
             ("Lower rows", "all rows are on screen"),
             ("Follow the head", "all rows are on screen"),
             ("Another draw", DRAWS),
+            ("Spread of samples", DRAWS),
             ("Most likely rows", DRAWS),
             ("Expected rows", DRAWS),
             ("Give up", "nothing is under way"),

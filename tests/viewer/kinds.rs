@@ -2,6 +2,7 @@
 
 use super::*;
 use tapescope::figure::stages::columns_of;
+use tapescope::figure::{PanelId, Picture};
 use tapescope::io::Experiment;
 use tapescope::keys::Each;
 use tapescope::model::attention::{Score, Strength, Switch, Weighting};
@@ -73,7 +74,7 @@ fn a_network_without_memory_has_two_stages() {
 }
 
 /// An untrained machine with these heads for copying, its weights so large that the heads do something.
-fn with_heads(config: NtmConfig) -> Machine {
+pub fn with_heads(config: NtmConfig) -> Machine {
     let mut machine = of_kind(r#"{"memory": {"rows": 12, "columns": 6}}"#);
     let plain = machine.ntm.config.ntm().unwrap().clone();
     let config = NtmConfig {
@@ -91,7 +92,7 @@ fn with_heads(config: NtmConfig) -> Machine {
 }
 
 /// Two heads that read and two that write, so that there is room for all of them: hard, local, of both random kinds.
-fn every_mechanism() -> NtmConfig {
+pub fn every_mechanism() -> NtmConfig {
     let mut config = NtmConfig::with_every_mechanism();
     let (scores, weightings) = (config.attention.score, config.attention.weighting);
     config.attention.score = (0..4)
@@ -221,6 +222,59 @@ fn an_episode_is_drawn_again_and_again_and_is_the_most_likely_one() {
     told(&harness, "Nothing is drawn: the head attends to all rows");
     press_with(&mut harness, Modifiers::SHIFT, Key::A);
     assert_eq!(weightings(&harness).0, likely);
+}
+
+#[test]
+fn many_draws_make_a_band_and_say_what_is_uncertain() {
+    let shelf = Arc::<Shelf>::default();
+    let options = Options {
+        machines: vec![with_heads(every_mechanism())],
+        ..options(shelf.clone())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    let spread = |harness: &Screen| {
+        harness
+            .state()
+            .session
+            .open
+            .as_ref()
+            .unwrap()
+            .spread
+            .clone()
+    };
+    let svg = |harness: &mut Screen| {
+        act(harness, File::Replace("figure.svg".into()));
+        String::from_utf8(shelf.figures.lock().unwrap().pop().unwrap()).unwrap()
+    };
+    act(&mut harness, Look::Focus(2));
+    let last = harness.state().player.steps() - 1;
+    act(&mut harness, Play::Seek(last));
+    let without = svg(&mut harness);
+    act(&mut harness, Episode::Samples(7));
+    press(&mut harness, Key::S);
+    let seen = spread(&harness).unwrap();
+    assert_eq!(seen.samples, 7);
+    told(&harness, "of that noise");
+    let of = seen.step(last).unwrap();
+    assert!((of.noise + of.model - of.total).abs() < 1e-9 && of.model > 0.0);
+    assert_ne!(svg(&mut harness), without, "the band is printed");
+    // What many draws say holds for each of them, and not for another episode.
+    press(&mut harness, Key::A);
+    assert!(spread(&harness).is_some_and(|other| Arc::ptr_eq(&other, &seen)));
+    let bit = PanelId::new(Picture::Output);
+    act(
+        &mut harness,
+        Look::Select(Target::Value { id: bit, column: 0 }),
+    );
+    let card = harness.state().card().unwrap();
+    assert!(
+        card.lines
+            .iter()
+            .any(|line| line.sum.contains("what is uncertain"))
+    );
+    act(&mut harness, Episode::NextSeed);
+    assert!(spread(&harness).is_none());
 }
 
 #[cfg(feature = "test-machine")]

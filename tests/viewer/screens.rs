@@ -202,6 +202,19 @@ const SCENES: &[Scene] = &[
         act(screen, Edit::Flip(3, 2));
         act(screen, File::Open(PathBuf::from("theirs.ntmtrace.json")));
     }),
+    ("hard, additive", "copy", |screen| {
+        otherwise(screen, 0, "draw")
+    }),
+    ("local, general", "copy", |screen| {
+        otherwise(screen, 1, "content")
+    }),
+    ("weibull, spread", "copy", |screen| {
+        otherwise(screen, 2, "output");
+        act(screen, Episode::Spread);
+        act(screen, Episode::AnotherDraw);
+    }),
+    ("lognormal", "copy", |screen| otherwise(screen, 3, "output")),
+    ("tour, stop 10", "copy", |screen| tour_to(screen, 10)),
 ];
 
 /// What a person sees who is here for the first time.
@@ -210,6 +223,15 @@ const FIRST: &str = "first start";
 fn go_to(screen: &mut Screen, step: usize, stage: &str) {
     act(screen, Play::Seek(step));
     to_stage(screen, stage);
+}
+
+/// A head of a machine that has all mechanisms.
+fn otherwise(screen: &mut Screen, head: usize, stage: &str) {
+    act(screen, File::Open(PathBuf::from("every mechanism")));
+    // What is said about it.
+    press(screen, Key::Escape);
+    act(screen, Look::Focus(head));
+    go_to(screen, 3, stage);
 }
 
 fn tour_to(screen: &mut Screen, stop: usize) {

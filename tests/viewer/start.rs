@@ -115,7 +115,7 @@ fn the_first_start_plays_and_offers_the_tour_once() {
 }
 
 #[test]
-fn the_tour_waits_at_nine_stops() {
+fn the_tour_waits_at_ten_stops() {
     for size in [LARGE, SMALL] {
         let mut harness = shipped_with(first_start(), size);
         harness.run_steps(30);
@@ -124,7 +124,7 @@ fn the_tour_waits_at_nine_stops() {
             (step(&harness), harness.state().player.playing()),
             (0, false)
         );
-        let keys: [&[Key]; 9] = [
+        let keys: [&[Key]; 10] = [
             &[Key::Space],
             &[Key::ArrowRight],
             &[],
@@ -134,11 +134,13 @@ fn the_tour_waits_at_nine_stops() {
             &[Key::Period],
             &[Key::Period, Key::Period, Key::Period],
             &[Key::Home],
+            // To the start page, and back.
+            &[Key::W, Key::W],
         ];
         for (stop, keys) in keys.into_iter().enumerate() {
             harness.run_steps(3);
-            harness.get_by_label(&format!("{} of 9", stop + 1));
-            let next = if stop == 8 { "Finish" } else { "Next" };
+            harness.get_by_label(&format!("{} of 10", stop + 1));
+            let next = if stop == 9 { "Finish" } else { "Next" };
             assert!(harness.query_by_label(next).is_none(), "stop {stop} waits");
             for key in keys {
                 press(&mut harness, *key);
@@ -157,10 +159,10 @@ fn the_tour_waits_at_nine_stops() {
             next.click();
             harness.run_steps(2);
         }
-        assert!(!has(&harness, "9 of 9"));
+        assert!(!has(&harness, "10 of 10"));
         assert_eq!(harness.state().settings.stop, 0);
         let player = &harness.state().player;
-        assert_eq!((player.step(), stage(&harness).as_str()), (0, "controller"));
+        assert_eq!((player.step(), stage(&harness).as_str()), (10, "output"));
     }
 }
 
@@ -171,9 +173,9 @@ fn the_tour_is_left_and_gone_on_with() {
     for _ in 0..3 {
         click(&mut harness, "Skip");
     }
-    harness.get_by_label("4 of 9");
+    harness.get_by_label("4 of 10");
     press(&mut harness, Key::Escape);
-    assert!(!has(&harness, "4 of 9"));
+    assert!(!has(&harness, "4 of 10"));
     let lines = harness.state().settings.lines();
     let kept = Settings::read(|key| {
         let line = lines.iter().find(|(name, _)| *name == key)?;
@@ -185,10 +187,10 @@ fn the_tour_is_left_and_gone_on_with() {
     };
     let mut next = window_with(SMALL, options);
     press(&mut next, Key::Questionmark);
-    click(&mut next, "Go on with the tour: 4 of 9");
-    next.get_by_label("4 of 9");
+    click(&mut next, "Go on with the tour: 4 of 10");
+    next.get_by_label("4 of 10");
     click(&mut next, "Leave the tour");
-    assert!(!has(&next, "4 of 9"));
+    assert!(!has(&next, "4 of 10"));
 }
 
 #[test]
@@ -196,7 +198,7 @@ fn the_tour_needs_a_memory_and_finds_one() {
     let mut harness = window_of_machines(LARGE, vec![baseline(1, 8), machine("first", 1)]);
     act(&mut harness, Tour::Start);
     assert_eq!(harness.state().session.wish.machine, 1);
-    harness.get_by_label("1 of 9");
+    harness.get_by_label("1 of 10");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::viewer::files::Opened;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::messages::Kind;
+use crate::viewer::state::session::SAMPLES;
 use crate::viewer::state::work::{Effect, Job};
 
 impl State {
@@ -17,6 +18,11 @@ impl State {
         let before = self.session.wish.clone();
         let limit = match episode {
             Episode::Restart => return self.player.first(),
+            Episode::Spread => return self.ask_samples(),
+            Episode::Samples(count) => {
+                self.session.samples = count.clamp(*SAMPLES.start(), *SAMPLES.end());
+                return;
+            }
             Episode::NextSeed => {
                 self.session.wish.seed = before.seed.wrapping_add(1);
                 self.say_who_records();
@@ -67,6 +73,21 @@ impl State {
         }
     }
 
+    /// Asks for the spread of many samples of the episode on screen.
+    fn ask_samples(&mut self) {
+        let shown = self
+            .session
+            .open
+            .as_ref()
+            .and_then(|open| open.wish.as_ref());
+        if shown.is_some_and(|wish| wish.is_alike(&self.session.wish))
+            && let Some(request) = self.session.request()
+        {
+            let job = Job::Sample(request, self.session.samples);
+            self.effects.push(Effect::Start(job));
+        }
+    }
+
     /// A recorded trace has no machine to record another episode: says which one does.
     fn say_who_records(&mut self) {
         let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
@@ -99,7 +120,7 @@ impl State {
     }
 
     /// Puts an episode on screen.
-    pub(super) fn show(&mut self, open: Open) {
+    pub(super) fn show(&mut self, mut open: Open) {
         if std::mem::take(&mut self.welcome.shown) {
             self.pending.play = !self.settings.look.still;
         }
@@ -108,6 +129,13 @@ impl State {
         let before = before.and_then(|open| open.shown.machine.as_ref());
         let machines = before.zip(open.shown.machine.as_ref());
         let same_machine = machines.is_some_and(|(before, now)| Arc::ptr_eq(before, now));
+        if let Some(before) = &self.session.open
+            && let (Some(own), Some(other)) = (&open.wish, &before.wish)
+            && own.is_alike(other)
+        {
+            // What many draws say is true of each of them.
+            open.spread.clone_from(&before.spread);
+        }
         self.session.show(open);
         self.look_at_named(heads);
         self.opened(same_machine || self.editing.mark.is_some());

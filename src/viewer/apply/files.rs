@@ -82,6 +82,7 @@ impl State {
             return;
         };
         let shown = open.shown.clone();
+        let spread = open.spread.clone();
         let format = Format::of(&path);
         let path = Destination { path, replaces };
         self.effects.push(Effect::Start(match format {
@@ -90,7 +91,7 @@ impl State {
                 let options = self.figure();
                 let page = match self.two(&options) {
                     Some(two) => Page::Two(Box::new(two)),
-                    None => Page::One(shown, Box::new(options)),
+                    None => Page::One(shown, spread, Box::new(options)),
                 };
                 Job::Draw(path, format, page)
             }

@@ -37,6 +37,16 @@ impl State {
                 let picture = open.map(|open| self.session.numbered(*open));
                 self.welcome.pictures.insert(name, picture);
             }
+            Outcome::Sampled(wish, spread) => {
+                let open = self.session.open.as_mut();
+                let is_it = |open: &&mut Open| {
+                    let own = open.wish.as_ref();
+                    own.is_some_and(|own| own.is_alike(&wish))
+                };
+                if let Some(open) = open.filter(is_it) {
+                    open.spread = Some(spread.0);
+                }
+            }
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Chosen { aim, path } => self.chosen(aim, path, true),
             Outcome::Outdated | Outcome::NotChosen => {}

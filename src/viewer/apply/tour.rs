@@ -5,6 +5,10 @@ use crate::viewer::command::{Command, Look, Play, Tour as About, Window};
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::tour::{STOPS, Tour};
+use crate::viewer::story;
+
+/// The stop at which the episode begins anew.
+const LASTS: usize = 8;
 
 /// What a person did, as far as the tour asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +92,9 @@ impl State {
         };
         let player = &mut self.player;
         let reached = |wanted| open.stages.reached(player.stage(), wanted, None);
-        let stage = |wanted| !player.whole_steps() && reached(wanted);
+        // What the machine leaves out nobody can wait for.
+        let lacks = |wanted| open.stages.place(wanted, None).is_none();
+        let stage = |wanted| lacks(wanted) || (!player.whole_steps() && reached(wanted));
         tour.met |= match tour.stop {
             0 => player.playing(),
             1 => deed == Deed::Step,
@@ -98,9 +104,10 @@ impl State {
             5 => stage(Stage::Shift),
             6 => stage(Stage::Sharpen),
             7 => stage(Stage::Add),
-            _ => player.step() == 0,
+            LASTS => player.step() == 0,
+            _ => self.welcome.shown || story::attends_otherwise(&open.shown.recording.trace),
         };
-        if tour.met && tour.stop + 1 == STOPS.len() {
+        if tour.met && tour.stop == LASTS {
             // The memory as the first step finds it.
             player.seek(0);
             player.seek_stage(0);

@@ -28,6 +28,27 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
     let title = match id.of.and_then(|head| recording.trace.heads.get(head)) {
         None => {
             lines.push(of_machine(recording, id.picture, column, step, value));
+            let spread = open
+                .spread
+                .as_ref()
+                .filter(|_| id.picture == Picture::Output);
+            if let Some((mean, of)) = spread.and_then(|spread| spread.bit(step, column)) {
+                let count = spread.map_or(0, |spread| spread.samples);
+                lines.extend([
+                    line("p", format!("mean of {count} samples"), mean as f32),
+                    line("H(p)", "bits: what is uncertain", of.total as f32),
+                    line(
+                        "H",
+                        "bits: noise, the mean of H over the samples",
+                        of.noise as f32,
+                    ),
+                    line(
+                        "I",
+                        "bits: not known, by which the samples disagree",
+                        of.model as f32,
+                    ),
+                ]);
+            }
             format!("{} channel {column}", source.told())
         }
         Some(_) if id.picture == Picture::Overlap => {

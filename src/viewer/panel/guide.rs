@@ -141,7 +141,7 @@ pub fn invitation_ui(ctx: &Context, corner: Pos2, palette: &Palette, commands: &
                 .show(ui, |ui| {
                     ui.set_width(220.0);
                     words(ui, "New here?", theme::heading(13.0), palette.strong);
-                    let text = "Nine small steps show how a head finds its row.";
+                    let text = "Ten small steps show how a head finds its row.";
                     words(ui, text, theme::text(13.0), palette.text);
                     ui.add_space(4.0);
                     ui.horizontal(|ui| {

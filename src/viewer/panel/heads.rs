@@ -57,7 +57,7 @@ fn final_weighting_ui(ui: &mut Ui, x: Rangef, axis: &Axis, head: usize, view: &m
         return;
     };
     if let Content::Bars(bars) = &mut panel.content {
-        bars.to_come = false;
+        (bars.to_come, bars.spread) = (false, None);
     }
     panel.name = format!("{} now", panel.whose);
     "the final weighting of this head".clone_into(&mut panel.alt);

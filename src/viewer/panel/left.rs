@@ -14,7 +14,7 @@ use crate::task::Measure;
 use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::state::episode::{self, Open};
 use crate::viewer::state::session::{self, Session, stops};
-use crate::viewer::widget::button::{field, named_icon_button, on_click, wide_button};
+use crate::viewer::widget::button::{field, named_icon_button, on_click, text_button, wide_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{control, note, section, warning, words};
@@ -227,8 +227,8 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     ));
     let drawn = ("drawn", Sampling::Drawn, "Rows and weights by chance  (A)");
     let choices = [(mean, Sampling::Mean, means), drawn];
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
         for (word, sampling, hint) in choices.into_iter().chain(expected) {
             let button = ui.selectable_label(wish.sampling == sampling, word);
             on_click(&button, Episode::Sampling(sampling), commands);
@@ -245,6 +245,18 @@ fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         let response = field(ui, true, number).accessible_name("Sample");
         if response.changed() && sample != wish.sample {
             commands.push(Episode::Sample(sample).into());
+        }
+    });
+    control(ui, "Spread", |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let show = text_button(ui, "show", Episode::Spread, commands);
+        let show = show.accessible_name("Show the spread of samples");
+        show.on_hover_text("Where many draws attend, and how sure they are  (S)");
+        let mut count = session.samples;
+        let number = number_field(&mut count, 0.1, 36.0);
+        let response = field(ui, true, number).accessible_name("Samples");
+        if response.changed() && count != session.samples {
+            commands.push(Episode::Samples(count).into());
         }
     });
     let open = session.open.as_ref();

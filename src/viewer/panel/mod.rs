@@ -184,6 +184,7 @@ impl<'a> View<'a> {
             redundancies: &self.open.redundancies,
             shades: [Scale::Bits, self.weighting_scale],
             rows: self.rows,
+            spread: self.open.spread.as_deref(),
             upwards: false,
             initial: self.open.shown.initial_cells(),
             moment: (self.step(), self.player.stage()),

@@ -171,7 +171,13 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
             } else {
                 ""
             };
-            format!("{}\n{sum}{unwritten}", panel.alt)
+            let spread = bars.spread.as_ref().map_or_else(String::new, |band| {
+                let [mean, low, high] = [band.mean, band.low, band.high]
+                    .map(|values| numbers::short(values.get(at.row).copied().unwrap_or(0.0), 4));
+                let count = band.samples;
+                format!("\n{count} samples: mean {mean}, from {low} to {high} in 8 of 10")
+            });
+            format!("{}\n{sum}{unwritten}{spread}", panel.alt)
         }
         Content::Overlap(_) => {
             inspect::vector::overlap_told(view.trace(), step, [at.row, at.column])

@@ -1,8 +1,9 @@
 //! The right panel: what is kept in view, and the head looked at, in the numbers of this step.
 
-use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
+use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
+use crate::figure::panel::Content;
 use crate::figure::stages::columns_of;
 use crate::figure::sums::{self, InStep};
 use crate::figure::{PanelId, Picture, numbers};
@@ -12,6 +13,7 @@ use crate::viewer::command::{File, Look};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::{named_icon_button, on_click, text_button};
+use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{note, number, section, warning, words};
@@ -51,10 +53,12 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         }
     }
     facts_ui(ui, view);
+    spread_ui(ui, view);
     if head.weighting.width() > 0 {
         section(ui, "Weighting");
         weighting_ui(ui, view, head);
     }
+    learned_ui(ui, view);
 }
 
 /// What the mechanism of the head makes of the step, besides weightings.
@@ -76,6 +80,64 @@ fn facts_ui(ui: &mut Ui, view: &View<'_>) {
         note(ui, &words);
     }
     note(ui, story::about(at.head));
+    ui.add_space(8.0);
+}
+
+/// What the mechanism of the head has learned, each array as a small picture.
+fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
+    let catalogue = view.catalogue();
+    let arrays = (0..).map(|part| PanelId::of(Picture::Learned, view.focus).part(part));
+    let panels: Vec<_> = arrays.map_while(|id| catalogue.panel(id)).collect();
+    for (index, panel) in panels.into_iter().enumerate() {
+        if index == 0 {
+            section(ui, "Learned");
+        }
+        let Content::Cells(cells) = &panel.content else {
+            continue;
+        };
+        let (size, scale) = ([cells.rows, cells.columns], cells.scale.ends().1);
+        let most = numbers::short(scale, 2);
+        number(
+            ui,
+            &panel.title,
+            "",
+            &format!("{} × {}, ±{most}", size[0], size[1]),
+        );
+        let height = (size[0] as f32 * 5.0).clamp(8.0, 60.0);
+        let room = vec2(ui.available_width(), height);
+        let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
+        let words = format!("{}: {}", panel.name, panel.alt);
+        if ui.clip_rect().contains_rect(rect) {
+            response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
+        }
+        let page = view.page(ui.pixels_per_point());
+        let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
+        panel.at(area(rect)).paint(&mut canvas, &page);
+        response.on_hover_text(words);
+        ui.add_space(6.0);
+    }
+}
+
+/// How sure many samples are of the answer of the step.
+fn spread_ui(ui: &mut Ui, view: &View<'_>) {
+    let (Some(spread), step) = (&view.open.spread, view.step()) else {
+        return;
+    };
+    section(ui, &format!("{} samples", spread.samples));
+    let asked = story::is_asked(view.recording(), step);
+    match spread.step(step).filter(|_| asked) {
+        None => note(ui, "Nothing is asked in this step."),
+        Some(of) => {
+            for (symbol, words, bits) in [
+                ("H", "uncertain", of.total),
+                ("", "of that noise", of.noise),
+                ("I", "not known", of.model),
+            ] {
+                number(ui, symbol, words, &numbers::fixed(bits as f32));
+            }
+            note(ui, story::UNCERTAIN);
+        }
+    }
     ui.add_space(8.0);
 }
 

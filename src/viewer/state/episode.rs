@@ -6,6 +6,7 @@ use super::events::{self, Event, Stretch};
 use crate::figure::facts::{Scales, Written};
 use crate::figure::overlap::Redundancies;
 use crate::figure::rows::addressed;
+use crate::figure::spread::Spread;
 use crate::figure::{EMITTED, Scalar, Stages, scalars, touched};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, Overrun, Sampling};
@@ -93,6 +94,17 @@ impl Wish {
         wish
     }
 
+    /// True where both ask for one episode, though it may be drawn otherwise.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let (sampling, sample) = (self.sampling, self.sample);
+        let other = Self {
+            sampling,
+            sample,
+            ..other.clone()
+        };
+        *self == other
+    }
+
     /// The task that draws just the episodes wished for.
     pub fn task(&self, machine: &Machine) -> Task {
         if let Some(given) = &self.given {
@@ -165,6 +177,8 @@ pub struct Open {
     pub wish: Option<Wish>,
     /// What a step consists of.
     pub stages: Stages,
+    /// What many samples of it say, once they were asked.
+    pub spread: Option<Arc<Spread>>,
 }
 
 /// Every recording is another.
@@ -194,6 +208,7 @@ impl Open {
             overrun: trace.overrun(),
             stages: Stages::of(trace, shown.writes_first()),
             wish,
+            spread: None,
             shown: Arc::new(shown),
         }
     }

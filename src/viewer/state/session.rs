@@ -12,6 +12,9 @@ use crate::viewer::files::Machine;
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
 const ROWS: [usize; 2] = [32, 4096];
 
+/// How many samples of an episode can be asked for.
+pub const SAMPLES: RangeInclusive<usize> = 2..=200;
+
 /// Everything that is open.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -21,6 +24,8 @@ pub struct Session {
     pub wish: Wish,
     /// The episode on screen.
     pub open: Option<Open>,
+    /// How many samples are drawn where their spread is asked for.
+    pub samples: usize,
     /// The wish that was last fulfilled.
     granted: Option<Wish>,
     serial: u64,
@@ -44,6 +49,7 @@ impl Session {
             machines,
             wish,
             open: None,
+            samples: 20,
             granted: None,
             serial: 0,
         }

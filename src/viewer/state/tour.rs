@@ -1,4 +1,4 @@
-//! The guided tour: nine stops, each waits until the person has done something.
+//! The guided tour: ten stops, each waits until the person has done something.
 
 use crate::figure::{Stage, Stages};
 use crate::player::Player;
@@ -41,7 +41,7 @@ pub struct Stop {
 }
 
 /// All stops.
-pub const STOPS: [Stop; 9] = [
+pub const STOPS: [Stop; 10] = [
     Stop {
         title: "Play",
         ask: "The machine sees its input one step at a time, then has to answer from memory. Press Space, or this button, to watch it.",
@@ -87,12 +87,29 @@ pub const STOPS: [Stop; 9] = [
         ask: "This is the memory at the end of the episode. What will the next one start from? Press Home, to see how this one began.",
         place: Place::Memory,
     },
+    Stop {
+        title: "Other ways to attend",
+        ask: "A head may score its key otherwise, look through a window, draw one row by chance, or have random weights with a prior. The start page has machines for each, under Other ways to attend. Press W.",
+        place: Place::Content,
+    },
 ];
 
 impl Tour {
     /// The stop itself.
     pub fn at(self) -> &'static Stop {
         &STOPS[self.stop.min(STOPS.len() - 1)]
+    }
+
+    /// True of a stop about a stage that a machine does not have.
+    pub fn lacks(self, stages: &Stages) -> bool {
+        let about = match self.stop {
+            3 => Stage::Content,
+            4 => Stage::Gate,
+            5 => Stage::Shift,
+            6 => Stage::Sharpen,
+            _ => return false,
+        };
+        stages.place(about, None).is_none()
     }
 
     /// The stage that a stop begins at, where it is about one.

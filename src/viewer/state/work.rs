@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{Found, Picture, Sides};
 use super::episode::{Open, Request, Wish};
+use crate::figure::spread::Spread;
 use crate::figure::{self, Format};
 use crate::viewer::files::{Aim, Machine, Opened, Shown, file_name};
 
@@ -39,6 +40,8 @@ pub enum Job {
     Record(Request),
     /// Record an episode to show what a machine does.
     Picture(Request),
+    /// Record so many samples of an episode, and keep what they say together.
+    Sample(Request, usize),
     /// Read a file.
     Open(PathBuf),
     /// Read a file to compare with what is on screen.
@@ -57,7 +60,7 @@ pub enum Job {
 #[derive(Clone, Debug)]
 pub enum Page {
     /// An episode.
-    One(Arc<Shown>, Box<figure::Options>),
+    One(Arc<Shown>, Option<Arc<Spread>>, Box<figure::Options>),
     /// Two of them.
     Two(Box<Picture>),
 }
@@ -73,6 +76,7 @@ impl Job {
                     rows => format!("Recording {steps} steps × {rows} rows"),
                 }
             }
+            Self::Sample(_, count) => format!("Drawing {count} samples"),
             Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", file_name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
             Self::Draw(to, ..) => format!("Drawing {}", file_name(&to.path)),
@@ -91,7 +95,7 @@ impl Job {
 
     fn can_be_given_up(&self) -> bool {
         let reads = matches!(self, Self::Open(_) | Self::OpenOther(_));
-        reads || matches!(self, Self::Record(_) | Self::Draw(..))
+        reads || matches!(self, Self::Record(_) | Self::Sample(..) | Self::Draw(..))
     }
 }
 
@@ -149,6 +153,16 @@ impl UnderWay {
     }
 }
 
+/// What many samples say; each asking is another.
+#[derive(Clone, Debug)]
+pub struct Sampled(pub Arc<Spread>);
+
+impl PartialEq for Sampled {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// What came of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -162,6 +176,8 @@ pub enum Outcome {
     GivenUp(Option<Wish>, String),
     /// An episode of the machine of this name, if it could be recorded.
     Picture(String, Option<Box<Open>>),
+    /// What many samples of the episode of this wish say.
+    Sampled(Wish, Sampled),
     /// A file with weights was read.
     Weights(PathBuf, Box<Machine>),
     /// A file with a trace was read.

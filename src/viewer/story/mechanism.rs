@@ -5,6 +5,10 @@ use crate::figure::sums::InStep;
 use crate::model::attention::{Score, Weighting};
 use crate::model::{HeadTrace, Sampling, Trace, peak};
 
+/// What is said about the three parts of what samples are unsure of.
+pub const UNCERTAIN: &str = "Bits for each bit of the answer. Uncertain: the entropy of the mean of the samples. Noise: \
+    what every sample is unsure of by itself. Not known: what is left, by which the samples disagree.";
+
 /// How a key is compared with the rows of the memory.
 pub fn about_score(score: Score) -> &'static str {
     match score {
@@ -53,6 +57,20 @@ pub fn about(head: &HeadTrace) -> &'static str {
              known; the divergence says how far the head goes from it."
         }
     }
+}
+
+/// What a head does otherwise than those of the paper, if anything.
+pub fn otherwise(head: &HeadTrace) -> Option<String> {
+    let of = &head.mechanism;
+    let score = (of.score != Score::Cosine).then(|| about_score(of.score));
+    let weighting = (of.weighting != Weighting::Soft).then(|| about(head));
+    let told: Vec<_> = score.into_iter().chain(weighting).collect();
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+/// True of a machine with a head that does something otherwise.
+pub fn attends_otherwise(trace: &Trace) -> bool {
+    trace.heads.iter().any(|head| otherwise(head).is_some())
 }
 
 /// How the episode of a machine that can draw came about; nothing of one that draws nothing.

@@ -1,0 +1,171 @@
+//! What many samples of one episode say together, where heads draw: where they attend, and how sure the answer is.
+
+use super::stages::columns_of;
+use crate::math::Series;
+use crate::train::Recording;
+use crate::train::uncertainty::Uncertainty;
+
+/// The shares of the samples that lie below the two ends of a band.
+const BAND: [f32; 2] = [0.1, 0.9];
+
+/// What the samples of an episode say together.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// How many samples there are.
+    pub samples: usize,
+    /// The weightings of every head.
+    heads: Vec<[Series<f32>; 3]>,
+    /// By step and output.
+    bits: Vec<(f64, Uncertainty)>,
+    outputs: usize,
+}
+
+/// How the samples of a weighting are spread over the rows of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band<'a> {
+    /// How many samples there are.
+    pub samples: usize,
+    /// The mean, [N].
+    pub mean: &'a [f32],
+    /// A tenth of the samples are below it, [N].
+    pub low: &'a [f32],
+    /// A tenth of the samples are above it, [N].
+    pub high: &'a [f32],
+}
+
+/// Samples as they come.
+#[derive(Debug, Default)]
+pub struct Samples {
+    /// By sample and head, [T, N].
+    weightings: Vec<Vec<Series<f32>>>,
+    /// By sample, [T, Y].
+    outputs: Vec<Series<f32>>,
+}
+
+impl Samples {
+    /// One more. All are of one episode and one machine.
+    pub fn add(&mut self, recording: Recording) {
+        let heads = recording.trace.heads.into_iter();
+        self.weightings
+            .push(heads.map(|head| head.weighting).collect());
+        self.outputs.push(recording.trace.output);
+    }
+
+    /// All together; nothing of no samples.
+    pub fn spread(&self) -> Option<Spread> {
+        let (first, output) = (self.weightings.first()?, self.outputs.first()?);
+        let heads = (0..first.len()).map(|head| self.band(head));
+        let (steps, outputs) = (output.steps(), output.width());
+        let places = (0..steps).flat_map(|t| (0..outputs).map(move |y| (t, y)));
+        let bits = places.filter_map(|(t, y)| {
+            Uncertainty::of(self.outputs.iter().map(|output| output.row(t)[y]))
+        });
+        Some(Spread {
+            samples: self.outputs.len(),
+            heads: heads.collect(),
+            bits: bits.collect(),
+            outputs,
+        })
+    }
+
+    /// Mean, lower and upper end of the weightings of a head.
+    fn band(&self, head: usize) -> [Series<f32>; 3] {
+        let all: Vec<_> = self.weightings.iter().map(|heads| &heads[head]).collect();
+        let mut band = [(); 3].map(|()| all[0].clone());
+        let mut sorted = vec![0.0; all.len()];
+        let end = |share: f32| ((all.len() - 1) as f32 * share).round() as usize;
+        let [low, high] = BAND.map(end);
+        for at in 0..all[0].as_slice().len() {
+            for (value, weighting) in sorted.iter_mut().zip(&all) {
+                *value = weighting.as_slice()[at];
+            }
+            sorted.sort_by(f32::total_cmp);
+            let mean = sorted.iter().sum::<f32>() / sorted.len() as f32;
+            for (series, value) in band.iter_mut().zip([mean, sorted[low], sorted[high]]) {
+                series.as_mut_slice()[at] = value;
+            }
+        }
+        band
+    }
+}
+
+impl Spread {
+    /// Where the samples of a head attend in a step.
+    pub fn band(&self, head: usize, step: usize) -> Option<Band<'_>> {
+        let [mean, low, high] = self.heads.get(head)?;
+        (step < mean.steps()).then(|| Band {
+            samples: self.samples,
+            mean: mean.row(step),
+            low: low.row(step),
+            high: high.row(step),
+        })
+    }
+
+    /// The mean of what the samples answer in a step, and how uncertain that is, in bits.
+    pub fn bit(&self, step: usize, output: usize) -> Option<(f64, Uncertainty)> {
+        let place = step * self.outputs + output;
+        (output < self.outputs).then(|| self.bits.get(place).copied())?
+    }
+
+    /// How uncertain an output bit of a step is on average, in bits.
+    pub fn step(&self, step: usize) -> Option<Uncertainty> {
+        let bits = (0..self.outputs).filter_map(|output| self.bit(step, output));
+        let (mut sum, mut count) = (Uncertainty::default(), 0.0);
+        for (_, of) in bits {
+            sum.total += of.total;
+            sum.noise += of.noise;
+            sum.model += of.model;
+            count += 1.0;
+        }
+        let mean = |sum: f64| sum / count;
+        (count > 0.0).then(|| Uncertainty {
+            total: mean(sum.total),
+            noise: mean(sum.noise),
+            model: mean(sum.model),
+        })
+    }
+}
+
+/// True for the column that the samples are spread over: the weighting that the head reads or writes with.
+pub(super) fn is_spread(head: &crate::model::HeadTrace, column: &super::stages::Column) -> bool {
+    columns_of(head)
+        .last()
+        .is_some_and(|last| std::ptr::eq(last, column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+
+    #[test]
+    fn samples_make_a_mean_and_a_band() {
+        let mut samples = Samples::default();
+        assert!(samples.spread().is_none());
+        for sample in 0..21 {
+            let mut recording = recording();
+            let share = sample as f32 / 20.0;
+            recording.trace.heads[1].weighting.row_mut(2)[3] = share;
+            recording.trace.output.row_mut(4)[1] = if sample == 0 { 0.0 } else { 1.0 };
+            recording.trace.output.row_mut(4)[0] = 0.5;
+            samples.add(recording);
+        }
+        let spread = samples.spread().unwrap();
+        let band = spread.band(1, 2).unwrap();
+        let [mean, low, high] = [band.mean[3], band.low[3], band.high[3]];
+        assert!((mean - 0.5).abs() < 1e-6);
+        assert_eq!((low, high, band.samples), (0.1, 0.9, 21));
+        assert_eq!((band.low[5], band.high[5]), (band.mean[5], band.mean[5]));
+        // A coin that all throw is noise; what one sample denies is not known.
+        let (mean, coin) = spread.bit(4, 0).unwrap();
+        assert_eq!(
+            (mean, coin.total, coin.noise, coin.model),
+            (0.5, 1.0, 1.0, 0.0)
+        );
+        let (_, denied) = spread.bit(4, 1).unwrap();
+        assert!(denied.noise == 0.0 && denied.model > 0.2);
+        assert!(spread.bit(4, 99).is_none() && spread.bit(99, 0).is_none());
+        assert!(spread.band(99, 0).is_none() && spread.band(0, 99).is_none());
+        assert!(spread.step(99).is_none());
+    }
+}

@@ -244,3 +244,45 @@ fn the_page_lists_every_tensor() {
         }
     }
 }
+
+#[test]
+fn the_page_lists_every_tensor_that_a_way_to_attend_learns() {
+    let page = include_str!("../docs/formats.md");
+    let (_, rows) = page
+        .split_once("| tensor | shape | with |\n|---|---|---|\n")
+        .unwrap();
+    let (rows, _) = rows.split_once("\n\n").unwrap();
+    let mut ntm = NtmConfig::with_every_mechanism();
+    (ntm.rows, ntm.columns, ntm.attention.units) = (31, 7, 5);
+    let of = &mut ntm.attention.parameters;
+    (of.position_units, of.prior_units) = (6, 4);
+    let letter = |letter: &str| match letter {
+        "N" => 31,
+        "M" => 7,
+        "A" => 5,
+        "P" => 6,
+        "H" => 4,
+        number => number.parse().unwrap(),
+    };
+    let told: BTreeSet<_> = rows
+        .lines()
+        .flat_map(|row| {
+            let cells: Vec<&str> = row.split(" | ").collect();
+            let shape = cells[1].trim_matches(['[', ']']).split(", ").map(letter);
+            let shape: Vec<usize> = shape.collect();
+            let names = cells[0].split('`').skip(1).step_by(2);
+            let names = names.map(|name| name.strip_prefix("read0.").unwrap().to_owned());
+            names
+                .map(move |name| (name, shape.clone()))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let shapes = weights::shapes(&ntm.into()).into_iter();
+    let learned = shapes.filter_map(|(name, shape)| {
+        let (head, part) = name.split_once('.')?;
+        let is_head = head.starts_with("read") || head.starts_with("write");
+        let is_own = is_head && !["weight", "bias"].contains(&part);
+        is_own.then(|| (part.to_owned(), shape.to_vec()))
+    });
+    assert_eq!(learned.collect::<BTreeSet<_>>(), told);
+}

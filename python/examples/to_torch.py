@@ -24,7 +24,8 @@ State = Dict[str, Any]
 
 
 class Machine(nn.Module):
-    """Any machine of Tapescope. `tensors`: those of its file, by name; `model`: that of its preset."""
+    """Any machine of Tapescope whose heads are those of the paper. `tensors`: those of its file, by name; `model`: that
+    of its preset."""
 
     def __init__(self, tensors: Dict[str, np.ndarray], model: Dict[str, Any]) -> None:
         super().__init__()
@@ -39,6 +40,10 @@ class Machine(nn.Module):
         self.readers = [f"{kind}{index}" for kind, index in names if kind == "read"]
         self.writers = [f"{kind}{index}" for kind, index in names if kind == "write"]
         shift = heads.get("shift", {})
+        usual = {"score": "cosine", "strength": "emitted", "gate": "on", "sharpening": "on", "weighting": "soft"}
+        other = [key for key, word in usual.items() if heads.get("attention", {}).get(key, word) != word]
+        if other or shift.get("form", "softmax") not in ("softmax", "scalar"):
+            raise SystemExit(f"heads that attend otherwise than in the paper ({', '.join(other) or 'shift'}) are not in this example")
         self.range, self.scalar = shift.get("range", 1), shift.get("form", "softmax") == "scalar"
         bound = lambda key: torch.tanh if heads.get(key, "tanh") == "tanh" else (lambda x: x)
         self.of_key, self.of_add = bound("key_activation"), bound("add_activation")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
+from .attention import CHOICES, LAYERS, SHIFT_FORMS, chosen, learned, of_head
 from .errors import WeightsError, is_whole, meant
 
 Preset = Mapping[str, Any]
@@ -26,6 +27,15 @@ def _number(low: float, high: float) -> Check:
 
 def _one_of(*words: str) -> Check:
     return lambda value: None if value in words else " or ".join(f"`{word}`" for word in words)
+
+
+def _each(*words: str) -> Check:
+    """One of the words for all heads, or a list with one of them for each."""
+    def check(value: Any) -> Optional[str]:
+        listed = value if isinstance(value, (list, tuple)) and value else [value]
+        fits = all(isinstance(word, str) and word in words for word in listed)
+        return None if fits else f"{', '.join(f'`{word}`' for word in words)}, or a list with one of them for each head"
+    return check
 
 
 def _ends(low: int, high: int) -> Check:
@@ -75,10 +85,16 @@ KEYS: Dict[str, Any] = {
         "controller": {"kind": _one_of("lstm", "feedforward"), "size": _whole(1, 16_384), "layers": _whole(1, 16)},
         "heads": {
             "read": _whole(0, 64), "write": _whole(0, 64),
-            "shift": {"form": _one_of("softmax", "scalar"), "range": _whole(0, 64)},
+            "shift": {"form": _each(*SHIFT_FORMS), "range": _whole(0, 64)},
             "key_activation": _one_of("tanh", "identity"), "add_activation": _one_of("tanh", "identity"),
             "similarity_epsilon": _number(0, math.inf),
             "initial_weighting": _one_of("one-hot", "learned"), "order": _one_of("read-first", "write-first"),
+            "attention": {
+                **{key: _each(*words) for key, words in CHOICES.items()},
+                **{key: _whole(1, 1024) for key, _ in LAYERS.values()},
+                "window": _whole(1, 1_048_576), "prior": _one_of("text", "code"),
+                **dict.fromkeys(("weibull_shape", "gamma_rate", "lognormal_sigma", "prior_sigma"), _number(1e-3, 1e5)),
+            },
         },
     },
     "training": {
@@ -86,6 +102,8 @@ KEYS: Dict[str, Any] = {
         "final_rate": _OPEN, "settled_below": _OPEN, "settled_rate": _OPEN,
         "clip": {"kind": _one_of("elementwise", "global_norm", "none"), "limit": _OPEN},
         "redundancy": {"kind": _one_of("none", "read", "write", "both"), "weight": _OPEN},
+        "hard": dict.fromkeys(("reward", "entropy", "expected"), _OPEN),
+        "bayesian": dict.fromkeys(("weight", "rise"), _OPEN),
         "batch": _OPEN, "sequences": _OPEN, "seed": _OPEN, "validation_every": _OPEN, "validation_episodes": _OPEN,
     },
     "evaluation": dict.fromkeys(("lengths", "items", "repeats", "episodes"), _OPEN),
@@ -102,6 +120,14 @@ def check_preset(preset: Preset) -> None:
     for key in ("memory", "heads") if model.get("kind") == "plain" else ():
         if key in model:
             raise WeightsError("is not a key of `plain`", place=f"`model.{key}`", expected="kind, controller")
+    heads = model.get("heads", {})
+    count = heads.get("read", 1) + heads.get("write", 1)
+    listed = {"shift.form": heads.get("shift", {}).get("form")}
+    listed.update({f"attention.{key}": heads.get("attention", {}).get(key) for key in CHOICES})
+    for key, words in listed.items():
+        if isinstance(words, (list, tuple)) and len(words) != count and count > 0:
+            raise WeightsError(f"is a list of {len(words)}", place=f"`model.heads.{key}`",
+                               expected=f"one word for all heads, or a list of {count}, read heads first")
     check_task(preset.get("task"))
 
 
@@ -161,8 +187,7 @@ def tensor_shapes(preset: Preset) -> Dict[str, Shape]:
         reads = writes = 0
     if reads + writes == 0:  # the controller alone: what else the preset says of memory and heads counts for nothing
         memory, heads = {}, {}
-    shift = heads.get("shift", {})
-    s = 1 if shift.get("form", "softmax") == "scalar" else 2 * shift.get("range", 1) + 1
+    shift, attention = heads.get("shift", {}), heads.get("attention", {})
     x, y = channels(preset["task"])
     shapes: Dict[str, Shape] = {}
 
@@ -172,10 +197,14 @@ def tensor_shapes(preset: Preset) -> Dict[str, Shape]:
     for layer in range(layers):
         below = c if layer else x + reads * m
         linear(f"controller{layer}", below + c * lstm, 4 * c if lstm else c)
-    for head in range(reads):
-        linear(f"read{head}", c, m + 3 + s)
-    for head in range(writes):
-        linear(f"write{head}", c, 3 * m + 3 + s)
+    for head in range(reads + writes):
+        name = f"read{head}" if head < reads else f"write{head - reads}"
+        form = of_head(shift.get("form"), head, "softmax")
+        s = {"softmax": 2 * shift.get("range", 1) + 1, "scalar": 1, "none": 0}[form]
+        one = sum(chosen(attention, key, head) == CHOICES[key][0] for key in ("strength", "gate", "sharpening"))
+        linear(name, c, (m if head < reads else 3 * m) + one + s)
+        for part, shape in learned(attention, head, n, m).items():
+            shapes[f"{name}.{part}"] = shape
     linear("output", c + reads * m, y)
     if reads:
         shapes["initial.read"] = (reads, m)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ._version import __version__
 from .arrays import ARRAYS, ArraySpec
 from .arrays import PARTS as OF_HEADS
+from .attention import CHOICES, LAYERS, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen
 from .errors import RecordError, WeightsError, is_whole, meant
 from .files import Path
 from .preset import TASKS, channels, check_task
@@ -43,7 +44,7 @@ class Field(NamedTuple):
 
 
 # What has a share of the weighting before the first step, which some machines start with less than 1.
-SHARES_OF_THE_FIRST = ("initial", "gated", "shifted", "weighting")
+SHARES_OF_THE_FIRST = ("initial", "gated", "shifted", "distribution", "weighting")
 HINTS = {"output": "a probability; what is before the sigmoid is `logit`"}
 
 
@@ -58,6 +59,7 @@ STEP = {array.name.replace("controller.", ""): _field(array)
         for array in ARRAYS if array.dims[0] == "t" and not array.heads}
 PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0] == "t"}
 INITIAL = _field(OF_HEADS["initial"])
+CONSTANT = {name: _field(OF_HEADS[name]) for name, *_ in LEARNED}
 MEMORY = next(_field(array) for array in ARRAYS if array.name == "memory.initial")
 
 
@@ -91,6 +93,11 @@ class Recorder:
                 [layers, units]
     shifts      the number of rows by which each column of `shift` moves the focus, such as [1, 0, -1];
                 None: -k to k
+    attention   what the heads do where that is not as in the paper, as `heads.attention` of a preset:
+                {"score": "additive"}, {"weighting": ["hard", "soft"]}
+    shift_form  "softmax", "scalar", or "none" where the focus is not moved
+    learned     what the heads learn for it, by head and name: {"read0": {"bilinear": W}}; see docs/formats.md
+    sampling    what became of the noise: "mean", it was not used; "drawn"; "expected", hard heads attended to all rows
     similarity  "cosine", or another word: what is recorded is then not checked
     similarity_formula, epsilon
                 how the cosine keeps clear of 0: one of SIMILARITY_FORMULAS
@@ -102,10 +109,13 @@ class Recorder:
                  length: Optional[int] = None, items: Optional[int] = None, repeats: Optional[int] = None,
                  order: str = "read-first", layers: Optional[int] = None, shifts: Optional[Sequence[int]] = None,
                  similarity: str = "cosine", similarity_formula: str = SIMILARITY_FORMULAS[0], epsilon: float = 0.0,
-                 partial_weightings: bool = False, **initial: Any) -> None:
+                 partial_weightings: bool = False, attention: Optional[Mapping[str, Any]] = None,
+                 shift_form: str = "softmax", learned: Optional[Mapping[str, Mapping[str, Any]]] = None,
+                 sampling: str = "mean", **initial: Any) -> None:
         options = [name for name in Recorder.__init__.__annotations__ if name not in ("return", "initial")]
         for name, word, known in (("order", order, tuple(ORDERS)),
-                                  ("similarity_formula", similarity_formula, SIMILARITY_FORMULAS)):
+                                  ("similarity_formula", similarity_formula, SIMILARITY_FORMULAS),
+                                  ("shift_form", shift_form, SHIFT_FORMS), ("sampling", sampling, SAMPLINGS)):
             if word not in known:
                 raise RecordError(f"is {word!r}{meant(word, known)}", place=f"`{name}`")
         self._channels = _task_channels(task, params)
@@ -115,6 +125,10 @@ class Recorder:
         self._task.update(said)
         if self._channels:  # of a task of ours; one without its sizes is shown by its name alone
             self._task["params"] = {**{name: said[name] for name in said if name in TASKS[task]}, **self._task["params"]}
+        if sampling != "mean":
+            self._task["sampling"] = sampling
+        self._attention, self._shift_form = dict(attention or {}), shift_form
+        _check_attention(self._attention)
         self._order, self._layers, self._shifts = order, layers, shifts if shifts is None else list(shifts)
         self._similarity, self._formula, self._epsilon = similarity, similarity_formula, float(epsilon)
         self._partial = partial_weightings
@@ -136,6 +150,8 @@ class Recorder:
         for head, weighting in self._initial.items():
             if weighting.any():
                 self._check_sum(before, head, weighting, "share")
+        self._learned = {head: {part: self._constant(head, part, value) for part, value in parts.items()}
+                         for head, parts in (learned or {}).items()}
         self._rows: Dict[str, List[Vector]] = {}
         self._memories: List[Vector] = []
         self._phases: List[List[Any]] = []
@@ -160,7 +176,8 @@ class Recorder:
         read0=dict(…), write0=dict(…)
                     what is known of each head: key [columns], strength, gate, shift [shifts], sharpening;
                     similarity, content, gated, shifted, weighting [rows]; read [columns], or erase and add
-                    [columns]
+                    [columns]; of a local head centre, of a hard one draw and distribution [rows], of a
+                    Bayesian one noise or normal, and prior [rows], and divergence
 
         A step that is refused (RecordError, with the step, the head and the part) leaves nothing behind.
         """
@@ -177,7 +194,7 @@ class Recorder:
         for head in names:
             for part, value in heads[head].items():
                 given[f"{head}.{part}"] = self._value(f"{where}, {head}", part, PARTS[part], value, sizes)
-            self._check_shares(where, head, given)
+            self._check_shares(where, head, given, self._is_partial(names, head))
         after = None if memory is None else self._value(where, "memory", MEMORY, memory, sizes)
         self._check_all_there(where, [*given, *(["memory"] if after is not None else [])])
         self._check_channels(where, given)
@@ -205,6 +222,11 @@ class Recorder:
             dims[name] = ("t", *axes[len(axes) + 1 - arrays[name].ndim:])
         for head, weighting in self._initial.items():
             arrays[f"{head}.initial"], dims[f"{head}.initial"] = weighting, ("n",)
+        for head, parts in self._learned.items():
+            if head not in (self._heads or ()):
+                raise RecordError(f"is no head of the recording{meant(head, self._heads or ())}", place=f"learned: `{head}`")
+            for part, value in parts.items():
+                arrays[f"{head}.{part}"], dims[f"{head}.{part}"] = value, CONSTANT[part].axes
         if self._memory is not None:
             arrays["memory.initial"], dims["memory.initial"] = self._memory, ("n", "m")
             if self._memories:
@@ -214,6 +236,22 @@ class Recorder:
     def save(self, path: Path, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> None:
         """Writes the trace; see `trace` and `Trace.save`."""
         self.trace(phases).save(path)
+
+    def _constant(self, head: str, part: str, given: Any) -> Vector:
+        """What a head learns, the same in every step."""
+        where = f"learned, {head}"
+        if part not in CONSTANT:
+            raise RecordError(f"is nothing that a head learns{meant(part, CONSTANT)}", place=f"{where}: `{part}`")
+        return self._value(where, part, CONSTANT[part], given, self._sizes)
+
+    def _is_partial(self, names: Sequence[str], head: str) -> bool:
+        """True for a head whose Gaussian takes away from its weighting."""
+        index = sorted(names, key=head_order).index(head)
+        words = self._attention.get("weighting")
+        if isinstance(words, (list, tuple)) and len(words) != len(names):
+            raise RecordError(f"is a list of {len(words)}", place="`attention.weighting`",
+                              expected=f"one word for all heads, or a list of {len(names)}, read heads first")
+        return chosen(self._attention, "weighting", index) == "local-predictive"
 
     def _value(self, where: str, name: str, field: Field, given: Any, sizes: Dict[str, Tuple[int, str]]) -> Vector:
         """What was given as an array of the axes of its field, of the sizes seen before and in its range."""
@@ -228,7 +266,7 @@ class Recorder:
                 raise RecordError(f"has the shape {list(vector.shape)}", place=place,
                                   expected=f"{expected} in place of {size}, as in `{first}`")
         low, high = field.low, field.high
-        if name == "similarity" and self._similarity == "cosine":
+        if name == "similarity" and self._similarity == "cosine" and self._attention.get("score", "cosine") == "cosine":
             low, high = -1.0, 1.0
         inside = (vector >= low - SLACK) & (vector <= high + SLACK)
         # NaN is outside of every range.
@@ -268,14 +306,16 @@ class Recorder:
                 raise RecordError("`weighting` is missing", place=f"{where}, {head}")
         return names
 
-    def _check_shares(self, where: str, head: str, given: Mapping[str, Vector]) -> None:
-        """The weightings of a head sum to one. What follows from a first weighting of zeros, or from one that is
-        not known, may be less until it is sharpened."""
+    def _check_shares(self, where: str, head: str, given: Mapping[str, Vector], is_partial: bool) -> None:
+        """The weightings of a head sum to one, but where its window takes away from them. What follows from a first
+        weighting of zeros, or from one that is not known, may be less until it is sharpened."""
+        if f"{head}.content" in given:
+            self._check_sum(f"{where}, {head}", "content", given[f"{head}.content"], "at most" if is_partial else "one")
         initial = self._initial.get(head)
         starts = self.steps == 0 and (initial is None or not initial.any())
         for part in SHARES_OF_THE_FIRST:
             if f"{head}.{part}" in given:
-                at_most = starts and part != "weighting"
+                at_most = is_partial or starts and part not in ("weighting", "distribution")
                 self._check_sum(f"{where}, {head}", part, given[f"{head}.{part}"], "at most" if at_most else "share")
 
     def _check_sum(self, where: str, name: str, vector: Vector, rule: str) -> None:
@@ -334,8 +374,14 @@ class Recorder:
         }
         if self._similarity == "cosine":
             config["similarity_formula"] = self._formula
+        if self._shift_form != "softmax":
+            config["shift_form"] = self._shift_form
+        if self._attention:
+            units = {key: sizes[axis] for axis, (key, _) in LAYERS.items() if axis in sizes}
+            config["attention"] = {**units, **self._attention}
         axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
         axes.update({axis: {"size": size[axis]} for axis in size})
+        axes.update({axis: {"size": sizes[axis]} for axis in LAYERS if axis in sizes})
         if "l" in sizes:
             axes["l"] = {"size": sizes["l"]}
         return {
@@ -348,6 +394,15 @@ class Recorder:
                         "layout": "row-major"},
             "axes": axes,
         }
+
+
+def _check_attention(attention: Mapping[str, Any]) -> None:
+    """Refuses words of `attention` that nobody knows."""
+    for key, words in CHOICES.items():
+        given = attention.get(key, words[0])
+        for word in given if isinstance(given, (list, tuple)) else [given]:
+            if word not in words:
+                raise RecordError(f"is {word!r}{meant(str(word), words)}", place=f"`attention.{key}`")
 
 
 def _array_name(name: str) -> str:

@@ -30,6 +30,12 @@ def presets():
         {"memory": {"rows": 9, "columns": 5, "initial": "learned"}, "heads": {"read": 0, "write": 1}},
         {"heads": {"read": 2, "write": 0, "initial_weighting": "learned"}},
         {"heads": {"read": 0, "write": 0}},
+        {"heads": {"read": 4, "write": 1, "shift": {"form": ["none", "softmax", "scalar", "softmax", "none"], "range": 2},
+                   "attention": {"score": ["additive", "general", "location", "scaled-dot", "dot"], "units": 3,
+                                 "weighting": ["hard", "weibull", "lognormal", "local-predictive", "soft"],
+                                 "gate": ["on", "off", "on", "on", "off"], "sharpening": ["off", "on", "on", "on", "on"],
+                                 "strength": ["one", "emitted", "one", "emitted", "one"],
+                                 "window": 2, "position_units": 4, "prior": "code", "prior_units": 2}}},
     ):
         yield {**PRESET, "model": {**base, **model}}
     yield {**PRESET, "model": {"kind": "plain", "controller": base["controller"]}}
@@ -56,6 +62,45 @@ class Io(Test):
             again = load(self.path(name))
             for key in trace.arrays:
                 np.testing.assert_array_equal(trace[key], again[key])
+
+    def test_heads_that_attend_otherwise_have_their_arrays_with_their_axes(self):
+        preset = list(presets())[6]
+        random = np.random.default_rng(3)
+        tensors = {name: random.normal(size=shape) for name, shape in tensor_shapes(preset).items()}
+        write_weights(self.path("w.safetensors"), tensors, preset)
+        self.run_program("trace", "w.safetensors", "--length", "3", "--sample", "2", "--out", "t.npz")
+        self.run_program("verify", "t.npz", "--weights", "w.safetensors")
+        trace = load(self.path("t.npz"))
+        task, config = trace.meta["task"], trace.meta["model"]["config"]
+        self.assertEqual((task["sampling"], task["sample"]), ("drawn", "2"))
+        self.assertEqual(config["attention"]["weighting"], preset["model"]["heads"]["attention"]["weighting"])
+        steps, rows, columns = trace.steps, 9, 5
+        for head, part, dims, shape in (
+            ("read0", "draw", ("t",), (steps,)), ("read0", "distribution", ("t", "n"), (steps, rows)),
+            ("read0", "additive_key", ("m", "a"), (columns, 3)), ("read0", "additive_vector", ("a",), (3,)),
+            ("read1", "bilinear", ("m", "m"), (columns, columns)), ("read1", "noise", ("t", "n"), (steps, rows)),
+            ("read1", "prior_weight", ("m", "h"), (columns, 2)), ("read1", "divergence", ("t",), (steps,)),
+            ("read2", "location", ("m", "n"), (columns, rows)), ("read2", "normal", ("t", "n"), (steps, rows)),
+            ("read2", "prior", ("t", "n"), (steps, rows)), ("read3", "centre", ("t",), (steps,)),
+            ("read3", "position_weight", ("m", "p"), (columns, 4)), ("read3", "position_vector", ("p",), (4,)),
+        ):
+            name = f"{head}.{part}"
+            self.assertEqual((name, trace.dims[name], trace[name].shape), (name, dims, shape))
+            self.assertIs(trace.head(head)[part], trace[name])
+            tensor = tensors.get(name)
+            if tensor is not None:
+                np.testing.assert_array_equal(np.ravel(trace[name]), np.ravel(tensor).astype(np.float32))
+        for name in ("read0.strength", "read0.sharpening", "read0.shift", "read1.gated", "write0.gate"):
+            self.assertNotIn(name, trace)
+        # The rows that u draws from α, and the score that the constants make.
+        alpha, w = trace["read0.distribution"], trace["read0.weighting"]
+        drawn = (np.cumsum(alpha, 1) <= trace["read0.draw"][:, None]).sum(1)
+        np.testing.assert_array_equal(w, np.eye(rows)[drawn])
+        memory = np.stack([trace.memory(step) for step in range(steps)])
+        score = np.tanh((trace["read0.key"] @ trace["read0.additive_key"])[:, None] + memory @ trace["read0.additive_row"])
+        np.testing.assert_allclose(score @ trace["read0.additive_vector"], trace["read0.similarity"], atol=1e-4)
+        trace.save(self.path("again.json.gz"))
+        self.run_program("diff", "t.npz", "again.json.gz", "--tolerance", "0")
 
     def test_memory_is_rebuilt(self):
         trace = self.traced("t.npz", "--full-memory")
@@ -194,6 +239,10 @@ class Io(Test):
 
     def test_a_preset_is_checked_for_what_shapes_follow_from(self):
         task = {"kind": "copy", "bits": 8, "length": [1, 20]}
+
+        def headed(attention):
+            return {"task": task, "model": {"heads": {"attention": attention}}}
+
         for preset, words in (
             ({}, "`task`: is missing; expected an object such as"),
             ({"task": {}}, "`task`: has no kind"),
@@ -205,6 +254,11 @@ class Io(Test):
             ({"task": task, "model": {"memory": {"rows": 0}}}, "`model.memory.rows`: is 0; expected 1 to 1048576"),
             ({"task": task, "model": {"controller": {"size": 2.5}}}, "`model.controller.size`: is 2.5; expected"),
             ({"task": task, "model": {"controller": {"kind": "gru"}}}, "expected `lstm` or `feedforward`"),
+            (headed({"score": "aditive"}), "`model.heads.attention.score`: is 'aditive'; expected `cosine`, `additive`"),
+            (headed({"gate": ["on"]}), "`model.heads.attention.gate`: is a list of 1; expected one word for all heads, or "),
+            (headed({"weighting": []}), "`model.heads.attention.weighting`: is []; expected `soft`, "),
+            (headed({"window": 0}), "`model.heads.attention.window`: is 0; expected 1 to 1048576"),
+            (headed({"weibull_shape": 0}), "`model.heads.attention.weibull_shape`: is 0; expected a number from 0.001"),
             ({"task": task, "model": 3}, "`model`: is 3; expected an object"),
             ({"task": task, "training": {"sequence": 5}}, "`training.sequence`: unknown key; did you mean `sequences`?"),
         ):
@@ -228,10 +282,19 @@ class Io(Test):
             trace = load(self.path("t.npz"))
             self.assertEqual(channels(preset["task"]), (trace["input"].shape[1], trace["output"].shape[1]))
         # What stands only in presets with another optimizer, or that say what is drawn otherwise.
-        others = {"training.optimizer.beta1", "training.optimizer.beta2", "training.redundancy.weight", "evaluation.repeats", "title", "description"}
+        others = {"training.hard", "training.bayesian", "training.optimizer.beta1", "training.optimizer.beta2", "training.redundancy.weight", "evaluation.repeats", "title", "description"}
         ours = keys(KEYS)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
-        self.assertEqual(ours - printed - others, set())
+        # Nor what other heads bring with them.
+        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "training.hard.", "training.bayesian."))}
+        self.assertEqual(ours - printed - others - of_heads, set())
+        words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
+        for score, weighting in ((words[0], words[1]), (words[0], words[2])):
+            preset = json.loads(self.run_program("tasks", "copy", "--set", f"model.heads.attention.score={score}",
+                                                 "--set", f"model.heads.attention.weighting={weighting}"))
+            check_preset(preset)
+            of_heads -= keys(preset)
+        self.assertEqual(of_heads, set())
 
     @needs("torch")
     def test_a_torch_machine_runs_to_the_same_outputs(self):
@@ -250,7 +313,8 @@ class Io(Test):
     @needs("torch")
     def test_our_weights_run_in_torch(self):
         random = np.random.default_rng(2)
-        for preset in presets():
+        # The example has the heads of the paper only.
+        for preset in (preset for preset in presets() if "attention" not in preset["model"].get("heads", {})):
             tensors = {name: random.normal(size=shape).astype(np.float32)
                        for name, shape in tensor_shapes(preset).items()}
             write_weights(self.path("w.safetensors"), tensors, preset)

@@ -175,6 +175,54 @@ class Recording(Test):
         zeros.step(**half)
         self.refused("step 1, read0: `gated`: sums to 0.3", zeros.step, **half)
 
+    def test_attention_over_a_source_is_recorded_and_recomputed(self):
+        """Plain additive attention (Bahdanau 2015) over rows that nobody writes to: no gate, no shift, no sharpening."""
+        random = np.random.default_rng(5)
+        memory, of_key, of_row, v = (random.normal(size=shape) for shape in ((4, 3), (3, 2), (3, 2), (2,)))
+        attention = {"score": "additive", "strength": "one", "gate": "off", "sharpening": "off"}
+        recorder = Recorder("mine", memory=memory, read0=None, attention=attention, shift_form="none",
+                            learned={"read0": {"additive_key": of_key, "additive_row": of_row, "additive_vector": v}})
+        for _ in range(3):
+            key = random.normal(size=3)
+            energies = np.tanh(key @ of_key + memory @ of_row) @ v
+            w = np.exp(energies) / np.exp(energies).sum()
+            recorder.step(input=[1], memory=memory, read0=dict(key=key, similarity=energies, content=w, weighting=w, read=w @ memory))
+        recorder.save(self.path("t.npz"))
+        said = self.run_program("verify", "t.npz")
+        self.assertIn("every stage holds", said)
+        trace = load(self.path("t.npz"))
+        self.assertEqual(trace.meta["model"]["config"]["attention"], {"units": 2, **attention})
+        trace.arrays["read0.additive_row"][0, 1] += 0.1
+        trace.save(self.path("false.npz"))
+        self.assertIn("read0.similarity", self.run_program("verify", "false.npz", code=1))
+
+    def test_what_is_said_of_attention_is_checked(self):
+        step = dict(input=[1], output=[1])
+        for words, call in (
+            ("`attention.score`: is 'aditive'; did you mean `additive`?", lambda: Recorder("mine", attention={"score": "aditive"})),
+            ("`sampling`: is 'often'", lambda: Recorder("mine", sampling="often")),
+            ("learned, read0: `bilinera`: is nothing that a head learns; did you mean `bilinear`?",
+             lambda: Recorder("mine", learned={"read0": {"bilinera": 1}})),
+            ("learned, read0: `bilinear`: has the shape [2, 3]",
+             lambda: Recorder("mine", learned={"read0": {"bilinear": np.ones((2, 3))}})),
+            ("learned: `read1`: is no head of the recording", lambda: self.recorded(learned={"read1": {"bilinear": np.eye(2)}}).trace()),
+            ("`attention.weighting`: is a list of 2; expected one word for all heads, or a list of 1",
+             lambda: self.recorded(attention={"weighting": ["hard", "soft"]})),
+            ("step 0, read0: `draw`: has the value 2; expected 0 to 1",
+             lambda: Recorder("mine").step(**step, read0=dict(weighting=ROW[0], draw=2))),
+            ("step 0, read0: `distribution`: sums to 0.5; expected 1",
+             lambda: Recorder("mine").step(**step, read0=dict(weighting=ROW[0], distribution=ROW[0] / 2))),
+        ):
+            self.refused(words, call)
+        # What a Gaussian takes away is nobody's.
+        partial = self.recorded(attention={"weighting": "local-predictive", "window": 2}, sampling="drawn", weighting=ROW[0] / 2)
+        self.assertEqual(partial.trace().meta["task"]["sampling"], "drawn")
+
+    def recorded(self, weighting=ROW[0], **options):
+        recorder = Recorder("mine", **options)
+        recorder.step(input=[1], output=[1], read0=dict(weighting=weighting))
+        return recorder
+
     def test_a_logit_gives_its_output(self):
         recorder = Recorder("mine")
         recorder.step(input=[1], logit=[0, 100], read0=dict(weighting=ROW[0]))

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{from_zero, machine, note, refuse, rows, up_to};
 use crate::io::{Experiment, Trained, bits, label, trace};
-use crate::model::{Draw, ModelConfig};
+use crate::model::{Draw, ModelConfig, Sampling};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Part, Recording, UNSEEN_SEED, Work};
 
@@ -42,6 +42,10 @@ pub(super) struct EpisodeArgs {
     /// Which episode of that seed [default: 0].
     #[arg(long, value_name = "I", value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
     episode: Option<u64>,
+    /// Draw with this sample of the episode's noise, where heads draw [default: no noise: a hard head takes
+    /// its most likely row, a Bayesian one the means of its weights].
+    #[arg(long, value_name = "K", value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
+    sample: Option<u64>,
     /// Show these bits instead of random ones.
     #[arg(long, value_name = "BITS.JSON")]
     input: Option<PathBuf>,
@@ -73,6 +77,7 @@ impl EpisodeArgs {
             ("--repeats", self.repeats.is_some()),
             ("--seed", self.seed.is_some()),
             ("--episode", self.episode.is_some()),
+            ("--sample", self.sample.is_some()),
             ("--input", self.input.is_some()),
             ("--rows", self.rows.is_some()),
         ];
@@ -136,11 +141,25 @@ impl EpisodeArgs {
         }
         check_size(name, config, &task)?;
         let (seed, index) = (self.seed.unwrap_or(UNSEEN_SEED), self.episode.unwrap_or(0));
-        let origin = Draw::of(seed, index);
+        let origin = self.draw(name, config, Draw::of(seed, index))?;
         Ok(Chosen {
             episode: task.episode(seed, index),
             task,
             origin: Some(origin),
+        })
+    }
+
+    /// What becomes of the noise of an episode.
+    fn draw(&self, name: &str, config: &ModelConfig, of: Draw) -> anyhow::Result<Draw> {
+        let Some(sample) = self.sample else {
+            return Ok(of);
+        };
+        machine::check_random("--sample", name, config)?;
+        let sampling = Sampling::Drawn;
+        Ok(Draw {
+            sample,
+            sampling,
+            ..of
         })
     }
 

@@ -8,7 +8,8 @@ use clap::Args;
 use super::suite::Suite;
 use super::table::Format;
 use super::{
-    MOST_EPISODES, MOST_THREADS, from_zero, machine, note, range_up_to, rows, threads, up_to,
+    MOST_EPISODES, MOST_THREADS, from_zero, machine, note, range_up_to, rows, samples, threads,
+    up_to,
 };
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
@@ -22,6 +23,7 @@ Examples:
   tapescope eval repeat_copy --lengths 10 --repeats 8..12,20
   tapescope eval copy copy_feedforward --lengths 120 --rows 256 --json
   tapescope eval runs/associative_recall-1 --items 6,12
+  tapescope eval runs/copy_hard-1 --samples 20
   tapescope eval --suite                     all included machines, beside the paper
   tapescope eval --suite copy runs/copy-7 --format markdown
 
@@ -29,10 +31,22 @@ Examples:
 and half the width of the 95 % interval about it (1.96 standard errors), and `median`, which a few bad \
 episodes do not move; `wrong` is the number of answer bits on the wrong side of one half, per sequence; `perfect` is the share of \
 episodes without a wrong bit; `redundancy`, of a machine trained with a penalty on it, is how much its heads attend \
-to the same rows, or to many (0: each to one of its own); `optimum`, for N-grams, is what the best predictor needs on the same \
+to the same rows, or to many (0: each to one of its own); `divergence`, of Bayesian heads, is how far their weights \
+are from their prior, in nats per sequence; `optimum`, for N-grams, is what the best predictor needs on the same \
 episodes. The episodes come from a seed of their own (1000000 unless given), so the \
 machine has not been trained on them. Where writes reach rows that are already written, a line says so, and on \
-how many rows they would not; the suite then measures on a power of two of rows where they do not, too.";
+how many rows they would not; the suite then measures on a power of two of rows where they do not, too.
+
+Nothing is drawn, unless --samples asks for it: hard heads take their most likely row, Bayesian ones the means of \
+their weights. With --samples K every episode is run K times more, with noise of its own each time. `of mean` is the \
+cross-entropy where the mean of the samples is what is predicted, `of one` its mean over single samples, and \
+`spread` its standard deviation over the samples of an episode; `wrong` counts in the mean. `entropy` is that of the \
+mean, `noise` the mean of the entropies of the samples, and `mutual` the difference, by which the samples disagree: all \
+summed over the answer, in bits per sequence. The last three columns say whether that is larger where an answer bit is \
+wrong: the area under the curve, 0.5 for no better than chance and 1 for always.";
+
+/// The most samples of an episode.
+const MOST_SAMPLES: u64 = 10_000;
 
 /// Measure machines on episodes they were not trained on.
 #[derive(Debug, Args)]
@@ -43,7 +57,7 @@ pub(super) struct Eval {
     machines: Vec<String>,
     /// Measure these machines, or all that are included, in one table beside the paper.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
-          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "json"])]
+          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "json"])]
     suite: Option<Vec<String>>,
     /// With --suite: how to write the table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
@@ -66,6 +80,9 @@ pub(super) struct Eval {
     /// Run on this many memory rows instead of those of the training.
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: Option<usize>,
+    /// Draw every episode this many times, where heads draw, and say what is uncertain.
+    #[arg(long, value_name = "K", value_parser = up_to(MOST_SAMPLES), allow_negative_numbers = true)]
+    samples: Option<u64>,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     threads: Option<usize>,
@@ -104,6 +121,9 @@ impl Eval {
 
     fn asked<'a>(&self, name: &'a str) -> anyhow::Result<Asked<'a>> {
         let trained = machine::find(name, self.rows)?;
+        if self.samples.is_some() {
+            machine::check_random("--samples", name, &trained.machine.config)?;
+        }
         let cases = self.cases(&trained)?;
         let preset = &trained.experiment.evaluation;
         let episodes = self.episodes.unwrap_or(preset.episodes);
@@ -140,13 +160,24 @@ impl Eval {
         } = asked;
         for task in cases {
             let threads = threads(self.threads);
-            let measured = trained.exam(task, self.seed, *episodes).measure(threads);
+            let exam = trained.exam(task, self.seed, *episodes);
+            let measured = exam.measure(threads);
+            let sampled = self.samples.map(|samples| exam.sample(samples, threads));
             let optimum = optimum(task, self.seed, *episodes);
-            if self.json {
-                let line = measurement_json(name, trained, task, self.seed, &measured, optimum);
-                writeln!(out, "{line}")?;
-            } else {
-                line(out, task, &measured, optimum)?;
+            match sampled {
+                _ if self.json => {
+                    let found = (&measured, sampled.as_ref());
+                    let line = measurement_json(name, trained, task, self.seed, found, optimum);
+                    writeln!(out, "{line}")?;
+                }
+                Some(sampled) => {
+                    place(out, task)?;
+                    samples::line(out, &measured, &sampled)?;
+                }
+                None => {
+                    place(out, task)?;
+                    line(out, &measured, optimum)?;
+                }
             }
             out.flush()?;
             if let Some(words) = overrun(name, task, &measured).filter(|_| !self.json) {
@@ -210,6 +241,10 @@ impl Eval {
         )?;
         let task = &trained.experiment.task;
         let repeats = task.repeats().map_or("", |_| " repeats");
+        write!(out, "{:>6}{repeats}", task.measure().name())?;
+        if let Some(count) = self.samples {
+            return samples::heading(out, count);
+        }
         let optimum = task
             .optimum(&task.episode(self.seed, 0))
             .map_or("", |_| "   optimum");
@@ -224,22 +259,22 @@ impl Eval {
         };
         writeln!(
             out,
-            "{:>6}{repeats}      bits         ±    median     wrong   of bits  perfect{redundancy}{divergence}{optimum}",
-            task.measure().name()
+            "      bits         ±    median     wrong   of bits  perfect{redundancy}{divergence}{optimum}"
         )
     }
 }
 
-fn line(
-    out: &mut impl Write,
-    task: &Task,
-    measured: &Measurement,
-    optimum: Option<f64>,
-) -> std::io::Result<()> {
+/// The size that a line of the table is of.
+fn place(out: &mut impl Write, task: &Task) -> std::io::Result<()> {
     write!(out, "{:>6}", task.size().end())?;
     if let Some(repeats) = task.repeats() {
         write!(out, " {:>7}", span(&repeats))?;
     }
+    Ok(())
+}
+
+/// The rest of a line where nothing is drawn.
+fn line(out: &mut impl Write, measured: &Measurement, optimum: Option<f64>) -> std::io::Result<()> {
     let Evaluation {
         bits_per_sequence,
         wrong_bits,

@@ -66,6 +66,16 @@ pub(super) fn no_weights<T>(name: &str) -> anyhow::Result<T> {
     ))
 }
 
+/// Refuses what an `option` asks of the noise of a machine that draws nothing.
+pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> anyhow::Result<()> {
+    if config.is_random() {
+        return Ok(());
+    }
+    refuse(format!(
+        "{option}: {name}: none of its heads draws; those with `model.heads.attention.weighting` hard, weibull or lognormal do"
+    ))
+}
+
 pub(super) fn no_repeats<T>(task: &Task) -> anyhow::Result<T> {
     let task = task.name();
     refuse(format!("--repeats: the task `{task}` has no repeats"))

@@ -7,6 +7,7 @@ mod eval;
 mod machine;
 mod plan;
 mod render;
+mod samples;
 mod signal;
 mod suite;
 mod sweep;

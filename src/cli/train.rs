@@ -26,6 +26,7 @@ Examples:
   tapescope train copy --seed 7 --sequences 20000
   tapescope train copy --set model.memory.rows=64 --set training.optimizer.rate=3e-4
   tapescope train associative_recall --set model.heads.read=2 --set training.redundancy.kind=read
+  tapescope train copy --set 'model.heads.attention.weighting=[\"hard\",\"soft\"]' --out runs/hard
   tapescope train mine.json --out runs/mine
   tapescope train --resume runs/mine                  go on with a run that was stopped
   tapescope train copy --from runs/mine --seed 8      begin with the weights of another run
@@ -37,7 +38,9 @@ the run is finished checkpoint.safetensors, at most every ten seconds. A run tha
 in any other way, goes on with --resume, and ends in the same bits as one that never was. The same seed gives the \
 same weights, on any number of threads and every processor with fused multiply-add. With training.redundancy, heads \
 that attend to the same rows, or to many, cost: the redundancy that is told then is the mean of \
-‖A·Aᵀ − I‖² over the steps, 0 where each head is on one row of its own; a weight of 0 only measures it.";
+‖A·Aᵀ − I‖² over the steps, 0 where each head is on one row of its own; a weight of 0 only measures it. Of Bayesian heads the divergence from \
+their priors is told, in nats per sequence, summed over heads, steps and rows; of hard heads the reward: by how many \
+nats the rows that were drawn answered better than the moving baseline.";
 
 /// Train a machine; the best weights are on disk as soon as they are known.
 #[derive(Debug, Args)]
@@ -361,11 +364,16 @@ impl Progress {
 
     fn validated(&self, point: &HistoryPoint) {
         let measured = &point.validation;
+        // Nothing is drawn in a validation, so that the reward is that of the training since the last one.
+        let told = Beside {
+            reward: point.training_beside.reward,
+            ..measured.beside
+        };
         let result = format!(
             "{:.3} bits, {:.2} wrong per sequence{}",
             measured.bits_per_sequence,
             measured.wrong_bits,
-            beside(&measured.beside)
+            beside(&told)
         );
         if self.is_terminal {
             self.bar.set_message(result);

@@ -184,7 +184,7 @@ impl<T: Words> Choice for T {
 }
 
 /// A choice that is made once for all heads, or for each of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Each<T: 'static> {
     all: T,
     /// Of every head; empty where all are alike.
@@ -214,6 +214,16 @@ impl<T: Copy> Each<T> {
     }
 }
 
+impl<T: PartialEq> PartialEq for Each<T> {
+    /// A list of one says of one head what a word says of all.
+    fn eq(&self, other: &Self) -> bool {
+        let is_one = |each: &Self| each.own.len() <= 1;
+        self.all == other.all && (self.own == other.own || is_one(self) && is_one(other))
+    }
+}
+
+impl<T: Eq> Eq for Each<T> {}
+
 impl<T: Copy> From<T> for Each<T> {
     fn from(choice: T) -> Self {
         Self::all(choice)
@@ -234,11 +244,13 @@ pub trait Choices {
     fn words(&self) -> Vec<&'static str>;
     /// What is chosen: one word for all, or one for each.
     fn chosen(&self) -> Vec<&'static str>;
-    /// Chooses one word for all, or one for each. `Err`: the first that is no such word; empty for no word at all.
+    /// Chooses one word for all; false when there is no such word.
+    fn choose(&mut self, word: &str) -> bool;
+    /// Chooses one word for each, at least one. `Err`: the first that is no such word; empty for no word at all.
     ///
     /// # Errors
     /// A word is not one of [`Choices::words`].
-    fn choose(&mut self, words: &[String]) -> Result<(), String>;
+    fn choose_each(&mut self, words: &[String]) -> Result<(), String>;
 }
 
 impl<T: Words + Copy> Choices for Each<T> {
@@ -251,19 +263,28 @@ impl<T: Words + Copy> Choices for Each<T> {
         heads.map(|head| Choice::word(&self.of(head))).collect()
     }
 
-    fn choose(&mut self, words: &[String]) -> Result<(), String> {
-        let of = |word: &String| {
-            let known = T::WORDS.iter().find(|(known, _)| known == word);
-            known.map(|(_, choice)| *choice).ok_or_else(|| word.clone())
-        };
+    fn choose(&mut self, word: &str) -> bool {
+        let chosen = of_word(word);
+        if let Some(choice) = chosen {
+            *self = Self::all(choice);
+        }
+        chosen.is_some()
+    }
+
+    fn choose_each(&mut self, words: &[String]) -> Result<(), String> {
+        let of = |word: &String| of_word(word).ok_or_else(|| word.clone());
         let own: Vec<T> = words.iter().map(of).collect::<Result<_, _>>()?;
-        *self = match own[..] {
-            [] => return Err(String::new()),
-            [one] => Self::all(one),
-            _ => own.into(),
-        };
+        if own.is_empty() {
+            return Err(String::new());
+        }
+        *self = own.into();
         Ok(())
     }
+}
+
+fn of_word<T: Words + Copy>(word: &str) -> Option<T> {
+    let known = T::WORDS.iter().find(|(known, _)| *known == word);
+    known.map(|(_, choice)| *choice)
 }
 
 /// Holds every field to its range.

@@ -233,6 +233,40 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_that_draws_goes_on_from_a_file_to_the_same_bytes() {
+        for weighting in ["hard", "weibull"] {
+            let set = format!("model.heads.attention.weighting={weighting}");
+            let set = set.parse().unwrap();
+            let tiny = Experiment::from_json(TINY, "tiny.json", &[set]).unwrap();
+            let of = |state: State| {
+                let (task, training) = (tiny.task.clone(), tiny.training.clone());
+                Trainer::resume(task, training, state, 1)
+            };
+            let mut whole = of(State::new(tiny.model.clone(), &tiny.training));
+            let mut files = Vec::new();
+            while !whole.finished() {
+                files.push(to_bytes(&tiny, &whole.state));
+                whole.update().unwrap();
+            }
+            assert!(whole.state.baseline < 0.0);
+            let middle = files.len() / 2;
+            let (_, read) = from_bytes(&files[middle], "c").unwrap();
+            let mut rest = of(read);
+            while !rest.finished() {
+                rest.update().unwrap();
+            }
+            let timeless = |mut state: State| {
+                state.time = std::time::Duration::ZERO;
+                for point in &mut state.history {
+                    point.seconds = 0.0;
+                }
+                to_bytes(&tiny, &state)
+            };
+            assert!(timeless(rest.state) == timeless(whole.state), "{weighting}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let (experiment, state) = trained(12);
         let said = |change: &dyn Fn(&mut State)| {

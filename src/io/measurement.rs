@@ -4,19 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
-use crate::train::{Beside, Evaluation, HistoryPoint, Measurement, Since};
+use crate::train::{Beside, Evaluation, HistoryPoint, Measurement, Sampled, Since};
 
-/// One measurement of the machine that is called `name` as one line of JSON, beside the optimum over the same
-/// episodes.
+/// One measurement of the machine that is called `name` as one line of JSON, with what its samples say where it was
+/// drawn from, beside the optimum over the same episodes.
 pub fn measurement_json(
     name: &str,
     trained: &Trained,
     task: &Task,
     seed: u64,
-    measured: &Measurement,
+    (measured, sampled): (&Measurement, Option<&Sampled>),
     optimum: Option<f64>,
 ) -> String {
-    file::json(&Line::new(name, trained, task, seed, measured, optimum))
+    let line = Line::new(name, trained, task, seed, measured, optimum);
+    let sampled = sampled.map(SampledForm::of);
+    file::json(&Line { sampled, ..line })
 }
 
 /// [`measurement_json`] with what the machine is compared with: the cost of guessing, and the words of the paper.
@@ -59,6 +61,52 @@ struct Line<'a> {
     overrun_episodes: usize,
     enough_rows: Option<usize>,
     optimum: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<SampledForm>,
+}
+
+/// [`Sampled`] in JSON.
+#[derive(Serialize)]
+struct SampledForm {
+    samples: u64,
+    bits_of_mean: Number,
+    bits_per_sequence: Number,
+    bits_spread: Option<Number>,
+    wrong_bits: Number,
+    /// Of the mean; what is left of it in every sample; what the samples disagree by.
+    uncertainty: Parts<Number>,
+    /// Under the curve of a wrong bit against each.
+    areas: Parts<Option<Number>>,
+}
+
+#[derive(Serialize)]
+struct Parts<T> {
+    entropy: T,
+    noise: T,
+    mutual: T,
+}
+
+impl SampledForm {
+    fn of(sampled: &Sampled) -> Self {
+        let (of, areas) = (sampled.uncertainty, sampled.areas);
+        Self {
+            samples: sampled.samples,
+            bits_of_mean: Number(sampled.bits_of_mean),
+            bits_per_sequence: Number(sampled.bits),
+            bits_spread: sampled.spread.map(Number),
+            wrong_bits: Number(sampled.wrong_bits),
+            uncertainty: Parts {
+                entropy: Number(of.total),
+                noise: Number(of.noise),
+                mutual: Number(of.model),
+            },
+            areas: Parts {
+                entropy: areas.total.map(Number),
+                noise: areas.noise.map(Number),
+                mutual: areas.model.map(Number),
+            },
+        }
+    }
 }
 
 impl<'a> Line<'a> {
@@ -85,6 +133,7 @@ impl<'a> Line<'a> {
             overrun_episodes: measured.overrun,
             enough_rows: (measured.overrun > 0).then_some(measured.enough),
             optimum,
+            sampled: None,
         }
     }
 }

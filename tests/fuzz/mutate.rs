@@ -4,7 +4,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 /// What stands where a number or a word was.
-const WORDS: [&str; 44] = [
+const WORDS: [&str; 52] = [
     "-1",
     "0",
     "1",
@@ -49,6 +49,14 @@ const WORDS: [&str; 44] = [
     "00",
     "+1",
     "0x10",
+    "\"additive\"",
+    "\"location\"",
+    "\"hard\"",
+    "\"weibull\"",
+    "\"none\"",
+    "\"drawn\"",
+    "[\"hard\",\"soft\"]",
+    "[\"off\"]",
 ];
 /// What a text may not, or need not, expect.
 const ODDITIES: [&[u8]; 10] = [

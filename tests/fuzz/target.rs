@@ -4,7 +4,7 @@ use std::io::Write;
 
 use tapescope::io::trace::{self, Source};
 use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, log, weights};
-use tapescope::model::Model;
+use tapescope::model::{Draw, Model, Sampling};
 use tapescope::task::Task;
 use tapescope::train::{Recording, Trainer};
 
@@ -16,7 +16,7 @@ const LABEL: &str = "some/file";
 /// Longer than this no message is.
 const LONGEST_MESSAGE: usize = 1000;
 
-const MACHINES: [&str; 4] = [
+const MACHINES: [&str; 5] = [
     r#"{"task": {"kind": "copy", "bits": 1, "length": [2, 2]},
         "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"size": 3}}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 1, "item_length": 1, "items": [2, 3]},
@@ -26,6 +26,14 @@ const MACHINES: [&str; 4] = [
         "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"kind": "feedforward", "size": 2}}}"#,
     r#"{"task": {"kind": "priority_sort", "bits": 1, "items": [2, 2]},
         "model": {"memory": {"rows": 3, "columns": 2}, "controller": {"size": 1}, "heads": {"read": 0, "write": 1}}}"#,
+    r#"{"task": {"kind": "copy", "bits": 1, "length": [1, 1]},
+        "model": {"memory": {"rows": 3, "columns": 2}, "controller": {"size": 2},
+                  "heads": {"read": 4, "write": 1, "shift": {"form": ["softmax", "none", "scalar", "none", "softmax"]},
+                            "attention": {"score": ["additive", "general", "location", "cosine", "scaled-dot"],
+                                          "weighting": ["hard", "local-predictive", "weibull", "lognormal", "soft"],
+                                          "gate": ["on", "off", "on", "on", "on"], "strength": "one",
+                                          "units": 2, "position_units": 2, "prior_units": 2}}},
+        "training": {"hard": {"expected": 0.5}, "bayesian": {"rise": 0}}}"#,
 ];
 const PRESETS: [&str; 4] = [
     include_str!("../../tasks/copy.json"),
@@ -123,8 +131,15 @@ fn text(mutator: &mut Mutator, file: &[u8], other: &[u8]) -> Vec<u8> {
 
 fn record(machine: &str) -> (Model<f32>, Recording) {
     let experiment = Experiment::from_json(machine, "tiny.json", &[]).unwrap();
-    let machine = Model::new(experiment.model, 3);
-    let recording = Recording::new(&machine, &experiment.task, 7, 2);
+    let (machine, task) = (Model::new(experiment.model, 3), experiment.task);
+    let draw = Draw {
+        sample: 1,
+        sampling: Sampling::Drawn,
+        ..Draw::of(7, 2)
+    };
+    let drawn = machine.config.is_random().then_some(draw);
+    let origin = drawn.unwrap_or(Draw::of(7, 2));
+    let recording = Recording::of(&machine, &task, task.episode(7, 2), Some(origin));
     (machine, recording)
 }
 
@@ -225,14 +240,14 @@ fn logs() -> Vec<Vec<u8>> {
         );
         let points = (1..4).map(|point| {
             format!(
-                r#"{{"sequences":{point}000,"seconds":0.5,"training_bits":"NaN","validation":{{"episodes":2,"bits_per_sequence":3.0,"wrong_bits":1.5,"scored_bits":8,"perfect":0.25}}}}"#
+                r#"{{"sequences":{point}000,"seconds":0.5,"training_bits":"NaN","training_reward":-0.5,"training_divergence":2.5,"validation":{{"episodes":2,"bits_per_sequence":3.0,"wrong_bits":1.5,"scored_bits":8,"perfect":0.25,"divergence":2.5}}}}"#
             )
         });
         let lines: Vec<String> = std::iter::once(header).chain(points).collect();
         let log = lines.join("\n");
         (log + "\n").into_bytes()
     };
-    [PRESETS[0], MACHINES[1]].map(log).into()
+    [PRESETS[0], MACHINES[1], MACHINES[4]].map(log).into()
 }
 
 /// What a message must be, whatever was read.

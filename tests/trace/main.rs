@@ -1,6 +1,7 @@
 //! Traces: what is written and read back, what travels, what is verified and compared.
 
 mod compare;
+mod drawn;
 mod file;
 mod travel;
 mod verify;

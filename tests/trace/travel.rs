@@ -6,6 +6,7 @@ use tapescope::io::{trace, weights};
 use tapescope::task::Task;
 use tapescope::train::Recording;
 
+use super::drawn::EVERY;
 use super::{TINY, again, error, json, npz, opened, record, source, tiny, value, without, written};
 
 const LAYERS: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item_length": 2, "items": [2, 4]},
@@ -21,7 +22,7 @@ const NO_MEMORY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]
     "model": {"controller": {"size": 4}, "heads": {"read": 0, "write": 0}}}"#;
 const WRITE_FIRST: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}, "heads": {"order": "write-first"}}}"#;
-const ALL: [&str; 7] = [
+const ALL: [&str; 8] = [
     TINY,
     LAYERS,
     LONG,
@@ -29,6 +30,7 @@ const ALL: [&str; 7] = [
     WRITE_ONLY,
     NO_MEMORY,
     WRITE_FIRST,
+    EVERY,
 ];
 const LONG: &str = r#"{"task": {"kind": "ngrams", "context": 2, "length": [300, 300]},
     "model": {"memory": {"rows": 1000, "columns": 4}, "controller": {"kind": "feedforward", "size": 4}}}"#;

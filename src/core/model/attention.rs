@@ -199,7 +199,7 @@ impl Keys for AttentionConfig {
         to.key("sharpening", OfEach(sharpening), "equation 9");
         to.key("weighting", OfEach(weighting), "from energies to a weighting: over all rows, within a window, one row that is drawn, or random shares with a prior");
         if weighting.any(Weighting::is_local) {
-            to.key("window", Whole(&mut of.window, 1..=1 << 20), "half the width D of the window, in rows");
+            to.key("window", Whole(&mut of.window, 1..=1 << 20), "half the width D of the window, in rows; one that reaches beyond the memory ends with it");
         }
         if weighting.any(|weighting| weighting == Weighting::LocalPredictive) {
             to.key("position_units", Whole(&mut of.position_units, 1..=1024), "units of the layer that predicts the centre of the window");

@@ -158,11 +158,11 @@ impl Keys for NtmConfig {
         to.key("memory.initial", Constant(&mut constant, &INITIAL), "the memory before the first step: a constant everywhere, or learned");
         self.initial_memory = constant.map_or(InitialMemory::Learned, InitialMemory::Constant);
         self.controller.keys(&mut to.section("controller"));
-        to.key("heads.read", Whole(&mut self.read_heads, 0..=64), "read heads; with no head at all this is the \
+        to.key("heads.read", Whole(&mut self.read_heads, 0..=Self::MAX_HEADS), "read heads; with no head at all this is the \
             kind `plain`, and what else stands under `heads` and `memory` counts for nothing");
-        to.key("heads.write", Whole(&mut self.write_heads, 0..=64), "write heads");
+        to.key("heads.write", Whole(&mut self.write_heads, 0..=Self::MAX_HEADS), "write heads");
         to.key("heads.shift.form", OfEach(&mut self.shift_form), "how a shift is emitted (paper, section 3.3.2); with `none` the focus stays");
-        to.key("heads.shift.range", Whole(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`");
+        to.key("heads.shift.range", Whole(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`; where no head shifts it counts for nothing");
         to.key("heads.key_activation", Word(&mut self.key_activation), "what bounds a key");
         to.key("heads.add_activation", Word(&mut self.add_activation), "what bounds an add vector");
         to.key("heads.similarity_epsilon", Number(&mut self.similarity_epsilon, &EPSILON), "added to each squared norm in the cosine");
@@ -265,12 +265,18 @@ impl NtmConfig {
 
     /// Read and write heads together.
     pub fn heads(&self) -> usize {
-        self.read_heads + self.write_heads
+        self.read_heads.saturating_add(self.write_heads)
     }
 
-    /// The number of offsets in a shift weighting, 2·range + 1.
+    /// The largest shift of any head; 0 where the focus of all stays.
+    fn largest_shift(&self) -> usize {
+        let is_shifted = self.shift_form.any(|form| form != ShiftForm::None);
+        if is_shifted { self.shift_range } else { 0 }
+    }
+
+    /// The number of offsets in a shift weighting, 2·k + 1.
     pub fn offsets(&self) -> usize {
-        2 * self.shift_range + 1
+        2 * self.largest_shift() + 1
     }
 
     /// The columns of head `head` in the row of all heads' pre-activations.
@@ -363,6 +369,9 @@ impl NtmConfig {
 
     /// The most memory rows.
     pub const MAX_ROWS: usize = 1 << 20;
+
+    /// The most heads of a kind.
+    pub const MAX_HEADS: usize = 64;
 }
 
 impl Kind for NtmConfig {
@@ -475,6 +484,10 @@ impl Kind for NtmConfig {
         }
     }
 
+    fn weighting(&self, head: usize) -> Weighting {
+        self.attention.weighting.of(head)
+    }
+
     fn rules(&self, conventions: &Conventions) -> Vec<Rule> {
         recompute::rules(self, conventions)
     }
@@ -491,7 +504,7 @@ impl Kind for NtmConfig {
         })?;
         let (least, most) = (self.offsets(), Self::MAX_ROWS);
         ConfigError::unless((least..=most).contains(&rows), field, rows, || {
-            let range = self.shift_range;
+            let range = self.largest_shift();
             format!("{least} to {most} with a shift range of {range}")
         })?;
         let config = Self {
@@ -527,7 +540,7 @@ impl Kind for NtmConfig {
             "1 to 64 without a read head".into()
         })?;
         self.attention.fits(self.heads(), &self.shift_form)?;
-        let (field, range) = ("heads.shift.range", self.shift_range);
+        let (field, range) = ("heads.shift.range", self.largest_shift());
         ConfigError::unless(2 * range < self.rows, field, range, || {
             format!("0 to {}", (self.rows - 1) / 2)
         })?;
@@ -583,6 +596,7 @@ pub(super) fn check_channels(inputs: usize, outputs: usize) -> Result<(), Config
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::attention::Switch;
 
     #[test]
     fn head_columns_tile_the_row_of_pre_activations() {
@@ -626,6 +640,36 @@ mod tests {
         assert_eq!(config.validate().unwrap_err().field, "heads.shift.range");
         (config.shift_range, config.shift_form) = (0, ShiftForm::Scalar.into());
         assert_eq!(config.validate().unwrap_err().field, "heads.shift.range");
+        // Where nothing is shifted, no row is too few.
+        (config.shift_range, config.shift_form, config.rows) = (64, ShiftForm::None.into(), 1);
+        assert_eq!(config.validate(), Ok(()));
+        assert_eq!(config.with_rows(2).unwrap().rows(), 2);
+    }
+
+    #[test]
+    fn a_list_has_a_word_for_each_head() {
+        let mut config = NtmConfig::new(9, 8);
+        for count in [1, 3] {
+            config.attention.gate = vec![Switch::Off; count].into();
+            let error = config.validate().unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "heads.attention.gate is a list of {count}; allowed: one word for all heads, or a list of 2, read heads first"
+                )
+            );
+        }
+        config.read_heads = 0;
+        config.attention.gate = vec![Switch::Off].into();
+        assert_eq!(config.validate(), Ok(()));
+    }
+
+    #[test]
+    fn far_too_many_heads_are_refused_at_once() {
+        let mut config = NtmConfig::new(9, 8);
+        (config.read_heads, config.write_heads) = (usize::MAX, usize::MAX);
+        assert!(!ModelConfig::from(config.clone()).is_random());
+        assert_eq!(config.validate().unwrap_err().field, "heads.read");
     }
 
     #[test]

@@ -79,6 +79,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
         Mechanism::default()
     }
 
+    /// From energies to a weighting, in a head.
+    fn weighting(&self, _head: usize) -> Weighting {
+        Weighting::Soft
+    }
+
     /// The arrays that follow from others, in the order of the computation; the output and the loss, which follow
     /// from the logit everywhere, are not among them.
     fn rules(&self, _conventions: &Conventions) -> Vec<Rule> {
@@ -141,22 +146,28 @@ pub enum Extent {
 impl dyn Kind + '_ {
     /// Read and write heads together.
     pub fn heads(&self) -> usize {
-        self.read_heads() + self.write_heads()
+        self.read_heads().saturating_add(self.write_heads())
     }
 
-    /// Whether any head is so.
-    pub fn any_head(&self, is_so: impl Fn(&Mechanism) -> bool) -> bool {
-        (0..self.heads()).any(|head| is_so(&self.mechanism(head)))
+    /// Whether any head attends so, of as many as there may be: this is asked before it is checked how many there are.
+    fn any_head(&self, is_so: impl Fn(Weighting) -> bool) -> bool {
+        let mut heads = 0..self.heads().min(2 * NtmConfig::MAX_HEADS);
+        heads.any(|head| is_so(self.weighting(head)))
+    }
+
+    /// Whether any head draws: its row, or its weights.
+    pub fn is_random(&self) -> bool {
+        self.any_head(Weighting::is_random)
     }
 
     /// Whether any head draws its row.
     pub fn is_hard(&self) -> bool {
-        self.any_head(|head| head.weighting == Weighting::Hard)
+        self.any_head(|weighting| weighting == Weighting::Hard)
     }
 
     /// Whether any head has random weights with a prior.
     pub fn is_bayesian(&self) -> bool {
-        self.any_head(|head| head.weighting.is_bayesian())
+        self.any_head(Weighting::is_bayesian)
     }
 
     /// The name of an array in files.

@@ -67,26 +67,32 @@ impl<R> From<Draw> for Noise<'_, R> {
     }
 }
 
-impl<R: Real> Trace<R> {
-    /// The noise that is drawn for an episode of this size, series after series: each has a stream of its own, of
-    /// which a longer episode has more.
-    pub fn drawn(&self, draw: Draw) -> impl Iterator<Item = Series<R>> {
+impl Draw {
+    /// Fills a series of noise, so many of which come before it in its trace; a longer one has more of the same stream.
+    fn fill<R: Real>(self, before: u64, spec: &ArraySpec, series: &mut Series<R>) {
         // One after the other spread over all bits; the episode itself is drawn from (seed, episode).
-        let of_sample = random(!draw.seed, draw.sample).random();
-        let of_episode = random(of_sample, draw.episode).random();
-        self.noise()
-            .enumerate()
-            .map(move |(index, (_, spec, series))| {
-                let mut stream = random(of_episode, index as u64);
-                let mut next = || uniform(stream.random());
+        let of_sample = random(!self.seed, self.sample).random();
+        let of_episode = random(of_sample, self.episode).random();
+        let mut stream = random(of_episode, before);
+        let mut next = || uniform(stream.random());
+        series.as_mut_slice().fill_with(|| {
+            R::from_f64(if spec.range == Range::Normal {
+                normal(next(), next())
+            } else {
+                next()
+            })
+        });
+    }
+}
+
+impl<R: Real> Trace<R> {
+    /// The noise that is drawn for an episode of this size, series after series: each has a stream of its own.
+    pub fn drawn(&self, draw: Draw) -> impl Iterator<Item = Series<R>> {
+        (0..)
+            .zip(self.noise())
+            .map(move |(before, (_, spec, series))| {
                 let mut drawn = series.clone();
-                drawn.as_mut_slice().fill_with(|| {
-                    R::from_f64(if spec.range == Range::Normal {
-                        normal(next(), next())
-                    } else {
-                        next()
-                    })
-                });
+                draw.fill(before, spec, &mut drawn);
                 drawn
             })
     }
@@ -101,25 +107,29 @@ impl<R: Real> Trace<R> {
 impl<R: Real> Noise<'_, R> {
     /// Fills every array of a trace that is noise, and says what becomes of it.
     pub(super) fn fill(self, trace: &mut Trace<R>) {
-        trace.sampling = match self {
-            Self::Drawn(draw) => draw.sampling,
-            Self::Recorded(from) => from.sampling,
-        };
-        if trace.noise().next().is_none() {
-            return;
-        }
-        let filled: Vec<_> = match self {
-            Self::Drawn(draw) => trace.drawn(draw).collect(),
-            Self::Recorded(from) => from.noise().map(|(.., series)| series.clone()).collect(),
-        };
-        let mut filled = filled.into_iter();
-        trace.each_mut(|spec, series| {
-            if is_noise(spec, series)
-                && let Some(from) = filled.next()
-            {
-                *series = from;
+        match self {
+            Self::Drawn(draw) => {
+                trace.sampling = draw.sampling;
+                let mut before = 0;
+                trace.each_mut(|spec, series| {
+                    if is_noise(spec, series) {
+                        draw.fill(before, spec, series);
+                        before += 1;
+                    }
+                });
             }
-        });
+            Self::Recorded(from) => {
+                trace.sampling = from.sampling;
+                let mut recorded = from.noise();
+                trace.each_mut(|spec, series| {
+                    if is_noise(spec, series)
+                        && let Some((.., from)) = recorded.next()
+                    {
+                        series.clone_from(from);
+                    }
+                });
+            }
+        }
     }
 }
 

@@ -282,7 +282,9 @@ fn score<R: Real>(
     let epsilon = R::from_f64(config.similarity_epsilon);
     let at_least = |x: R| if x < epsilon { epsilon } else { x };
     let over: &dyn Fn(R, R) -> R = match scoring {
-        Scoring::Cosine => return score::forward(heads, t, seen, epsilon, &mut vec![R::ZERO; n]),
+        Scoring::Cosine => {
+            return score::similarities(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
+        }
         Scoring::Unknown { .. } => return,
         Scoring::CosineAdded => &|k, m| k * m + epsilon,
         Scoring::CosineAtLeast => &|k, m| at_least(k * m),
@@ -294,7 +296,7 @@ fn score<R: Real>(
         .iter()
         .all(|head| head.mechanism.score != Score::Cosine)
     {
-        return score::forward(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
+        return score::similarities(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
     }
     for head in heads {
         let (key, similarity) = head.key_and_similarity(t);

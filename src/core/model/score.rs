@@ -12,9 +12,25 @@ use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{vector_product, vector_product_backward};
 use crate::math::{Real, Series};
 
+/// [`similarities`], and the priors of heads that have them.
+pub(super) fn forward<R: Real>(
+    heads: &mut [HeadTrace<R>],
+    t: usize,
+    columns: &[R],
+    epsilon: R,
+    norms: &mut [R],
+) {
+    similarities(heads, t, columns, epsilon, norms);
+    for head in heads {
+        if head.prior.width() > 0 {
+            prior(head, t, columns);
+        }
+    }
+}
+
 /// The similarities of heads at one step with the memory that they see, and the norms of its rows where a cosine needs
 /// them.
-pub(super) fn forward<R: Real>(
+pub(super) fn similarities<R: Real>(
     heads: &mut [HeadTrace<R>],
     t: usize,
     columns: &[R],
@@ -33,11 +49,6 @@ pub(super) fn forward<R: Real>(
                     of_one(head, t, columns, epsilon, norms);
                 }
             }
-        }
-    }
-    for head in heads {
-        if head.prior.width() > 0 {
-            prior(head, t, columns);
         }
     }
 }

@@ -129,7 +129,7 @@ impl Drawing {
     /// Of this machine.
     pub(super) fn of(model: &ModelConfig) -> Self {
         Self {
-            is_random: model.any_head(|head| head.weighting.is_random()),
+            is_random: model.is_random(),
             is_hard: model.is_hard(),
         }
     }

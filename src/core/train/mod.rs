@@ -4,6 +4,8 @@ mod beside;
 mod bytes;
 mod config;
 mod curves;
+#[cfg(test)]
+mod enumeration;
 mod evaluate;
 mod loss;
 mod optimizer;
@@ -11,6 +13,7 @@ mod recording;
 mod redundancy;
 #[cfg(test)]
 mod same_bits;
+mod samples;
 mod state;
 mod trainer;
 pub mod uncertainty;
@@ -24,6 +27,7 @@ pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};
 pub use redundancy::{Penalty, overlap};
+pub use samples::Sampled;
 pub use state::{HistoryPoint, Since, State};
 pub use trainer::{Diverged, Trainer, Update};
 

@@ -424,6 +424,7 @@ fn first_broken(params: &Params<f32>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::model::NtmConfig;
+    use crate::model::attention::{Score, Weighting};
     use crate::task::Copy;
     use crate::train::{Clip, Optimizer, OptimizerConfig, Redundancy};
 
@@ -519,6 +520,7 @@ mod tests {
             point.seconds = 0.0;
         }
         assert_eq!(one.history, other.history);
+        assert_eq!(one.baseline.to_bits(), other.baseline.to_bits());
         assert!(one.machine == other.machine && one.best == other.best);
         let (one, other) = (one.optimizer, other.optimizer);
         assert!(one.square == other.square && one.mean == other.mean);
@@ -557,6 +559,64 @@ mod tests {
                     again.update().unwrap();
                 }
                 assert_alike(again.state, trainer.state.clone());
+            }
+        }
+    }
+
+    /// Heads of several kinds side by side, some of which draw.
+    fn mixed(weightings: &[Weighting], threads: usize) -> Trainer {
+        let mut trainer = small(5, 203, threads);
+        let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
+        model.read_heads = weightings.len() - 1;
+        model.attention.weighting = weightings.to_vec().into();
+        let scores = [Score::Additive, Score::Cosine, Score::General, Score::Dot];
+        model.attention.score = scores[..weightings.len()].to_vec().into();
+        let config = TrainingConfig {
+            validation_every: 50,
+            validation_episodes: 2,
+            redundancy: Redundancy::Both(0.1),
+            ..trainer.config
+        };
+        trainer = Trainer::new(trainer.task, model, config, threads);
+        trainer
+    }
+
+    #[test]
+    fn heads_that_draw_learn_the_same_on_any_number_of_threads_and_from_any_state() {
+        for weightings in [
+            &[Weighting::Hard, Weighting::Soft, Weighting::Soft][..],
+            &[Weighting::Hard, Weighting::Hard],
+            &[Weighting::Weibull, Weighting::Weibull],
+            &[
+                Weighting::Lognormal,
+                Weighting::Hard,
+                Weighting::LocalPredictive,
+                Weighting::Weibull,
+            ],
+        ] {
+            let (mut one, mut two) = (mixed(weightings, 1), mixed(weightings, 2));
+            let mut states = Vec::new();
+            while !one.finished() {
+                states.push(one.state.clone());
+                one.update().unwrap();
+                two.update().unwrap();
+            }
+            assert_alike(two.state, one.state.clone());
+            let is_hard = weightings.contains(&Weighting::Hard);
+            assert!(one.state.baseline < 0.0, "what is drawn has a baseline");
+            let last = one.state.history.last().unwrap();
+            assert_eq!(last.training_beside.reward.is_some(), is_hard);
+            // Nothing is drawn in a validation.
+            assert_eq!(last.validation.beside.reward, None);
+            let is_bayesian = weightings.iter().any(|weighting| weighting.is_bayesian());
+            assert_eq!(last.validation.beside.divergence.is_some(), is_bayesian);
+            for state in states.into_iter().step_by(13) {
+                let (task, config) = (one.task.clone(), one.config.clone());
+                let mut again = Trainer::resume(task, config, state, 2);
+                while !again.finished() {
+                    again.update().unwrap();
+                }
+                assert_alike(again.state, one.state.clone());
             }
         }
     }

@@ -14,7 +14,7 @@ use serde_path_to_error::Track;
 use super::keys::{at, check as check_keys, every_key, first, join, kind_of, last, paths};
 use super::{EvaluationConfig, Experiment};
 use crate::io::Error;
-use crate::io::error::plain;
+use crate::io::error::{plain, short};
 use crate::keys::Field::{List, Text, Whole};
 use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
 use crate::model::{ModelConfig, PlainConfig};
@@ -166,7 +166,7 @@ impl Experiment {
                     if let Field::Each(each) = key.field
                         && key.path == choice
                     {
-                        let _ = each.choose(&[(*word).to_owned()]);
+                        each.choose(word);
                     }
                 });
                 visit(&mut other, &mut |key| is_there |= key.path == path);
@@ -263,10 +263,7 @@ pub(super) fn read<'de>(
         match (key.field, at(given, key.path)) {
             (Field::Word(choice), Some(Value::String(word))) => drop(choice.choose(word)),
             // A wrong word is found when it is read.
-            (Field::Each(choices), Some(given)) => {
-                let words = EachForm::deserialize(given).map(EachForm::words);
-                let _ = words.map(|words| choices.choose(&words));
-            }
+            (Field::Each(choices), Some(given)) => drop(choose(choices, given)),
             _ => {}
         }
     });
@@ -342,9 +339,8 @@ fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Er
         Field::Constant(value, _) => *value = Initial::deserialize(from)?.0,
         Field::Word(choice) => from.deserialize_str(Chosen(choice))?,
         Field::Each(choices) => {
-            let words = EachForm::deserialize(from).map_err(|_| expected_of(choices, None))?;
-            let chosen = choices.choose(&words.words());
-            chosen.map_err(|word| expected_of(choices, Some(&word)))?;
+            let chosen = choose(choices, &Value::deserialize(from)?);
+            chosen.map_err(D::Error::custom)?;
         }
         Field::Text(value) => *value = String::deserialize(from)?,
         Field::Ends(value, _) => match Vec::deserialize(from)?[..] {
@@ -411,31 +407,23 @@ impl Visitor<'_> for Chosen<'_> {
     }
 }
 
-/// A word for all heads, or one for each.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum EachForm {
-    All(String),
-    Own(Vec<String>),
-}
-
-impl EachForm {
-    fn words(self) -> Vec<String> {
-        match self {
-            Self::All(word) => vec![word],
-            Self::Own(words) => words,
+/// Chooses a word for all heads, or one for each. `Err`: what is wrong.
+fn choose(choices: &mut dyn Choices, given: &Value) -> Result<(), String> {
+    let all = choices.words().join("`, `");
+    let expected = format!("expected one of `{all}`, or a list with one of them for each head");
+    let unknown = |word: &str| format!("unknown variant `{word}`, {expected}");
+    let other = || format!("is {}; {expected}", short(&given.to_string()));
+    match given {
+        Value::String(word) if choices.choose(word) => Ok(()),
+        Value::String(word) => Err(unknown(word)),
+        Value::Array(words) if !words.is_empty() => {
+            let word = |word: &Value| word.as_str().map(str::to_owned);
+            let words: Option<Vec<String>> = words.iter().map(word).collect();
+            let chosen = choices.choose_each(&words.ok_or_else(other)?);
+            chosen.map_err(|word| unknown(&word))
         }
+        _ => Err(other()),
     }
-}
-
-/// What may stand where a choice is made for all heads or for each.
-fn expected_of<E: serde::de::Error>(choices: &dyn Choices, word: Option<&str>) -> E {
-    let words = choices.words().join("`, `");
-    let unknown = word.filter(|word| !word.is_empty());
-    let unknown = unknown.map_or_else(String::new, |word| format!("unknown variant `{word}`, "));
-    E::custom(format!(
-        "{unknown}expected one of `{words}`, or a list with one of them for each head"
-    ))
 }
 
 /// A choice as its word.

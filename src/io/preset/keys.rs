@@ -51,9 +51,7 @@ fn presets_of_every_kind() -> Vec<Experiment> {
             let mut other = preset.clone();
             visit(&mut other, &mut |key| match key.field {
                 Field::Word(choice) if key.path == path => drop(choice.choose(word)),
-                Field::Each(choices) if key.path == path => {
-                    let _ = choices.choose(&[word.to_owned()]);
-                }
+                Field::Each(choices) if key.path == path => drop(choices.choose(word)),
                 _ => {}
             });
             presets.push(other);

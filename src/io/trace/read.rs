@@ -19,6 +19,7 @@ use super::{FORMAT, Imported, KEYFRAME};
 use crate::io::error::{plain, short};
 use crate::io::preset::form::complete_model;
 use crate::io::{Error, file, room};
+use crate::keys::Choice;
 use crate::model::{ModelConfig, Trace};
 use crate::task::{Episode, Other, Phase, Task};
 use crate::train::{
@@ -367,11 +368,15 @@ fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
     let phases: Vec<_> = phases
         .map(|(name, start, end)| format!("{name} {start} to {end}"))
         .collect();
+    // Where noise has a seed, it is the first of it that was drawn.
+    let sample = form.task.sample.clone();
+    let sample = sample.or_else(|| form.task.seed.as_ref().map(|_| "0".to_owned()));
     let mut declared = vec![
         ("task", form.task.name.clone()),
         ("seed", said(&form.task.seed)),
         ("episode", said(&form.task.episode)),
-        ("sample", said(&form.task.sample)),
+        ("sample", sample.unwrap_or_default()),
+        ("sampling", form.task.sampling().word().to_owned()),
         ("phases", phases.join(", ")),
         ("weights", said(&form.model.sha256)),
     ];

@@ -9,7 +9,6 @@ use super::View;
 use super::parts::{choose, dash_ui};
 use crate::figure::{TOUCHED, numbers};
 use crate::model::Sampling;
-use crate::model::attention::Weighting;
 use crate::task::Measure;
 use crate::viewer::command::{Command, Edit, Episode, Rows};
 use crate::viewer::state::episode::{self, Open};
@@ -211,7 +210,7 @@ fn seed_ui(ui: &mut Ui, seed: u64, commands: &mut Vec<Command>) {
 fn draw_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let wish = &session.wish;
     let config = session.machine().map(|machine| &machine.ntm.config);
-    let hard = config.is_some_and(|config| config.any_head(|of| of.weighting == Weighting::Hard));
+    let hard = config.is_some_and(|config| config.is_hard());
     let (mean, means) = if hard {
         (
             "likely",

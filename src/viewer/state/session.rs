@@ -186,7 +186,7 @@ impl Session {
     /// True where the machine asked for has heads that draw.
     pub fn draws(&self) -> bool {
         let config = self.machine().map(|machine| &machine.ntm.config);
-        config.is_some_and(|config| config.any_head(|of| of.weighting.is_random()))
+        config.is_some_and(|config| config.is_random())
     }
 
     /// Asks for the same episode, drawn: for the first time, or once more.

@@ -1,0 +1,250 @@
+//! Measuring a machine whose heads draw: every episode several times, each time with other noise.
+
+use rayon::prelude::*;
+
+use super::evaluate::Exam;
+use super::loss::score;
+use super::trainer::TAPE_LIMIT;
+use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits};
+use crate::math::Series;
+use crate::model::{Draw, Sampling, Trace};
+use crate::task::Episode;
+
+/// What K samples of every episode say together. All in bits per sequence, but for the numbers and the areas.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampled {
+    /// Episodes measured.
+    pub episodes: usize,
+    /// Samples of each, K.
+    pub samples: u64,
+    /// Cross-entropy of the answer, where what is predicted is the mean of the samples.
+    pub bits_of_mean: f64,
+    /// The mean of the cross-entropy over the samples; never less than that of their mean.
+    pub bits: f64,
+    /// The mean over the episodes of the standard deviation of the cross-entropy over the samples. `None` of fewer than
+    /// two samples.
+    pub spread: Option<f64>,
+    /// Output bits on the wrong side of one half in the mean of the samples.
+    pub wrong_bits: f64,
+    /// Output bits scored.
+    pub scored_bits: f64,
+    /// Summed over the scored bits.
+    pub uncertainty: Uncertainty,
+    /// Whether wrong bits are the more uncertain ones, over all episodes.
+    pub areas: Areas,
+}
+
+/// What the samples of one episode say.
+struct Found {
+    bits_of_mean: f64,
+    /// Of every sample.
+    bits: Vec<f64>,
+    scored: Vec<Bit>,
+}
+
+impl Exam<'_> {
+    /// Draws every episode with the samples 0 .. `samples`; the result does not depend on `threads`.
+    pub fn sample(&self, samples: u64, threads: usize) -> Sampled {
+        let new = || Trace::new(&self.machine.config);
+        let of = |trace: &mut Trace<f32>, index: usize| self.sampled(index as u64, samples, trace);
+        let found: Vec<Found> = super::threads(threads).install(|| {
+            let episodes = (0..self.episodes).into_par_iter();
+            episodes.map_init(new, of).collect()
+        });
+        Sampled::of(&found, samples)
+    }
+
+    fn sampled(&self, index: u64, samples: u64, trace: &mut Trace<f32>) -> Found {
+        let episode = self.task.episode(self.seed, index);
+        let (mut loss, mut bits_of) = (vec![0.0; episode.steps()], Vec::new());
+        let (mut logits, mut outputs) = (Vec::new(), Vec::new());
+        for sample in 0..samples {
+            let draw = Draw {
+                sample,
+                sampling: Sampling::Drawn,
+                ..Draw::of(self.seed, index)
+            };
+            let input = [(&episode.input, draw)].into_iter();
+            let traces = std::slice::from_mut(trace);
+            self.machine.run_together(input, TAPE_LIMIT, traces);
+            bits_of.push(score(&episode, trace, &mut loss).bits);
+            logits.push(trace.logit.clone());
+            outputs.push(trace.output.clone());
+        }
+        let outputs: Vec<_> = outputs.iter().collect();
+        Found {
+            bits_of_mean: bits_of_mean(&episode, &logits),
+            bits: bits_of,
+            scored: bits(&outputs, &episode.mask, &episode.target),
+        }
+    }
+}
+
+impl Sampled {
+    fn of(found: &[Found], samples: u64) -> Self {
+        let count = found.len().max(1) as f64;
+        let mean = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).sum::<f64>() / count;
+        let scored: Vec<Bit> = found
+            .iter()
+            .flat_map(|found| &found.scored)
+            .copied()
+            .collect();
+        let sum = |of: &dyn Fn(&Bit) -> f64| scored.iter().map(of).sum::<f64>() / count;
+        Self {
+            episodes: found.len(),
+            samples,
+            bits_of_mean: mean(&|found| found.bits_of_mean),
+            bits: mean(&|found| mean_of(&found.bits)),
+            spread: (samples > 1).then(|| mean(&|found| deviation(&found.bits))),
+            wrong_bits: sum(&|bit| f64::from(u8::from(bit.is_wrong))),
+            scored_bits: scored.len() as f64 / count,
+            uncertainty: Uncertainty {
+                total: sum(&|bit| bit.uncertainty.total),
+                noise: sum(&|bit| bit.uncertainty.noise),
+                model: sum(&|bit| bit.uncertainty.model),
+            },
+            areas: areas(&scored),
+        }
+    }
+}
+
+/// −log₂ of the mean over the samples of what they say of the right value, summed over the scored bits. From the
+/// logits: a sample that is sure says 0 or 1 only when it is rounded.
+fn bits_of_mean(episode: &Episode, logits: &[Series<f32>]) -> f64 {
+    let asked = (0..episode.steps()).filter(|&t| episode.mask[t] > 0.0);
+    let of_step = |t: usize| {
+        let targets = episode.target.row(t).into_iter().enumerate();
+        targets.map(move |(channel, &target)| {
+            let against = logits.iter().map(move |logit| {
+                let z = f64::from(logit.row(t)[channel]);
+                // −ln of the probability of what was asked for.
+                softplus(if target > 0.5 { -z } else { z })
+            });
+            nats_of_mean(against) / std::f64::consts::LN_2
+        })
+    };
+    asked.flat_map(of_step).sum()
+}
+
+/// −ln of the mean of exp(−x).
+fn nats_of_mean(all: impl Iterator<Item = f64> + Clone) -> f64 {
+    let least = all.clone().fold(f64::INFINITY, f64::min);
+    if !least.is_finite() {
+        return least;
+    }
+    let shares = all.map(|x| (least - x).exp());
+    let (count, sum) = shares.fold((0.0, 0.0), |(count, sum), share| (count + 1.0, sum + share));
+    least - (sum / count).ln()
+}
+
+/// ln(1 + exp x).
+fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+fn mean_of(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The standard deviation of a sample.
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean_of(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / values.len().saturating_sub(1).max(1) as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::attention::Weighting;
+    use crate::model::{Model, NtmConfig};
+    use crate::task::{Copy, Task};
+    use crate::train::{Recording, Redundancy};
+
+    fn task() -> Task {
+        Task::Copy(Copy {
+            bits: 3,
+            length: 2..=6,
+        })
+    }
+
+    fn machine(weighting: Weighting) -> Model<f32> {
+        let task = task();
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns) = (9, 6);
+        config.attention.weighting = weighting.into();
+        config.attention.parameters.weibull_shape = 0.5;
+        let mut machine = Model::new(config, 4);
+        machine
+            .params
+            .slices_mut()
+            .flatten()
+            .for_each(|w| *w *= 3.0);
+        machine
+    }
+
+    fn exam<'a>(machine: &'a Model<f32>, task: &'a Task) -> Exam<'a> {
+        Exam {
+            machine,
+            task,
+            redundancy: Redundancy::Off,
+            seed: 11,
+            episodes: 7,
+        }
+    }
+
+    #[test]
+    fn samples_are_those_that_a_recording_shows_and_no_thread_matters() {
+        for weighting in [Weighting::Hard, Weighting::Weibull, Weighting::Lognormal] {
+            let (machine, task) = (machine(weighting), task());
+            let exam = exam(&machine, &task);
+            let found = exam.sample(5, 2);
+            assert_eq!(found, exam.sample(5, 1));
+            assert_eq!((found.episodes, found.samples), (7, 5));
+            let recorded = |index: u64, sample: u64| {
+                let origin = Draw {
+                    sample,
+                    sampling: Sampling::Drawn,
+                    ..Draw::of(11, index)
+                };
+                Recording::of(&machine, &task, task.episode(11, index), Some(origin))
+            };
+            let bits = (0..7).flat_map(|index| (0..5).map(move |sample| (index, sample)));
+            let bits: f64 = bits
+                .map(|(index, sample)| recorded(index, sample).score.bits)
+                .sum();
+            assert!((found.bits - bits / 35.0).abs() < 1e-4, "{found:?}");
+            // Jensen: what all say together is never worse than what one says.
+            assert!(found.bits_of_mean < found.bits);
+            assert!(found.spread.unwrap() > 0.0 && found.uncertainty.model > 0.0);
+            let of = found.uncertainty;
+            assert!((of.noise + of.model - of.total).abs() < 1e-9);
+            assert_eq!(exam.sample(1, 1).spread, None);
+        }
+    }
+
+    #[test]
+    fn a_machine_that_draws_nothing_says_the_same_every_time() {
+        let (machine, task) = (machine(Weighting::Soft), task());
+        let (exam, threads) = (exam(&machine, &task), super::super::threads(1));
+        let (found, means) = (exam.sample(3, 1), exam.means(&threads));
+        assert!((found.bits_of_mean - means.bits_per_sequence).abs() < 1e-3);
+        assert!((found.bits - means.bits_per_sequence).abs() < 1e-9);
+        assert!(found.spread.unwrap() < 1e-9);
+        assert_eq!(found.uncertainty.model.to_bits(), 0.0_f64.to_bits());
+        assert_eq!(found.wrong_bits, means.wrong_bits);
+        assert_eq!(found.scored_bits, means.scored_bits);
+        assert_eq!(found.areas.model, Some(0.5));
+    }
+
+    #[test]
+    fn a_sure_sample_is_no_infinity() {
+        let of = |all: &[f64]| nats_of_mean(all.iter().map(|&z| softplus(z)));
+        // One of two is certain of the right value, the other of the wrong one: one bit.
+        let one = of(&[-1e3, 1e3]);
+        assert!((one - std::f64::consts::LN_2).abs() < 1e-12, "{one}");
+        assert_eq!(of(&[1e3, 1e3]), 1e3);
+        assert_eq!(of(&[-1e3]), 0.0);
+        assert!(of(&[f64::INFINITY]).is_infinite());
+    }
+}

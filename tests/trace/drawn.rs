@@ -1,0 +1,271 @@
+//! Traces of machines whose heads attend in every way there is: written, read, recomputed, falsified.
+
+use serde_json::{Value, json};
+use tapescope::io::Experiment;
+use tapescope::io::trace::{self, Imported, Outcome};
+use tapescope::model::{Draw, Model, Place, Sampling};
+use tapescope::train::Recording;
+
+use super::{json as written, npz, opened, without};
+
+/// Every score, every weighting, stages that are off, read heads first.
+pub const EVERY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 6},
+              "heads": {"read": 6, "write": 3,
+                        "shift": {"form": ["softmax", "softmax", "scalar", "none", "softmax", "none", "softmax", "softmax", "none"]},
+                        "attention": {
+    "score": ["additive", "general", "location", "cosine", "dot", "scaled-dot", "additive", "cosine", "dot"],
+    "weighting": ["hard", "local-predictive", "weibull", "lognormal", "local-monotonic", "soft", "hard", "weibull", "soft"],
+    "strength": ["emitted", "one", "emitted", "one", "emitted", "one", "emitted", "emitted", "one"],
+    "gate": ["on", "on", "off", "on", "on", "off", "on", "on", "off"],
+    "sharpening": ["on", "off", "on", "on", "on", "off", "on", "on", "off"],
+    "units": 4, "window": 2, "position_units": 3, "prior_units": 2, "weibull_shape": 3, "lognormal_sigma": 0.4}}}}"#;
+const SAMPLINGS: [Sampling; 3] = [Sampling::Mean, Sampling::Drawn, Sampling::Expected];
+
+/// With weights so large that it matters what is attended to.
+fn record(preset: &str, sampling: Sampling, sample: u64) -> (Model<f32>, Recording) {
+    let experiment = Experiment::from_json(preset, "every.json", &[]).unwrap();
+    let mut machine = Model::new(experiment.model, 3);
+    let weights = machine.params.slices_mut().flatten();
+    weights.for_each(|weight| *weight *= 2.0);
+    let origin = Draw {
+        sample,
+        sampling,
+        ..Draw::of(7, 2)
+    };
+    let task = experiment.task;
+    let recording = Recording::of(&machine, &task, task.episode(7, 2), Some(origin));
+    (machine, recording)
+}
+
+fn first(found: &trace::Comparison) -> &str {
+    found.first.as_ref().map_or("", |first| &first.array)
+}
+
+fn read(value: &Value) -> Imported {
+    opened(&value.to_string())
+}
+
+/// Every prior, and the order in which reads see what was written.
+fn presets() -> Vec<String> {
+    let code = EVERY.replace("\"units\": 4", "\"units\": 4, \"prior\": \"code\"");
+    let first = "\"heads\": {\"order\": \"write-first\", ";
+    let written_first = EVERY.replace("\"heads\": {", first);
+    assert!(code != EVERY && written_first != EVERY);
+    vec![EVERY.to_owned(), code, written_first]
+}
+
+#[test]
+fn every_mechanism_is_recomputed_wholly_however_it_was_sampled() {
+    for preset in presets() {
+        for sampling in SAMPLINGS {
+            let (machine, recording) = record(&preset, sampling, 4);
+            let value = super::value(&written(&machine, &recording));
+            let word = (sampling != Sampling::Mean).then_some(());
+            assert_eq!(value["task"].get("sampling").map(|_| ()), word);
+            assert_eq!(value["task"]["sample"], "4");
+            let from_npz = trace::from_bytes(npz(&machine, &recording), "t.npz").unwrap();
+            for read in [read(&value), from_npz] {
+                assert_eq!(super::again(&read), written(&machine, &recording));
+                let found = trace::verify(&read, 0.0);
+                assert_eq!(found.outcome(), Outcome::Holds, "{sampling:?}: {found:?}");
+                assert_eq!(found.following(), found.whole());
+                let emitted = ["key", "strength", "gate", "shift", "sharpening", "initial"];
+                let written = ["erase", "add"];
+                for given in &found.given {
+                    let array = given.rsplit('.').next().unwrap();
+                    let learned = value["arrays"][given]["dims"][0] != "t";
+                    let is_known = emitted.contains(&array) || written.contains(&array);
+                    let of_machine = ["logit", "controller.hidden", "controller.cell"];
+                    assert!(
+                        learned || is_known || of_machine.contains(&given.as_str()),
+                        "{given} was not looked at"
+                    );
+                }
+                let again = trace::replay(&read, &machine, 0.0).unwrap();
+                assert_eq!((again.differing, again.skipped.len()), (0, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_draw_gives_the_same_bytes_and_another_one_others() {
+    let bytes = |sampling, sample| {
+        let (machine, recording) = record(EVERY, sampling, sample);
+        (written(&machine, &recording), npz(&machine, &recording))
+    };
+    for sampling in SAMPLINGS {
+        assert_eq!(bytes(sampling, 1), bytes(sampling, 1));
+    }
+    let [mean, drawn, expected] = SAMPLINGS.map(|sampling| bytes(sampling, 1).0);
+    let other = bytes(Sampling::Drawn, 2).0;
+    assert!(mean != drawn && drawn != expected && drawn != other);
+    // What differs is told by name.
+    let said = |a: &str, b: &str| trace::diff(&opened(a), &opened(b), 0.0).unwrap();
+    let found = said(&mean, &drawn);
+    assert_eq!(found.declared, ["sampling: mean and drawn"]);
+    // The noise is the same, but it was not used.
+    let first_of = first(&found);
+    assert!(
+        first_of.ends_with("content") || first_of.ends_with("weighting"),
+        "{first_of}"
+    );
+    let found = said(&drawn, &other);
+    assert_eq!(found.declared, ["sample: 1 and 2"]);
+    assert_eq!(first(&found), "read0.draw");
+}
+
+/// Every array that is not one of the heads of the paper, and some of those that are, with a wrong value in its third
+/// step: what is said to differ first.
+fn falsified() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("read0.draw", "read0.draw"),
+        ("read2.noise", "read2.noise"),
+        ("read3.normal", "read3.normal"),
+        ("write0.draw", "write0.draw"),
+        ("read0.distribution", "read0.distribution"),
+        ("read0.similarity", "read0.similarity"),
+        ("read0.additive_key", "read0.similarity"),
+        ("read0.additive_row", "read0.similarity"),
+        ("read0.additive_vector", "read0.similarity"),
+        ("read1.bilinear", "read1.similarity"),
+        ("read1.position_weight", "read1.centre"),
+        ("read1.position_vector", "read1.centre"),
+        ("read1.centre", "read1.centre"),
+        ("read1.content", "read1.content"),
+        ("read2.location", "read2.similarity"),
+        ("read2.prior_weight", "read2.prior"),
+        // Not `prior_bias`: in the form `text` it is the same for all rows and cancels.
+        ("read2.prior_vector", "read2.prior"),
+        ("read2.prior", "read2.prior"),
+        ("read2.divergence", "read2.divergence"),
+        ("read2.content", "read2.content"),
+        ("read3.prior", "read3.prior"),
+        ("read3.divergence", "read3.divergence"),
+        ("read3.content", "read3.content"),
+        ("read4.similarity", "read4.similarity"),
+        ("read4.centre", "read4.centre"),
+        ("read5.similarity", "read5.similarity"),
+        ("read5.weighting", "read5.weighting"),
+        ("write0.distribution", "write0.distribution"),
+        ("write1.content", "write1.content"),
+    ]
+}
+
+#[test]
+fn a_wrong_value_of_any_array_is_noticed() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 0);
+    let honest = super::value(&written(&machine, &recording));
+    for (array, expected) in falsified() {
+        let mut value = honest.clone();
+        let described = &mut value["arrays"][array];
+        let (shape, is_of_steps) = (described["shape"].clone(), described["dims"][0] == "t");
+        let of_step: usize = shape.as_array().unwrap()[1..]
+            .iter()
+            .map(|size| size.as_u64().unwrap() as usize)
+            .product();
+        let data = described["data"].as_array_mut().unwrap();
+        let at = if is_of_steps { 3 * of_step } else { 1 };
+        // Noise stays between 0 and 1.
+        let was = data[at].as_f64().unwrap();
+        let change = if was > 0.5 { -0.25 } else { 0.25 };
+        data[at] = json!((was + change) as f32);
+        let found = trace::verify(&read(&value), 1e-5);
+        assert_eq!(found.outcome(), Outcome::Differs, "{array}");
+        assert_eq!(first(&found.comparison), expected, "{array}");
+        // Other noise may draw the same row: only its seed tells.
+        let is_noise = array == expected
+            && ["draw", "noise", "normal"]
+                .iter()
+                .any(|end| array.ends_with(end));
+        let found = trace::replay(&read(&value), &machine, 1e-5).unwrap();
+        assert!(found.differing > 0 || is_noise, "{array}, with the weights");
+    }
+}
+
+#[test]
+fn a_hard_head_on_a_row_that_was_not_drawn_is_noticed() {
+    for sampling in SAMPLINGS {
+        let (machine, recording) = record(EVERY, sampling, 0);
+        let honest = super::value(&written(&machine, &recording));
+        for head in ["read0", "write0"] {
+            let mut value = honest.clone();
+            let name = format!("{head}.weighting");
+            let data = value["arrays"][&name]["data"].as_array_mut().unwrap();
+            data[2 * 5..3 * 5].rotate_right(1);
+            let found = trace::verify(&read(&value), 1e-5);
+            assert_eq!(found.outcome(), Outcome::Differs, "{head}, {sampling:?}");
+            assert_eq!(first(&found.comparison), name);
+        }
+    }
+}
+
+#[test]
+fn what_was_drawn_is_not_what_another_word_says() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 0);
+    let honest = super::value(&written(&machine, &recording));
+    for word in [json!("mean"), json!("expected"), Value::Null] {
+        let mut value = honest.clone();
+        value["task"]["sampling"] = word;
+        let found = trace::verify(&read(&value), 1e-5);
+        assert_eq!(found.outcome(), Outcome::Differs);
+        let first = first(&found.comparison);
+        assert!(
+            first.ends_with("content") || first.ends_with("weighting"),
+            "{first}"
+        );
+    }
+    let mut value = honest;
+    value["task"]["sampling"] = json!("often");
+    let said = super::error(value.to_string());
+    let expected = "t: `task.sampling`: is `often`; expected one of `mean`, `drawn`, `expected`";
+    assert!(said.starts_with(expected), "{said}");
+}
+
+#[test]
+fn without_what_it_needs_an_array_is_named_and_what_follows_is_computed() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 0);
+    let honest = super::value(&written(&machine, &recording));
+    for (lost, named) in [
+        ("read0.additive_row", "read0.similarity"),
+        ("read1.position_weight", "read1.centre"),
+        ("read2.prior_vector", "read2.prior"),
+        ("read2.location", "read2.similarity"),
+    ] {
+        let found = trace::verify(&read(&without(honest.clone(), &[lost])), 1e-5);
+        assert_eq!(found.outcome(), Outcome::InPart, "{lost}");
+        let why = (named.to_owned(), format!("{lost} is absent"));
+        assert!(found.unchecked.contains(&why), "{found:?}");
+    }
+    // Noise that is not there cannot be used, though its seed is known: the draw is taken as it is.
+    let found = trace::verify(&read(&without(honest.clone(), &["read0.draw"])), 1e-5);
+    assert_eq!(found.outcome(), Outcome::InPart);
+    let why = (
+        "read0.weighting".to_owned(),
+        "read0.draw is absent".to_owned(),
+    );
+    assert!(found.unchecked.contains(&why), "{found:?}");
+    let lost = [
+        "read0.distribution",
+        "read0.similarity",
+        "read1.centre",
+        "read2.divergence",
+        "read2.prior",
+        "read3.content",
+        "write0.distribution",
+    ];
+    let read = read(&without(honest, &lost));
+    let mut computed = read.recording.computed.clone();
+    computed.sort_unstable();
+    assert_eq!(computed, lost);
+    let arrays = |recording: &Recording| {
+        let all = recording.trace.everything();
+        let of_heads =
+            all.filter(|(place, spec, _)| matches!(place, Place::Head(_)) && spec.is_in_files());
+        of_heads
+            .map(|(.., series)| series.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(arrays(&read.recording), arrays(&recording));
+}

@@ -138,7 +138,7 @@ impl Bars<'_> {
             else {
                 continue;
             };
-            if !(high.max(mean) >= 0.005) {
+            if high.max(mean) < 0.005 {
                 continue;
             }
             let (y, half) = (place.center(), (0.28 * place.span()).min(5.0));

@@ -203,10 +203,10 @@ const SCENES: &[Scene] = &[
         act(screen, File::Open(PathBuf::from("theirs.ntmtrace.json")));
     }),
     ("hard, additive", "copy", |screen| {
-        otherwise(screen, 0, "draw")
+        otherwise(screen, 0, "draw");
     }),
     ("local, general", "copy", |screen| {
-        otherwise(screen, 1, "content")
+        otherwise(screen, 1, "content");
     }),
     ("weibull, spread", "copy", |screen| {
         otherwise(screen, 2, "output");

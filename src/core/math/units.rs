@@ -116,18 +116,10 @@ impl<R: Real> Units<'_, R> {
 
     /// What the units say of some rows, and e.
     fn say(&self, start: &[R], memory: Lines<&[R]>, values: &mut [R], energies: &mut [R]) {
-        let (units, width) = (self.vector.len(), memory.width);
-        for (unit, &c) in values.chunks_exact_mut(width).zip(start) {
-            unit.fill(c);
-        }
-        dispatch(AddProducts {
-            weight: Weights {
-                values: self.weight,
-                by_input: units,
-                by_output: 1,
-            },
-            inputs: self.weight.len() / units,
-            outputs: units,
+        let width = memory.width;
+        dispatch(Products {
+            weight: self.weight,
+            start,
             x: memory,
             y: Lines::part(&mut *values, width, 0, width),
         });
@@ -156,56 +148,82 @@ impl<R: Real> Units<'_, R> {
             let width = PART.min(rows - first);
             let memory = Lines::part(columns, rows, first, width);
             let (values, energies) = scratch.split_at_mut(units * width);
-            if let Some(kept) = kept {
-                values.copy_from_slice(&kept[units * first..units * (first + width)]);
-            } else {
+            let kept = kept.map(|kept| &kept[units * first..units * (first + width)]);
+            if kept.is_none() {
                 self.say(start, memory, values, &mut energies[..width]);
             }
             let by_energies = &by_energies[first..first + width];
-            activate_backward(*self, by_energies, by_start, memory, values, sums);
-            dispatch(AddProducts {
-                weight: Weights {
-                    values: self.weight,
-                    by_input: 1,
-                    by_output: units,
-                },
-                inputs: units,
-                outputs: self.weight.len() / units,
-                x: Lines::part(&*values, width, 0, width),
-                y: Lines::part(&mut *by_memory, rows, first, width),
+            activate_backward(*self, by_energies, by_start, memory, kept, values, sums);
+            dispatch(ProductsBackward {
+                weight: self.weight,
+                units,
+                x: Lines::part(&mut *by_memory, rows, first, width),
+                y: Lines::part(&*values, width, 0, width),
             });
         }
     }
 }
 
+/// Names an activation that is known when a kernel is compiled: a loop over rows would ask every time which it is.
+macro_rules! with_activation {
+    ($activation:expr, |$name:ident| $work:expr) => {
+        with_activation!(@ $activation, $name, $work, Tanh Relu Identity)
+    };
+    (@ $activation:expr, $name:ident, $work:expr, $($each:ident)*) => {
+        match $activation {
+            $(UnitActivation::$each => {
+                let $name = UnitActivation::$each;
+                $work
+            })*
+        }
+    };
+}
+
 kernel! {
     /// Turns what goes into the units of some rows into what they say, and writes e.
     fn activate<'a, R>(simd; units: Units<'a, R>, values: &'a mut [R], energies: &'a mut [R]) {
-        let width = energies.len();
-        each_pack!(simd, at in energies => {
-            let mut e = Pack::splat(simd, R::ZERO);
-            for (unit, &v) in values.chunks_exact_mut(width).zip(units.vector) {
-                let y = units.activation.of(at.load(unit));
-                at.store(unit, y);
-                e = y.mul_add(v, e);
-            }
-            at.store(energies, e);
+        with_activation!(units.activation, |activation| {
+            activate_in(simd, activation, units.vector, values, energies);
         });
     }
 }
 
+#[inline(always)]
+fn activate_in<R: Real, S: Simd>(
+    simd: S,
+    activation: UnitActivation,
+    vector: &[R],
+    values: &mut [R],
+    energies: &mut [R],
+) {
+    let width = energies.len();
+    each_pack!(simd, at in energies => {
+        let mut e = Pack::splat(simd, R::ZERO);
+        for (unit, &v) in values.chunks_exact_mut(width).zip(vector) {
+            let y = activation.of(at.load(unit));
+            at.store(unit, y);
+            e = y.mul_add(v, e);
+        }
+        at.store(energies, e);
+    });
+}
+
 kernel! {
-    /// Turns what the units say of some rows into the gradient by what goes into them; adds to those by c, W and v.
+    /// From what the units say of some rows, which stands in `kept` or in `values`: writes the gradient by what goes
+    /// into them to `values`, adds to those by c, W and v.
     fn activate_backward<'a, R>(
         simd; units: Units<'a, R>, by_energies: &'a [R], by_start: &'a mut [R], memory: Lines<&'a [R]>,
-        values: &'a mut [R], sums: &'a mut [R],
+        kept: Option<&'a [R]>, values: &'a mut [R], sums: &'a mut [R],
     ) {
         let (width, outputs) = (memory.width, units.vector.len());
         let inputs = units.weight.len() / outputs;
         let sums = R::packs_mut::<S>(sums);
         let (by_weight, by_vector) = sums.split_at_mut(units.weight.len());
         for (a, unit) in values.chunks_exact_mut(width).enumerate() {
-            let (by_c, by_v) = unit_backward(simd, units, a, by_energies, unit);
+            let kept = kept.map(|kept| &kept[a * width..(a + 1) * width]);
+            let (by_c, by_v) = with_activation!(units.activation, |activation| {
+                unit_backward(simd, activation, units.vector[a], by_energies, kept, unit)
+            });
             by_start[a] += by_c.sum();
             by_vector[a] = R::pack_add(simd, by_vector[a], by_v.values());
         }
@@ -214,21 +232,22 @@ kernel! {
     }
 }
 
-/// Turns what unit `a` says into the gradient by what it is made of; returns the sums of those by c and by v.
+/// Turns what a unit says into the gradient by what it is made of; returns the sums of those by c and by v.
 #[inline(always)]
 fn unit_backward<R: Real, S: Simd>(
     simd: S,
-    units: Units<'_, R>,
-    a: usize,
+    activation: UnitActivation,
+    v: R,
     by_energies: &[R],
+    kept: Option<&[R]>,
     unit: &mut [R],
 ) -> (Pack<R, S>, Pack<R, S>) {
-    let (v, zero) = (units.vector[a], Pack::splat(simd, R::ZERO));
+    let zero = Pack::splat(simd, R::ZERO);
     let (mut by_c, mut by_v) = (zero, zero);
     each_pack!(simd, at in by_energies => {
-        let (y, d) = (at.load(unit), at.load(by_energies));
+        let (y, d) = (at.load(kept.unwrap_or(unit)), at.load(by_energies));
         by_v += at.new_or(d * y, R::ZERO);
-        let by_x = units.activation.backward(y, d * v);
+        let by_x = activation.backward(y, d * v);
         by_c += at.new_or(by_x, R::ZERO);
         at.store(unit, by_x);
     });
@@ -271,26 +290,35 @@ impl<'a, R> Lines<&'a [R]> {
     }
 }
 
-/// A matrix of weights, either way round.
-#[derive(Clone, Copy)]
-struct Weights<'a, R> {
-    values: &'a [R],
-    /// From one input to the next.
-    by_input: usize,
-    /// From one output to the next.
-    by_output: usize,
+/// Walks through `$count` lines in tiles of as many as the registers hold, which are known when a kernel is compiled.
+macro_rules! in_tiles {
+    ($simd:ident, $count:expr, |$size:ident, $first:ident| $tile:expr) => {{
+        let (mut $first, count) = (0, $count);
+        in_tiles!(@ has_many::<$simd>(), count, $size, $first, $tile, 8 4);
+        in_tiles!(@ true, count, $size, $first, $tile, 2 1);
+    }};
+    (@ $when:expr, $count:ident, $size:ident, $first:ident, $tile:expr, $($sizes:literal)*) => {$(
+        if $when {
+            const $size: usize = $sizes;
+            while $count - $first >= $size {
+                $tile;
+                $first += $size;
+            }
+        }
+    )*};
 }
 
-/// y_o += Σ_k W[k, o]·x_k, where x_k and y_o are lines: for every input k and output o.
-struct AddProducts<'a, R> {
-    weight: Weights<'a, R>,
-    inputs: usize,
-    outputs: usize,
+/// y_a = c_a + Σ_m W[m, a]·x_m, where x_m and y_a are lines.
+struct Products<'a, R> {
+    /// W [M, A].
+    weight: &'a [R],
+    /// c [A].
+    start: &'a [R],
     x: Lines<&'a [R]>,
     y: Lines<&'a mut [R]>,
 }
 
-impl<R: Real> Kernel for AddProducts<'_, R> {
+impl<R: Real> Kernel for Products<'_, R> {
     type Output = ();
 
     #[inline(always)]
@@ -299,7 +327,7 @@ impl<R: Real> Kernel for AddProducts<'_, R> {
     }
 }
 
-impl<R: Real> Blocks for AddProducts<'_, R> {
+impl<R: Real> Blocks for Products<'_, R> {
     #[inline(always)]
     fn columns(&self) -> usize {
         self.x.width
@@ -307,28 +335,12 @@ impl<R: Real> Blocks for AddProducts<'_, R> {
 
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
-        let mut output = 0;
-        if has_many::<S>() {
-            while self.outputs - output >= 8 {
-                self.tile::<S, V, 8>(simd, at, output);
-                output += 8;
-            }
-            if self.outputs - output >= 4 {
-                self.tile::<S, V, 4>(simd, at, output);
-                output += 4;
-            }
-        }
-        while self.outputs - output >= 2 {
-            self.tile::<S, V, 2>(simd, at, output);
-            output += 2;
-        }
-        if output < self.outputs {
-            self.tile::<S, V, 1>(simd, at, output);
-        }
+        let outputs = self.start.len();
+        in_tiles!(S, outputs, |U, first| self.tile::<S, V, U>(simd, at, first));
     }
 }
 
-impl<R: Real> AddProducts<'_, R> {
+impl<R: Real> Products<'_, R> {
     /// `V` packs of `U` outputs stay in registers while the inputs go by.
     #[inline(always)]
     fn tile<S: Simd, const V: usize, const U: usize>(
@@ -337,25 +349,18 @@ impl<R: Real> AddProducts<'_, R> {
         at: impl Columns<S>,
         first: usize,
     ) {
-        let (weight, zero) = (self.weight, R::splat(simd, R::ZERO));
-        let mut sums = [[zero; V]; U];
-        for (u, sums) in sums.iter_mut().enumerate() {
-            let line = at.of(&self.y.data[self.y.range(first + u)]);
-            for (v, sum) in sums.iter_mut().enumerate() {
-                *sum = at.load(line, v);
-            }
+        let mut sums = [[R::splat(simd, R::ZERO); V]; U];
+        for (sums, &c) in sums.iter_mut().zip(&self.start[first..]) {
+            *sums = [R::splat(simd, c); V];
         }
-        let weights = &weight.values[first * weight.by_output..];
-        for k in 0..self.inputs {
-            let line = at.of(self.x.line(k));
-            let mut x = [zero; V];
-            for (v, x) in x.iter_mut().enumerate() {
-                *x = at.load(line, v);
-            }
-            for (u, sums) in sums.iter_mut().enumerate() {
-                let w = R::splat(simd, weights[k * weight.by_input + u * weight.by_output]);
-                for (sum, &x) in sums.iter_mut().zip(&x) {
-                    *sum = R::mul_add(simd, w, x, *sum);
+        let weights = self.weight.chunks_exact(self.start.len());
+        for (line, weights) in self.x.data.chunks_exact(self.x.stride).zip(weights) {
+            let line = at.of(&line[self.x.range(0)]);
+            let weights = &weights[first..first + U];
+            for v in 0..V {
+                let x = at.load(line, v);
+                for (sums, &w) in sums.iter_mut().zip(weights) {
+                    sums[v] = R::mul_add(simd, R::splat(simd, w), x, sums[v]);
                 }
             }
         }
@@ -363,6 +368,69 @@ impl<R: Real> AddProducts<'_, R> {
             let range = self.y.range(first + u);
             let line = at.of_mut(&mut self.y.data[range]);
             for (v, &sum) in sums.iter().enumerate() {
+                at.store(line, v, sum);
+            }
+        }
+    }
+}
+
+/// x_m += Σ_a W[m, a]·y_a, where x_m and y_a are lines.
+struct ProductsBackward<'a, R> {
+    /// W [M, A].
+    weight: &'a [R],
+    /// A.
+    units: usize,
+    x: Lines<&'a mut [R]>,
+    y: Lines<&'a [R]>,
+}
+
+impl<R: Real> Kernel for ProductsBackward<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        by_held_blocks::<R, S>(simd, 2, &mut self);
+    }
+}
+
+impl<R: Real> Blocks for ProductsBackward<'_, R> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.x.width
+    }
+
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
+        let units = self.units;
+        in_tiles!(S, units, |U, first| self.tile::<S, V, U>(simd, at, first));
+    }
+}
+
+impl<R: Real> ProductsBackward<'_, R> {
+    /// `V` packs of `U` units stay in registers while the columns of the memory go by.
+    #[inline(always)]
+    fn tile<S: Simd, const V: usize, const U: usize>(
+        &mut self,
+        simd: S,
+        at: impl Columns<S>,
+        first: usize,
+    ) {
+        let mut y = [[R::splat(simd, R::ZERO); V]; U];
+        for (u, y) in y.iter_mut().enumerate() {
+            let line = at.of(self.y.line(first + u));
+            for (v, y) in y.iter_mut().enumerate() {
+                *y = at.load(line, v);
+            }
+        }
+        let (range, weights) = (self.x.range(0), self.weight.chunks_exact(self.units));
+        for (line, weights) in self.x.data.chunks_exact_mut(self.x.stride).zip(weights) {
+            let line = at.of_mut(&mut line[range.clone()]);
+            let weights = &weights[first..first + U];
+            for v in 0..V {
+                let mut sum = at.load(line, v);
+                for (y, &w) in y.iter().zip(weights) {
+                    sum = R::mul_add(simd, R::splat(simd, w), y[v], sum);
+                }
                 at.store(line, v, sum);
             }
         }

@@ -5,11 +5,18 @@ use super::matrix::{Rows, add_vector_product, product_with_vector};
 use super::pack::each_pack;
 use super::simd::kernel;
 
+/// Outputs that are fewer than a pack holds are taken as they are: to put them into one costs more than it saves.
+const FEW: usize = 16;
+
 /// y = x·W, with W [x, y] row after row.
 #[inline]
 pub fn vector_product<R: Real>(x: &[R], weight: &[R], y: &mut [R]) {
     y.fill(R::ZERO);
-    add_vector_product(x, flat(weight, y.len()), y);
+    if y.len() < FEW {
+        add_short_products(x, weight, y);
+    } else {
+        add_vector_product(x, flat(weight, y.len()), y);
+    }
 }
 
 /// From the gradient by y: sets that by x, W·dy, and adds to that by W, xᵀ·dy.
@@ -20,8 +27,12 @@ pub fn vector_product_backward<R: Real>(
     by_x: &mut [R],
     by_weight: &mut [R],
 ) {
-    product_with_vector(flat(weight, by_y.len()), by_y, by_x);
-    add_outer_product(x, by_y, by_weight);
+    if by_y.len() < FEW {
+        short_products_backward(x, weight, by_y, by_x, by_weight);
+    } else {
+        product_with_vector(flat(weight, by_y.len()), by_y, by_x);
+        add_outer_product(x, by_y, by_weight);
+    }
 }
 
 fn flat<R>(data: &[R], stride: usize) -> Rows<'_, R> {
@@ -33,6 +44,32 @@ kernel! {
     fn add_outer_product<'a, R>(simd; x: &'a [R], y: &'a [R], a: &'a mut [R]) {
         for (&x, row) in x.iter().zip(a.chunks_exact_mut(y.len())) {
             each_pack!(simd, at in y => { at.store(row, (at.load(y) * x) + at.load(row)) });
+        }
+    }
+}
+
+kernel! {
+    /// y += x·W.
+    fn add_short_products<'a, R>(_simd; x: &'a [R], weight: &'a [R], y: &'a mut [R]) {
+        for (&x, row) in x.iter().zip(weight.chunks_exact(y.len())) {
+            for (y, &w) in y.iter_mut().zip(row) {
+                *y += x * w;
+            }
+        }
+    }
+}
+
+kernel! {
+    /// [`vector_product_backward`].
+    fn short_products_backward<'a, R>(
+        _simd; x: &'a [R], weight: &'a [R], by_y: &'a [R], by_x: &'a mut [R], by_weight: &'a mut [R],
+    ) {
+        let rows = weight.chunks_exact(by_y.len()).zip(by_weight.chunks_exact_mut(by_y.len()));
+        for ((row, by_row), (&x, by_x)) in rows.zip(x.iter().zip(by_x)) {
+            *by_x = row.iter().zip(by_y).map(|(&w, &d)| w * d).sum();
+            for (by_w, &d) in by_row.iter_mut().zip(by_y) {
+                *by_w += x * d;
+            }
         }
     }
 }
@@ -62,7 +99,7 @@ mod tests {
 
     #[test]
     fn gradients_at_every_size() {
-        for (inputs, outputs) in [(1, 1), (5, 7), (20, 16), (20, 20), (3, 130)] {
+        for (inputs, outputs) in [(1, 1), (5, 7), (20, 8), (20, 16), (20, 20), (3, 130)] {
             let (x, weight) = (random_vector(1, inputs), random_vector(2, inputs * outputs));
             let upstream = random_vector(3, outputs);
             let plain = |o: usize| (0..inputs).map(|i| x[i] * weight[i * outputs + o]).sum();
@@ -78,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_same_bits_on_every_instruction_set_and_near_those_of_f64() {
-        for (inputs, outputs) in [(1, 1), (5, 7), (20, 16), (20, 20), (3, 130)] {
+        for (inputs, outputs) in [(1, 1), (5, 7), (20, 8), (20, 16), (20, 20), (3, 130)] {
             let (x, weight) = (random_vector(1, inputs), random_vector(2, inputs * outputs));
             let upstream = random_vector(3, outputs);
             let wanted = gradients(&x, &weight, &upstream);

@@ -157,7 +157,7 @@ impl AttentionConfig {
     /// The heads of the paper.
     pub const DEFAULT: Self = Self {
         score: Each::all(Score::Cosine),
-        units: 8,
+        units: 4,
         strength: Each::all(Strength::Emitted),
         gate: Each::all(Switch::On),
         sharpening: Each::all(Switch::On),

@@ -286,7 +286,7 @@ impl AttentionConfig {
                     (_, true) => prior,
                     _ => 0,
                 };
-                Some(units::scratch(units, rows))
+                when(units > 0, units::scratch(units, rows))
             }
             "strength" => when(self.strength.of(head) == Strength::Emitted, 1),
             "gate" => when(self.gate.of(head) == Switch::On, 1),

@@ -80,7 +80,9 @@ impl Samples {
                 *value = weighting.as_slice()[at];
             }
             sorted.sort_by(f32::total_cmp);
-            let mean = sorted.iter().sum::<f32>() / sorted.len() as f32;
+            // In 64 bits: what all samples agree on is its own mean.
+            let sum: f64 = sorted.iter().map(|&value| f64::from(value)).sum();
+            let mean = (sum / sorted.len() as f64) as f32;
             for (series, value) in band.iter_mut().zip([mean, sorted[low], sorted[high]]) {
                 series.as_mut_slice()[at] = value;
             }

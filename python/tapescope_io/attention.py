@@ -15,7 +15,7 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
 SHIFT_FORMS = ("softmax", "scalar", "none")
 SAMPLINGS = ("mean", "drawn", "expected")
 # The sizes of the layers that heads learn, by their axes, with the key that says them and its default.
-LAYERS: Dict[str, Tuple[str, int]] = {"a": ("units", 8), "p": ("position_units", 16), "h": ("prior_units", 8)}
+LAYERS: Dict[str, Tuple[str, int]] = {"a": ("units", 4), "p": ("position_units", 16), "h": ("prior_units", 8)}
 # What heads learn beside the maps that emit their parameters: array, choice, the words that bring it, axes.
 LEARNED: Tuple[Tuple[str, str, Tuple[str, ...], Tuple[str, ...]], ...] = (
     ("additive_key", "score", ("additive",), ("m", "a")),

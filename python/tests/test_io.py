@@ -36,6 +36,8 @@ def presets():
                                  "gate": ["on", "off", "on", "on", "off"], "sharpening": ["off", "on", "on", "on", "on"],
                                  "strength": ["one", "emitted", "one", "emitted", "one"],
                                  "window": 2, "position_units": 4, "prior": "code", "prior_units": 2}}},
+        # With the sizes that hold where none are said.
+        {"heads": {"read": 2, "write": 0, "attention": {"score": "additive", "weighting": ["weibull", "local-predictive"]}}},
     ):
         yield {**PRESET, "model": {**base, **model}}
     yield {**PRESET, "model": {"kind": "plain", "controller": base["controller"]}}

@@ -55,6 +55,32 @@ fn every_preset_reads_and_writes_back() {
 }
 
 #[test]
+fn one_word_makes_other_heads_and_what_belonged_to_the_old_ones_goes() {
+    let changed = |name: &str, overrides: &[&str]| {
+        let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+        Experiment::find(name, &overrides)
+    };
+    let attention = "model.heads.attention";
+    for (name, word) in [
+        ("copy_hard", "weighting=soft"),
+        ("copy_additive", "score=cosine"),
+        ("copy_local_monotonic", "weighting=soft"),
+        ("recall_bayesian_weibull", "weighting=lognormal"),
+    ] {
+        let found = changed(name, &[&format!("{attention}.{word}")]).unwrap();
+        assert!(found.model != Experiment::find(name, &[]).unwrap().model);
+    }
+    // What is said together with the word is held to it.
+    let soft = format!("{attention}.weighting=soft");
+    let error = changed("copy_hard", &[&soft, "training.hard.reward=1"]);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("`training.hard.reward`: is given, but no head has"),
+        "{error}"
+    );
+}
+
+#[test]
 fn the_documentation_has_every_key() {
     let docs = std::fs::read_to_string("docs/formats.md").unwrap();
     let table = preset::table();

@@ -3,12 +3,13 @@
 
     python3 tests/recompute.py copy.ntmtrace.json [more ...]
 
-Independent of the program that wrote the trace: NumPy in float64, the equations of the paper, nothing
+Independent of the program that wrote the trace: NumPy in float64, the equations of the papers, nothing
 else. Prints the largest difference of each stage; exit code 1 when one exceeds 1e-5.
 """
 
 import gzip
 import json
+import math
 import sys
 
 import numpy as np
@@ -17,7 +18,7 @@ TOLERANCE = 1e-5
 
 
 def load(path):
-    """The configuration and the arrays of a JSON trace, also a gzipped one."""
+    """The configuration, the arrays and the sampling of a JSON trace, also a gzipped one."""
     opened = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
     with opened as file:
         trace = json.load(file)
@@ -25,44 +26,120 @@ def load(path):
         name: np.array(array["data"], array["dtype"]).reshape(array["shape"]).astype(np.float64)
         for name, array in trace["arrays"].items()
     }
-    return trace["model"]["config"], arrays
+    return trace["model"]["config"], arrays, trace["task"].get("sampling", "mean")
 
 
-def weighting(arrays, head, t, memory, shifts, epsilon):
-    """The stages of one head at step t, from its recorded parameters: equations 5 to 9.
+def softmax(x):
+    power = np.exp(x - x.max())
+    return power / power.sum()
+
+
+def score_of(own, t, kind, memory, epsilon):
+    """What a head makes of its key and every row (Graves 2014, Bahdanau 2015, Luong 2015, Vaswani 2017)."""
+    key = own("key")[t]
+    if kind == "cosine":
+        return memory @ key / (np.sqrt((memory**2).sum(1) + epsilon) * np.sqrt((key**2).sum() + epsilon))
+    if kind == "additive":
+        return np.tanh(key @ own("additive_key") + memory @ own("additive_row")) @ own("additive_vector")
+    if kind == "location":
+        return key @ own("location")
+    if kind == "general":
+        return memory @ (key @ own("bilinear"))
+    return memory @ key / (np.sqrt(len(key)) if kind == "scaled-dot" else 1)
+
+
+def content_of(own, t, kind, energies, sampling, attention):
+    """From energies to the content weighting: soft, within a window (Luong 2015), or of random weights (Fan 2020)."""
+    if kind.startswith("local"):
+        centre, half, rows = own("centre")[t], attention["window"], np.arange(len(energies))
+        inside = (rows >= centre - half) & (rows <= centre + half)
+        weights = np.where(inside, np.exp(energies - energies[inside].max()), 0)
+        weights /= weights.sum()
+        return weights * np.exp(-2 * ((rows - centre) / half) ** 2) if kind == "local-predictive" else weights
+    if sampling != "mean" and kind == "weibull":
+        energies = energies + np.log(-np.log(1 - own("noise")[t])) / attention["weibull_shape"]
+    if sampling != "mean" and kind == "lognormal":
+        energies = energies + attention["lognormal_sigma"] * own("normal")[t]
+    return softmax(energies)
+
+
+def prior_of(own, memory, attention):
+    """The mean of the contextual prior of every row (Fan 2020)."""
+    units = memory @ own("prior_weight") + own("prior_bias")
+    if attention["prior"] == "code":
+        return softmax(np.maximum(units, 0) @ own("prior_vector"))
+    return np.exp(softmax(units @ own("prior_vector")))
+
+
+def divergence_of(kind, energies, mean, attention):
+    """The Kullback-Leibler divergence from the prior, summed over the rows (Fan 2020)."""
+    psi = energies - np.logaddexp.reduce(energies) if attention["prior"] == "code" else energies
+    if kind == "lognormal":
+        sigma, prior = attention["lognormal_sigma"], attention["prior_sigma"]
+        distance = psi - sigma**2 / 2 - (np.log(mean) - prior**2 / 2)
+        return (np.log(prior / sigma) + (sigma**2 + distance**2) / (2 * prior**2) - 0.5).sum()
+    k, rate = attention["weibull_shape"], attention["gamma_rate"]
+    alpha, log_scale = rate * mean, psi - math.lgamma(1 + 1 / k)
+    log_gamma = np.array([math.lgamma(value) for value in alpha])
+    return (np.euler_gamma * alpha / k - alpha * log_scale + np.log(k) + rate * np.exp(psi)
+            - np.euler_gamma - 1 - alpha * np.log(rate) + log_gamma).sum()
+
+
+def weighting(config, arrays, head, t, memory, sampling):
+    """The stages of one head at step t, from its recorded parameters: equations 5 to 9, or what stands in their place.
 
     Each from the recorded stage before it: sharpening by 15 of a softmax at strength 37 makes 1e-5 of the
     last bits of a similarity, which no tolerance should have to cover.
     """
-    recorded = {stage: arrays[f"{head}.{stage}"][t] for stage in ("similarity", "content", "gated", "shifted")}
-    key, before = arrays[f"{head}.key"][t], arrays[f"{head}.initial"]
-    if t > 0:
-        before = arrays[f"{head}.weighting"][t - 1]
-    norms = np.sqrt((memory**2).sum(1) + epsilon) * np.sqrt((key**2).sum() + epsilon)
-    similarity = memory @ key / norms
-    content = np.exp(arrays[f"{head}.strength"][t] * (recorded["similarity"] - recorded["similarity"].max()))
-    content /= content.sum()
-    gate = arrays[f"{head}.gate"][t]
-    gated = gate * recorded["content"] + (1 - gate) * before
-    shifted = sum(s * np.roll(recorded["gated"], by) for s, by in zip(arrays[f"{head}.shift"][t], shifts))
-    sharp = recorded["shifted"] ** arrays[f"{head}.sharpening"][t]
-    return {
-        "similarity": similarity,
-        "content": content,
-        "gated": gated,
-        "shifted": shifted,
-        "weighting": sharp / sharp.sum(),
-    }
+    attention, index = config.get("attention", {}), sorted(config["heads"]).index(head)
+
+    def of_head(word, usual):
+        chosen = attention.get(word, usual)
+        return chosen[index] if isinstance(chosen, list) else chosen
+
+    def own(name):
+        return arrays.get(f"{head}.{name}")
+
+    kind, made = of_head("weighting", "soft"), {}
+    made["similarity"] = score_of(own, t, of_head("score", "cosine"), memory, config["epsilon"])
+    energies = own("similarity")[t] * (1 if own("strength") is None else own("strength")[t])
+    if kind == "local-monotonic":
+        made["centre"] = min(t, len(energies) - 1)
+    if kind == "local-predictive":
+        unit = np.tanh(own("key")[t] @ own("position_weight")) @ own("position_vector")
+        made["centre"] = len(energies) / (1 + np.exp(-unit))
+    if kind in ("weibull", "lognormal"):
+        made["prior"] = prior_of(own, memory, attention)
+        made["divergence"] = divergence_of(kind, energies, own("prior")[t], attention)
+    made["content"] = content_of(own, t, kind, energies, sampling, attention)
+    last = own("content")[t]
+    if own("gate") is not None:
+        before = own("weighting")[t - 1] if t > 0 else own("initial")
+        made["gated"] = own("gate")[t] * last + (1 - own("gate")[t]) * before
+        last = own("gated")[t]
+    if own("shift") is not None:
+        made["shifted"] = sum(s * np.roll(last, by) for s, by in zip(own("shift")[t], config["shifts"]))
+        last = own("shifted")[t]
+    if own("sharpening") is not None:
+        last = last ** own("sharpening")[t]
+        last = last / last.sum()
+    if kind == "hard":
+        made["distribution"], alpha = last, own("distribution")[t]
+        row = alpha.argmax() if sampling == "mean" else np.searchsorted(np.cumsum(alpha), own("draw")[t] * alpha.sum(), "right")
+        last = alpha if sampling == "expected" else np.eye(len(alpha))[row]
+    made["weighting"] = last
+    return made
 
 
 def recompute(path):
-    config, arrays = load(path)
+    config, arrays, sampling = load(path)
     # A controller alone has no heads and no memory.
-    heads, shifts, epsilon = config.get("heads", []), config.get("shifts"), config.get("epsilon")
-    worst = {}
+    heads, worst = config.get("heads", []), {}
 
     def compare(name, found, recorded):
-        worst[name] = max(worst.get(name, 0.0), float(np.abs(found - recorded).max()))
+        # Of what has no bounds, by its size.
+        difference = np.abs(found - recorded) / np.maximum(1, np.abs(recorded))
+        worst[name] = max(worst.get(name, 0.0), float(difference.max()))
 
     memory, write_first = arrays.get("memory.initial"), config.get("order", "").startswith("write")
     for t in range(len(arrays["input"]) if heads else 0):
@@ -75,7 +152,7 @@ def recompute(path):
         memory = before * kept + added
         for head in heads:
             seen = memory if write_first and head.startswith("read") else before
-            for stage, values in weighting(arrays, head, t, seen, shifts, epsilon).items():
+            for stage, values in weighting(config, arrays, head, t, seen, sampling).items():
                 compare(stage, values, arrays[f"{head}.{stage}"][t])
             if head.startswith("read"):
                 compare("read", arrays[f"{head}.weighting"][t] @ seen, arrays[f"{head}.read"][t])

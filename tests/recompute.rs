@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use tapescope::io::trace::{self, Source};
 use tapescope::io::weights;
 use tapescope::model::config::{ControllerKind, Order, ShiftForm};
-use tapescope::model::{Model, NtmConfig};
+use tapescope::model::{Draw, Kind, Model, NtmConfig, Sampling};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
 
@@ -86,6 +86,14 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             &machine,
             &recording,
         ));
+    }
+    for sampling in [Sampling::Mean, Sampling::Drawn, Sampling::Expected] {
+        let mut config = NtmConfig::with_every_mechanism();
+        config.set_channels(task.inputs(), task.outputs());
+        let machine = Model::new(config, 9);
+        let draw = Draw { sampling, ..Draw::of(1, 0) };
+        let recording = Recording::of(&machine, &task, task.episode(1, 0), Some(draw));
+        paths.push(export(folder.path(), &format!("every{sampling:?}"), &machine, &recording));
     }
     let Some(output) = recompute(&paths) else {
         return;

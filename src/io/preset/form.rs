@@ -151,6 +151,16 @@ impl Experiment {
 }
 
 impl Experiment {
+    /// The keys that are given, and that only a machine with other heads has.
+    pub(super) fn of_other_heads(&self, given: &Value) -> Vec<String> {
+        let mut own = Vec::new();
+        visit(&mut self.clone(), &mut |key| own.push(key.path.to_owned()));
+        let mut all = paths();
+        all.retain(|path| at(given, path).is_some() && !own.contains(path));
+        all.retain(|path| self.needed_for(path).is_some());
+        all
+    }
+
     /// Where a key is there only with other words for the heads: what is chosen there, and the words.
     fn needed_for(&self, path: &str) -> Option<(String, Vec<&'static str>)> {
         let mut choices = Vec::new();

@@ -213,6 +213,15 @@ pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Err
     Ok(())
 }
 
+/// Takes away what stands at a dotted path.
+pub(super) fn remove(root: &mut Value, path: &str) {
+    let sections = section(path).split('.');
+    let object = sections.fold(Some(root), |object, key| object?.get_mut(key));
+    if let Some(object) = object.and_then(Value::as_object_mut) {
+        object.remove(last(path));
+    }
+}
+
 /// The sections of `model` that machines of a kind have.
 fn sections_of(kind: &str) -> BTreeSet<String> {
     let (mut preset, mut sections) = (Experiment::called(""), BTreeSet::new());

@@ -167,6 +167,12 @@ impl Experiment {
         }
         let mut experiment = Self::called(&stem.to_string_lossy());
         form::read(&mut experiment, &given, &given, "--set")?;
+        // With another kind of head goes what the file says of the old one.
+        let is_set = |path: &str| overrides.iter().any(|change| change.path == path);
+        let left: Vec<_> = experiment.of_other_heads(&given);
+        for path in left.iter().filter(|path| !is_set(path)) {
+            keys::remove(&mut given, path);
+        }
         experiment.complete(&given, &format!("{file} with --set"))
     }
 

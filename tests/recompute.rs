@@ -91,9 +91,17 @@ fn every_stage_follows_from_what_the_heads_emitted() {
         let mut config = NtmConfig::with_every_mechanism();
         config.set_channels(task.inputs(), task.outputs());
         let machine = Model::new(config, 9);
-        let draw = Draw { sampling, ..Draw::of(1, 0) };
+        let draw = Draw {
+            sampling,
+            ..Draw::of(1, 0)
+        };
         let recording = Recording::of(&machine, &task, task.episode(1, 0), Some(draw));
-        paths.push(export(folder.path(), &format!("every{sampling:?}"), &machine, &recording));
+        paths.push(export(
+            folder.path(),
+            &format!("every{sampling:?}"),
+            &machine,
+            &recording,
+        ));
     }
     let Some(output) = recompute(&paths) else {
         return;

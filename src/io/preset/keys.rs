@@ -215,8 +215,8 @@ pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Err
 
 /// Takes away what stands at a dotted path.
 pub(super) fn remove(root: &mut Value, path: &str) {
-    let sections = section(path).split('.');
-    let object = sections.fold(Some(root), |object, key| object?.get_mut(key));
+    let mut sections = section(path).split('.');
+    let object = sections.try_fold(root, |object, key| object.get_mut(key));
     if let Some(object) = object.and_then(Value::as_object_mut) {
         object.remove(last(path));
     }

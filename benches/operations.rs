@@ -396,7 +396,6 @@ mod memory {
 /// units over them (additive, 8 units); on the way back with what was kept, or computed again.
 mod scores {
     use super::*;
-    use tapescope::math::products::{self, ProductGradient};
     use tapescope::math::units::{self, UnitActivation, Units, UnitsGradient};
     use tapescope::math::vectors;
 
@@ -479,10 +478,10 @@ mod scores {
     }
 
     benchmarks! { s: Scores, usize = ROWS;
-        products => products::products(&s.key, &s.memory, &mut s.energies);
+        products => vectors::vector_product(&s.key, &s.memory, &mut s.energies);
         products_backward => {
-            let of = ProductGradient { vector: &s.key, by_product: &s.upstream, by_vector: &mut s.by_key };
-            products::products_backward(of, &s.memory, &mut s.by_memory);
+            let (of, by_key) = ((&s.key[..], &s.memory[..]), &mut s.by_key);
+            vectors::vector_product_backward(of, &s.upstream, by_key, &mut s.by_memory);
         };
         units => s.forward();
         units_backward => s.backward(true);

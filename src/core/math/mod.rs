@@ -12,7 +12,6 @@ pub(crate) mod golden;
 mod linear;
 pub mod matrix;
 pub(crate) mod pack;
-pub mod products;
 mod random;
 mod real;
 mod series;

@@ -1,4 +1,8 @@
-//! y = x·W for a small matrix without padding that stands flat, [inputs, outputs], and its derivative.
+//! y = x·W for a matrix without padding that stands flat, [inputs, outputs], and its derivative.
+//!
+//! A memory that stands column after column is such a matrix, and y its products with the rows, q·M(i): the score "dot"
+//! (Luong et al. 2015, §3.1), with q/√d_k "scaled dot" (Vaswani et al. 2017, equation 1), with qᵀ·W in place of q
+//! "general" (Luong et al. 2015, §3.1).
 
 use super::Real;
 use super::matrix::{Rows, add_vector_product, product_with_vector};
@@ -79,7 +83,6 @@ mod tests {
     use super::*;
     use crate::math::check::{assert_gradient, random_vector};
     use crate::math::golden::Case;
-    use crate::math::products::{ProductGradient, products, products_backward};
     use crate::math::simd::PLAIN;
     use crate::math::simd::{Choice, with};
     use crate::math::softmax::dot;
@@ -97,9 +100,21 @@ mod tests {
         (by_x, by_weight)
     }
 
+    const SIZES: [(usize, usize); 9] = [
+        (1, 1),
+        (5, 7),
+        (20, 8),
+        (20, 16),
+        (20, 20),
+        (3, 130),
+        (5, 37),
+        (20, 130),
+        (9, 700),
+    ];
+
     #[test]
     fn gradients_at_every_size() {
-        for (inputs, outputs) in [(1, 1), (5, 7), (20, 8), (20, 16), (20, 20), (3, 130)] {
+        for (inputs, outputs) in SIZES {
             let (x, weight) = (random_vector(1, inputs), random_vector(2, inputs * outputs));
             let upstream = random_vector(3, outputs);
             let plain = |o: usize| (0..inputs).map(|i| x[i] * weight[i * outputs + o]).sum();
@@ -115,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_same_bits_on_every_instruction_set_and_near_those_of_f64() {
-        for (inputs, outputs) in [(1, 1), (5, 7), (20, 8), (20, 16), (20, 20), (3, 130)] {
+        for (inputs, outputs) in SIZES {
             let (x, weight) = (random_vector(1, inputs), random_vector(2, inputs * outputs));
             let upstream = random_vector(3, outputs);
             let wanted = gradients(&x, &weight, &upstream);
@@ -129,8 +144,27 @@ mod tests {
                 })
             });
             assert!(everywhere.iter().all(|found| *found == everywhere[0]));
+            let near = |found: f32, wanted: f64| {
+                (f64::from(found) - wanted).abs() < 1e-5 * wanted.abs().max(1.0)
+            };
             let mut pairs = everywhere[0].iter().zip(wanted);
-            assert!(pairs.all(|(found, wanted)| (f64::from(*found) - wanted).abs() < 1e-5));
+            assert!(pairs.all(|(&found, wanted)| near(found, wanted)));
+        }
+    }
+
+    #[test]
+    fn dot_and_scaled_dot_are_the_golden_values() {
+        for (name, scale) in [("score_dot", 1.0), ("score_scaled_dot", 0.2_f64.sqrt())] {
+            let case = Case::load(name);
+            let scaled = |x: Vec<f64>| x.iter().map(|x| x * scale).collect::<Vec<_>>();
+            let (q, keys) = (
+                scaled(case.numbers("inputs", "q")),
+                case.transposed("inputs", "K"),
+            );
+            let by_energies = case.gradient_by_energies(&of(&q, &keys));
+            let (by_q, by_keys) = gradients(&q, &keys, &by_energies);
+            case.assert_close("gradients", "q", &scaled(by_q));
+            case.assert_transposed_close("gradients", "K", &by_keys);
         }
     }
 
@@ -143,16 +177,8 @@ mod tests {
             case.numbers("parameters", "score.W"),
         );
         let (keys, through) = (case.transposed("inputs", "K"), of(&q, &weight));
-        let mut energies = vec![0.0; case.size("n")];
-        products(&through, &keys, &mut energies);
-        let by_energies = case.gradient_by_energies(&energies);
-        let (mut by_through, mut by_keys) = (vec![0.0; through.len()], vec![0.0; keys.len()]);
-        let head = ProductGradient {
-            vector: &through,
-            by_product: &by_energies,
-            by_vector: &mut by_through,
-        };
-        products_backward(head, &keys, &mut by_keys);
+        let by_energies = case.gradient_by_energies(&of(&through, &keys));
+        let (by_through, by_keys) = gradients(&through, &keys, &by_energies);
         let (by_q, by_weight) = gradients(&q, &weight, &by_through);
         case.assert_close("gradients", "q", &by_q);
         case.assert_close("gradients", "score.W", &by_weight);

@@ -252,63 +252,53 @@ impl AttentionConfig {
         }
     }
 
-    /// How many values of some array of its own a head has; `None` for an array that every head has. `columns` and
-    /// `rows` are those of the memory.
-    pub(super) fn width(
+    /// Whether a head has an array; every head has those that no mechanism brings or takes away.
+    pub(super) fn has(&self, head: usize, array: &str) -> bool {
+        let (weighting, score) = (self.weighting.of(head), self.score.of(head));
+        match array {
+            "strength" => self.strength.of(head) == Strength::Emitted,
+            "gate" | "gated" => self.gate.of(head) == Switch::On,
+            "sharpening" => self.sharpening.of(head) == Switch::On,
+            "additive_key" | "additive_row" | "additive_vector" => score == Score::Additive,
+            "bilinear" => score == Score::General,
+            "location" => score == Score::Location,
+            "centre" => weighting.is_local(),
+            "position_weight" | "position_vector" => weighting == Weighting::LocalPredictive,
+            "draw" | "distribution" => weighting == Weighting::Hard,
+            "noise" => weighting == Weighting::Weibull,
+            "normal" => weighting == Weighting::Lognormal,
+            "prior" | "divergence" | "prior_weight" | "prior_bias" | "prior_vector" => {
+                weighting.is_bayesian()
+            }
+            _ => true,
+        }
+    }
+
+    /// How many values of a step a head keeps for itself under this name; `None` where it is no such scratch. `columns`
+    /// and `rows` are those of the memory.
+    pub(super) fn scratch(
         &self,
         head: usize,
         array: &str,
-        rows: usize,
-        columns: usize,
+        [rows, columns]: [usize; 2],
     ) -> Option<usize> {
-        let (of, weighting, score) = (
-            &self.parameters,
-            self.weighting.of(head),
-            self.score.of(head),
-        );
-        let when = |is_there: bool, width: usize| Some(if is_there { width } else { 0 });
-        let (units, position, prior) = (self.units, of.position_units, of.prior_units);
-        match array {
-            "query" => when(
-                true,
-                match score {
-                    Score::General => columns,
-                    Score::Additive => units,
-                    _ => 0,
-                },
-            ),
+        let (score, units) = (self.score.of(head), self.units);
+        Some(match (array, score) {
+            ("query", Score::General) => columns,
+            ("query", Score::Additive) => units,
             // Kept where that is not more than the memory itself.
-            "units" => when(score == Score::Additive && units <= columns, units * rows),
-            "layer" => {
-                let units = match (score, weighting.is_bayesian()) {
-                    (Score::Additive, true) => units.max(prior),
-                    (Score::Additive, false) => units,
-                    (_, true) => prior,
-                    _ => 0,
-                };
-                when(units > 0, units::scratch(units, rows))
+            ("units", Score::Additive) if units <= columns => units * rows,
+            ("layer", _) => {
+                let of = |array, units| if self.has(head, array) { units } else { 0 };
+                let prior = of("prior", self.parameters.prior_units);
+                match of("additive_vector", units).max(prior) {
+                    0 => 0,
+                    units => units::scratch(units, rows),
+                }
             }
-            "strength" => when(self.strength.of(head) == Strength::Emitted, 1),
-            "gate" => when(self.gate.of(head) == Switch::On, 1),
-            "gated" => when(self.gate.of(head) == Switch::On, rows),
-            "sharpening" => when(self.sharpening.of(head) == Switch::On, 1),
-            "noise" => when(weighting == Weighting::Weibull, rows),
-            "draw" => when(weighting == Weighting::Hard, 1),
-            "normal" => when(weighting == Weighting::Lognormal, rows),
-            "centre" => when(weighting.is_local(), 1),
-            "distribution" => when(weighting == Weighting::Hard, rows),
-            "prior" => when(weighting.is_bayesian(), rows),
-            "divergence" => when(weighting.is_bayesian(), 1),
-            "additive_key" | "additive_row" => when(score == Score::Additive, columns * units),
-            "additive_vector" => when(score == Score::Additive, units),
-            "bilinear" => when(score == Score::General, columns * columns),
-            "location" => when(score == Score::Location, columns * rows),
-            "position_weight" => when(weighting == Weighting::LocalPredictive, columns * position),
-            "position_vector" => when(weighting == Weighting::LocalPredictive, position),
-            "prior_weight" => when(weighting.is_bayesian(), columns * prior),
-            "prior_bias" | "prior_vector" => when(weighting.is_bayesian(), prior),
-            _ => None,
-        }
+            ("query" | "units", _) => 0,
+            _ => return None,
+        })
     }
 
     /// Holds it to the heads that there are.

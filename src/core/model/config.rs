@@ -293,7 +293,7 @@ impl NtmConfig {
                 ShiftForm::Scalar => 1,
                 ShiftForm::None => 0,
             };
-            let one = |array| self.own_width(before, array);
+            let one = |array| usize::from(self.attention.has(before, array));
             let mut take = |width: usize| {
                 next += width;
                 next - width..next
@@ -314,10 +314,11 @@ impl NtmConfig {
         of(head)
     }
 
-    /// Values in a step of an array that not every head has.
+    /// Values in a step of an array of a head, by its name.
     pub(super) fn own_width(&self, head: usize, array: &str) -> usize {
-        let width = self.attention.width(head, array, self.rows, self.columns);
-        width.unwrap_or_default()
+        let mut arrays = HeadTrace::<f32>::ARRAYS.iter();
+        let array = arrays.find(|spec| spec.name == array);
+        array.map_or(0, |array| self.width(Place::Head(head), array))
     }
 
     /// Pre-activations of all heads together.
@@ -454,9 +455,11 @@ impl Kind for NtmConfig {
             }
             (Place::Head(head), "read") if head >= self.read_heads => 0,
             (Place::Head(head), "erase" | "add") if head < self.read_heads => 0,
+            (Place::Head(head), name) if !self.attention.has(head, name) => 0,
             (Place::Head(head), name) => {
-                let own = self.attention.width(head, name, self.rows, self.columns);
-                own.unwrap_or_else(|| array.dims.iter().map(axis).product())
+                let size = [self.rows, self.columns];
+                let scratch = self.attention.scratch(head, name, size);
+                scratch.unwrap_or_else(|| array.dims.iter().map(axis).product())
             }
             _ => array.dims.iter().map(axis).product(),
         }

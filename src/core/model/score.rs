@@ -6,7 +6,6 @@ use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use super::weighting::{centre_backward, prior_means};
 use super::window::Seen;
-use crate::math::products::{ProductGradient, products, products_backward};
 use crate::math::similarity::{self, CosineGradient, cosines_backward};
 use crate::math::units::{self, UnitActivation, Units, UnitsGradient};
 use crate::math::vectors::{vector_product, vector_product_backward};
@@ -64,18 +63,18 @@ fn of_one<R: Real>(head: &mut HeadTrace<R>, t: usize, columns: &[R], epsilon: R,
         Score::Cosine => similarity::cosines([head.key_and_similarity(t)], columns, epsilon, norms),
         Score::Dot => {
             let (key, similarity) = head.key_and_similarity(t);
-            products(key, columns, similarity);
+            vector_product(key, columns, similarity);
         }
         Score::ScaledDot => {
             let scale = scale(head);
             let (key, similarity) = head.key_and_similarity(t);
-            products(key, columns, similarity);
+            vector_product(key, columns, similarity);
             similarity.iter_mut().for_each(|score| *score *= scale);
         }
         Score::General => {
             let query = head.query.row_mut(t);
             vector_product(head.key.row(t), head.bilinear.row(0), query);
-            products(query, columns, head.similarity.row_mut(t));
+            vector_product(query, columns, head.similarity.row_mut(t));
         }
         Score::Location => {
             let (key, weight) = (head.key.row(t), head.location.row(0));
@@ -179,19 +178,18 @@ fn of_one_backward<R: Real>(
             let norms = (seen.norms, seen.epsilon);
             cosines_backward([of(head, t, by)], seen.columns, norms, d_memory, scratch);
         }
-        Score::Dot => products_backward(dot_of(head, t, by), seen.columns, d_memory),
+        Score::Dot => {
+            let memory = (key, seen.columns);
+            vector_product_backward(memory, &by.weighting, &mut by.key, d_memory);
+        }
         Score::ScaledDot => {
-            let scale = scale(head);
+            let (scale, memory) = (scale(head), (key, seen.columns));
             by.weighting.iter_mut().for_each(|by| *by *= scale);
-            products_backward(dot_of(head, t, by), seen.columns, d_memory);
+            vector_product_backward(memory, &by.weighting, &mut by.key, d_memory);
         }
         Score::General => {
-            let query = ProductGradient {
-                vector: head.query.row(t),
-                by_product: &by.weighting,
-                by_vector: &mut by.query,
-            };
-            products_backward(query, seen.columns, d_memory);
+            let memory = (head.query.row(t), seen.columns);
+            vector_product_backward(memory, &by.weighting, &mut by.query, d_memory);
             let weight = head.bilinear.row(0);
             vector_product_backward((key, weight), &by.query, &mut by.key, &mut learned.bilinear);
         }
@@ -259,17 +257,5 @@ fn of<'a, R: Real>(
         similarity: head.similarity.row(t),
         by_similarity: &mut by.weighting,
         by_key: &mut by.key,
-    }
-}
-
-fn dot_of<'a, R: Real>(
-    head: &'a HeadTrace<R>,
-    t: usize,
-    by: &'a mut HeadGradient<R>,
-) -> ProductGradient<'a, R> {
-    ProductGradient {
-        vector: head.key.row(t),
-        by_product: &by.weighting,
-        by_vector: &mut by.key,
     }
 }

@@ -368,6 +368,7 @@ fn layout(text: &str) -> Result<Layout, String> {
     match text {
         "paper" => return Ok(Layout::Paper),
         "debug" => return Ok(Layout::Debug),
+        "closeup" => return Ok(Layout::CloseUp),
         _ => {}
     }
     let picture = |name: &str| {
@@ -375,10 +376,10 @@ fn layout(text: &str) -> Result<Layout, String> {
         known.map(|(_, picture)| *picture).ok_or_else(|| {
             let names = Picture::NAMES.map(|(name, _)| name).join(", ");
             let problem = match name {
-                "paper" | "debug" => "is everything and stands alone",
+                "paper" | "debug" | "closeup" => "is everything and stands alone",
                 _ => "is no picture",
             };
-            format!("`{name}` {problem}; expected paper, debug, or some of {names}")
+            format!("`{name}` {problem}; expected paper, debug, closeup, or some of {names}")
         })
     };
     let pictures: Result<Vec<_>, _> = text.split(',').map(|name| picture(name.trim())).collect();

@@ -193,6 +193,8 @@ pub struct Catalogue<'a> {
     pub initial: Option<&'a Matrix<f32>>,
     /// The step of pictures of a step, and the place of the stage that it has come to.
     pub moment: (usize, usize),
+    /// How far that stage has come, 0 to 1.
+    pub through: f32,
 }
 
 impl<'a> Catalogue<'a> {

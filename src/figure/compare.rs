@@ -220,6 +220,7 @@ impl<'a> Comparison<'a> {
             first: self.steps.start,
             step: self.options.step,
             stage: self.options.stage,
+            through: self.options.through,
             density: self.options.density,
             as_paper: false,
             to_come: 0.0,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::catalogue::Catalogue;
+use super::closeup;
 use super::facts::{Scales, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::overlap::{Redundancies, Redundant};
@@ -33,6 +34,9 @@ pub enum Layout {
     Paper,
     /// Everything, as in the window.
     Debug,
+    /// One head, or two, at a few rows of the memory: what comes in, what the head looks for, where it looks, how it
+    /// moves, what it reads or writes, what comes out.
+    CloseUp,
     /// These pictures, one below the other.
     Pictures(Vec<Picture>),
 }
@@ -71,6 +75,8 @@ pub struct Options {
     pub step: Option<usize>,
     /// The place among [`Stages`] of what that step has come to; where not given it is over.
     pub stage: Option<usize>,
+    /// How far that stage has come, 0 to 1.
+    pub through: f32,
     /// The steps of the time axis, those of an animation; all where not given.
     pub steps: Option<Range<usize>>,
     /// True for a machine whose read heads address what was written in the same step.
@@ -102,6 +108,7 @@ impl Options {
             size: None,
             step: None,
             stage: None,
+            through: 1.0,
             steps: None,
             writes_first: false,
             rows: RowsShown::Touched,
@@ -196,7 +203,7 @@ impl<'a> Figure<'a> {
     pub fn has_stages(&self) -> bool {
         let pictures = match &self.options.layout {
             Layout::Paper => return false,
-            Layout::Debug => return self.focus().is_some(),
+            Layout::Debug | Layout::CloseUp => return self.focus().is_some(),
             Layout::Pictures(pictures) => pictures.iter(),
         };
         let mut of_a_step = pictures.filter(|picture| picture.is_of_a_step());
@@ -224,6 +231,7 @@ impl<'a> Figure<'a> {
         match &self.options.layout {
             Layout::Paper => 1040.0,
             Layout::Debug => 1440.0,
+            Layout::CloseUp => 1200.0,
             Layout::Pictures(pictures) if pictures.iter().all(|p| p.is_of_a_step()) => 620.0,
             Layout::Pictures(_) => 760.0,
         }
@@ -238,6 +246,7 @@ impl<'a> Figure<'a> {
                 .step
                 .or((self.options.layout == Layout::Debug).then(|| self.step())),
             stage: self.options.stage,
+            through: self.options.through,
             density: self.options.density,
             as_paper: self.is_paper(),
             to_come: 0.0,
@@ -296,6 +305,9 @@ impl<'a> Figure<'a> {
         let mut bands = match &self.options.layout {
             Layout::Paper => self.paper(),
             Layout::Debug => self.debug(),
+            Layout::CloseUp => {
+                closeup::bands(self.panels(Picture::Stages), self.panels(Picture::Memory))
+            }
             Layout::Pictures(pictures) => {
                 let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
                 stacked(panels.collect())
@@ -501,6 +513,7 @@ impl<'a> Figure<'a> {
             initial: self.initial,
             spread: self.spread,
             moment: (self.step(), self.options.stage.unwrap_or(usize::MAX)),
+            through: self.options.through,
         }
     }
 

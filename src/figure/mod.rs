@@ -10,6 +10,7 @@ pub mod addressing;
 mod animation;
 pub mod catalogue;
 pub mod cells;
+pub mod closeup;
 mod colour;
 pub mod compare;
 pub mod curves;

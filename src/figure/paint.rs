@@ -16,6 +16,8 @@ pub struct Page<'a> {
     pub step: Option<usize>,
     /// The place of the stage that the step has come to.
     pub stage: Option<usize>,
+    /// How far that stage has come, 0 to 1.
+    pub through: f32,
     /// Pixels per unit that an image may use.
     pub density: f32,
     /// True where axes are named as the paper does.
@@ -32,6 +34,7 @@ impl<'a> Page<'a> {
             first: 0,
             step: None,
             stage: None,
+            through: 1.0,
             density,
             as_paper: false,
             to_come: 0.0,

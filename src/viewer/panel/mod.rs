@@ -188,6 +188,7 @@ impl<'a> View<'a> {
             upwards: false,
             initial: self.open.shown.initial_cells(),
             moment: (self.step(), self.player.stage()),
+            through: 1.0,
         }
     }
 

@@ -16,8 +16,8 @@ use super::spread::Spread;
 use super::stages::Stages;
 use super::units::STRIPS;
 use super::{
-    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, head_label, numbers,
-    scalars,
+    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, entropy, head_label,
+    numbers, scalars,
 };
 use crate::math::Matrix;
 use crate::model::Sampling;
@@ -212,7 +212,11 @@ impl<'a> Figure<'a> {
 
     /// True when there is nothing to draw: the episode has none of these pictures.
     pub fn is_empty(&self) -> bool {
-        self.bands().is_empty()
+        let steps = self.recording.trace.steps();
+        match self.options.layout {
+            Layout::CloseUp => steps == 0,
+            _ => self.bands().is_empty(),
+        }
     }
 
     /// The names of the pictures that there are of this episode.
@@ -224,7 +228,32 @@ impl<'a> Figure<'a> {
 
     /// The pictures in a part of something else, at their places.
     pub fn paint(&self, on: &mut dyn Paint, area: Area) -> Vec<Place<'_>> {
+        if self.options.layout == Layout::CloseUp {
+            return self.close_up(on, area);
+        }
         layout::paint(on, self.bands(), area, &self.page())
+    }
+
+    /// One head, or two, at a few rows: those asked for, or the one with most to say in the step.
+    fn close_up(&self, on: &mut dyn Paint, area: Area) -> Vec<Place<'_>> {
+        let mut heads = self.options.heads.clone();
+        if heads.is_empty() {
+            heads.extend(self.telling());
+        }
+        closeup::paint(on, self.catalogue(), &heads, (area, &self.page()))
+    }
+
+    /// The head with something to say: one that reads where an answer is asked for, one that writes elsewhere; of those
+    /// the one that looks at the fewest rows.
+    fn telling(&self) -> Option<usize> {
+        let (trace, step) = (&self.recording.trace, self.step());
+        let mask = self.recording.episode.mask.get(step);
+        let asked = mask.is_some_and(|&mask| mask > 0.0);
+        let spread = |head: &usize| entropy(trace.heads[*head].weighting.row(step));
+        let all = || 0..trace.heads.len();
+        let heads = |write: bool| all().filter(move |&head| trace.heads[head].is_write() == write);
+        let least = |write| heads(write).min_by(|a, b| spread(a).total_cmp(&spread(b)));
+        least(!asked).or_else(|| least(asked))
     }
 
     fn natural_width(&self) -> f32 {
@@ -305,9 +334,7 @@ impl<'a> Figure<'a> {
         let mut bands = match &self.options.layout {
             Layout::Paper => self.paper(),
             Layout::Debug => self.debug(),
-            Layout::CloseUp => {
-                closeup::bands(self.panels(Picture::Stages), self.panels(Picture::Memory))
-            }
+            Layout::CloseUp => Vec::new(),
             Layout::Pictures(pictures) => {
                 let panels = pictures.iter().flat_map(|picture| self.panels(*picture));
                 stacked(panels.collect())
@@ -616,6 +643,13 @@ impl<'a> Figure<'a> {
 impl Pages for Figure<'_> {
     fn scene(&self) -> Scene<'_> {
         let (size, width) = (self.options.size, self.natural_width());
+        if self.options.layout == Layout::CloseUp {
+            let (width, height) = size.unwrap_or((width, 630.0));
+            let ground = self.page().colours.panel;
+            let mut drawing = Drawing::new(width, height, ground, self.title());
+            let places = self.close_up(&mut drawing, Area::new(0.0, 0.0, width, height));
+            return (drawing, places);
+        }
         layout::scene(self.bands(), size, width, self.title(), &self.page())
     }
 
@@ -638,6 +672,9 @@ impl Pages for Figure<'_> {
     }
 
     fn least_size(&self) -> (f32, f32) {
+        if self.options.layout == Layout::CloseUp {
+            return closeup::LEAST;
+        }
         least_size(&self.bands())
     }
 }

@@ -6,6 +6,8 @@ use crate::model::HeadTrace;
 
 /// Weight below this is not drawn: a line for each row would hide those that matter.
 const LEAST: f32 = 0.02;
+/// Weight below this is not seen when it moves.
+const SEEN: f32 = 0.004;
 /// Most lines between two columns, the heaviest.
 const MOST: usize = 48;
 
@@ -43,10 +45,26 @@ pub fn straight(weighting: &[f32], share: f32) -> Vec<Link> {
 
 /// What the shift of a step does with this weighting.
 pub fn shifted(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<Link> {
+    heaviest(shifts(head, step, moved, LEAST))
+}
+
+/// The same, of every row as much as can be seen when it moves.
+pub fn moved(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<Link> {
+    let links = shifts(head, step, moved, SEEN);
+    links.filter(|link| link.weight >= SEEN).collect()
+}
+
+/// The weight of every row that has so much, and where the shift takes it.
+fn shifts(
+    head: &HeadTrace<f32>,
+    step: usize,
+    moved: &[f32],
+    least: f32,
+) -> impl Iterator<Item = Link> {
     let shift = head.shift.row(step);
     let (rows, range) = (moved.len().cast_signed(), shift.len() / 2);
-    let sources = moved.iter().enumerate().filter(|(_, w)| **w >= LEAST);
-    heaviest(sources.flat_map(|(from, weight)| {
+    let sources = moved.iter().enumerate().filter(move |(_, w)| **w >= least);
+    sources.flat_map(move |(from, weight)| {
         shift.iter().enumerate().map(move |(index, s)| {
             let by = offset(index, range);
             let to = (from.cast_signed() + by).rem_euclid(rows);
@@ -57,7 +75,7 @@ pub fn shifted(head: &HeadTrace<f32>, step: usize, moved: &[f32]) -> Vec<Link> {
                 by,
             }
         })
-    }))
+    })
 }
 
 fn heaviest(links: impl Iterator<Item = Link>) -> Vec<Link> {

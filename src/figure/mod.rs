@@ -25,6 +25,7 @@ pub mod lanes;
 pub mod layout;
 pub mod links;
 pub mod marks;
+pub mod motion;
 pub mod numbers;
 pub mod overlap;
 pub mod pages;

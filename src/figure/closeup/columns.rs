@@ -1,0 +1,432 @@
+//! The columns of the addressing, at the rows in view: what a row scores, and how a weighting becomes the next.
+
+use super::super::addressing::{Addressing, Bars};
+use super::super::marks::text_on;
+use super::super::motion::{self, OVER, between, within};
+use super::super::paint::{Draw, Paint};
+use super::super::panel::{Content, Place};
+use super::super::rows::Span;
+use super::super::stages::{Column, Stage, columns_of};
+use super::super::{Area, Ink, PanelId, Picture, Style, mix, numbers};
+use super::view::Slot;
+use super::{CloseUp, Of, fitting};
+use crate::train::is_absent;
+
+/// What is kept of the step before, beside what content brings.
+const KEPT: f32 = 0.5;
+/// What is on its way.
+const LIGHTER: f32 = 0.62;
+/// What flows from a column to the next.
+const STREAM: f32 = 0.26;
+/// Weight below this has no number.
+const PRINTED: f32 = 0.045;
+
+/// A column at its place.
+pub(super) struct Standing {
+    pub(super) column: &'static Column,
+    pub(super) area: Area,
+    /// How far its stage has come.
+    pub(super) through: f32,
+    /// True while its stage is on.
+    now: bool,
+}
+
+impl<'a> CloseUp<'a, '_> {
+    /// The columns of a head, where they stand.
+    pub(super) fn standing(&self, of: &Of<'a, '_>) -> Vec<Standing> {
+        let kinds: Vec<_> = columns_of(of.head).collect();
+        let areas = Addressing::areas(&of.pane.columns, &kinds);
+        let stage = self.stage().filter(|at| at.has(of.head));
+        let all = kinds.into_iter().zip(areas).map(|(column, area)| Standing {
+            column,
+            area,
+            through: if self.now.glide().is_some() || column.stage == Stage::Controller {
+                1.0
+            } else {
+                self.now.come(column.stage, Some(of.head))
+            },
+            now: stage.is_some_and(|at| at.stage == column.stage),
+        });
+        all.collect()
+    }
+
+    pub(super) fn columns(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
+        let all = self.standing(of);
+        self.groups(on, &all);
+        for (index, standing) in all.iter().enumerate() {
+            let id = PanelId::of(Picture::Stages, of.pane.head).part(standing.column.place());
+            let Some(panel) = self.seen.panel(id) else {
+                continue;
+            };
+            let Content::Bars(bars) = &panel.content else {
+                continue;
+            };
+            self.ground(on, of, standing);
+            self.words(on, standing, bars);
+            self.streams(on, of, &all, index);
+            self.column(on, of, standing, bars);
+            places.push(panel.along(standing.area, of.view.axis()));
+        }
+    }
+
+    /// What several columns do together, in plain words over them.
+    fn groups(&self, on: &mut dyn Paint, all: &[Standing]) {
+        let what = |standing: &Standing| match standing.column.stage {
+            Stage::Controller => ["where it was", "was"],
+            Stage::Content => ["what matches", "matches"],
+            Stage::Draw => ["one is drawn", "drawn"],
+            Stage::Weigh => ["where it looks", "looks"],
+            _ => ["where it goes", "goes"],
+        };
+        for run in all.chunk_by(|a, b| what(a) == what(b)) {
+            let (first, last) = (&run[0], &run[run.len() - 1]);
+            let area = first.area.across(first.area.left, last.area.right);
+            let is_now = run.iter().any(|standing| standing.now);
+            let colours = self.page.colours;
+            let ink = if is_now { colours.strong } else { colours.text };
+            let y = area.top - self.size(49.0).max(34.0);
+            let style = self.letters(13.5, ink).bold().middle();
+            fitting(
+                on,
+                &what(first),
+                ([area.middle(), y], style, area.width() + self.size(34.0)),
+            );
+            if run.len() > 1 {
+                let y = y + self.size(10.5).max(7.5);
+                let ends = [[area.left, y], [area.right, y]];
+                on.line(&ends, colours.line, 1.0);
+            }
+        }
+    }
+
+    /// The ground of a column, and the rows on it.
+    fn ground(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing) {
+        let (colours, area) = (self.page.colours, standing.area);
+        on.rect(area, colours.well);
+        if standing.now {
+            on.rect(area, Ink::from(of.hue).faded(0.07));
+            let top = self.size(3.0).max(2.0);
+            on.rect(area.down(area.top - top, area.top), of.hue);
+        }
+        for slot in of
+            .view
+            .slots()
+            .filter(|slot| slot.whole.min > area.top + 1.0)
+        {
+            let y = slot.whole.min;
+            let line = [[area.left, y], [area.right, y]];
+            on.line(&line, Ink::from(colours.line).faded(0.45), 1.0);
+        }
+        if standing.column.is_signed() {
+            let zero = [[area.middle(), area.top], [area.middle(), area.bottom]];
+            on.line(&zero, colours.line, 1.0);
+        }
+    }
+
+    /// A word over a column, and small what the equations call it, with the number that the head emits for it.
+    fn words(&self, on: &mut dyn Paint, standing: &Standing, bars: &Bars<'_>) {
+        let (colours, area) = (self.page.colours, standing.area);
+        let has_come = standing.through > 0.0 || standing.now;
+        let fade = if has_come { 1.0 } else { 0.5 };
+        let ink = if standing.now {
+            colours.strong
+        } else {
+            colours.subdued
+        };
+        let y = |up: f32, least: f32| area.top - self.size(up).max(least);
+        let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
+        let room = area.width() + self.size(8.0).max(3.0);
+        fitting(
+            on,
+            &[standing.column.word],
+            ([area.middle(), y(29.0, 21.5)], style, room),
+        );
+        let emitted = bars.parameter != "key k";
+        let number = if has_come && emitted {
+            bars.parameter.as_str()
+        } else {
+            ""
+        };
+        let both = format!("{} {number}", standing.column.symbol);
+        let style = self
+            .letters(10.5, Ink::from(colours.subdued).faded(fade))
+            .middle();
+        let texts = [both.trim_end(), number, standing.column.symbol];
+        fitting(on, &texts, ([area.middle(), y(13.5, 9.0)], style, room));
+    }
+
+    /// The bars of a column.
+    fn column(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing, bars: &Bars<'_>) {
+        let colours = self.page.colours;
+        let unrecorded = bars.cells.value(0, 0).is_some_and(is_absent);
+        if unrecorded {
+            return super::super::marks::unrecorded(on, &standing.area, self.page);
+        }
+        let (column, through) = (standing.column, standing.through);
+        if through > 0.0 {
+            match column.array {
+                "shifted" if through < 1.0 => self.sliding(on, of, standing, bars),
+                _ => {
+                    for slot in of.view.slots() {
+                        self.bar(on, of, standing, (bars, slot));
+                    }
+                }
+            }
+        }
+        if column.array == "distribution" {
+            self.drawing(on, of, standing, bars);
+        }
+        on.frame(standing.area, colours.line);
+    }
+
+    /// The place of a bar in a row.
+    fn bar_at(standing: &Standing, bars: &Bars<'_>, place: Span, [from, to]: [f32; 2]) -> Area {
+        let area = standing.area;
+        let scale = bars.cells.scale;
+        let [left, right] = if standing.column.is_signed() {
+            scale.bar(to, area.width())
+        } else {
+            [from, to].map(|value| scale.bar(value, area.width())[1])
+        };
+        let apart = (place.span() * 0.12).min(3.0);
+        Area {
+            left: area.left + left,
+            right: area.left + right,
+            top: place.min + apart,
+            bottom: place.max - apart,
+        }
+    }
+
+    fn bar(
+        &self,
+        on: &mut dyn Paint,
+        of: &Of<'a, '_>,
+        standing: &Standing,
+        (bars, slot): (&Bars<'_>, Slot),
+    ) {
+        let (column, through) = (standing.column, standing.through);
+        let value = self
+            .now
+            .column(of.head, column, slot.row, of.view.share(&slot));
+        if !value.is_finite() {
+            let area = Self::bar_at(standing, bars, slot.place, [0.0, 1.0]);
+            return on.rect(area, self.page.colours.non_finite);
+        }
+        let faint = if bars.says_little(slot.row) { 0.3 } else { 1.0 };
+        let quiet = if column.is_signed() { 0.62 } else { 1.0 };
+        let arrives = match column.stage {
+            Stage::Sharpen | Stage::Draw => within(through, OVER),
+            _ => 1.0,
+        };
+        let seen = slot.seen() * arrives * lighter(through);
+        let ink = Ink::from(of.hue).faded(quiet * faint * seen);
+        if column.array == "gated"
+            && self.now.glide().is_none()
+            && bars.cells.scale.length(0.5) == 0.5
+        {
+            self.mixed(on, of, standing, (bars, slot, ink));
+        } else {
+            on.rect(Self::bar_at(standing, bars, slot.place, [0.0, value]), ink);
+        }
+        if lighter(through) < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
+            // Where it comes from.
+            let from = motion::before(of.head, column, self.step())[slot.row];
+            let bar = Self::bar_at(standing, bars, slot.place, [0.0, from]);
+            if from > 0.01 {
+                let edge = [[bar.right, bar.top], [bar.right, bar.bottom]];
+                on.dashed(&edge, Ink::from(of.hue).faded(0.8), 1.0, &[3.0, 2.0]);
+            }
+        }
+        if !self.now.moves() || through >= 1.0 {
+            let kept = column.array == "gated" && of.head.gate[self.step()] < 0.5;
+            let ink = ink.faded(if kept { KEPT } else { 1.0 });
+            self.number(on, standing, (value, slot, ink));
+        }
+    }
+
+    /// What content brings, and upon it what is kept, in two shades.
+    fn mixed(
+        &self,
+        on: &mut dyn Paint,
+        of: &Of<'a, '_>,
+        standing: &Standing,
+        (bars, slot, ink): (&Bars<'_>, Slot, Ink),
+    ) {
+        let [content, kept] = self.now.poured(of.head, slot.row);
+        let parts = [(0.0, content, 1.0), (content, content + kept, KEPT)];
+        for (from, to, share) in parts.into_iter().filter(|(from, to, _)| to > from) {
+            let bar = Self::bar_at(standing, bars, slot.place, [from, to]);
+            on.rect(bar, ink.faded(share));
+        }
+    }
+
+    /// A number at the end of a column, on its bar or beside it.
+    fn number(
+        &self,
+        on: &mut dyn Paint,
+        standing: &Standing,
+        (value, slot, ink): (f32, Slot, Ink),
+    ) {
+        let (colours, area) = (self.page.colours, standing.area);
+        let signed = standing.column.is_signed();
+        let least = if signed { 0.15 } else { PRINTED };
+        let size = self.size(11.0).max(8.5);
+        if area.width() < 3.4 * size
+            || slot.seen() < 0.9
+            || value.abs() < least
+            || ink.opacity < 0.4
+        {
+            return;
+        }
+        let long = self.seen.shades[1].bar(value, area.width())[1];
+        let over = !signed && long > 3.0 * size;
+        let colour = if over {
+            text_on(mix(colours.well, ink.colour, ink.opacity))
+        } else {
+            colours.subdued
+        };
+        let (style, y) = (Style::new(size, colour).mono(), slot.whole.center());
+        let text = numbers::in_bar(value);
+        if signed && value > 0.0 {
+            on.text(text, [area.left + 4.0, y], style);
+        } else {
+            let end = if over { area.left + long } else { area.right };
+            on.text(text, [end - 4.0, y], style.end());
+        }
+    }
+
+    /// The weight of each row slides to the row that the shift takes it to, and round the end comes in again.
+    fn sliding(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing, bars: &Bars<'_>) {
+        let arrives = within(standing.through, OVER) * lighter(standing.through);
+        let total = of.head.weighting.width() as f32;
+        for moving in self.now.shifted(of.head) {
+            let row = moving.link.from as f32 + moving.by;
+            let mut spans = vec![of.view.span(row)];
+            if of.view.is_whole() {
+                // Both ends are in view: what leaves at the one comes in at the other.
+                spans.extend([row - total, row + total].map(|row| of.view.span(row)));
+            }
+            let values = [moving.before, moving.before + moving.link.weight];
+            for place in spans.into_iter().filter_map(|span| of.view.clip(span)) {
+                let bar = Self::bar_at(standing, bars, place, values);
+                let ink = Ink::from(of.hue).faded(arrives);
+                on.rect(bar, ink);
+                let edge = [[bar.right, bar.top], [bar.right, bar.bottom]];
+                on.line(&edge, Ink::from(self.page.colours.well).faded(0.6), 1.0);
+            }
+        }
+    }
+
+    /// What comes over from the columns before.
+    fn streams(&self, on: &mut dyn Paint, of: &Of<'a, '_>, all: &[Standing], index: usize) {
+        let standing = &all[index];
+        let through = standing.through;
+        if through <= 0.0 || through >= 1.0 || !self.now.moves() {
+            return;
+        }
+        let from = |array: &str| all.iter().find(|other| other.column.array == array);
+        let before = index.checked_sub(1).map(|before| &all[before]);
+        let pouring = |[start, end]: motion::Part| {
+            within(through, [start, start + 0.15]) * (1.0 - within(through, [end - 0.15, end]))
+        };
+        let gate = || of.head.gate[self.step()];
+        match standing.column.array {
+            "content" => self.stream(
+                on,
+                of,
+                [before, Some(standing)],
+                (pouring(motion::SOFTMAX), 1.0),
+            ),
+            "gated" => {
+                let content = (pouring(motion::CONTENT), gate());
+                self.stream(on, of, [from("content"), Some(standing)], content);
+                let kept = (pouring(motion::KEPT), 1.0 - gate());
+                self.stream(on, of, [from("before"), Some(standing)], kept);
+            }
+            "similarity" | "prior" => {}
+            _ => self.stream(
+                on,
+                of,
+                [before, Some(standing)],
+                (pouring([0.0, 0.45]), 1.0),
+            ),
+        }
+    }
+
+    /// The weight of every row, on its way from a column to another.
+    fn stream(
+        &self,
+        on: &mut dyn Paint,
+        of: &Of<'a, '_>,
+        ends: [Option<&Standing>; 2],
+        (strength, share): (f32, f32),
+    ) {
+        let [Some(from), Some(to)] = ends else { return };
+        if strength <= 0.0 {
+            return;
+        }
+        let values = from.column.values(of.head, self.step());
+        for slot in of.view.slots() {
+            let value = values[slot.row];
+            let weight = if from.column.is_signed() {
+                0.5 * value
+            } else {
+                value
+            };
+            if !weight.is_finite() || weight * share < 0.02 {
+                continue;
+            }
+            let long = weight.min(1.0) * from.area.width();
+            let left = if from.column.is_signed() {
+                from.area.middle()
+            } else {
+                from.area.left
+            };
+            let apart = 0.5 - 0.38 * share;
+            let place = slot.place;
+            let band = Area {
+                left: left + long,
+                right: to.area.left,
+                top: place.min + apart * place.span(),
+                bottom: place.max - apart * place.span(),
+            };
+            if band.width() > 0.0 {
+                on.rect(band, Ink::from(of.hue).faded(STREAM * strength));
+            }
+        }
+    }
+
+    /// A number walks along the chances until it comes to the row that is drawn.
+    fn drawing(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing, bars: &Bars<'_>) {
+        let through = self.now.come(Stage::Draw, Some(of.head));
+        let Some(row) = bars.drawn.filter(|_| through > 0.0) else {
+            return;
+        };
+        let come = within(through, motion::POINT);
+        let Some(to) = of.view.clip(of.view.span(row as f32)) else {
+            return;
+        };
+        let top = standing.area.top;
+        let y = between(top, to.center(), come);
+        let (area, ink) = (standing.area, self.page.colours.strong);
+        on.line(&[[area.left, y], [area.right, y]], ink, 1.5);
+        let tip = self.size(6.0).max(4.0);
+        let x = area.right + 1.0;
+        on.shape(
+            &[[x, y], [x + tip, y - tip * 0.7], [x + tip, y + tip * 0.7]],
+            ink,
+        );
+        if come >= 1.0 {
+            on.frame(area.down(to.min, to.max), ink);
+        }
+    }
+}
+
+/// What is on its way is lighter.
+fn lighter(through: f32) -> f32 {
+    if through < 1.0 {
+        between(LIGHTER, 1.0, within(through, [0.85, 1.0]))
+    } else {
+        1.0
+    }
+}

@@ -1,0 +1,106 @@
+//! Row numbers, and where the heads are.
+
+use super::super::facts::head_mark;
+use super::super::marks::sign;
+use super::super::paint::{Draw, Paint};
+use super::super::{Ink, Style};
+use super::{CloseUp, Of};
+
+impl<'a> CloseUp<'a, '_> {
+    /// The numbers of the rows, between the weightings and the memory; the head at its row.
+    pub(super) fn spine(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+        let (colours, area) = (self.page.colours, of.pane.spine);
+        let size = self.size(12.0).max(9.0);
+        for slot in of.view.slots() {
+            let looked_at = self.now.attention(of.head, slot.row).clamp(0.0, 1.0);
+            let ink = super::super::mix(colours.subdued, colours.strong, looked_at);
+            let style = Style::new(size, Ink::from(ink).faded(slot.seen())).mono();
+            let style = if looked_at > 0.5 { style.bold() } else { style };
+            let y = slot.whole.center();
+            if slot.seen() > 0.6 {
+                on.text(
+                    slot.row.to_string(),
+                    [area.right - self.size(7.0).max(3.0), y],
+                    style.end(),
+                );
+            }
+            // What it weighs goes over to the memory.
+            if looked_at > 0.03 {
+                let ink = Ink::from(of.hue).faded(0.16 + 0.6 * looked_at);
+                let line = [
+                    [area.left + 1.0, y],
+                    [area.right - self.size(30.0).max(18.0), y],
+                ];
+                on.line(&line, ink, 1.0 + 2.0 * looked_at);
+            }
+        }
+        self.end_of_memory(on, of);
+        self.signs(on, of);
+    }
+
+    /// Where row 0 follows the last one.
+    fn end_of_memory(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+        if of.view.is_whole() {
+            return;
+        }
+        let colours = self.page.colours;
+        for slot in of
+            .view
+            .slots()
+            .filter(|slot| slot.row == 0 && slot.whole.min > of.pane.memory.top)
+        {
+            let y = slot.whole.min;
+            let line = [[of.pane.columns.left, y], [of.pane.memory.right, y]];
+            on.dashed(&line, colours.subdued, 1.2, &[6.0, 4.0]);
+        }
+    }
+
+    /// The signs of all heads at their rows, right of the memory.
+    fn signs(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+        let (colours, memory) = (self.page.colours, of.pane.memory);
+        let axis = of.view.axis();
+        let heads = 0..self.trace().heads.len();
+        let marks = heads
+            .filter_map(|head| head_mark(self.trace(), self.seen.stages, self.seen.moment, head));
+        for mark in marks.filter(|mark| mark.name != of.name) {
+            let Some(place) = axis.place_of(mark.row) else {
+                continue;
+            };
+            let ink =
+                Ink::from(colours.head(mark.name)).faded(0.25 + 0.5 * mark.weight.clamp(0.0, 1.0));
+            self.sign(on, [memory.right, place.center()], mark.name, (ink, false));
+        }
+        // That of this one goes with its weight.
+        let rows = of.view.slots().filter(|slot| slot.seen() > 0.4);
+        let weight = rows.map(|slot| (self.now.attention(of.head, slot.row), slot));
+        let weight: Vec<_> = weight.filter(|(weight, _)| *weight >= 0.15).collect();
+        let total: f32 = weight.iter().map(|(weight, _)| weight).sum();
+        if total >= 0.35 {
+            let y = weight
+                .iter()
+                .map(|(weight, slot)| weight * slot.whole.center())
+                .sum::<f32>()
+                / total;
+            self.sign(on, [memory.right, y], of.name, (of.hue.into(), true));
+        }
+    }
+
+    fn sign(
+        &self,
+        on: &mut dyn Paint,
+        [x, y]: [f32; 2],
+        name: super::HeadName,
+        (ink, bold): (Ink, bool),
+    ) {
+        let half = self.size(5.0).max(3.5);
+        let x = x + self.size(11.0).max(7.0);
+        sign(on, [x, y], half, name.is_write, ink);
+        let style = self.letters(11.0, ink);
+        let style = if bold { style.bold() } else { style };
+        on.text(
+            name.to_string(),
+            [x + half + self.size(4.0).max(2.0), y],
+            style,
+        );
+    }
+}

@@ -1,0 +1,328 @@
+//! The memory at the rows in view, and the vectors that touch it.
+
+use super::super::motion::{self, CHANGE, COME, FILL, SWEEP, TRAVEL, between, in_turn, within};
+use super::super::paint::{Draw, Paint};
+use super::super::panel::Place;
+use super::super::rows::Span;
+use super::super::stages::Stage;
+use super::super::{Area, Ink, PanelId, Picture, Scale};
+use super::{CloseUp, Of, fitting};
+
+/// A cell at least this wide stands a little apart from the next.
+const APART: f32 = 7.0;
+/// A row that has so much weight is seen to travel.
+const TRAVELS: f32 = 0.03;
+
+/// A vector of a head.
+pub(super) struct Vector {
+    /// What it is, in a word.
+    word: &'static str,
+    pub(super) picture: Picture,
+    pub(super) area: Area,
+    scale: Scale,
+}
+
+impl<'a> CloseUp<'a, '_> {
+    /// The vectors of a head and where they stand: its key above the memory, the others below it.
+    pub(super) fn vectors(&self, of: &Of<'a, '_>) -> Vec<Vector> {
+        let scales = self.seen.scales;
+        let key = of.pane.key.map(|area| Vector {
+            word: "looks for",
+            picture: Picture::Keys,
+            area,
+            scale: scales.vector,
+        });
+        let head = of.head;
+        let below = [
+            (head.read.width(), "reads", Picture::Reads, scales.memory),
+            (head.erase.width(), "erases", Picture::Erases, Scale::Bits),
+            (head.add.width(), "adds", Picture::Adds, scales.vector),
+        ];
+        let below = below.into_iter().filter(|(width, ..)| *width > 0);
+        let below = below.zip(&of.pane.vectors);
+        let below = below.map(|((_, word, picture, scale), &area)| Vector {
+            word,
+            picture,
+            area,
+            scale,
+        });
+        key.into_iter().chain(below).collect()
+    }
+
+    /// A value of a vector at this instant, and how much of it is there.
+    fn value(&self, of: &Of<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
+        let (head, step) = (of.head, self.step());
+        let emitted = match self.now.glide() {
+            Some(share) => share,
+            None => within(self.now.come(Stage::Controller, None), [0.5, 1.0]),
+        };
+        match vector.picture {
+            Picture::Keys => (head.key.row(step)[column], emitted),
+            Picture::Erases => (head.erase.row(step)[column], emitted),
+            Picture::Adds => (head.add.row(step)[column], emitted),
+            _ => (self.now.read(head, column), 1.0),
+        }
+    }
+
+    pub(super) fn memory(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
+        let (colours, area) = (self.page.colours, of.pane.memory);
+        let y = area.top - self.size(49.0).max(34.0);
+        let style = self.letters(13.5, colours.text).bold().middle();
+        let room = area.width();
+        let texts = ["the memory, row by row", "memory"];
+        fitting(on, &texts, ([area.middle(), y], style, room));
+        on.rect(area, colours.well);
+        let columns = self.trace().memory_size()[1];
+        for slot in of.view.slots() {
+            let looked_at = self.now.attention(of.head, slot.row);
+            let looked_at = if looked_at.is_finite() {
+                looked_at
+            } else {
+                0.0
+            };
+            let value = |column| (self.now.memory(slot.row, column), slot.seen());
+            self.cells(
+                on,
+                (area, slot.place),
+                columns,
+                (self.seen.scales.memory, looked_at),
+                value,
+            );
+            if looked_at >= 0.02 {
+                let ink = Ink::from(of.hue).faded(0.15 + 0.85 * looked_at);
+                let row = area.down(slot.place.min, slot.place.max);
+                edge(on, row, ink, 1.0 + 1.2 * looked_at);
+            }
+        }
+        on.frame(area, colours.line);
+        if let Some(panel) = self.seen.panel(PanelId::new(Picture::Memory)) {
+            places.push(panel.along(area, of.view.axis()));
+        }
+        self.strips(on, of, places);
+    }
+
+    /// Cells side by side in a row.
+    pub(super) fn cells(
+        &self,
+        on: &mut dyn Paint,
+        (area, place): (Area, Span),
+        columns: usize,
+        (scale, looked_at): (Scale, f32),
+        value: impl Fn(usize) -> (f32, f32),
+    ) {
+        // Never finer than can be seen.
+        let shown = columns.min((area.width() / 2.0) as usize).max(1);
+        let width = area.width() / shown as f32;
+        let apart = if width >= APART { 1.0 } else { 0.0 };
+        for index in 0..shown {
+            let (value, seen) = value(index * columns / shown);
+            if seen <= 0.0 {
+                continue;
+            }
+            let left = area.left + index as f32 * width;
+            let cell = Area {
+                left: left + 0.5 * apart,
+                right: left + width - 0.5 * apart,
+                top: place.min + 0.5 * apart,
+                bottom: place.max - 0.5 * apart,
+            };
+            let ink = match scale {
+                Scale::Bits => self.page.colours.of(scale, value),
+                _ => self.signed(scale, value, looked_at),
+            };
+            on.rect(cell, Ink::from(ink).faded(seen));
+        }
+    }
+
+    fn strips(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
+        let colours = self.page.colours;
+        let stage = self.stage().filter(|at| at.has(of.head));
+        for vector in self.vectors(of) {
+            let area = vector.area;
+            let columns = self.trace().memory_size()[1];
+            on.rect(area, colours.well);
+            let place = Span::new(area.top, area.bottom);
+            let value = |column| self.value(of, &vector, column);
+            self.cells(on, (area, place), columns, (vector.scale, 0.75), value);
+            let acts = matches!(
+                (stage.map(|at| at.stage), vector.picture),
+                (Some(Stage::Content), Picture::Keys)
+                    | (Some(Stage::Read), Picture::Reads)
+                    | (Some(Stage::Erase), Picture::Erases)
+                    | (Some(Stage::Add), Picture::Adds)
+            );
+            if acts {
+                edge(on, area, of.hue.into(), 1.6);
+            } else {
+                on.frame(area, colours.line);
+            }
+            let ink = if acts {
+                colours.strong
+            } else {
+                colours.subdued
+            };
+            let style = self.letters(12.0, ink).end();
+            let at = [area.left - self.size(8.0).max(4.0), area.centre()];
+            on.text(vector.word, at, style);
+            let id = PanelId::of(vector.picture, of.pane.head).now();
+            places.extend(self.seen.panel(id).map(|panel| panel.at(area)));
+        }
+    }
+
+    /// What travels between the rows and the vectors.
+    pub(super) fn travelling(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
+        let Some(at) = self.stage().filter(|at| at.has(of.head)) else {
+            return;
+        };
+        let through = self.now.come(at.stage, Some(of.head));
+        if through <= 0.0 || through >= 1.0 {
+            return;
+        }
+        let vectors = self.vectors(of);
+        let vector = |picture| vectors.iter().find(|vector| vector.picture == picture);
+        match at.stage {
+            Stage::Content => self.sweep(on, of, vector(Picture::Keys), through),
+            Stage::Read => self.gather(on, of, vector(Picture::Reads), through),
+            Stage::Erase => self.bring(on, of, vector(Picture::Erases), through),
+            Stage::Add => self.bring(on, of, vector(Picture::Adds), through),
+            _ => {}
+        }
+    }
+
+    /// A copy of a vector, somewhere.
+    fn copy(
+        &self,
+        on: &mut dyn Paint,
+        of: &Of<'a, '_>,
+        vector: &Vector,
+        (place, seen): (Span, f32),
+    ) {
+        let columns = self.trace().memory_size()[1];
+        let value = |column| (self.value(of, vector, column).0, 0.9 * seen);
+        self.cells(
+            on,
+            (vector.area, place),
+            columns,
+            (vector.scale, 1.0),
+            value,
+        );
+        let area = vector.area.down(place.min, place.max);
+        edge(on, area, Ink::from(of.hue).faded(seen), 1.6);
+    }
+
+    /// The key goes down the rows.
+    fn sweep(&self, on: &mut dyn Paint, of: &Of<'a, '_>, key: Option<&Vector>, through: f32) {
+        let Some(key) = key else { return };
+        let (rows, half) = (of.pane.memory, 0.5 * key.area.height());
+        // It is where a score has grown by half.
+        let share = (through - SWEEP[0]) / (SWEEP[1] - SWEEP[0]);
+        let at = (share - 0.175) / 0.65;
+        let y = if at < 0.0 {
+            between(
+                key.area.centre(),
+                rows.top + half,
+                within(share, [0.0, 0.175]),
+            )
+        } else {
+            rows.top + half + at.min(1.0) * (rows.height() - 2.0 * half)
+        };
+        let seen = 1.0 - within(share, [0.9, 1.05]);
+        if seen > 0.0 {
+            self.copy(on, of, key, (Span::new(y - half, y + half), seen));
+            let columns = of.pane.columns;
+            let line = [[columns.left, y], [rows.left, y]];
+            on.dashed(&line, Ink::from(of.hue).faded(0.5 * seen), 1.0, &[2.0, 4.0]);
+        }
+    }
+
+    /// The rows go to what is read, each as much as it weighs.
+    fn gather(&self, on: &mut dyn Paint, of: &Of<'a, '_>, read: Option<&Vector>, through: f32) {
+        let Some(read) = read else { return };
+        let weighting = of.head.weighting.row(self.step());
+        let come = within(through, TRAVEL);
+        let columns = self.trace().memory_size()[1];
+        let gone = 1.0 - within(through, FILL);
+        for slot in of.view.slots() {
+            let weight = weighting[slot.row];
+            if !(weight.is_finite() && weight >= TRAVELS) {
+                continue;
+            }
+            let [top, bottom] = [
+                (slot.whole.min, read.area.top),
+                (slot.whole.max, read.area.bottom),
+            ]
+            .map(|(from, to)| between(from, to, come));
+            let seen = weight * (0.35 + 0.65 * gone);
+            let value = |column| (self.now.memory(slot.row, column), seen);
+            let place = Span::new(top, bottom);
+            self.cells(
+                on,
+                (read.area, place),
+                columns,
+                (self.seen.scales.memory, 1.0),
+                value,
+            );
+            edge(
+                on,
+                read.area.down(top, bottom),
+                Ink::from(of.hue).faded(seen),
+                1.6,
+            );
+        }
+    }
+
+    /// What is erased or added comes to the rows that are looked at, and goes into them from left to right.
+    fn bring(&self, on: &mut dyn Paint, of: &Of<'a, '_>, vector: Option<&Vector>, through: f32) {
+        let Some(vector) = vector else { return };
+        let weighting = of.head.weighting.row(self.step());
+        let come = within(through, COME);
+        let columns = self.trace().memory_size()[1];
+        for slot in of.view.slots() {
+            let weight = weighting[slot.row];
+            if !(weight.is_finite() && weight >= 0.1) {
+                continue;
+            }
+            // A little above the row, for the row is seen to change.
+            let half = 0.5 * vector.area.height().min(0.45 * of.view.height());
+            let to = slot.whole.max - half;
+            let y = between(vector.area.centre(), to, come);
+            let gone = |column| match vector.picture {
+                Picture::Adds => in_turn(through, CHANGE, motion::turn(column, columns)),
+                _ => within(through, CHANGE),
+            };
+            let value = |column| {
+                let value = self.value(of, vector, column).0;
+                (value, weight * (1.0 - gone(column)))
+            };
+            let area = vector.area.down(y - half, y + half);
+            self.cells(
+                on,
+                (area, Span::new(area.top, area.bottom)),
+                columns,
+                (vector.scale, 1.0),
+                value,
+            );
+            let seen = weight * (1.0 - within(through, [0.85, 1.0]));
+            edge(on, area, Ink::from(of.hue).faded(seen), 1.4);
+        }
+    }
+}
+
+/// A line round something.
+pub(super) fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
+    let half = 0.5 * width;
+    let [left, top, right, bottom] = [
+        area.left - half,
+        area.top + half,
+        area.right + half,
+        area.bottom - half,
+    ];
+    let corners = [
+        [left, top],
+        [right, top],
+        [right, bottom],
+        [left, bottom],
+        [left, top],
+    ];
+    on.line(&corners, ink, width);
+}

@@ -1,0 +1,156 @@
+//! Where everything of a close-up stands.
+
+use super::super::Area;
+use super::super::stages::columns_of;
+use crate::model::Trace;
+
+/// The smallest close-up.
+pub(in super::super) const LEAST: (f32, f32) = (560.0, 360.0);
+/// The size for which lengths are given here.
+const USUAL: [f32; 2] = [1200.0, 630.0];
+/// Two heads have room side by side from this width on.
+const TWO: f32 = 900.0;
+/// How high a row is.
+const ROW: f32 = 28.0;
+/// How high one may become where there are few.
+const TALLEST: f32 = 34.0;
+
+/// The parts of a page.
+pub(super) struct Plan {
+    /// How large all is, beside the usual size.
+    pub(super) scale: f32,
+    /// Sentence, step, and the stages in a row.
+    pub(super) top: Area,
+    /// What comes in.
+    pub(super) input: Area,
+    /// What comes out.
+    pub(super) output: Area,
+    /// All between them.
+    pub(super) middle: Area,
+    /// The heads.
+    pub(super) panes: Vec<Pane>,
+    /// The whole episode.
+    pub(super) episode: Area,
+}
+
+/// Where a head is shown.
+#[derive(Clone, Debug)]
+pub(super) struct Pane {
+    /// Which one, by its place among all.
+    pub(super) head: usize,
+    /// The columns of its addressing, at the rows.
+    pub(super) columns: Area,
+    /// Row numbers and the sign of the head.
+    pub(super) spine: Area,
+    /// The memory at the rows.
+    pub(super) memory: Area,
+    /// How many rows have room, perhaps all.
+    pub(super) rows: usize,
+    /// Its key, above the memory.
+    pub(super) key: Option<Area>,
+    /// What it reads; or erases, and adds: below the memory.
+    pub(super) vectors: Vec<Area>,
+}
+
+impl Plan {
+    /// In this part of a page, with these heads.
+    pub(super) fn new(area: Area, trace: &Trace, heads: &[usize]) -> Self {
+        let [width, height] = [area.width() / USUAL[0], area.height() / USUAL[1]];
+        let scale = width.min(height).clamp(0.45, 1.6);
+        let of = |length: f32| length * scale;
+        let margin = of(26.0).max(10.0);
+        let inner = Area {
+            left: area.left + margin,
+            right: area.right - margin,
+            top: area.top + of(20.0),
+            bottom: area.bottom - of(18.0),
+        };
+        let top = inner.down(inner.top, inner.top + of(70.0).max(46.0));
+        let episode = inner.down(inner.bottom - of(56.0).max(36.0), inner.bottom);
+        let middle = inner.down(top.bottom + of(10.0), episode.top - of(14.0));
+        let side = of(92.0).max(44.0);
+        let input = middle.across(inner.left, inner.left + side);
+        let output = middle.across(inner.right - side, inner.right);
+        let between = middle.across(input.right + of(14.0), output.left - of(14.0));
+        let heads = if area.width() >= TWO {
+            &heads[..heads.len().min(2)]
+        } else {
+            &heads[..heads.len().min(1)]
+        };
+        let gap = of(30.0);
+        let each = (between.width() + gap) / heads.len().max(1) as f32 - gap;
+        let panes = heads.iter().enumerate().map(|(index, &head)| {
+            let left = between.left + index as f32 * (each + gap);
+            Pane::new(between.across(left, left + each), scale, trace, head)
+        });
+        Self {
+            scale,
+            top,
+            input,
+            output,
+            middle: between,
+            panes: panes.collect(),
+            episode,
+        }
+    }
+
+    /// From where to where the rows reach.
+    pub(super) fn rows(&self) -> Area {
+        match self.panes.first() {
+            Some(pane) => self.middle.down(pane.memory.top, pane.memory.bottom),
+            None => self.middle.down(
+                self.middle.top + 56.0 * self.scale,
+                self.middle.bottom - 24.0 * self.scale,
+            ),
+        }
+    }
+}
+
+impl Pane {
+    fn new(whole: Area, scale: f32, trace: &Trace, head: usize) -> Self {
+        let of = |length: f32| length * scale;
+        let heads = of(34.0).max(24.0);
+        let [total, wide] = trace.memory_size();
+        let is_there = &trace.heads[head];
+        let vectors = [
+            is_there.read.width(),
+            is_there.erase.width(),
+            is_there.add.width(),
+        ];
+        let vectors = vectors.into_iter().filter(|width| *width > 0).count();
+        let strip = of(19.0).max(10.0);
+        let top = whole.top + of(58.0).max(40.0);
+        let below = vectors as f32 * (strip + of(6.0)) + of(6.0);
+        let free = whole.bottom - below - top;
+        let row = (ROW * scale).clamp(19.0, TALLEST);
+        let rows = ((free / row).floor() as usize).max(3);
+        let rows = rows.min(total.max(1));
+        let height = (free / rows as f32).min(TALLEST * scale.max(1.0));
+        let bottom = top + height * rows as f32;
+        let spine = of(58.0).max(30.0);
+        let memory = (whole.width() * 0.42).min(wide as f32 * of(30.0));
+        let right = whole.right - heads;
+        let memory = whole.across(right - memory, right).down(top, bottom);
+        let columns = whole.across(whole.left, memory.left - spine);
+        // A few columns need not fill a wide page.
+        let count = columns_of(is_there).count().max(1) as f32;
+        let most = count * of(128.0);
+        let left = columns.left.max(columns.right - most);
+        let strips = (0..vectors).map(|index| {
+            let top = bottom + of(8.0) + index as f32 * (strip + of(6.0));
+            memory.down(top, top + strip)
+        });
+        let key = memory.down(top - of(8.0) - strip, top - of(8.0));
+        Self {
+            head,
+            columns: columns.across(left, columns.right).down(top, bottom),
+            spine: whole
+                .across(memory.left - spine, memory.left)
+                .down(top, bottom),
+            rows,
+            key: (is_there.key.width() > 0).then_some(key),
+            vectors: strips.collect(),
+            memory,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A machine without heads: all that it remembers is in its units.
+
+use super::super::motion::{between, within};
+use super::super::paint::{Draw, Paint};
+use super::super::panel::Place;
+use super::super::rows::Span;
+use super::super::stages::Stage;
+use super::super::{Area, PanelId, Picture, Scale};
+use super::CloseUp;
+
+/// Units side by side.
+const ACROSS: usize = 32;
+
+impl<'a> CloseUp<'a, '_> {
+    /// What every layer remembers, a square per unit; what it says to the next below it.
+    pub(super) fn units(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
+        let rows = self.plan.rows();
+        let middle = self.plan.middle.down(rows.top, rows.bottom);
+        let layers = &self.trace().layers;
+        let mut grids = Vec::new();
+        for (index, layer) in layers.iter().enumerate() {
+            let scale = self.seen.scales.state;
+            if layer.cell.width() > 0 {
+                grids.push((
+                    index,
+                    Picture::Cells,
+                    "what it remembers",
+                    &layer.cell,
+                    scale,
+                ));
+            }
+            grids.push((
+                index,
+                Picture::Hidden,
+                "what it says",
+                &layer.hidden,
+                Scale::Signed(1.0),
+            ));
+        }
+        let total: usize = grids
+            .iter()
+            .map(|(.., values, _)| values.width().div_ceil(ACROSS))
+            .sum();
+        let words = self.size(30.0).max(20.0);
+        let free = middle.height() - words * grids.len() as f32;
+        let each = (free / total.max(1) as f32)
+            .min(middle.width() / ACROSS as f32)
+            .min(self.size(26.0));
+        let mut top = middle.top;
+        for (layer, picture, told, values, scale) in grids {
+            let colours = self.page.colours;
+            let lines = values.width().div_ceil(ACROSS);
+            let told = format!("{told}: {} units of layer {layer}", values.width());
+            on.text(
+                told,
+                [middle.left, top + 0.4 * words],
+                self.letters(13.5, colours.text).bold(),
+            );
+            top += words;
+            let area = Area::new(middle.left, top, each * ACROSS as f32, each * lines as f32);
+            on.rect(area, colours.well);
+            let come = within(self.now.come(Stage::Controller, None), [0.3, 1.0]);
+            for line in 0..lines {
+                let first = line * ACROSS;
+                let count = (values.width() - first).min(ACROSS);
+                let value = |unit: usize| {
+                    let now = values.row(self.step())[first + unit];
+                    let before = self.step().checked_sub(1);
+                    let before = before.map_or(0.0, |step| values.row(step)[first + unit]);
+                    let come = self.now.glide().unwrap_or(come);
+                    (between(before, now, come), 1.0)
+                };
+                let y = top + line as f32 * each;
+                let row = area.across(area.left, area.left + each * count as f32);
+                self.cells(
+                    on,
+                    (row, Span::new(y, y + each)),
+                    count,
+                    (scale, 0.8),
+                    value,
+                );
+            }
+            on.frame(area, colours.line);
+            places.extend(
+                self.seen
+                    .panel(PanelId::of(picture, layer).now())
+                    .map(|panel| panel.at(area)),
+            );
+            top += area.height() + self.size(10.0);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What happens now, in a sentence for somebody who sees such a machine for the first time.
+
+use super::super::catalogue::Catalogue;
+use super::super::stages::{Moment, Stage, main_shift};
+use super::super::{HeadName, numbers};
+use crate::model::{HeadTrace, Sampling, Trace, peak};
+use crate::train::is_unrecorded;
+
+/// From so much of its weight on a row on a head is said to be there.
+const THERE: f32 = 0.5;
+/// A share of at least this much is as good as all.
+const NEARLY: f32 = 0.85;
+/// What changes by less has hardly changed.
+const HARDLY: f32 = 0.05;
+
+/// A sentence, and the head that it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// The head, by its place among all.
+    pub head: Option<usize>,
+    /// What it does.
+    pub text: String,
+}
+
+/// What happens at a moment, as one sees it who looks at this head.
+pub fn sentence(seen: &Catalogue<'_>, head: Option<usize>) -> Sentence {
+    let (step, place) = seen.moment;
+    let trace = &seen.recording.trace;
+    let at = (place < seen.stages.len()).then(|| seen.stages.at(place));
+    let of = |head: usize| Some((head, trace.heads.get(head)?));
+    // Where it has no part in a stage the first one that has is spoken of.
+    let takes_part = |(_, head): &(usize, &HeadTrace)| at.is_none_or(|at| at.has(head));
+    let acts = !matches!(
+        at.map(|at| at.stage),
+        Some(Stage::Controller | Stage::Output)
+    );
+    let own = head.and_then(of);
+    let others = trace.heads.iter().enumerate();
+    let head = own
+        .into_iter()
+        .chain(others)
+        .find(takes_part)
+        .filter(|_| acts);
+    let text = match (at, head) {
+        (Some(at), Some((index, head))) => of_head(seen, at, (index, head)),
+        (
+            Some(Moment {
+                stage: Stage::Controller,
+                ..
+            }),
+            _,
+        ) => comes_in(seen),
+        (None, Some((index, head))) => whole(seen, (index, head)),
+        _ => comes_out(seen),
+    };
+    Sentence {
+        head: head.map(|(index, _)| index),
+        text: if step < trace.steps() {
+            text
+        } else {
+            String::new()
+        },
+    }
+}
+
+/// A head as it is spoken of: `The read head`, `Write head W1`.
+fn called(trace: &Trace, index: usize) -> String {
+    let name = HeadName::of(trace, index);
+    let kind = if name.is_write {
+        "write head"
+    } else {
+        "read head"
+    };
+    let alike = trace
+        .heads
+        .iter()
+        .filter(|head| head.is_write() == name.is_write);
+    if alike.count() == 1 {
+        return format!("The {kind}");
+    }
+    let mut kind = kind.to_owned();
+    kind[..1].make_ascii_uppercase();
+    format!("{kind} {name}")
+}
+
+fn percent(share: f32) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn bits(count: usize) -> String {
+    match count {
+        0 => "nothing".to_owned(),
+        1 => "1 bit".to_owned(),
+        count => format!("{count} bits"),
+    }
+}
+
+fn comes_in(seen: &Catalogue<'_>) -> String {
+    let (input, step) = (&seen.recording.trace.input, seen.moment.0);
+    let on = input
+        .row(step)
+        .iter()
+        .filter(|value| **value >= 0.5)
+        .count();
+    let asked = is_asked(seen);
+    match (on, asked) {
+        (0, true) => "Nothing comes in any more: now the machine has to answer.".to_owned(),
+        (0, false) => "Nothing comes in.".to_owned(),
+        (on, _) => format!(
+            "A new input comes in: {} of {} are set.",
+            on,
+            bits(input.width())
+        ),
+    }
+}
+
+fn is_asked(seen: &Catalogue<'_>) -> bool {
+    let mask = seen.recording.episode.mask.get(seen.moment.0);
+    mask.is_some_and(|&mask| mask > 0.0)
+}
+
+fn comes_out(seen: &Catalogue<'_>) -> String {
+    let (recording, step) = (seen.recording, seen.moment.0);
+    if !is_asked(seen) {
+        return "No answer is asked for yet.".to_owned();
+    }
+    let channels = recording.trace.output.width();
+    let wrong = (0..channels)
+        .filter(|&channel| recording.is_wrong(step, channel))
+        .count();
+    match wrong {
+        0 => format!("The answer comes out: all {} are right.", bits(channels)),
+        wrong => format!(
+            "The answer comes out: {wrong} of {} are wrong.",
+            bits(channels)
+        ),
+    }
+}
+
+/// What a head does in a stage.
+fn of_head(seen: &Catalogue<'_>, at: Moment, (index, head): (usize, &HeadTrace)) -> String {
+    let (step, trace) = (seen.moment.0, &seen.recording.trace);
+    let who = called(trace, index);
+    let row = |weighting: &[f32]| peak(weighting).filter(|(_, weight)| weight.is_finite());
+    let now = row(head.weighting.row(step));
+    let (to, weight) = now.unwrap_or((0, 0.0));
+    match at.stage {
+        Stage::Content => content(&who, head, step),
+        Stage::Gate => gate(&who, head, step),
+        Stage::Shift => shift(&who, head, step),
+        Stage::Sharpen => {
+            let made = if head.distribution.width() > 0 {
+                &head.distribution
+            } else {
+                &head.weighting
+            };
+            let (to, weight) = row(made.row(step)).unwrap_or((to, weight));
+            if weight >= THERE {
+                format!(
+                    "{who} draws together what is spread: {} on row {to}.",
+                    percent(weight)
+                )
+            } else {
+                format!("{who} draws together what is spread, but still looks at many rows.")
+            }
+        }
+        Stage::Draw => {
+            let how = match trace.sampling {
+                Sampling::Drawn => "draws one row by chance",
+                Sampling::Mean => "takes the likeliest row",
+                Sampling::Expected => "looks at all rows as likely as they are",
+            };
+            format!("{who} {how}: row {to}.")
+        }
+        Stage::Weigh if weight >= THERE => format!("{who} looks at row {to}."),
+        Stage::Weigh => format!("{who} looks at many rows."),
+        Stage::Read if weight >= THERE => format!("{who} reads what stands in row {to}."),
+        Stage::Read => format!(
+            "{who} reads a mixture of many rows, most of row {to} ({}).",
+            percent(weight)
+        ),
+        Stage::Erase if fades(head, step, weight) => format!("{who} wipes what stood in row {to}."),
+        Stage::Erase => format!("{who} wipes next to nothing."),
+        Stage::Add if weight < THERE => format!("{who} writes a little into many rows."),
+        Stage::Add if adds(head, step, weight) => format!("{who} writes into row {to}."),
+        Stage::Add => format!("{who} stands on row {to} and writes next to nothing."),
+        Stage::Controller | Stage::Output => String::new(),
+    }
+}
+
+fn fades(head: &HeadTrace, step: usize, weight: f32) -> bool {
+    let most = head.erase.row(step).iter().fold(0.0, |a: f32, b| a.max(*b));
+    weight * most >= 2.0 * HARDLY
+}
+
+fn adds(head: &HeadTrace, step: usize, weight: f32) -> bool {
+    let most = head
+        .add
+        .row(step)
+        .iter()
+        .fold(0.0, |a: f32, b| a.max(b.abs()));
+    weight * most >= HARDLY
+}
+
+fn content(who: &str, head: &HeadTrace, step: usize) -> String {
+    let found = peak(head.content.row(step));
+    let compares = "compares what it looks for with every row";
+    match found {
+        _ if is_unrecorded(head.content.row(step)) => format!("{who} {compares}."),
+        Some((row, weight)) if weight >= THERE => {
+            format!("{who} {compares}: row {row} is like it.")
+        }
+        _ => format!("{who} {compares}: no row stands out."),
+    }
+}
+
+fn gate(who: &str, head: &HeadTrace, step: usize) -> String {
+    let gate = head.gate[step];
+    if !gate.is_finite() {
+        return format!("{who} mixes what matches with where it was.");
+    }
+    let kept = 1.0 - gate;
+    if gate >= NEARLY {
+        format!("{who} goes where the match is ({}).", percent(gate))
+    } else if kept >= NEARLY {
+        format!(
+            "{who} ignores the match and keeps to where it was ({}).",
+            percent(kept)
+        )
+    } else {
+        format!(
+            "{who} mixes: {} of the match, {} of where it was.",
+            percent(gate),
+            percent(kept)
+        )
+    }
+}
+
+fn shift(who: &str, head: &HeadTrace, step: usize) -> String {
+    let Some((by, share)) = main_shift(head, step).filter(|(_, share)| share.is_finite()) else {
+        return format!("{who} moves.");
+    };
+    let share = percent(share);
+    match by {
+        0 => format!("{who} stays where it is ({share})."),
+        1 => format!("{who} moves on by one row ({share})."),
+        -1 => format!("{who} moves back by one row ({share})."),
+        by => format!(
+            "{who} moves by {} rows ({share}).",
+            super::super::signed(by)
+        ),
+    }
+}
+
+/// What a head has done in a step.
+fn whole(seen: &Catalogue<'_>, (index, head): (usize, &HeadTrace)) -> String {
+    let (step, trace) = (seen.moment.0, &seen.recording.trace);
+    let who = called(trace, index);
+    let Some((row, weight)) =
+        peak(head.weighting.row(step)).filter(|(_, weight)| weight.is_finite())
+    else {
+        return format!("{who} looks at the memory.");
+    };
+    let many = weight < THERE;
+    let most = numbers::cell(weight);
+    match (head.is_write(), many) {
+        (true, true) => {
+            format!("{who} writes a little into many rows, most ({most}) into row {row}.")
+        }
+        (false, true) => format!("{who} reads a little of many rows, most ({most}) of row {row}."),
+        (true, false) if adds(head, step, weight) || fades(head, step, weight) => {
+            format!("{who} writes into row {row}.")
+        }
+        (true, false) => format!("{who} stands on row {row} and writes next to nothing."),
+        (false, false) => format!("{who} reads row {row}."),
+    }
+}

@@ -61,12 +61,7 @@ impl<'a> InStep<'a> {
 
     /// The window of a local head.
     pub fn window(&self) -> Option<Window<f32>> {
-        let (of, centre) = (&self.head.mechanism, &self.head.centre);
-        (of.weighting.is_local() && centre.width() > 0).then(|| Window {
-            centre: centre[self.step],
-            half: of.parameters.window as f32,
-            is_gaussian: of.weighting == Weighting::LocalPredictive,
-        })
+        (self.head.centre.width() > 0).then(|| self.head.window(self.step))
     }
 
     /// What a hard head drew from: the number u, and from where to where the row it took reaches in the sums of α.

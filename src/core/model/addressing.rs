@@ -202,7 +202,8 @@ impl Stage {
                 if head.sharpening.width() == 0 {
                     return;
                 }
-                let (w_s, w) = (unsharpened(head).row(t), sharpened(head).row(t));
+                let w_s = unsharpened(&head.content, &head.gated, &head.shifted).row(t);
+                let w = sharpened(head).row(t);
                 by.sharpening =
                     sharpen_backward(simd, head.sharpening[t], w_s, w, &mut by.weighting);
             }
@@ -233,11 +234,15 @@ fn unshifted<'a, R: Real>(gated: &'a Series<R>, content: &'a Series<R>) -> &'a S
 
 /// What the sharpening sees.
 #[inline(always)]
-fn unsharpened<R: Real>(head: &HeadTrace<R>) -> &Series<R> {
-    if head.shifted.width() > 0 {
-        &head.shifted
+fn unsharpened<'a, R: Real>(
+    content: &'a Series<R>,
+    gated: &'a Series<R>,
+    shifted: &'a Series<R>,
+) -> &'a Series<R> {
+    if shifted.width() > 0 {
+        shifted
     } else {
-        unshifted(&head.gated, &head.content)
+        unshifted(gated, content)
     }
 }
 
@@ -263,11 +268,7 @@ fn start_sharpening<R: Real, S: Simd>(simd: S, head: &mut HeadTrace<R>, t: usize
         weighting,
         ..
     } = head;
-    let from = if shifted.width() > 0 {
-        &*shifted
-    } else {
-        unshifted(gated, content)
-    };
+    let from = unsharpened(content, gated, shifted);
     let to = if distribution.width() > 0 {
         distribution
     } else {

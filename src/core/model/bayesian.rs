@@ -72,7 +72,9 @@ pub enum Family<R> {
         /// β.
         rate: R,
     },
-    /// Lognormal with σ > 0; the prior is lognormal with `sigma_p` > 0.
+    /// Lognormal with σ > 0 and μ = ψ − σ²/2; the prior is lognormal with `sigma_p` > 0 and μ_p = ln m − σ_p²/2, so that
+    /// m is its mean, as it is that of the gamma distribution; in both forms. In the authors' program (`zhougroup/BAM`,
+    /// `modeling_albert.py`) − σ_p²/2 is commented out: there μ_p = ln m, and m is the median.
     Lognormal {
         /// σ.
         sigma: R,

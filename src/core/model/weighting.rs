@@ -45,18 +45,22 @@ kernel! {
     }
 }
 
-fn window<R: Real>(head: &HeadTrace<R>, t: usize) -> Window<R> {
-    Window {
-        centre: head.centre[t],
-        half: R::from_f64(head.mechanism.parameters.window as f64),
-        is_gaussian: head.mechanism.weighting == Weighting::LocalPredictive,
+impl<R: Real> HeadTrace<R> {
+    /// The window of a local head at step `t`.
+    pub fn window(&self, t: usize) -> Window<R> {
+        let of = &self.mechanism;
+        Window {
+            centre: self.centre[t],
+            half: R::from_f64(of.parameters.window as f64),
+            is_gaussian: of.weighting == Weighting::LocalPredictive,
+        }
     }
 }
 
 kernel! {
     /// w^c of a local head.
     pub(super) fn local_content<'a, R>(simd; head: &'a mut HeadTrace<R>, t: usize) {
-        let (window, beta) = (window(head, t), strength(head, t));
+        let (window, beta) = (head.window(t), strength(head, t));
         window.content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
     }
 }
@@ -66,7 +70,7 @@ kernel! {
     pub(super) fn local_content_backward<'a, R>(
         simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
     ) {
-        let (window, beta) = (window(head, t), strength(head, t));
+        let (window, beta) = (head.window(t), strength(head, t));
         let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
         (by.strength, by.centre) =
             window.content_backward(simd, beta, similarity, w_c, &mut by.weighting);

@@ -8,8 +8,8 @@ use clap::Args;
 use super::suite::Suite;
 use super::table::Format;
 use super::{
-    MOST_EPISODES, MOST_THREADS, from_zero, machine, note, range_up_to, rows, samples, threads,
-    up_to,
+    MOST_EPISODES, MOST_THREADS, decimals, from_zero, machine, note, range_up_to, rows, samples,
+    threads, up_to,
 };
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
@@ -43,7 +43,7 @@ cross-entropy where the mean of the samples is what is predicted, `of one` its m
 `spread` its standard deviation over the samples of an episode; `wrong` counts in the mean. `entropy` is that of the \
 mean, `noise` the mean of the entropies of the samples, and `mutual` the difference, by which the samples disagree: all \
 summed over the answer, in bits per sequence. The last three columns say whether that is larger where an answer bit is \
-wrong: the area under the curve, 0.5 for no better than chance and 1 for always.";
+wrong: the area under the curve, 0.5 for no better than chance and 1 for always; of one sample there is none.";
 
 /// The most samples of an episode.
 const MOST_SAMPLES: u64 = 10_000;
@@ -291,7 +291,7 @@ fn line(out: &mut impl Write, measured: &Measurement, optimum: Option<f64>) -> s
         100.0 * perfect
     )?;
     for value in beside.each().into_iter().flatten() {
-        write!(out, " {value:>10.4}")?;
+        write!(out, " {:>10}", decimals(value, 4))?;
     }
     if let Some(optimum) = optimum {
         write!(out, " {optimum:>9.3}")?;
@@ -301,7 +301,7 @@ fn line(out: &mut impl Write, measured: &Measurement, optimum: Option<f64>) -> s
 
 /// What joins the loss in a table.
 pub(super) fn beside(mean: Option<f64>) -> String {
-    mean.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.4}"))
+    mean.map_or_else(|| "-".to_owned(), |mean| decimals(mean, 4))
 }
 
 /// Half the interval about the mean of the bits, in a table.

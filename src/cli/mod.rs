@@ -109,6 +109,15 @@ fn refuse<T>(problem: impl Into<String>) -> anyhow::Result<T> {
     Err(Usage(problem.into()).into())
 }
 
+/// A number with so many decimals; in powers of ten where it would fill the line.
+fn decimals(value: f64, digits: usize) -> String {
+    if value.abs() < 1e7 {
+        format!("{value:.digits$}")
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
 /// What was typed. A first word that is no command, but a file or a preset, is to be viewed.
 fn parse() -> Result<Cli, clap::Error> {
     let mut typed: Vec<OsString> = std::env::args_os().collect();
@@ -316,6 +325,15 @@ fn quoted(arguments: &[impl AsRef<OsStr>]) -> String {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn a_huge_number_does_not_fill_the_line() {
+        assert_eq!(decimals(0.123_45, 4), "0.1235");
+        assert_eq!(decimals(-1_234_567.0, 1), "-1234567.0");
+        assert_eq!(decimals(3e38, 4), "3.00e38");
+        let others = [f64::NAN, f64::INFINITY].map(|value| decimals(value, 4));
+        assert_eq!(others, ["NaN", "inf"]);
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

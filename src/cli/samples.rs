@@ -6,9 +6,10 @@ use crate::train::{Measurement, Sampled};
 
 /// The columns behind the size, and what they are of.
 pub(super) fn heading(out: &mut impl Write, samples: u64) -> Result<()> {
+    let plural = if samples == 1 { "" } else { "s" };
     writeln!(
         out,
-        "      bits   of mean    of one    spread     wrong   of bits   entropy     noise    mutual  wrong by: entropy   noise  mutual   ({samples} samples)"
+        "      bits   of mean    of one    spread     wrong   of bits   entropy     noise    mutual  wrong by: entropy   noise  mutual   ({samples} sample{plural})"
     )
 }
 

@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::signal::interrupted;
 use super::{
-    MOST_THREADS, Undone, command_line, from_zero, machine, note, quoted, refuse, tether, threads,
-    up_to,
+    MOST_THREADS, Undone, command_line, decimals, from_zero, machine, note, quoted, refuse, tether,
+    threads, up_to,
 };
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
 use crate::model::Model;
@@ -291,9 +291,9 @@ impl Report {
         if let Some(best) = &self.best {
             writeln!(
                 out,
-                "best validation of {}: {:.3} bits and {:.2} wrong bits per sequence, {:.1}% perfect{}",
+                "best validation of {}: {} bits and {:.2} wrong bits per sequence, {:.1}% perfect{}",
                 self.validations,
-                best.bits_per_sequence,
+                decimals(best.bits_per_sequence, 3),
                 best.wrong_bits,
                 100.0 * best.perfect,
                 beside(&best.beside)
@@ -306,7 +306,7 @@ impl Report {
 /// What is said of what joins the loss.
 fn beside(means: &Beside) -> String {
     let means = Beside::NAMES.into_iter().zip(means.each());
-    let told = means.filter_map(|(name, mean)| Some(format!(", {name} {:.4}", mean?)));
+    let told = means.filter_map(|(name, mean)| Some(format!(", {name} {}", decimals(mean?, 4))));
     told.collect()
 }
 
@@ -355,10 +355,10 @@ impl Progress {
     fn advance(&self, done: u64, update: &Update) {
         self.bar.set_position(done);
         if self.bar.message().is_empty() {
-            let (bits, wrong) = (update.bits, update.wrong);
+            let (bits, wrong) = (decimals(update.bits, 1), update.wrong);
             let beside = beside(&update.beside);
             self.bar
-                .set_message(format!("{bits:.1} bits, {wrong:.1} wrong{beside}"));
+                .set_message(format!("{bits} bits, {wrong:.1} wrong{beside}"));
         }
     }
 
@@ -370,8 +370,8 @@ impl Progress {
             ..measured.beside
         };
         let result = format!(
-            "{:.3} bits, {:.2} wrong per sequence{}",
-            measured.bits_per_sequence,
+            "{} bits, {:.2} wrong per sequence{}",
+            decimals(measured.bits_per_sequence, 3),
             measured.wrong_bits,
             beside(&told)
         );

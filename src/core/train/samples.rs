@@ -30,7 +30,8 @@ pub struct Sampled {
     pub scored_bits: f64,
     /// Summed over the scored bits.
     pub uncertainty: Uncertainty,
-    /// Whether wrong bits are the more uncertain ones, over all episodes.
+    /// Whether wrong bits are the more uncertain ones, over all episodes. None of fewer than two samples, which cannot
+    /// disagree.
     pub areas: Areas,
 }
 
@@ -103,7 +104,11 @@ impl Sampled {
                 noise: sum(&|bit| bit.uncertainty.noise),
                 model: sum(&|bit| bit.uncertainty.model),
             },
-            areas: areas(&scored),
+            areas: if samples > 1 {
+                areas(&scored)
+            } else {
+                Areas::default()
+            },
         }
     }
 }
@@ -219,7 +224,8 @@ mod tests {
             assert!(found.spread.unwrap() > 0.0 && found.uncertainty.model > 0.0);
             let of = found.uncertainty;
             assert!((of.noise + of.model - of.total).abs() < 1e-9);
-            assert_eq!(exam.sample(1, 1).spread, None);
+            let one = exam.sample(1, 1);
+            assert_eq!((one.spread, one.areas), (None, Areas::default()));
         }
     }
 

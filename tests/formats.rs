@@ -246,6 +246,20 @@ fn the_page_lists_every_tensor() {
 }
 
 #[test]
+fn the_page_lists_what_is_recomputed() {
+    let page = include_str!("../docs/formats.md");
+    let (_, told) = page
+        .split_once("`tapescope verify TRACE` recomputes")
+        .unwrap();
+    let (told, _) = told.split_once("\n\n").unwrap();
+    let all = trace::recomputed();
+    assert!(all.contains(&"centre") && all.contains(&"memory"));
+    for array in all {
+        assert!(told.contains(&format!("`{array}`")), "{array}");
+    }
+}
+
+#[test]
 fn the_page_lists_every_tensor_that_a_way_to_attend_learns() {
     let page = include_str!("../docs/formats.md");
     let (_, rows) = page

@@ -70,6 +70,8 @@ fn one_word_makes_other_heads_and_what_belonged_to_the_old_ones_goes() {
         let found = changed(name, &[&format!("{attention}.{word}")]).unwrap();
         assert!(found.model != Experiment::find(name, &[]).unwrap().model);
     }
+    let plain = changed("copy_hard", &["model.kind=plain"]).unwrap();
+    assert_eq!(plain.model.heads(), 0);
     // What is said together with the word is held to it.
     let soft = format!("{attention}.weighting=soft");
     let error = changed("copy_hard", &[&soft, "training.hard.reward=1"]);

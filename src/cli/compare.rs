@@ -9,18 +9,22 @@ use super::{Undone, machine, quoted, refuse};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset};
 
-const VERIFY_EXAMPLES: &str = "\
+/// What is recomputed stands where it is computed.
+fn verify_examples() -> String {
+    let all = trace::recomputed();
+    let all = all.join(", ");
+    format!("\
 Examples:
   tapescope verify copy.ntmtrace.json
   tapescope verify other.ntmtrace.json --tolerance 1e-3
   tapescope verify copy.ntmtrace.json --weights runs/copy-1/weights.safetensors
 
-Recomputed are similarity, content, gated, shifted, weighting, read, memory, output, loss and the \
-episode of the seed: each from the recorded arrays that it is made of, in the order and with the \
-similarity that the file declares. Weights are not needed, so it works for the traces of other programs \
+Recomputed are {all}, and the episode of the seed with the noise of its heads: each array from the recorded ones \
+that it is made of, in the order and with the score that the file declares. Weights are not needed, so it works for the traces of other programs \
 too; what only they could check is named, and with --weights everything is compared.
 Exit codes: 0 all that follows from other arrays holds, 1 something differs or nothing can be \
-recomputed, 2 the trace cannot be read, 3 holds in part: the rest cannot be checked.";
+recomputed, 2 the trace cannot be read, 3 holds in part: the rest cannot be checked.")
+}
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -33,7 +37,7 @@ Exit codes: 0 the same, 1 something differs, 2 a trace cannot be read.";
 
 /// Recompute every stage of a trace from what its heads emitted; report the first difference.
 #[derive(Debug, Args)]
-#[command(after_help = VERIFY_EXAMPLES)]
+#[command(after_help = verify_examples())]
 pub(super) struct Verify {
     /// A trace, of any program.
     trace: PathBuf,
@@ -163,6 +167,10 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
     };
     let given = by_part(&found.given);
     list("not checkable", unchecked)?;
+    if let Some((why, arrays)) = &found.undrawn {
+        let what = format!("taken as recorded, for {why}");
+        list(&what, by_part(arrays))?;
+    }
     list("taken as recorded, for only the weights could tell", given)?;
     let computed = by_part(&recording.computed);
     list("not recorded, but computed from what is", computed)?;

@@ -269,3 +269,248 @@ fn without_what_it_needs_an_array_is_named_and_what_follows_is_computed() {
     };
     assert_eq!(arrays(&read.recording), arrays(&recording));
 }
+
+#[test]
+fn a_seed_an_episode_or_a_sample_that_is_no_whole_number_is_refused_at_its_key() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 4);
+    let honest = super::value(&written(&machine, &recording));
+    let huge = "18446744073709551616";
+    for key in ["seed", "episode", "sample"] {
+        for wrong in [
+            json!(7),
+            json!(true),
+            json!([1]),
+            json!(""),
+            json!("x"),
+            json!("-1"),
+            json!("+1"),
+            json!("1.5"),
+            json!(huge),
+        ] {
+            let mut value = honest.clone();
+            value["task"][key] = wrong.clone();
+            let said = super::error(value.to_string());
+            let is_told = said.starts_with(&format!("t: `task.{key}`: is "))
+                && said.contains("expected a whole number as text, \"0\" to");
+            assert!(is_told, "{wrong}: {said}");
+        }
+        let mut value = honest.clone();
+        value["task"][key] = json!("18446744073709551615");
+        assert_ne!(trace::verify(&read(&value), 1e-5).outcome(), Outcome::Holds);
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_again_is_named_with_the_reason() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 4);
+    let honest = super::value(&written(&machine, &recording));
+    let undrawn = |change: &dyn Fn(&mut Value)| {
+        let mut value = honest.clone();
+        change(&mut value["task"]);
+        let found = trace::verify(&read(&value), 0.0);
+        assert_eq!(found.outcome(), Outcome::Holds, "{found:?}");
+        found.undrawn
+    };
+    assert_eq!(undrawn(&|_| ()), None);
+    let arrays = "input target mask read0.draw read2.noise read3.normal write0.draw write1.noise";
+    let mut arrays: Vec<_> = arrays.split(' ').map(str::to_owned).collect();
+    // Of the two write heads one is hard and one a Weibull head.
+    arrays.sort();
+    for (keys, why) in [
+        (&["seed"][..], "the file has no task.seed"),
+        (&["episode"], "the file has no task.episode"),
+        (
+            &["seed", "episode"],
+            "the file has no task.seed and no task.episode",
+        ),
+    ] {
+        let found = undrawn(&|task| {
+            for key in keys {
+                task[*key] = Value::Null;
+            }
+        });
+        let (said, mut named) = found.unwrap();
+        named.sort();
+        assert_eq!((said.as_str(), &named), (why, &arrays));
+    }
+    // Without a sample it is the first, which this is not.
+    let mut value = honest.clone();
+    value["task"].as_object_mut().unwrap().remove("sample");
+    let found = trace::verify(&read(&value), 0.0);
+    assert_eq!(first(&found.comparison), "read0.draw");
+    let (said, named) = undrawn(&|task| task["name"] = json!("theirs")).unwrap();
+    assert_eq!(said, "the task `theirs` is none of ours");
+    assert_eq!(named.len(), arrays.len());
+    let (said, _) = undrawn(&|task| task["params"] = json!({})).unwrap();
+    assert_eq!(said, "too little is said of the task `copy`");
+}
+
+/// Heads of the paper, which draw nothing.
+const SOFT: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
+#[test]
+fn a_key_that_no_head_uses_is_refused_as_in_a_preset() {
+    let (machine, recording) = record(SOFT, Sampling::Mean, 0);
+    let honest = super::value(&written(&machine, &recording));
+    for (key, of_preset, word) in [
+        ("weibull_shape", json!(10), "`weibull`"),
+        ("lognormal_sigma", json!(0.1), "`lognormal`"),
+        ("prior", json!("text"), "`weibull` or `lognormal`"),
+        (
+            "window",
+            json!(4),
+            "`local-monotonic` or `local-predictive`",
+        ),
+    ] {
+        let mut value = honest.clone();
+        value["model"]["config"]["attention"][key] = of_preset.clone();
+        let said = super::error(value.to_string());
+        let problem =
+            format!("is given, but no head has `model.config.attention.weighting`: {word}");
+        assert_eq!(
+            said,
+            format!("t: `model.config.attention.{key}`: {problem}")
+        );
+        // In the words of a preset, the same.
+        let mut preset = super::value(SOFT);
+        preset["model"]["heads"]["attention"][key] = of_preset;
+        let refused = Experiment::from_json(&preset.to_string(), "t", &[]);
+        let refused = refused.unwrap_err().to_string();
+        assert_eq!(
+            refused.replace("model.heads.attention", "model.config.attention"),
+            said
+        );
+    }
+    let mut value = honest.clone();
+    value["model"]["config"]["attention"]["units"] = json!(4);
+    let expected = "t: `model.config.attention.units`: is given, but no head has `model.config.attention.score`: `additive`";
+    assert_eq!(super::error(value.to_string()), expected);
+    let mut value = honest;
+    value["model"]["config"]["attention"]["scores"] = json!("dot");
+    let said = super::error(value.to_string());
+    let expected =
+        "t: `model.config.attention.scores`: unknown key; did you mean `score`? allowed: ";
+    assert!(said.starts_with(expected), "{said}");
+}
+
+#[test]
+fn what_is_wrong_is_named_as_a_trace_has_it() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 0);
+    let honest = super::value(&written(&machine, &recording));
+    for (at, wrong, place) in [
+        ("attention", json!({"score": "dott"}), "attention.score"),
+        (
+            "attention",
+            json!({"score": ["dot", "dot"]}),
+            "attention.score",
+        ),
+        (
+            "attention",
+            json!({"weighting": "weibull", "weibull_shape": 0}),
+            "attention.weibull_shape",
+        ),
+        ("attention", json!("dot"), "attention"),
+        ("shift_form", json!(["softmax"]), "shift_form"),
+        ("epsilon", json!(-1), "epsilon"),
+        ("shifts", json!((-4..=4).collect::<Vec<_>>()), "shifts"),
+        ("memory", json!({"rows": 0, "columns": 3}), "memory.rows"),
+        (
+            "controller",
+            json!({"kind": "lstm", "size": 0}),
+            "controller.size",
+        ),
+    ] {
+        let mut value = honest.clone();
+        value["model"]["config"][at] = wrong;
+        let said = super::error(value.to_string());
+        let expected = format!("t: `model.config.{place}`: ");
+        assert!(said.starts_with(&expected), "{expected}{said}");
+        assert!(!said.contains("model.heads"), "{said}");
+    }
+}
+
+#[test]
+fn an_array_of_a_stage_that_a_head_does_not_have_is_refused() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 0);
+    let honest = super::value(&written(&machine, &recording));
+    for (array, of) in [
+        ("read2.gate", "read0.gate"),
+        ("read2.gated", "read0.gated"),
+        ("read1.strength", "read0.strength"),
+        ("read5.noise", "read2.noise"),
+        ("read0.bilinear", "read1.bilinear"),
+        ("write1.distribution", "write0.distribution"),
+        ("read0.erase", "write0.erase"),
+    ] {
+        let mut value = honest.clone();
+        value["arrays"][array] = value["arrays"][of].clone();
+        let (head, part) = array.split_once('.').unwrap();
+        assert_eq!(
+            super::error(value.to_string()),
+            format!("t: `arrays.{array}`: is given, but by model.config {head} has no {part}")
+        );
+    }
+    // What nobody knows yet may be of a later version.
+    let mut value = honest.clone();
+    value["arrays"]["read0.surprise"] = honest["arrays"]["read0.gate"].clone();
+    assert_eq!(trace::verify(&read(&value), 0.0).outcome(), Outcome::Holds);
+}
+
+#[test]
+fn nothing_is_drawn_where_no_head_draws() {
+    let (machine, recording) = record(SOFT, Sampling::Mean, 0);
+    let honest = super::value(&written(&machine, &recording));
+    for word in ["drawn", "expected", "mean"] {
+        let mut value = honest.clone();
+        value["task"]["sampling"] = json!(word);
+        if word == "mean" {
+            assert_eq!(trace::verify(&read(&value), 0.0).outcome(), Outcome::Holds);
+            continue;
+        }
+        assert_eq!(
+            super::error(value.to_string()),
+            format!("t: `task.sampling`: is `{word}`, but no head draws; allowed: `mean`")
+        );
+    }
+    // Nor does a file say so of its own machine.
+    let (machine, recording) = record(SOFT, Sampling::Drawn, 0);
+    let value = super::value(&written(&machine, &recording));
+    assert_eq!(value["task"].get("sampling"), None);
+}
+
+#[test]
+fn weights_of_other_heads_are_told_by_what_they_have() {
+    let preset = |attention: &str| {
+        let more = format!("{{\"size\": 4}}, \"heads\": {{\"attention\": {{{attention}}}}}");
+        SOFT.replace("{\"size\": 4}", &more)
+    };
+    let attention = |attention: &str| record(&preset(attention), Sampling::Mean, 0);
+    let lines = |of_trace: &str, of_weights: &str| {
+        let (machine, recording) = attention(of_trace);
+        let read = opened(&written(&machine, &recording));
+        let (other, other_recording) = attention(of_weights);
+        let by_weights = trace::replay(&read, &other, 1e-5).unwrap_err();
+        let other = opened(&written(&other, &other_recording));
+        (by_weights, trace::diff(&read, &other, 1e-5).unwrap_err())
+    };
+    let weighting = "model.config.attention.weighting: weibull and soft".to_owned();
+    let found = lines("\"weighting\": \"weibull\"", "");
+    assert_eq!(found, (vec![weighting.clone()], vec![weighting]));
+    let score = "model.config.attention.score: dot and scaled-dot".to_owned();
+    let (machine, recording) = attention("\"score\": \"dot\"");
+    let read = opened(&written(&machine, &recording));
+    let (scaled, _) = attention("\"score\": \"scaled-dot\"");
+    assert_eq!(trace::replay(&read, &scaled, 1e-5).unwrap_err(), [score]);
+    let units = |units| attention(&format!("\"score\": \"additive\", \"units\": {units}"));
+    let (machine, recording) = units(2);
+    let read = opened(&written(&machine, &recording));
+    let found = trace::replay(&read, &units(3).0, 1e-5).unwrap_err();
+    assert_eq!(found, ["model.config.attention.units: 2 and 3"]);
+    // A word for all heads says what a list of the same word says.
+    let (machine, recording) = attention("\"score\": \"dot\"");
+    let mut value = super::value(&written(&machine, &recording));
+    value["model"]["config"]["attention"]["score"] = json!(["dot", "dot"]);
+    let again = trace::replay(&self::read(&value), &machine, 0.0).unwrap();
+    assert_eq!(again.differing, 0);
+}

@@ -240,7 +240,7 @@ fn errors_name_the_array() {
     );
     assert_eq!(
         replaced("\"rows\":5", "\"rows\":0"),
-        "t: `model.memory.rows`: is 0; allowed: 1 to 1048576"
+        "t: `model.config.memory.rows`: is 0; allowed: 1 to 1048576"
     );
     let message = replaced("\"columns\":3", "\"columns\":null");
     let expected = "t: `model.config.memory.columns`: is null; expected a whole number, 0 or more";

@@ -130,10 +130,7 @@ impl Experiment {
             let allowed: Vec<String> = keys.iter().filter_map(below).collect();
             let allowed = allowed.join(", ");
             let problem = match kind {
-                _ if let Some((choice, words)) = self.needed_for(path) => {
-                    let words = words.join("` or `");
-                    format!("is given, but no head has `{choice}`: `{words}`")
-                }
+                _ if let Some(lack) = self.lacks(path) => lack,
                 Some((_, kind)) => format!("is not a key of `{kind}`; allowed: {allowed}"),
                 None if path == "evaluation.repeats" => {
                     format!("is given, but the task `{task}` has no repeats")
@@ -157,8 +154,22 @@ impl Experiment {
         visit(&mut self.clone(), &mut |key| own.push(key.path.to_owned()));
         let mut all = paths();
         all.retain(|path| at(given, path).is_some() && !own.contains(path));
-        all.retain(|path| self.needed_for(path).is_some());
+        all.retain(|path| self.lacks(path).is_some());
         all
+    }
+
+    /// Where a key is there only with other heads: that they are not there.
+    fn lacks(&self, path: &str) -> Option<String> {
+        if let Some((choice, words)) = self.needed_for(path) {
+            let words = words.join("` or `");
+            return Some(format!("is given, but no head has `{choice}`: `{words}`"));
+        }
+        let mut with_heads = self.clone();
+        with_heads.model.choose(ModelConfig::WORDS[0].0);
+        let kind = self.model.word();
+        let needs_heads = kind != with_heads.model.word() && with_heads.needed_for(path).is_some();
+        needs_heads
+            .then(|| format!("is given, but a machine of the kind `{kind}` has no such heads"))
     }
 
     /// Where a key is there only with other words for the heads: what is chosen there, and the words.
@@ -218,6 +229,10 @@ pub(in crate::io) fn model(keys: &Value, file: &str) -> Result<ModelConfig, Erro
     check_keys(&given, file)?;
     let mut experiment = Experiment::called("");
     read(&mut experiment, &given, &given, file)?;
+    if let Some(path) = experiment.of_other_heads(&given).first() {
+        let lack = experiment.lacks(path).unwrap_or_default();
+        return Err(Error::content(file, path, lack));
+    }
     Ok(experiment.model)
 }
 

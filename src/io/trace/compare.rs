@@ -2,6 +2,7 @@
 //! what comes after it perhaps only the consequence.
 
 use super::Imported;
+use super::form::unlike_heads;
 use super::table::width;
 use crate::io::error::bounded;
 use crate::math::Series;
@@ -12,6 +13,8 @@ use crate::train::Recording;
 
 /// The most characters that are shown of what a file says.
 const MOST_SAID: usize = 160;
+/// How many numbers are drawn in a step, as it is called in a line.
+const NOISE: &str = "noise";
 
 /// What came out of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -107,10 +110,11 @@ pub(super) struct Piece<'a> {
 /// The shapes differ.
 pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Vec<String>> {
     let declared = unlike(a.declared.iter().cloned(), b.declared.iter().cloned());
+    let configs = (&a.config, &b.config);
     let (a, b) = (Side::from(a), Side::from(b));
     let lines = unlike(sizes(a), sizes(b));
     if !lines.is_empty() {
-        return Err(lines);
+        return Err(with_heads(lines, configs.0, configs.1));
     }
     Ok(Comparison {
         declared,
@@ -167,6 +171,15 @@ pub(super) fn unlike(
             format!("{what}: {a} and {b}")
         })
         .collect()
+}
+
+/// What is not of one size in the traces of two machines, and by what their heads attend otherwise: where that is
+/// so, it is why their noise is of other sizes.
+pub(super) fn with_heads(mut lines: Vec<String>, a: &ModelConfig, b: &ModelConfig) -> Vec<String> {
+    let heads = unlike_heads(a, b);
+    lines.retain(|line| heads.is_empty() || !line.starts_with(NOISE));
+    lines.extend(heads);
+    lines
 }
 
 impl Comparison {
@@ -278,7 +291,7 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
         ("controller", kind.to_owned()),
         ("controller layers", trace.layers.len().to_string()),
         ("controller units", width("c")),
-        ("noise", drawn.to_string()),
+        (NOISE, drawn.to_string()),
     ]
 }
 

@@ -1,9 +1,10 @@
 //! What follows from what in a trace, as far as its arrays and its words are known; and the computing of what was
 //! not recorded, but follows.
 
-use super::SCORES;
+use super::{Imported, SCORES};
 use crate::io::error::short;
-use crate::model::{self, ModelConfig, Rule, Scoring, Trace, Turns, Words};
+use crate::keys::Words as _;
+use crate::model::{self, Draw, ModelConfig, Rule, Scoring, Trace, Turns, Words};
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
 
@@ -157,25 +158,55 @@ pub(super) fn obstacles(
         .collect()
 }
 
-/// The episode of this seed, where the file says which that is; `Err`: it is no other than this one by its length,
-/// and why.
-pub(super) fn episode_again(recording: &Recording) -> Result<Option<Episode>, String> {
-    let task = &recording.task;
-    let channels = task.inputs() + task.outputs() + 1;
-    let is_ours = !matches!(task, Task::Other(_))
-        && task.longest().saturating_mul(channels) <= LARGEST_EPISODE;
-    let Some(drawn) = recording.origin.filter(|_| is_ours) else {
-        return Ok(None);
-    };
-    let (seed, index) = (drawn.seed, drawn.episode);
-    let (episode, steps) = (task.episode(seed, index), recording.episode.steps());
-    if episode.steps() == steps {
-        return Ok(Some(episode));
+/// The episode of a seed, made again.
+pub(super) enum Again {
+    /// As long as that of the file.
+    Made(Box<Episode>),
+    /// It is no other by its length, and why.
+    Unlike(String),
+    /// Nobody can make it, and why.
+    Unknown(String),
+}
+
+impl Again {
+    /// What the file says of it.
+    pub(super) fn of(trace: &Imported) -> Self {
+        let (task, steps) = (&trace.recording.task, trace.recording.episode.steps());
+        let channels = task.inputs() + task.outputs() + 1;
+        let name = short(task.name());
+        let is_known = Task::WORDS.iter().any(|(word, _)| *word == task.name());
+        let unknown = match (task, trace.recording.origin) {
+            (Task::Other(_), _) if is_known => format!("too little is said of the task `{name}`"),
+            (Task::Other(_), _) => format!("the task `{name}` is none of ours"),
+            _ if task.longest().saturating_mul(channels) > LARGEST_EPISODE => {
+                format!("an episode of the task `{name}` may be too large to be made again")
+            }
+            (_, None) => {
+                let said = trace.declared.iter().filter(|(_, said)| said.is_empty());
+                let lacks = said.filter(|(key, _)| ["seed", "episode"].contains(key));
+                let lacks: Vec<_> = lacks.map(|(key, _)| format!("no task.{key}")).collect();
+                format!("the file has {}", lacks.join(" and "))
+            }
+            (
+                _,
+                Some(Draw {
+                    seed,
+                    episode: index,
+                    ..
+                }),
+            ) => {
+                let episode = task.episode(seed, index);
+                if episode.steps() == steps {
+                    return Self::Made(Box::new(episode));
+                }
+                let other = episode.steps();
+                return Self::Unlike(format!(
+                    "episode {index} of seed {seed} has {other} steps, not {steps}"
+                ));
+            }
+        };
+        Self::Unknown(unknown)
     }
-    let other = episode.steps();
-    Err(format!(
-        "episode {index} of seed {seed} has {other} steps, not {steps}"
-    ))
 }
 
 /// The loss of every step as it follows from the answer.

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use serde::de::Error as _;
+use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -12,7 +13,7 @@ use super::table::{AXES, Described};
 use super::{IN_TURN, KEYFRAME, READ_FIRST, SCORES, Source, WRITE_FIRST};
 use crate::io::Error;
 use crate::io::error::short;
-use crate::io::preset::form::{self, Initial, Word, Written};
+use crate::io::preset::form::{self, Initial, Word, Written, complete_model};
 use crate::keys::{Choice, Words, brief};
 use crate::model::config::{ControllerKind, InitialWeighting, Order, VectorActivation};
 use crate::model::{
@@ -44,7 +45,8 @@ pub(super) fn asked(recording: &Recording) -> Written {
         values.push(("sample", text(|drawn| drawn.sample)));
     }
     let sampling = recording.trace.sampling;
-    if sampling != Sampling::Mean {
+    // Where nothing is drawn, nothing becomes of it.
+    if sampling != Sampling::Mean && recording.trace.noise().next().is_some() {
         values.push(("sampling", json!(sampling.word())));
     }
     if !matches!(task, Task::Other(_)) {
@@ -64,15 +66,41 @@ pub(super) struct AskedForm {
     /// As in a preset.
     #[serde(default, deserialize_with = "parameters")]
     params: Map<String, Value>,
-    pub(super) seed: Option<String>,
-    pub(super) episode: Option<String>,
-    pub(super) sample: Option<String>,
+    pub(super) seed: Option<Count>,
+    pub(super) episode: Option<Count>,
+    pub(super) sample: Option<Count>,
     /// What became of the noise.
     sampling: Option<Word<Sampling>>,
     /// Of this episode, as what follows.
     length: Option<usize>,
     items: Option<usize>,
     pub(super) repeats: Option<usize>,
+}
+
+/// A whole number that is written as text.
+#[derive(Clone, Copy)]
+pub(super) struct Count(pub(super) u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_str(Digits)
+    }
+}
+
+struct Digits;
+
+impl Visitor<'_> for Digits {
+    type Value = Count;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "a whole number as text, \"0\" to \"{}\"", u64::MAX)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Count, E> {
+        let number = text.parse().ok().filter(|_| !text.starts_with('+'));
+        let wrong = || E::invalid_type(Unexpected::Str(text), &self);
+        number.map(Count).ok_or_else(wrong)
+    }
 }
 
 /// Those parameters that some task of ours has, a range as two numbers also where it is one; what else stands there
@@ -124,17 +152,13 @@ impl AskedForm {
         self.sampling.map_or(Sampling::Mean, |word| word.0)
     }
 
-    /// Seed and index, when both are there and are numbers, and the sample.
+    /// Seed and index, when both are there, and the sample.
     pub(super) fn origin(&self) -> Option<Draw> {
-        let number = |text: &Option<String>| text.as_ref()?.parse().ok();
         Some(Draw {
             sampling: self.sampling(),
-            seed: number(&self.seed)?,
-            episode: number(&self.episode)?,
-            sample: self
-                .sample
-                .as_ref()
-                .map_or(Some(0), |text| text.parse().ok())?,
+            seed: self.seed?.0,
+            episode: self.episode?.0,
+            sample: self.sample.map_or(0, |sample| sample.0),
         })
     }
 }
@@ -221,6 +245,78 @@ const ALIKE: &[Alike] = &[
         json!(c.initial_weighting)
     }),
 ];
+
+/// What else a trace says as a preset does, in words of its own.
+const RENAMED: [(&str, &str); 5] = [
+    ("attention", "heads.attention"),
+    ("shifts", "heads.shift.range"),
+    ("heads", "heads.read"),
+    ("heads", "heads.write"),
+    ("order", "heads.order"),
+];
+
+/// What is wrong with the machine of a preset, at the key that a trace has for it.
+fn in_a_trace(error: Error) -> Error {
+    let Error::Content {
+        file,
+        place,
+        problem,
+    } = error
+    else {
+        return error;
+    };
+    let (mut place, mut problem) = (format!("`{place}"), problem);
+    let alike = ALIKE.iter().map(|(key, path, _)| (*key, *path));
+    for (key, path) in alike.chain(RENAMED).chain([("", "")]) {
+        let [path, key] = [format!("`model.{path}"), format!("`model.config.{key}")];
+        let is_said = |text: &String| text.contains(&path) && !text.contains("`model.config.");
+        for text in [&mut place, &mut problem] {
+            if is_said(text) {
+                *text = text.replace(&path, &key);
+            }
+        }
+    }
+    let place = place.split_off(1);
+    Error::Content {
+        file,
+        place,
+        problem,
+    }
+}
+
+/// What is said of the heads of a machine besides their sizes, by its key; one word for a list of the same.
+fn attention(config: &ModelConfig) -> BTreeMap<String, Value> {
+    let source = Source {
+        config,
+        sha256: None,
+        full_memory: false,
+    };
+    let said = machine(&source, &Conventions::default()).into_values();
+    let is_it = |key: &str| key.starts_with("config.attention.") || key == "config.shift_form";
+    let said = said.into_iter().filter(|(key, _)| is_it(key));
+    let one = |value: Value| match value.as_array().map(Vec::as_slice) {
+        Some([first, others @ ..]) if others.iter().all(|other| other == first) => first.clone(),
+        _ => value,
+    };
+    said.map(|(key, value)| (key, one(value))).collect()
+}
+
+/// By what the heads of two machines attend otherwise, a line for every key that both have.
+pub(super) fn unlike_heads(a: &ModelConfig, b: &ModelConfig) -> Vec<String> {
+    let (a, b) = (attention(a), attention(b));
+    let pairs = a
+        .iter()
+        .filter_map(|(key, value)| Some((key, value, b.get(key)?)));
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    pairs
+        .filter(|(_, a, b)| a != b)
+        .map(|(key, a, b)| format!("model.{key}: {} and {}", text(a), text(b)))
+        .collect()
+}
 
 /// `model`, as it is read.
 #[derive(Deserialize)]
@@ -359,8 +455,16 @@ impl ConfigForm {
         declared
     }
 
-    /// The machine, but for the channels of its task.
-    pub(super) fn model(&self, label: &str) -> Result<ModelConfig, Error> {
+    /// The machine for a task, held to its ranges.
+    pub(super) fn model(&self, task: &Task, label: &str) -> Result<ModelConfig, Error> {
+        let model = self.preset(label)?;
+        let model =
+            form::model(&model, label).and_then(|model| complete_model(&model, task, label));
+        model.map_err(in_a_trace)
+    }
+
+    /// The `model` of a preset of it.
+    fn preset(&self, label: &str) -> Result<Value, Error> {
         let fail = |problem: &str| Error::content(label, "model.config", problem);
         let mut others = ModelConfig::WORDS.iter().skip(1).map(|(word, _)| *word);
         let kind = others.find(|&word| self.kind.as_deref() == Some(word));
@@ -413,7 +517,7 @@ impl ConfigForm {
                 .fold(&mut preset, |place, key| &mut place[key]);
             *place = value;
         }
-        form::model(&preset, label)
+        Ok(preset)
     }
 }
 

@@ -50,7 +50,7 @@ mod write;
 pub use compare::{Comparison, Difference, Side, compare, diff, obstacles};
 pub use read::{from_bytes, from_json, read, read_watched};
 pub use source::Watch;
-pub use table::{AXES, Listed, arrays, is_needed};
+pub use table::{AXES, Listed, arrays, is_needed, recomputed};
 pub use verify::{Outcome, Verified, replay, verify};
 pub use write::{write, write_npz, write_to};
 

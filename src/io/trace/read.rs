@@ -10,17 +10,16 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::follows::{complete, memory_rule};
-use super::form::{AskedForm, MachineForm, TimeForm, title};
+use super::form::{AskedForm, Count, MachineForm, TimeForm, title};
 use super::npz::{META, Members};
 use super::source::{ArraySource, Inline, Watch};
 use super::table::{self, Described};
 use super::unpack::unpacked;
 use super::{FORMAT, Imported, KEYFRAME};
 use crate::io::error::{plain, short};
-use crate::io::preset::form::complete_model;
 use crate::io::{Error, file, room};
 use crate::keys::Choice;
-use crate::model::{ModelConfig, Trace};
+use crate::model::{ModelConfig, Place, Sampling, Trace};
 use crate::task::{Episode, Other, Phase, Task};
 use crate::train::{
     ABSENT, Beside, LARGEST_RECORDING, Recording, Score, is_unrecorded, recording_bytes,
@@ -205,6 +204,7 @@ impl Arrays<'_> {
         trace: &mut Trace,
         t: usize,
     ) -> Result<BTreeMap<&'static str, Vec<f32>>, Error> {
+        self.has_no_strays(trace)?;
         let mut all = table::described(trace, t);
         all.sort_by_key(|array| !table::is_needed(array.spec));
         let (mut beside, whole_memory) = (BTreeMap::new(), self.from.has("memory"));
@@ -244,6 +244,21 @@ impl Arrays<'_> {
             self.has_no_memory()?;
         }
         Ok(beside)
+    }
+
+    /// Refuses what no head can have made that is as the file says.
+    fn has_no_strays(&self, trace: &Trace) -> Result<(), Error> {
+        for (index, head) in trace.heads.iter().enumerate() {
+            for (spec, series) in head.arrays() {
+                let name = trace.array_name(Place::Head(index), spec);
+                if series.width() == 0 && spec.is_in_files() && self.from.has(&name) {
+                    let (head, array) = (trace.head_name(index), spec.name);
+                    let problem = format!("is given, but by model.config {head} has no {array}");
+                    return Err(self.error(&name, problem));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a memory that is too large to be rebuilt.
@@ -369,13 +384,13 @@ fn declared(form: &TraceForm) -> Vec<(&'static str, String)> {
         .map(|(name, start, end)| format!("{name} {start} to {end}"))
         .collect();
     // Where noise has a seed, it is the first of it that was drawn.
-    let sample = form.task.sample.clone();
-    let sample = sample.or_else(|| form.task.seed.as_ref().map(|_| "0".to_owned()));
+    let count = |of: Option<Count>| of.map_or_else(String::new, |count| count.0.to_string());
+    let sample = form.task.sample.or(form.task.seed.map(|_| Count(0)));
     let mut declared = vec![
         ("task", form.task.name.clone()),
-        ("seed", said(&form.task.seed)),
-        ("episode", said(&form.task.episode)),
-        ("sample", sample.unwrap_or_default()),
+        ("seed", count(form.task.seed)),
+        ("episode", count(form.task.episode)),
+        ("sample", count(sample)),
         ("sampling", form.task.sampling().word().to_owned()),
         ("phases", phases.join(", ")),
         ("weights", said(&form.model.sha256)),
@@ -389,8 +404,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
     let (declared, sha256) = (declared(&form), form.model.sha256);
     let machine = form.model.config;
     let (conventions, places) = (machine.conventions(), machine.shift_places());
-    let model = machine.model(label)?;
-    let config = complete_model(&model, &task, label)?;
+    let config = machine.model(&task, label)?;
     let t = form.axes.t.size;
     let mut arrays = Arrays {
         from,
@@ -400,7 +414,7 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         shift_places: places.map(|(_, places)| places).unwrap_or_default(),
     };
     let mut trace = Trace::new(&config);
-    trace.sampling = form.task.sampling();
+    trace.sampling = sampling(&form.task, &trace, label)?;
     let phases = phases(&form.axes.t, label)?;
     let mut beside = arrays.take_all(&mut trace, t)?;
     let target = beside.remove("target").unwrap_or_default();
@@ -444,6 +458,17 @@ fn build(form: TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Imp
         initial,
         declared,
     })
+}
+
+/// What became of the noise, where there is any.
+fn sampling(task: &AskedForm, trace: &Trace, label: &str) -> Result<Sampling, Error> {
+    let (sampling, mean) = (task.sampling(), Sampling::Mean.word());
+    if sampling == Sampling::Mean || trace.noise().next().is_some() {
+        return Ok(sampling);
+    }
+    let word = sampling.word();
+    let problem = format!("is `{word}`, but no head draws; allowed: `{mean}`");
+    Err(Error::content(label, "task.sampling", problem))
 }
 
 fn phases(time: &TimeForm, label: &str) -> Result<Vec<Phase>, Error> {

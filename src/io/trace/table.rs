@@ -3,7 +3,9 @@
 
 use super::KEYFRAME;
 use crate::keys::Words;
-use crate::model::{ArraySpec as Spec, ModelConfig, NtmConfig, Place, Range, Trace};
+use crate::model::{
+    ArraySpec as Spec, Conventions, HeadTrace, ModelConfig, NtmConfig, Place, Range, Trace,
+};
 
 use Range::{Any, AtLeast, Within};
 
@@ -136,6 +138,17 @@ pub fn arrays() -> Vec<Listed> {
         }
     }
     all
+}
+
+/// The arrays that follow from others, by their names, those of heads first, in the order of the computation.
+pub fn recomputed() -> Vec<&'static str> {
+    let config = ModelConfig::from(NtmConfig::with_every_mechanism());
+    let rules = config.rules(&Conventions::default());
+    let follows = |spec: &&Spec| rules.iter().any(|rule| rule.array == spec.name);
+    let tables = [HeadTrace::<f32>::ARRAYS, Trace::<f32>::ARRAYS];
+    let all = tables.into_iter().flatten().filter(follows);
+    let names = all.map(|spec| spec.name);
+    names.chain(["output", "loss"]).collect()
 }
 
 /// An array as a file describes it.

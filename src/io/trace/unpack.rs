@@ -13,7 +13,6 @@ use super::source::{Told, Watch};
 use super::table::{self, Described};
 use crate::io::Error;
 use crate::io::input::read_up_to;
-use crate::io::preset::form::complete_model;
 use crate::model::{Place, Trace};
 use crate::task::{Other, Task};
 
@@ -98,7 +97,7 @@ fn declared(start: &[u8], label: &str) -> Result<Option<[u64; 2]>, Error> {
         outputs: CHANNELS,
         steps: steps..=steps,
     });
-    let model = complete_model(&model.config.model(label)?, &widest, label)?;
+    let model = model.config.model(&widest, label)?;
     let all = table::written(&Trace::new(&model), steps, true);
     let sum = |sum: u64, array: &Described| sum.saturating_add(array.values() as u64);
     let is_sure =
@@ -201,7 +200,7 @@ mod tests {
         assert_eq!(unpacked(&large).unwrap().len(), large.len() + LARGE);
         let sizes = declared(head(1 << 20, usize::MAX).as_bytes(), "t").unwrap();
         assert_eq!(sizes, Some([u64::MAX; 2]));
-        let said = "t: `model.memory.rows`: is 1048577; allowed: 1 to 1048576";
+        let said = "t: `model.config.memory.rows`: is 1048577; allowed: 1 to 1048576";
         assert_eq!(refused(&head((1 << 20) + 1, 7)), said);
         assert_eq!(
             refused(&head(100_000, 700_000)),

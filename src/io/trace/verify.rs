@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::compare::{
     Comparison, Difference, Piece, Side, asked, compare, initial, memory, of_step, part, piece,
-    unlike, widths,
+    unlike, widths, with_heads,
 };
-use super::follows::{Losses, episode_again, is_recorded, lacks_start, obstacles};
+use super::follows::{Again, Losses, is_recorded, lacks_start, obstacles};
 use super::{Imported, write};
 use crate::math::Series;
 use crate::model::{self, Model, Range, Rule, Size, Trace};
@@ -28,6 +28,9 @@ pub struct Verified {
     pub unchecked: Vec<(String, String)>,
     /// Recorded arrays that only the weights could check: taken as they are, but for the range of their values.
     pub given: Vec<String>,
+    /// Where the episode of the seed cannot be made again: why, and the recorded arrays, its own and those of its
+    /// noise, that were taken as they are.
+    pub undrawn: Option<(String, Vec<String>)>,
 }
 
 /// Whether a trace holds together.
@@ -78,19 +81,21 @@ impl Verified {
 /// of the largest value in the memory that is read.
 pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
     let recording = &trace.recording;
-    let (episode, loss) = (episode_again(recording), Losses::again(recording));
+    let (again, loss) = (Again::of(trace), Losses::again(recording));
     let rules = trace.config.rules(&recording.conventions);
     let mut unchecked = obstacles(&trace.config, recording, &trace.memories);
-    let episode = episode.unwrap_or_else(|why| {
-        let noise = recording.trace.noise();
-        let noise = noise.map(|(place, spec, _)| recording.trace.array_name(place, spec));
-        let asked = ["input", "target", "mask"].map(str::to_owned).into_iter();
-        let asked = asked
-            .chain(noise)
-            .filter(|array| is_recorded(recording, array));
-        unchecked.extend(asked.map(|array| (array, why.clone())));
-        None
-    });
+    let noise = recording.trace.noise();
+    let noise = noise.map(|(place, spec, _)| recording.trace.array_name(place, spec));
+    let asked = ["input", "target", "mask"].map(str::to_owned).into_iter();
+    let asked = asked
+        .chain(noise)
+        .filter(|array| is_recorded(recording, array));
+    let (mut episode, mut undrawn) = (None, None);
+    match again {
+        Again::Made(again) => episode = Some(again),
+        Again::Unlike(why) => unchecked.extend(asked.map(|array| (array, why.clone()))),
+        Again::Unknown(why) => undrawn = Some((why, asked.collect())),
+    }
     let mut check = Check {
         trace,
         recording,
@@ -100,6 +105,7 @@ pub fn verify(trace: &Imported, tolerance: f64) -> Verified {
         neither: Vec::new(),
         found: Verified {
             unchecked,
+            undrawn,
             ..Verified::default()
         },
     };
@@ -135,6 +141,7 @@ pub fn replay(
     let machine = on_rows.as_ref().unwrap_or(machine);
     let own = Trace::new(&machine.config);
     let lines = unlike(widths(&recording.trace), widths(&own));
+    let lines = with_heads(lines, config, &machine.config);
     if !lines.is_empty() {
         return Err(lines);
     }
@@ -374,9 +381,12 @@ impl Check<'_> {
             unchecked.push(("loss".to_owned(), why));
         }
         let names = write::names(self.recording).into_iter();
+        let undrawn = self.found.undrawn.iter().flat_map(|(_, arrays)| arrays);
+        let undrawn: Vec<_> = undrawn.collect();
         let is_given = |name: &String| {
             let cannot = self.found.unchecked.iter().any(|(array, _)| array == name);
-            name != "memory" && !cannot && !self.found.checked.contains(name)
+            let is_told = cannot || undrawn.contains(&name);
+            name != "memory" && !is_told && !self.found.checked.contains(name)
         };
         self.found.given = names.filter(is_given).collect();
         self.found

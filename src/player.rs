@@ -3,6 +3,10 @@
 //! A plain state machine. It has no window, no clock of its own and no idea what is being played: the
 //! owner says how long an episode is, how many stages a step of it has, and how much time has passed. An
 //! episode of T steps has steps 0 to T − 1; a step of S stages has stages 0 to S − 1.
+//!
+//! The play-head has a place within a stage, too: [`Player::through`] is how far that has come, 0 to 1. Slow playback
+//! walks stage by stage; each of them moves for a moment and rests for what is left of its time. A stage that is asked
+//! for by hand moves and stays. Where a stage would have no time to be seen, whole steps are played.
 
 /// What happens at the end of the episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,15 +20,32 @@ pub enum Loop {
 }
 
 /// The slowest speed, in steps per second.
-pub const SLOWEST: f64 = 0.25;
+pub const SLOWEST: f64 = 0.0625;
 /// The fastest speed, in steps per second.
 pub const FASTEST: f64 = 64.0;
 /// The speed at the start, in steps per second.
 pub const NORMAL: f64 = 4.0;
-/// Below this speed, in steps per second, playback walks through the stages of every step.
-const STAGE_BY_STAGE: f64 = 1.0;
+/// The longest time that a stage moves for, in seconds: what is left of its time it rests.
+pub const MOVE: f64 = 0.4;
+/// Playback walks through the stages where each of them has at least so much time, in seconds.
+const SEEN: f64 = 0.25;
+/// The time in which a newcomer can see what happens in a stage and read what is said of it, in seconds.
+const FOLLOWED: f64 = 0.8;
+/// The time between two frames while something moves, in seconds.
+const FRAME: f64 = 1.0 / 60.0;
 /// How far a long jump goes, in steps.
 pub const JUMP: usize = 10;
+
+/// What time does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drive {
+    /// Nothing.
+    Rests,
+    /// It lets a stage come that was asked for by hand.
+    Stage,
+    /// It moves the play-head.
+    Plays,
+}
 
 /// The state of playback.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,12 +56,16 @@ pub struct Player {
     stage: usize,
     /// True while the stages are walked through, false while whole steps are looked at.
     inside: bool,
-    playing: bool,
+    drive: Drive,
     speed: f64,
     looping: Loop,
     /// First and last step of the part that is looped.
     range: Option<(usize, usize)>,
-    /// The part of the next move that has already passed, 0 to 1.
+    /// How far the stage has come, 0 to 1.
+    through: f64,
+    /// True where nothing is to move: a stage has come as soon as its turn has.
+    still: bool,
+    /// The part of the rest until the next move that has already passed, 0 to 1.
     elapsed: f64,
 }
 
@@ -53,10 +78,12 @@ impl Player {
             step: 0,
             stage: stages.saturating_sub(1),
             inside: false,
-            playing: false,
+            drive: Drive::Rests,
             speed: NORMAL,
             looping: Loop::Off,
             range: None,
+            through: 1.0,
+            still: false,
             elapsed: 0.0,
         }
     }
@@ -83,6 +110,10 @@ impl Player {
         self.seek(before.step);
         if before.inside {
             self.seek_stage(before.stage);
+            self.through = before.through;
+            if before.drive == Drive::Stage {
+                self.drive = Drive::Stage;
+            }
         }
     }
 
@@ -90,6 +121,15 @@ impl Player {
     pub fn whole(&mut self) {
         self.stage = self.stages - 1;
         self.inside = false;
+        self.arrive();
+    }
+
+    /// Where nothing is to move, a stage has come as soon as its turn has.
+    pub fn set_still(&mut self, still: bool) {
+        self.still = still;
+        if still {
+            self.come();
+        }
     }
 
     /// Steps of the episode.
@@ -102,9 +142,15 @@ impl Player {
         self.step
     }
 
-    /// The current stage of the step: everything up to and including it has happened.
+    /// The current stage of the step: everything before it has happened, and of it as much as
+    /// [`Player::through`] says.
     pub fn stage(&self) -> usize {
         self.stage
+    }
+
+    /// How far the current stage has come, 0 to 1: 1 when it has happened, as always while whole steps are looked at.
+    pub fn through(&self) -> f32 {
+        self.through as f32
     }
 
     /// How many stages every step has.
@@ -124,7 +170,7 @@ impl Player {
 
     /// True while time moves the play-head.
     pub fn playing(&self) -> bool {
-        self.playing
+        self.drive == Drive::Plays
     }
 
     /// Steps per second.
@@ -178,77 +224,110 @@ impl Player {
         }
     }
 
-    /// True when slow playback walks through the stages of every step.
+    /// True when playback walks through the stages of every step: each of them has time to be seen.
     pub fn stage_by_stage(&self) -> bool {
-        self.speed < STAGE_BY_STAGE
+        self.seconds_a_stage() >= SEEN
     }
 
-    /// Seconds until the play-head moves next; `None` while paused.
+    /// The fastest speed at which a newcomer can follow the stages, half or double of [`NORMAL`] so many times, in steps
+    /// per second.
+    pub fn followed(&self) -> f64 {
+        let mut speed = NORMAL;
+        while speed > SLOWEST && 1.0 / (speed * self.stages as f64) < FOLLOWED {
+            speed /= 2.0;
+        }
+        speed
+    }
+
+    fn seconds_a_stage(&self) -> f64 {
+        1.0 / (self.speed * self.stages as f64)
+    }
+
+    /// For how long the current stage moves, and how long it rests until the next move, in seconds.
+    fn pace(&self) -> [f64; 2] {
+        let moves = if self.still { 0.0 } else { MOVE };
+        if !self.playing() {
+            return [moves, f64::INFINITY];
+        }
+        if !self.stage_by_stage() {
+            return [0.0, 1.0 / self.speed];
+        }
+        let seconds = self.seconds_a_stage();
+        [moves.min(seconds), (seconds - moves).max(0.0)]
+    }
+
+    /// Seconds until something on screen changes next: in a stage that moves the next frame, or else the next move of
+    /// the play-head. `None` while neither of them moves.
     pub fn next_move_in(&self) -> Option<f64> {
-        self.playing
-            .then(|| (1.0 - self.elapsed).max(0.0) / self.moves_per_second())
+        if self.drive == Drive::Rests {
+            return None;
+        }
+        let [moves, rest] = self.pace();
+        let on_its_way = (1.0 - self.through) * moves;
+        Some(if on_its_way > 0.0 {
+            on_its_way.min(FRAME)
+        } else {
+            (1.0 - self.elapsed) * rest
+        })
     }
 
-    /// Lets time pass. The play-head moves when enough of it has passed; it stops at the end unless
+    /// Lets time pass. Stages move, and the play-head moves on when enough of it has passed; it stops at the end unless
     /// playback loops.
     pub fn advance(&mut self, seconds: f64) {
-        if !self.playing || self.steps == 0 || !seconds.is_finite() {
+        if self.drive == Drive::Rests || self.steps == 0 || !seconds.is_finite() {
             return;
         }
-        self.elapsed += seconds.max(0.0) * self.moves_per_second();
+        let mut seconds = seconds.max(0.0);
         // A long pause between two calls (a window behind others) is worth one episode at most.
-        let mut moves = (self.elapsed.floor() as usize).min(self.steps * self.stages);
-        self.elapsed = self.elapsed.fract();
-        while moves > 0 && self.playing {
+        for _ in 0..=self.steps * self.stages {
+            let [moves, rest] = self.pace();
+            if !pass(&mut self.through, &mut seconds, moves) {
+                return;
+            }
+            self.come();
+            if !self.playing() || !pass(&mut self.elapsed, &mut seconds, rest) {
+                return;
+            }
+            self.elapsed = 0.0;
             self.move_on();
-            moves -= 1;
-        }
-    }
-
-    fn moves_per_second(&self) -> f64 {
-        if self.stage_by_stage() {
-            self.speed * self.stages as f64
-        } else {
-            self.speed
         }
     }
 
     fn move_on(&mut self) {
-        if self.stage_by_stage() {
-            if self.at_end() {
-                self.end_reached();
-                if self.playing {
-                    self.seek_stage(0);
-                }
+        if !self.stage_by_stage() {
+            self.whole();
+            if self.step < self.end() {
+                self.step += 1;
             } else {
-                self.next_stage();
+                self.end_reached();
             }
-            return;
-        }
-        self.whole();
-        if self.step < self.end() {
-            self.step += 1;
-        } else {
+        } else if self.at_end() {
             self.end_reached();
+            if self.playing() {
+                self.begin_stage(0);
+            }
+        } else {
+            self.following_stage();
         }
     }
 
     fn end_reached(&mut self) {
         match self.looping {
             Loop::All => self.step = 0,
-            Loop::Range => self.step = self.range.map_or(0, |(first, _)| first),
-            Loop::Off => self.playing = false,
+            Loop::Range => self.step = self.start(),
+            Loop::Off => self.drive = Drive::Rests,
         }
     }
 
     /// True when nothing of the episode is left to play.
     pub fn at_end(&self) -> bool {
-        self.step >= self.end() && (self.at_last_stage() || !self.stage_by_stage())
+        let over = self.at_last_stage() && self.through >= 1.0;
+        self.step >= self.end() && (over || !self.stage_by_stage())
     }
 
     /// Plays, or pauses. Play at the end starts from the beginning.
     pub fn toggle_play(&mut self) {
-        if self.playing {
+        if self.playing() {
             self.pause();
         } else {
             self.play();
@@ -261,39 +340,76 @@ impl Player {
             return;
         }
         if self.at_end() && self.steps > 1 {
-            self.seek(match (self.looping, self.range) {
-                (Loop::Range, Some((first, _))) => first,
-                _ => 0,
-            });
-            if self.stage_by_stage() {
-                self.seek_stage(0);
-            } else {
-                self.whole();
-            }
+            self.seek(self.start());
+            self.whole();
         }
-        self.playing = true;
+        if self.stage_by_stage() && self.step == self.start() && !self.inside {
+            // Nothing of what is played has been seen yet.
+            self.begin_stage(0);
+        }
+        self.drive = Drive::Plays;
         self.elapsed = 0.0;
     }
 
-    /// Stops the clock; the play-head stays.
+    /// The first step that is played.
+    fn start(&self) -> usize {
+        match (self.looping, self.range) {
+            (Loop::Range, Some((first, _))) => first,
+            _ => 0,
+        }
+    }
+
+    /// Stops the clock; the play-head stays, in the middle of a stage if it is there.
     pub fn pause(&mut self) {
-        self.playing = false;
+        self.drive = Drive::Rests;
         self.elapsed = 0.0;
     }
 
-    /// Goes to a step, at most the last one. The stage stays.
+    /// Goes to a step, at most the last one. The stage stays, and has come.
     pub fn seek(&mut self, step: usize) {
         self.step = step.min(self.steps.saturating_sub(1));
-        self.elapsed = 0.0;
+        self.arrive();
     }
 
-    /// Goes to a stage of the current step, if there is such a one.
+    /// Goes to a stage of the current step that has come, if there is such a one.
     pub fn seek_stage(&mut self, stage: usize) {
         if stage < self.stages {
             self.stage = stage;
             self.inside = true;
-            self.elapsed = 0.0;
+            self.arrive();
         }
+    }
+
+    /// Goes to where so much of the current stage has come, 0 to 1.
+    pub fn seek_through(&mut self, through: f32) {
+        if through.is_finite() && self.steps > 0 {
+            self.seek_stage(self.stage);
+            self.set_through(f64::from(through.clamp(0.0, 1.0)));
+        }
+    }
+
+    /// The stage has come, and stays.
+    fn arrive(&mut self) {
+        self.elapsed = 0.0;
+        self.come();
+    }
+
+    /// The stage has come.
+    fn come(&mut self) {
+        self.through = 1.0;
+        if self.drive == Drive::Stage {
+            self.drive = Drive::Rests;
+        }
+    }
+
+    /// Goes to where a stage begins.
+    fn begin_stage(&mut self, stage: usize) {
+        self.seek_stage(stage);
+        self.set_through(0.0);
+    }
+
+    fn set_through(&mut self, through: f64) {
+        self.through = if self.still { 1.0 } else { through };
     }
 
     /// `count` steps forward, at most to the last. The stage stays.
@@ -308,17 +424,30 @@ impl Player {
         self.seek(self.step.saturating_sub(count));
     }
 
-    /// The next stage; after the last, the first stage of the next step.
+    /// What was left in the middle comes to its end; else the next stage comes, after the last the first stage of the
+    /// next step. It is on its way until enough time has passed.
     pub fn next_stage(&mut self) {
-        if !self.at_last_stage() {
-            self.seek_stage(self.stage + 1);
-        } else if self.step + 1 < self.steps {
-            self.seek(self.step + 1);
-            self.seek_stage(0);
+        let left_in_the_middle = self.through < 1.0 && self.drive == Drive::Rests;
+        if (left_in_the_middle || self.following_stage()) && !self.still {
+            self.drive = Drive::Stage;
         }
     }
 
-    /// The stage before; before the first, the last stage of the step before.
+    /// To where the stage after this one begins, if there is one.
+    fn following_stage(&mut self) -> bool {
+        if !self.at_last_stage() {
+            self.begin_stage(self.stage + 1);
+        } else if self.step + 1 < self.steps {
+            self.seek(self.step + 1);
+            self.begin_stage(0);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Back to where the current stage has not begun: the one before has come; before the first, the last stage of the
+    /// step before.
     pub fn previous_stage(&mut self) {
         if self.stage > 0 {
             self.seek_stage(self.stage - 1);
@@ -352,7 +481,6 @@ impl Player {
     pub fn set_speed(&mut self, speed: f64) {
         if speed.is_finite() {
             self.speed = speed.clamp(SLOWEST, FASTEST);
-            self.elapsed = 0.0;
         }
     }
 
@@ -364,6 +492,19 @@ impl Player {
             Loop::All | Loop::Range => Loop::Off,
         };
     }
+}
+
+/// Lets time pass in something that takes so many seconds and has come so far, 0 to 1. True when it has come to its
+/// end; what is left of the time stays.
+fn pass(come: &mut f64, seconds: &mut f64, takes: f64) -> bool {
+    let needs = (1.0 - *come) * takes;
+    if *seconds < needs {
+        *come += *seconds / takes;
+        return false;
+    }
+    *seconds -= needs;
+    *come = 1.0;
+    true
 }
 
 #[cfg(test)]
@@ -542,28 +683,199 @@ mod tests {
     #[test]
     fn a_part_is_looped_stage_by_stage() {
         let mut player = Player::new(4, 9);
-        player.set_speed(0.5);
+        player.set_speed(0.25);
         player.set_range(Some((1, 1)));
         player.seek(1);
         player.seek_stage(0);
         player.play();
-        player.advance(2.0 + 1e-6);
+        player.advance(4.0 + 1e-6);
         assert_eq!((player.step(), player.stage()), (1, 0));
     }
 
     #[test]
     fn slow_playback_walks_through_the_stages() {
         let mut player = Player::new(2, 9);
-        player.set_speed(0.5);
+        player.set_speed(0.25);
         player.seek_stage(0);
         player.play();
-        player.advance(2.0 / 9.0 + 1e-9);
+        player.advance(4.0 / 9.0 + 1e-9);
         assert_eq!((player.step(), player.stage()), (0, 1));
-        player.advance(10.0);
+        player.advance(20.0);
         assert_eq!((player.step(), player.stage()), (1, 8));
         assert!(!player.playing());
         player.play();
         assert_eq!((player.step(), player.stage()), (0, 0));
+    }
+
+    /// A player that walks through the nine stages of a few steps, 8/9 of a second each.
+    fn walking() -> Player {
+        let mut player = Player::new(3, 9);
+        player.set_speed(0.125);
+        player.play();
+        player
+    }
+
+    fn at(player: &Player) -> (usize, usize, f32) {
+        (player.step(), player.stage(), player.through())
+    }
+
+    #[test]
+    fn a_stage_moves_and_then_rests() {
+        let mut player = walking();
+        assert_eq!(at(&player), (0, 0, 0.0));
+        player.advance(MOVE / 2.0);
+        assert_eq!(at(&player), (0, 0, 0.5));
+        player.advance(MOVE / 2.0 + 1e-9);
+        assert_eq!(at(&player), (0, 0, 1.0));
+        let rest = 8.0 / 9.0 - MOVE;
+        player.advance(rest - 1e-6);
+        assert_eq!(at(&player), (0, 0, 1.0));
+        player.advance(MOVE / 4.0 + 1e-6);
+        let (step, stage, through) = at(&player);
+        assert_eq!((step, stage), (0, 1));
+        assert!((through - 0.25).abs() < 1e-6);
+    }
+
+    #[test]
+    fn frames_are_asked_for_while_something_moves_and_then_no_more() {
+        let mut player = walking();
+        assert_eq!(player.next_move_in(), Some(FRAME));
+        player.advance(MOVE + 0.1);
+        let rest = player.next_move_in().unwrap();
+        assert!((rest - (8.0 / 9.0 - MOVE - 0.1)).abs() < 1e-9);
+        player.pause();
+        assert_eq!(player.next_move_in(), None);
+        player.next_stage();
+        let mut frames = 0;
+        while let Some(seconds) = player.next_move_in() {
+            assert!(seconds <= FRAME + 1e-9);
+            player.advance(seconds);
+            frames += 1;
+        }
+        assert_eq!(at(&player), (0, 1, 1.0));
+        assert!((24..=25).contains(&frames), "{frames}");
+    }
+
+    #[test]
+    fn pause_freezes_a_stage_and_the_next_key_completes_it() {
+        let mut player = walking();
+        player.advance(8.0 / 9.0 + MOVE / 2.0);
+        player.pause();
+        let frozen = at(&player);
+        assert!(frozen.1 == 1 && (0.49..0.51).contains(&frozen.2));
+        player.advance(5.0);
+        assert_eq!(at(&player), frozen);
+        player.next_stage();
+        player.advance(MOVE / 4.0);
+        assert!(player.stage() == 1 && (0.74..0.76).contains(&player.through()));
+        player.advance(5.0);
+        assert_eq!(at(&player), (0, 1, 1.0));
+        // Whoever asks twice does not wait.
+        player.next_stage();
+        player.next_stage();
+        assert_eq!(at(&player), (0, 3, 0.0));
+        player.advance(MOVE / 2.0);
+        player.pause();
+        player.previous_stage();
+        assert_eq!(at(&player), (0, 2, 1.0));
+        // From the middle it plays on.
+        player.seek_through(0.75);
+        player.play();
+        player.advance(MOVE / 8.0);
+        assert_eq!(at(&player), (0, 2, 0.875));
+    }
+
+    #[test]
+    fn every_place_within_a_stage_can_be_gone_to() {
+        let mut player = Player::new(3, 9);
+        player.seek_stage(4);
+        for through in [0.0, 0.3, 1.0] {
+            player.seek_through(through);
+            assert_eq!(at(&player), (0, 4, through));
+        }
+        for (asked, taken) in [(-1.0, 0.0), (7.0, 1.0), (f32::NAN, 1.0)] {
+            player.seek_through(asked);
+            assert_eq!(at(&player), (0, 4, taken));
+        }
+        player.seek_through(0.5);
+        assert_eq!(player.next_move_in(), None);
+        // A step, whole or not, has come.
+        player.forward(1);
+        assert_eq!(at(&player), (1, 4, 1.0));
+    }
+
+    #[test]
+    fn nothing_moves_where_nothing_is_to_move() {
+        let mut player = walking();
+        player.advance(MOVE / 2.0);
+        player.set_still(true);
+        for _ in 0..200 {
+            assert!(player.through() >= 1.0);
+            player.advance(0.125);
+        }
+        assert_eq!(at(&player), (2, 8, 1.0));
+        assert_eq!(player.next_move_in(), None);
+        player.first();
+        player.next_stage();
+        player.seek_through(0.5);
+        assert_eq!(at(&player), (1, 0, 1.0));
+        assert_eq!(player.next_move_in(), None);
+    }
+
+    #[test]
+    fn what_has_no_time_to_be_seen_is_played_as_whole_steps() {
+        let mut player = walking();
+        player.advance(MOVE / 2.0);
+        player.set_speed(0.5);
+        assert!(!player.stage_by_stage());
+        player.advance(1.0);
+        assert_eq!(at(&player), (0, 0, 1.0));
+        player.advance(1.0);
+        assert_eq!(at(&player), (1, 8, 1.0));
+        assert!(player.whole_steps());
+        // Fewer stages have more time each.
+        let mut player = Player::new(3, 2);
+        player.set_speed(2.0);
+        assert!(player.stage_by_stage());
+    }
+
+    #[test]
+    fn another_speed_goes_on_from_the_same_place() {
+        let mut player = walking();
+        player.advance(MOVE / 2.0);
+        for speed in [0.0625, 0.25] {
+            player.set_speed(speed);
+            assert_eq!(at(&player), (0, 0, 0.5));
+        }
+        player.advance(4.0 / 9.0 - MOVE / 2.0 + 1e-9);
+        assert_eq!((player.step(), player.stage()), (0, 1));
+    }
+
+    #[test]
+    fn stages_can_be_followed_at_a_speed_of_the_ladder() {
+        for (stages, speed) in [
+            (2, 0.5),
+            (9, 0.125),
+            (10, 0.125),
+            (13, 0.0625),
+            (40, SLOWEST),
+        ] {
+            let player = Player::new(3, stages);
+            assert!((player.followed() - speed).abs() < 1e-9, "{stages} stages");
+        }
+    }
+
+    #[test]
+    fn small_ticks_come_to_where_a_large_one_comes() {
+        let (mut small, mut large) = (walking(), walking());
+        for ticks in 1..300 {
+            small.advance(1.0 / 64.0);
+            large = walking();
+            large.advance(f64::from(ticks) / 64.0);
+            assert_eq!((small.step(), small.stage()), (large.step(), large.stage()));
+            assert!((small.through() - large.through()).abs() < 1e-6);
+        }
+        assert!(large.step() > 0 || large.stage() > 4);
     }
 
     #[test]

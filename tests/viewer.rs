@@ -11,6 +11,8 @@ mod copying;
 mod kinds;
 #[path = "viewer/mended.rs"]
 mod mended;
+#[path = "viewer/motion.rs"]
+mod motion;
 #[path = "viewer/order.rs"]
 mod order;
 #[path = "viewer/overlap.rs"]
@@ -1511,13 +1513,15 @@ fn v_shows_the_figure_of_the_paper_and_comes_back() {
     ];
     for arrangement in [Arrangement::Paper, Arrangement::PaperDown] {
         press(&mut harness, Key::V);
-        assert_eq!(harness.state().settings.arrangement, arrangement);
+        assert_eq!(harness.state().arrangement(), arrangement);
         for panel in panels {
             harness.get_by_label(panel);
         }
     }
     press(&mut harness, Key::V);
-    assert_eq!(harness.state().settings.arrangement, Arrangement::Debug);
+    assert_eq!(harness.state().arrangement(), Arrangement::CloseUp);
+    press(&mut harness, Key::V);
+    assert_eq!(harness.state().arrangement(), Arrangement::Debug);
     assert!(!has(&harness, panels[0]));
     harness.get_by_label("input: over time");
 }

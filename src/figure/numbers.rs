@@ -101,10 +101,13 @@ pub fn round_up(limit: f32) -> f32 {
 
 /// A playback speed.
 pub fn speed(steps_per_second: f64) -> String {
+    let seconds = 1.0 / steps_per_second;
     if steps_per_second >= 1.0 {
         format!("{steps_per_second:.0}")
+    } else if (seconds - seconds.round()).abs() < 1e-9 {
+        format!("1/{seconds:.0}")
     } else {
-        format!("{steps_per_second}")
+        format!("{steps_per_second:.2}")
     }
 }
 

@@ -15,7 +15,21 @@ mod window;
 use super::command::{Command, Edit, Look, Play};
 use super::state::State;
 use super::state::work::Effect;
-use crate::player::NORMAL;
+use crate::player::Player;
+
+/// So many stages on, or back: whoever walks by hand wants to stay there.
+fn walk(player: &mut Player, by: isize) {
+    if player.playing() {
+        player.pause();
+    }
+    for _ in 0..by.unsigned_abs() {
+        if by < 0 {
+            player.previous_stage();
+        } else {
+            player.next_stage();
+        }
+    }
+}
 
 impl State {
     /// Applies what one gesture asks for, in order: all of it is one change to undo. What is to be done
@@ -52,6 +66,7 @@ impl State {
     }
 
     fn act(&mut self, command: Command) {
+        let usual = self.usual_speed();
         let heard = self.tour.and_then(|tour| tour::Deed::of(tour, &command));
         match command {
             Command::Play(play) => self.play(play),
@@ -69,6 +84,11 @@ impl State {
         if let Some(deed) = heard {
             self.tell_tour(deed);
         }
+        self.player.set_still(!self.moves());
+        // Whoever has chosen a speed keeps it.
+        if (self.player.speed() - usual).abs() < f64::EPSILON {
+            self.player.set_speed(self.usual_speed());
+        }
     }
 
     /// Commands about time.
@@ -84,17 +104,17 @@ impl State {
         } else {
             None
         };
+        let usual = self.usual_speed();
         let player = &mut self.player;
         match play {
             Play::Toggle => player.toggle_play(),
             Play::Step(by) if by < 0 => player.back(by.unsigned_abs()),
             Play::Step(by) => player.forward(by.unsigned_abs()),
-            Play::Stage(by) if by < 0 => (by..0).for_each(|_| player.previous_stage()),
-            Play::Stage(by) => (0..by).for_each(|_| player.next_stage()),
+            Play::Stage(by) => walk(player, by),
             Play::First => player.first(),
             Play::Last => player.last(),
             Play::Faster(times) => player.set_speed(player.speed() * 2_f64.powi(times)),
-            Play::NormalSpeed => player.set_speed(NORMAL),
+            Play::NormalSpeed => player.set_speed(usual),
             Play::ToggleLoop => player.toggle_loop(),
             Play::LoopIn => player.loop_in(),
             Play::LoopOut => player.loop_out(),
@@ -102,10 +122,11 @@ impl State {
             Play::Event(_) => player.seek(event.unwrap_or(player.step())),
             Play::Seek(step) => player.seek(step),
             Play::SeekStage(stage) => player.seek_stage(stage),
+            Play::Through(through) => player.seek_through(through),
             Play::Pass(_) => {}
         }
         // Whoever steps by hand wants to stay there.
-        if let Play::Step(-1 | 1) | Play::Stage(_) | Play::Event(_) | Play::SeekStage(_) = play {
+        if let Play::Step(-1 | 1) | Play::Event(_) | Play::SeekStage(_) | Play::Through(_) = play {
             player.pause();
         }
     }
@@ -119,7 +140,7 @@ impl State {
             Look::NextScale => self.sight.log_scale = !self.sight.log_scale,
             Look::NextLayout => {
                 let two = self.pair().is_some();
-                self.settings.arrangement = self.arrangement().next(two);
+                self.settings.arrangement = Some(self.arrangement().next(two));
             }
             Look::Select(target) => self.sight.selected = Some(target),
             Look::Deselect => self.sight.selected = None,

@@ -70,6 +70,8 @@ pub enum Play {
     Seek(usize),
     /// Go to a stage of the current step.
     SeekStage(usize),
+    /// Go to where so much of the current stage has come, 0 to 1.
+    Through(f32),
     /// So many seconds have passed.
     Pass(f32),
 }

@@ -85,11 +85,12 @@ fn every_command_can_be_done_by_its_name() {
         line.click();
         harness.run_steps(1);
         harness.hover_at(egui::pos2(3.0, 3.0));
-        harness.run_steps(3);
+        // Until what moves has come.
+        harness.run_steps(9);
         let mut directly = prepared();
         act(&mut directly, choice.command.clone());
         // As many frames as the list took.
-        directly.run_steps(4);
+        directly.run_steps(10);
         if choice.blocked.is_some() {
             let line = harness.query_by_role_and_label(Role::ListBoxOption, name);
             assert!(line.is_some(), "{name} is not done");

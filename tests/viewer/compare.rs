@@ -14,7 +14,7 @@ fn open_other(harness: &mut Screen, path: &str) {
 }
 
 fn arrangement(harness: &Screen) -> Arrangement {
-    harness.state().settings.arrangement
+    harness.state().arrangement()
 }
 
 /// The episode on screen, and the one in the file.
@@ -57,6 +57,7 @@ fn a_second_trace_is_opened_by_its_path_and_shown_beside_the_first() {
     assert!(says(&harness, &words));
     // The other layouts show A; the comparison is one of them while there is a B.
     for next in [
+        Arrangement::CloseUp,
         Arrangement::Debug,
         Arrangement::Paper,
         Arrangement::PaperDown,
@@ -395,7 +396,7 @@ fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
     assert!(says(&harness, "B  theirs") && says(&harness, "B − A: outputs"));
     press_with(&mut harness, BOTH, Key::D);
     assert!(!says(&harness, "B  theirs"));
-    for _ in 0..3 {
+    for _ in 0..4 {
         press(&mut harness, Key::V);
     }
     assert_eq!(arrangement(&harness), Arrangement::Debug);

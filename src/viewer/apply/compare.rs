@@ -36,9 +36,9 @@ impl State {
     }
 
     fn show_both(&mut self) {
-        if self.pair().is_some() && self.settings.arrangement != Arrangement::Compare {
-            self.sight.before = Some(self.settings.arrangement);
-            self.settings.arrangement = Arrangement::Compare;
+        if self.pair().is_some() && self.settings.arrangement != Some(Arrangement::Compare) {
+            self.sight.before = self.settings.arrangement;
+            self.settings.arrangement = Some(Arrangement::Compare);
             self.welcome.shown = false;
         }
     }
@@ -169,8 +169,8 @@ impl State {
 
     fn end_comparison(&mut self) {
         self.comparing.end();
-        if self.settings.arrangement == Arrangement::Compare {
-            self.settings.arrangement = self.sight.before.take().unwrap_or_default();
+        if self.settings.arrangement == Some(Arrangement::Compare) {
+            self.settings.arrangement = self.sight.before.take();
         }
     }
 

@@ -7,6 +7,7 @@ use crate::model::{HeadTrace, Sampling};
 use crate::viewer::command::Episode;
 use crate::viewer::files::Opened;
 use crate::viewer::state::State;
+use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::session::SAMPLES;
@@ -158,6 +159,9 @@ impl State {
         self.editing.mark = mark.map(|(step, channel)| (step.min(last.0), channel.min(last.1)));
         let before = self.player.clone();
         self.player.load(trace.steps(), open.stages.len());
+        if !goes_on {
+            self.suits = Arrangement::that_suits(open);
+        }
         if (goes_on || undone.is_some()) && self.tour.is_none() {
             self.player.go_on_from(&before);
         }

@@ -102,15 +102,20 @@ impl State {
     pub fn figure(&self) -> figure::Options {
         let (arrangement, focus) = (self.arrangement(), self.sight.focus);
         let usual = arrangement.options(self.frame.dark, self.sight.touched_only, focus);
-        // All, the one looked at first.
+        // All, the one looked at first; from near only the one pinned beside it.
         let all = arrangement == Arrangement::Debug;
-        let others = (0..self.heads()).filter(|&head| all && head != focus);
+        let near = arrangement == Arrangement::CloseUp;
+        let beside = |head: usize| all || (near && self.sight.pinned == Some(head));
+        let others = (0..self.heads()).filter(|&head| head != focus && beside(head));
+        let own = usual.heads.iter().copied();
+        let own = own.filter(|&head| head < self.heads());
         figure::Options {
-            heads: usual.heads.iter().copied().chain(others).collect(),
+            heads: own.chain(others).collect(),
             map: self.settings.look.map,
             log_scale: self.sight.log_scale,
-            step: all.then(|| self.player.step()),
+            step: (all || near).then(|| self.player.step()),
             stage: (!self.player.whole_steps()).then(|| self.player.stage()),
+            through: self.player.through(),
             writes_first: self.session.open.as_ref().is_some_and(Open::writes_first),
             ..usual
         }

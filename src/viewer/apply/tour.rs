@@ -61,7 +61,7 @@ impl State {
     fn start_tour(&mut self) {
         (self.dialog, self.welcome.shown, self.sight.selected) = (None, false, None);
         // Its stops point at what this arrangement shows.
-        self.settings.arrangement = Arrangement::Debug;
+        self.settings.arrangement = Some(Arrangement::Debug);
         self.settings.panels.left = true;
         self.settings.panels.timeline = true;
         let with_heads = self.trace().is_some_and(|trace| !trace.heads.is_empty());

@@ -9,7 +9,7 @@ use crate::figure::marks::unrecorded;
 use crate::figure::numbers;
 use crate::player::Loop;
 use crate::train::is_absent;
-use crate::viewer::command::{Ask, Play, Subject};
+use crate::viewer::command::{Ask, Command, Play, Subject};
 use crate::viewer::story;
 use crate::viewer::theme;
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
@@ -217,6 +217,7 @@ fn stages_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let stages = view.player.stages();
     let each = width / stages as f32;
     let top = y.center() - 4.0;
+    scrub_stages(ui, Rangef::new(x.min, x.min + width), y, view);
     for place in 0..stages {
         let left = x.min + place as f32 * each;
         stage_ui(ui, Rangef::new(left, left + each), y, place, view);
@@ -250,9 +251,10 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
     let corner = pos2(x.min + 1.0, y.center() - 4.0);
     let bar = Rect::from_min_size(corner, vec2(x.span() - 2.0, 8.0));
-    let fill = if selected {
+    let through = view.player.through();
+    let fill = if selected && through >= 1.0 {
         view.palette.accent
-    } else if place <= current || whole {
+    } else if place < current || whole {
         view.palette.accent.gamma_multiply(0.45)
     } else if response.hovered() {
         view.palette.subdued
@@ -260,10 +262,32 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
         view.palette.hovered
     };
     ui.painter().rect_filled(bar, 2.0, fill);
+    if selected && through < 1.0 {
+        let come = bar.with_max_x(bar.left() + bar.width() * through);
+        ui.painter().rect_filled(come, 2.0, view.palette.accent);
+    }
     focus_ring(ui, &response);
     on_click(&response, Play::SeekStage(place), view.commands);
     let (number, count) = (place + 1, view.player.stages());
     response.on_hover_text(format!("{stage}: stage {number} of {count}  (. and ,)"));
+}
+
+/// Dragging along the row of stages goes to any moment of them.
+fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
+    let rect = Rect::from_x_y_ranges(x, y.shrink(8.0));
+    let response = ui.interact(rect, ui.scope_id().with("stages"), Sense::DRAG);
+    let words = "Stages: drag to any moment of them";
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+    let Some(at) = response.interact_pointer_pos() else {
+        return;
+    };
+    if response.dragged() {
+        let stages = view.player.stages();
+        let along = ((at.x - x.min) / x.span()).clamp(0.0, 1.0) * stages as f32;
+        let stage = (along as usize).min(stages - 1);
+        let moment = [Play::SeekStage(stage), Play::Through(along - stage as f32)];
+        view.commands.extend(moment.map(Command::Play));
+    }
 }
 
 /// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
@@ -289,7 +313,15 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         ui.painter().text(rect.center(), align, text, font, ink);
         focus_ring(ui, &response);
         on_click(&response, Play::NormalSpeed, view.commands);
-        response.on_hover_text("Steps per second; a click goes back to 4  (\\)");
+        let usual = numbers::speed(view.state.usual_speed());
+        let walks = if view.player.stage_by_stage() {
+            ", stage by stage"
+        } else {
+            ""
+        };
+        response.on_hover_text(format!(
+            "Steps per second{walks}; a click goes back to {usual}  (\\)"
+        ));
         icon_button(ui, Icon::Plus, Play::Faster(1), false, view.commands);
     });
 }

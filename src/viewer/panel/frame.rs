@@ -2,6 +2,7 @@
 
 use egui::{CentralPanel, Context, Frame, Panel, Rect, RichText, Ui, pos2, vec2};
 
+use super::closeup::close_up_ui;
 use super::compare::compare_ui;
 use super::guide::{invitation_ui, tour_ui};
 use super::paper::paper_ui;
@@ -43,7 +44,8 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
 }
 
 fn shows_numbers(state: &State, width: f32) -> bool {
-    state.settings.panels.numbers && width >= NARROW && state.session.open.is_some()
+    let beside = width >= NARROW && state.arrangement() != Arrangement::CloseUp;
+    state.settings.panels.numbers && beside && state.session.open.is_some()
 }
 
 fn columns_of(state: &State, width: f32) -> Columns {
@@ -82,7 +84,7 @@ pub fn panels_ui(
     let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
     let width = ui.ctx().content_rect().width();
     let numbers = shows_numbers(state, width);
-    let drawer = state.drawer && width < NARROW;
+    let drawer = state.drawer && state.is_narrow();
     let shown = Panels {
         numbers,
         ..state.settings.panels
@@ -219,7 +221,7 @@ fn episode_panels_ui(
         .frame(frames.slim)
         .show(ui, |ui| bottom::status_ui(ui, view));
     Panel::bottom("transport")
-        .exact_size(transport_height(window.y, view.open.lines(), shown))
+        .exact_size(transport_height(window.y, view.state.lines(), shown))
         .resizable(false)
         .frame(frames.plain)
         .show(ui, |ui| bottom::transport_ui(ui, columns, view));
@@ -243,6 +245,7 @@ fn episode_panels_ui(
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
         .show(ui, |ui| match view.state.arrangement() {
+            Arrangement::CloseUp => close_up_ui(ui, columns, view),
             Arrangement::Debug => centre::centre_ui(ui, columns, view),
             Arrangement::Compare => compare_ui(ui, columns, view),
             Arrangement::Paper | Arrangement::PaperDown => paper_ui(ui, columns, view),
@@ -252,7 +255,7 @@ fn episode_panels_ui(
 /// The panel of numbers over the pictures: for windows too narrow to have it beside them.
 fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
     let window = ctx.content_rect();
-    let below = transport_height(window.height(), view.open.lines(), shown) + STATUS;
+    let below = transport_height(window.height(), view.state.lines(), shown) + STATUS;
     let size = vec2(super::RIGHT, window.height() - TOP - below);
     let corner = pos2(window.right() - size.x, TOP);
     egui::Area::new(egui::Id::unique("drawer"))

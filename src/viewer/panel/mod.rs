@@ -5,6 +5,7 @@ pub mod about;
 pub mod address;
 pub mod bottom;
 pub mod centre;
+pub mod closeup;
 pub mod compare;
 pub mod dialogs;
 mod events;
@@ -188,7 +189,7 @@ impl<'a> View<'a> {
             upwards: false,
             initial: self.open.shown.initial_cells(),
             moment: (self.step(), self.player.stage()),
-            through: 1.0,
+            through: self.player.through(),
         }
     }
 
@@ -196,6 +197,7 @@ impl<'a> View<'a> {
     pub fn page(&self, density: f32) -> Page<'static> {
         Page {
             stage: Some(self.player.stage()),
+            through: self.player.through(),
             to_come: TO_COME,
             ..Page::on_screen(self.palette.data, density)
         }

@@ -1,10 +1,16 @@
 //! How the pictures of the episode are arranged.
 
+use super::episode::Open;
 use crate::figure::{Layout, Options, Orientation, RowsShown};
+
+/// The steps of the longest episode that opens in the close-up.
+const SHORT: usize = 60;
 
 /// How the pictures of the episode are arranged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Arrangement {
+    /// One head, or two, at a few rows about where it looks.
+    CloseUp,
     /// Every stage of the step, beside everything over time.
     #[default]
     Debug,
@@ -20,16 +26,32 @@ impl Arrangement {
     /// The one after this; `two` while there are two episodes.
     pub fn next(self, two: bool) -> Self {
         match self {
+            Self::CloseUp => Self::Debug,
             Self::Debug => Self::Paper,
             Self::Paper => Self::PaperDown,
             Self::PaperDown if two => Self::Compare,
-            Self::PaperDown | Self::Compare => Self::Debug,
+            Self::PaperDown | Self::Compare => Self::CloseUp,
         }
+    }
+
+    /// The one in which an episode opens: what is short is seen from near.
+    pub fn that_suits(open: &Open) -> Self {
+        if (1..=SHORT).contains(&open.shown.recording.trace.steps()) {
+            Self::CloseUp
+        } else {
+            Self::Debug
+        }
+    }
+
+    /// True where the stages of a step are on screen.
+    pub fn has_stages(self) -> bool {
+        matches!(self, Self::CloseUp | Self::Debug)
     }
 
     /// As it is remembered.
     pub fn name(self) -> &'static str {
         match self {
+            Self::CloseUp => "close-up",
             Self::Debug => "debug",
             Self::Paper => "paper",
             Self::PaperDown => "paper, row 0 at the top",
@@ -39,13 +61,14 @@ impl Arrangement {
 
     /// The one of this name; what is compared is not remembered.
     pub fn named(name: &str) -> Option<Self> {
-        let all = [Self::Debug, Self::Paper, Self::PaperDown];
+        let all = [Self::CloseUp, Self::Debug, Self::Paper, Self::PaperDown];
         all.into_iter().find(|one| one.name() == name)
     }
 
     /// How a figure of this arrangement looks.
     pub fn options(self, dark: bool, touched_only: bool, focus: usize) -> Options {
         let layout = match self {
+            Self::CloseUp => Layout::CloseUp,
             Self::Debug | Self::Compare => Layout::Debug,
             Self::Paper | Self::PaperDown => Layout::Paper,
         };

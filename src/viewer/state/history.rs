@@ -32,7 +32,7 @@ pub struct Moment {
     /// The panels.
     pub panels: Panels,
     /// How the pictures were arranged.
-    pub arrangement: Arrangement,
+    pub arrangement: Option<Arrangement>,
 }
 
 impl Moment {
@@ -134,7 +134,7 @@ mod tests {
             sight: Sight::default(),
             look: Look::default(),
             panels: Panels::default(),
-            arrangement: Arrangement::default(),
+            arrangement: None,
         }
     }
 

@@ -37,7 +37,7 @@ use super::files::{Machine, Opened};
 use super::rows::Rows;
 use crate::figure::peak;
 use crate::model::Trace;
-use crate::player::Player;
+use crate::player::{NORMAL, Player};
 
 /// All that the window knows.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub struct State {
     pub settings: Settings,
     /// The other episode.
     pub comparing: Comparing,
+    /// The arrangement that suits the episode on screen.
+    pub suits: Arrangement,
     /// What can be undone.
     pub history: History,
     /// The input, edited by hand.
@@ -128,6 +130,7 @@ impl State {
             player: Player::new(0, 1),
             sight: Sight::default(),
             comparing: Comparing::new(compare),
+            suits: Arrangement::default(),
             history: History::default(),
             editing: Editing::default(),
             welcome: Welcome::default(),
@@ -164,9 +167,11 @@ impl State {
         self.trace().map_or(0, |trace| trace.heads.len())
     }
 
-    /// Lines of numbers over time of a head of it.
+    /// Lines of numbers over time of a head of it; from near there are none.
     pub fn lines(&self) -> usize {
-        self.session.open.as_ref().map_or(0, Open::lines)
+        let open = self.session.open.as_ref();
+        let open = open.filter(|_| self.arrangement() != Arrangement::CloseUp);
+        open.map_or(0, Open::lines)
     }
 
     /// Both episodes, while there are two.
@@ -194,15 +199,30 @@ impl State {
 
     /// How the pictures are arranged now.
     pub fn arrangement(&self) -> Arrangement {
-        match self.settings.arrangement {
-            Arrangement::Compare if self.pair().is_none() => self.sight.before.unwrap_or_default(),
-            arrangement => arrangement,
+        let chosen = match self.settings.arrangement {
+            Some(Arrangement::Compare) if self.pair().is_none() => self.sight.before,
+            chosen => chosen,
+        };
+        chosen.unwrap_or(self.suits)
+    }
+
+    /// The speed at which this arrangement is usually played, in steps per second: from near every stage is followed.
+    pub fn usual_speed(&self) -> f64 {
+        if self.arrangement() == Arrangement::CloseUp {
+            self.player.followed()
+        } else {
+            NORMAL
         }
     }
 
-    /// True while the window is too narrow for the right panel.
+    /// True while the stages of a step move on screen.
+    pub fn moves(&self) -> bool {
+        !self.settings.look.still && self.arrangement().has_stages()
+    }
+
+    /// True while the numbers have no place of their own beside the pictures, in a narrow window or from near.
     pub fn is_narrow(&self) -> bool {
-        self.frame.width < NARROW
+        self.frame.width < NARROW || self.arrangement() == Arrangement::CloseUp
     }
 
     /// The step of the event so many on, or back, if there is one.

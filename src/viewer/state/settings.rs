@@ -67,8 +67,8 @@ pub struct Settings {
     pub look: Look,
     /// The panels that are wanted.
     pub panels: Panels,
-    /// How the pictures are arranged.
-    pub arrangement: Arrangement,
+    /// How the pictures are arranged; as suits the episode where nobody has chosen.
+    pub arrangement: Option<Arrangement>,
     /// Files opened, the last one first.
     pub recent: Vec<PathBuf>,
     /// The stop of the tour to go on from.
@@ -98,13 +98,13 @@ impl Default for Panels {
     }
 }
 
-/// Those of someone who has been here before and changed nothing.
+/// Those of someone who has been here before and looks at all stages.
 impl Default for Settings {
     fn default() -> Self {
         Self {
             look: Look::default(),
             panels: Panels::default(),
-            arrangement: Arrangement::default(),
+            arrangement: Some(Arrangement::Debug),
             recent: Vec::new(),
             stop: 0,
             greeted: true,
@@ -135,9 +135,7 @@ impl Settings {
                 numbers: is("numbers").unwrap_or(true),
                 timeline: is("timeline").unwrap_or(true),
             },
-            arrangement: line("layout")
-                .and_then(|name| Arrangement::named(&name))
-                .unwrap_or_default(),
+            arrangement: line("layout").and_then(|name| Arrangement::named(&name)),
             recent: paths.map(PathBuf::from).take(RECENT).collect(),
             stop: line("tour").and_then(|stop| stop.parse().ok()).unwrap_or(0),
             greeted: is("greeted").unwrap_or(false),
@@ -149,6 +147,7 @@ impl Settings {
         let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
         let recent = self.recent.iter().map(|path| path.display().to_string());
         let recent: Vec<_> = recent.collect();
+        let layout = self.arrangement.map_or("", Arrangement::name);
         vec![
             ("theme", self.look.theme.name().to_owned()),
             ("colours", self.look.map.name().to_owned()),
@@ -157,7 +156,7 @@ impl Settings {
             ("left", yes(self.panels.left)),
             ("numbers", yes(self.panels.numbers)),
             ("timeline", yes(self.panels.timeline)),
-            ("layout", self.arrangement.name().to_owned()),
+            ("layout", layout.to_owned()),
             ("recent", recent.join("\n")),
             ("tour", self.stop.to_string()),
             ("greeted", yes(self.greeted)),
@@ -202,7 +201,7 @@ mod tests {
                 numbers: false,
                 timeline: true,
             },
-            arrangement: Arrangement::Paper,
+            arrangement: Some(Arrangement::Paper),
             stop: 4,
             ..Settings::default()
         };
@@ -223,6 +222,7 @@ mod tests {
             first,
             Settings {
                 greeted: false,
+                arrangement: None,
                 ..Settings::default()
             }
         );

@@ -30,7 +30,7 @@ pub struct Sight {
     pub tolerance: f64,
     /// True while what B has more than A is shown.
     pub difference: bool,
-    /// The arrangement before that of a comparison, until that has been entered.
+    /// The arrangement that was chosen before that of a comparison.
     pub before: Option<Arrangement>,
 }
 

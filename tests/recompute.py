@@ -85,13 +85,19 @@ def divergence_of(kind, energies, mean, attention):
             - np.euler_gamma - 1 - alpha * np.log(rate) + log_gamma).sum()
 
 
+def place(head):
+    """Where a head stands among all: the read heads first, each kind by its number."""
+    kind = head.rstrip("0123456789")
+    return kind == "write", int(head[len(kind):])
+
+
 def weighting(config, arrays, head, t, memory, sampling):
     """The stages of one head at step t, from its recorded parameters: equations 5 to 9, or what stands in their place.
 
     Each from the recorded stage before it: sharpening by 15 of a softmax at strength 37 makes 1e-5 of the
     last bits of a similarity, which no tolerance should have to cover.
     """
-    attention, index = config.get("attention", {}), sorted(config["heads"]).index(head)
+    attention, index = config.get("attention", {}), sorted(config["heads"], key=place).index(head)
 
     def of_head(word, usual):
         chosen = attention.get(word, usual)

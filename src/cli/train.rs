@@ -40,7 +40,7 @@ same weights, on any number of threads and every processor with fused multiply-a
 that attend to the same rows, or to many, cost: the redundancy that is told then is the mean of \
 ‖A·Aᵀ − I‖² over the steps, 0 where each head is on one row of its own; a weight of 0 only measures it. Of Bayesian heads the divergence from \
 their priors is told, in nats per sequence, summed over heads, steps and rows; of hard heads the reward: by how many \
-nats the rows that were drawn answered better than the moving baseline.";
+nats the machine answered better than the moving baseline.";
 
 /// Train a machine; the best weights are on disk as soon as they are known.
 #[derive(Debug, Args)]

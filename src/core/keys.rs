@@ -231,7 +231,10 @@ impl<T: Copy> From<T> for Each<T> {
 }
 
 impl<T: Copy> From<Vec<T>> for Each<T> {
-    /// One for each head, at least one.
+    /// One for each head.
+    ///
+    /// # Panics
+    /// Where there is none.
     fn from(own: Vec<T>) -> Self {
         let all = own[0];
         Self { all, own }

@@ -14,6 +14,7 @@ use super::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use super::sums::InStep;
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
+use crate::model::attention::Score;
 use crate::model::{HeadTrace, Sampling, Trace};
 use crate::train::Recording;
 
@@ -438,7 +439,9 @@ impl<'a> Catalogue<'a> {
                 .map(|drawn| drawn.row),
             computed: self.recording.computed.contains(&array),
             to_come: place > now,
-            faint: column.is_signed().then_some((self.written, by)),
+            // A score of places says the same of a row that was written and of one that was not.
+            faint: (column.is_signed() && head.mechanism.score != Score::Location)
+                .then_some((self.written, by)),
         };
         Some((
             PanelId::of(Picture::Stages, index).part(column.place()),

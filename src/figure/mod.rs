@@ -38,6 +38,7 @@ pub mod spread;
 pub mod stages;
 pub mod sums;
 mod svg;
+pub mod trip;
 pub mod units;
 
 pub use crate::model::peak;

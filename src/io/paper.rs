@@ -7,8 +7,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::model::ModelConfig;
-use crate::model::config::ControllerKind;
+use crate::model::attention::AttentionConfig;
+use crate::model::config::{ControllerKind, ShiftForm};
+use crate::model::{ModelConfig, NtmConfig};
 use crate::task::{AssociativeRecall, Copy, Ngrams, PrioritySort, RepeatCopy, Task};
 
 /// The kinds of machine that the paper compares.
@@ -63,7 +64,11 @@ const FIGURES: [Figure; 20] = [
 /// What the paper says of such a machine on this task, whose size is that of the measurement; `None`
 /// where it says nothing, or where the task is not the paper's.
 pub fn figure(config: &ModelConfig, task: &Task) -> Option<&'static str> {
-    if !is_of_the_paper(task) {
+    let is_another = |ntm: &NtmConfig| {
+        let stays = |head| ntm.shift_form.of(head) == ShiftForm::None;
+        ntm.attention != AttentionConfig::DEFAULT || (0..ntm.heads()).any(stays)
+    };
+    if !is_of_the_paper(task) || config.ntm().is_some_and(is_another) {
         return None;
     }
     let plain = if let ModelConfig::Plain(plain) = config {

@@ -185,6 +185,20 @@ fn a_wrong_value_of_any_array_is_noticed() {
 }
 
 #[test]
+fn a_score_of_another_kind_is_recomputed_whatever_is_said_of_the_cosine() {
+    let (machine, recording) = record(EVERY, Sampling::Drawn, 0);
+    let mut value = super::value(&written(&machine, &recording));
+    value["model"]["config"]["similarity"] = json!("my own");
+    let found = trace::verify(&read(&value), 1e-5);
+    assert_eq!(found.comparison.differing, 0);
+    let data = &mut value["arrays"]["read0.similarity"]["data"];
+    data[6] = json!(data[6].as_f64().unwrap() as f32 + 0.25);
+    let found = trace::verify(&read(&value), 1e-5);
+    assert_eq!(found.outcome(), Outcome::Differs);
+    assert_eq!(first(&found.comparison), "read0.similarity");
+}
+
+#[test]
 fn a_hard_head_on_a_row_that_was_not_drawn_is_noticed() {
     for sampling in SAMPLINGS {
         let (machine, recording) = record(EVERY, sampling, 0);

@@ -183,14 +183,3 @@ fn a_case_is_read_by_name() {
     let caught = std::panic::catch_unwind(|| case.assert_close("outputs", "S", &wrong));
     assert!(caught.is_err());
 }
-
-#[test]
-fn the_baseline_of_hard_heads_has_its_rewards_and_rows() {
-    let case = Case::load("hard");
-    assert_eq!(case.constants("rewards").len(), 5);
-    assert!(
-        case.indices("noise", "s")
-            .iter()
-            .all(|&s| s < case.size("n"))
-    );
-}

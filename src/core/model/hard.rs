@@ -34,23 +34,6 @@ pub fn most_likely<R: Real>(distribution: &[R]) -> usize {
     most
 }
 
-/// ln α(row).
-#[inline(always)]
-pub fn log_probability<R: Real, S: Simd>(simd: S, distribution: &[R], row: usize) -> R {
-    logarithm(Pack::splat(simd, distribution[row])).first()
-}
-
-/// H(α) = −Σ α·ln α, in nats.
-#[inline(always)]
-pub fn entropy<R: Real, S: Simd>(simd: S, distribution: &[R]) -> R {
-    let mut sum = Pack::splat(simd, R::ZERO);
-    each_pack!(simd, at in distribution => {
-        let a = at.load(distribution);
-        sum += at.new_or(a * logarithm(a), R::ZERO);
-    });
-    -sum.sum()
-}
-
 /// The gradient by α of −`reward`·ln α(row) − `entropy_weight`·H(α): takes the place of what `gradient` holds where a
 /// `row` was drawn, for nothing else goes back through the draw; is added to it, without the first term, where the
 /// head used α itself.
@@ -106,6 +89,23 @@ mod tests {
         let mut p = vec![0.0; n];
         softmax(SIMD, 3.0, &random_vector(seed, n), &mut p);
         p
+    }
+
+    /// ln α(row).
+    #[inline(always)]
+    fn log_probability<R: Real, S: Simd>(simd: S, distribution: &[R], row: usize) -> R {
+        logarithm(Pack::splat(simd, distribution[row])).first()
+    }
+
+    /// H(α) = −Σ α·ln α, in nats.
+    #[inline(always)]
+    fn entropy<R: Real, S: Simd>(simd: S, distribution: &[R]) -> R {
+        let mut sum = Pack::splat(simd, R::ZERO);
+        each_pack!(simd, at in distribution => {
+            let a = at.load(distribution);
+            sum += at.new_or(a * logarithm(a), R::ZERO);
+        });
+        -sum.sum()
     }
 
     #[test]

@@ -321,7 +321,7 @@ mod tests {
             let short: Vec<f32> = scores.iter().map(|k| *k as f32).collect();
             for part in [0.0, 0.13, 0.52, 0.99, 1.0] {
                 for (half, is_gaussian) in [(1.0, true), (2.5, false), (9.0, true), (200.0, true)] {
-                    // On no edge, and the same in f32.
+                    // Exact in f32, edges too.
                     let centre = (part * n as f64 * 8.0).floor() / 8.0;
                     let window = Window {
                         centre,

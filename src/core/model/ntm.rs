@@ -113,9 +113,16 @@ impl NtmConfig {
             + usize::from(!self.is_pair())
             + usize::from(self.is_written_first());
         let vectors = 2 * self.heads() + 4;
+        let learned: Vec<_> = HeadTrace::<f32>::ARRAYS
+            .iter()
+            .filter(|spec| spec.is_learned())
+            .collect();
         let layers = (0..self.heads()).map(|head| {
-            let sums = |vector| units::sums::<f32>(self.columns, self.own_width(head, vector));
-            self.own_width(head, "layer") + sums("additive_vector") + sums("prior_vector")
+            let width = |array| self.own_width(head, array);
+            let sums = |vector| units::sums::<f32>(self.columns, width(vector));
+            let gradients: usize = learned.iter().map(|spec| width(spec.name)).sum();
+            let rows = 2 * width("prior") + gradients;
+            rows + width("layer") + sums("additive_vector") + sums("prior_vector")
         });
         (memory as u64)
             .saturating_mul(memories as u64)

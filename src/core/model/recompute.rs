@@ -152,15 +152,15 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
             unknown: unknown_turns.or(unknown.then_some(Words::Scoring)),
             ..Rule::new(place, "similarity", &needs, size)
         };
-        let mut needs = vec![(Place::Machine, "memory")];
-        needs.extend(of_head(place, &PRIOR_OF));
-        let prior = Rule {
-            unknown: unknown_turns,
-            ..Rule::new(place, "prior", &needs, Size::Share)
-        };
-        [similarity]
-            .into_iter()
-            .chain(has(place, "prior").then_some(prior))
+        let prior = has(place, "prior").then(|| {
+            let mut needs = seen(place, PRIOR_OF[0]);
+            needs.extend(of_head(place, &PRIOR_OF[1..]));
+            Rule {
+                unknown: unknown_turns,
+                ..Rule::new(place, "prior", &needs, Size::Share)
+            }
+        });
+        [similarity].into_iter().chain(prior)
     });
     let stages = |place| {
         let head = &empty.heads[head_of(place)];
@@ -280,24 +280,19 @@ fn score<R: Real>(
     n: usize,
 ) {
     let epsilon = R::from_f64(config.similarity_epsilon);
+    let is_cosine = |head: &HeadTrace<R>| head.mechanism.score == Score::Cosine;
+    if *scoring == Scoring::Cosine || !heads.iter().any(is_cosine) {
+        return score::similarities(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
+    }
     let at_least = |x: R| if x < epsilon { epsilon } else { x };
     let over: &dyn Fn(R, R) -> R = match scoring {
-        Scoring::Cosine => {
-            return score::similarities(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
-        }
-        Scoring::Unknown { .. } => return,
+        Scoring::Cosine | Scoring::Unknown { .. } => return,
         Scoring::CosineAdded => &|k, m| k * m + epsilon,
         Scoring::CosineAtLeast => &|k, m| at_least(k * m),
         Scoring::CosineEachAtLeast => &|k, m| at_least(k) * at_least(m),
         Scoring::Dot => &|_, _| R::ONE,
     };
     let sum = |products: &mut dyn Iterator<Item = R>| products.fold(R::ZERO, |sum, x| sum + x);
-    if heads
-        .iter()
-        .all(|head| head.mechanism.score != Score::Cosine)
-    {
-        return score::similarities(heads, t, seen, epsilon, &mut vec![R::ZERO; n]);
-    }
     for head in heads {
         let (key, similarity) = head.key_and_similarity(t);
         let length = sum(&mut key.iter().map(|&k| k * k)).sqrt();

@@ -18,7 +18,8 @@ pub struct ArraySpec {
     /// Its name in files, behind the head it belongs to (`read0.key`).
     pub name: &'static str,
     /// Its axes in files: t steps, t+1 memories, n memory rows, m columns, x inputs, y outputs, l layers, c units
-    /// of a layer, s shifts. None for what stands in no file.
+    /// of a layer, s shifts; a, p and h units of what a head has learned: of the additive score, of the centre of its window,
+    /// of its prior. None for what stands in no file.
     pub dims: &'static [&'static str],
     /// Its symbol in the paper.
     pub symbol: &'static str,

@@ -94,7 +94,8 @@ impl Default for BayesianConfig {
     }
 }
 
-const WEIGHT: Rule = Rule {
+/// By how much something counts beside the loss in nats.
+pub(super) const WEIGHT: Rule = Rule {
     allowed: "0 to 1000000",
     holds: |value| (0.0..=1e6).contains(&value),
 };
@@ -153,20 +154,24 @@ impl TrainingConfig {
         }
     }
 
-    /// By how much counts what heads that draw add to `scale` × the loss of a scored episode, after so many sequences and
-    /// with this baseline.
+    /// By how much counts what heads that draw add to `scale` × the loss of an episode, after so many sequences and for
+    /// this reward, where there is one.
     pub(super) fn terms(
         &self,
-        trace: &Trace<f32>,
-        score: &Score,
+        sampling: Sampling,
+        reward: Option<f64>,
         scale: f64,
-        (sequences, baseline): (u64, f64),
+        sequences: u64,
     ) -> Terms<f32> {
-        let risen = (sequences as f64 / self.bayesian.rise.max(1) as f64).min(1.0);
-        let risen = if self.bayesian.rise == 0 { 1.0 } else { risen };
-        let reward = match trace.sampling {
-            Sampling::Drawn => self.hard.reward * (log_probability(score) - baseline),
-            Sampling::Mean | Sampling::Expected => 0.0,
+        let rise = self.bayesian.rise;
+        let risen = if rise == 0 {
+            1.0
+        } else {
+            (sequences as f64 / rise as f64).min(1.0)
+        };
+        let reward = match (sampling, reward) {
+            (Sampling::Drawn, Some(reward)) => self.hard.reward * reward,
+            _ => 0.0,
         };
         let scaled = |weight: f64| f32::from_f64(scale * weight);
         Terms {
@@ -193,4 +198,73 @@ pub(super) fn divergence<R: Real>(trace: &Trace<R>) -> Option<f64> {
         values.map(|value| value.to_f64()).sum::<f64>()
     });
     sums.reduce(|a, b| a + b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> TrainingConfig {
+        let mut config = TrainingConfig::default();
+        (config.hard.reward, config.hard.entropy) = (0.3, 0.02);
+        (config.bayesian.weight, config.bayesian.rise) = (4.0, 1000);
+        config
+    }
+
+    #[test]
+    fn the_weight_of_the_divergence_rises_to_its_own() {
+        let mut config = config();
+        let of = |config: &TrainingConfig, sequences| {
+            let terms = config.terms(Sampling::Drawn, None, 0.5, sequences);
+            terms.divergence
+        };
+        let risen = [0, 500, 1000, 9000].map(|sequences| of(&config, sequences));
+        assert_eq!(risen, [0.0, 1.0, 2.0, 2.0]);
+        config.bayesian.rise = 0;
+        assert_eq!(of(&config, 0), 2.0);
+    }
+
+    #[test]
+    fn a_reward_counts_where_a_row_was_drawn() {
+        let config = config();
+        let of = |sampling, reward| config.terms(sampling, reward, 0.5, 0);
+        let near = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-6;
+        assert!(near(
+            of(Sampling::Drawn, Some(-2.0)).reward,
+            0.5 * 0.3 * -2.0
+        ));
+        for (sampling, reward) in [
+            (Sampling::Expected, Some(-2.0)),
+            (Sampling::Mean, Some(-2.0)),
+            (Sampling::Drawn, None),
+        ] {
+            assert_eq!(of(sampling, reward).reward, 0.0);
+            assert!(near(of(sampling, reward).entropy, 0.5 * 0.02));
+        }
+    }
+
+    #[test]
+    fn the_share_of_expected_episodes_is_as_asked_for() {
+        let of = |is_random, is_hard, share| {
+            let mut config = config();
+            config.hard.expected = share;
+            let heads = Drawing { is_random, is_hard };
+            let all = (0..10_000).map(|index| config.draw(heads, index).sampling);
+            let mut counts = [0; 3];
+            for sampling in all {
+                counts[sampling as usize] += 1;
+            }
+            counts.map(|count| f64::from(count) / 1e4)
+        };
+        let [mean, drawn, expected] =
+            [Sampling::Mean, Sampling::Drawn, Sampling::Expected].map(|one| one as usize);
+        assert_eq!(of(false, false, 0.5)[mean], 1.0);
+        assert_eq!(of(true, false, 0.5)[drawn], 1.0);
+        assert_eq!(of(true, true, 0.0)[drawn], 1.0);
+        assert_eq!(of(true, true, 1.0)[expected], 1.0);
+        let found = of(true, true, 0.2);
+        // The seed is fixed: five standard errors are room enough for any other.
+        assert!((found[expected] - 0.2).abs() < 5.0 * (0.2_f64 * 0.8 / 1e4).sqrt());
+        assert_eq!(found[mean], 0.0);
+    }
 }

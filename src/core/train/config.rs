@@ -1,6 +1,6 @@
 //! How a machine is trained. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
 
-use super::beside::{BayesianConfig, HardConfig};
+use super::beside::{BayesianConfig, HardConfig, WEIGHT};
 use crate::keys::Field::{Long, Number, Whole, Word};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 
@@ -222,12 +222,7 @@ impl Keys for Redundancy {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("kind", Word(self), "the heads whose attending to the same rows, or to many, costs (Lin et al. 2017, equation 8)");
         if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
-            to.key("weight", Number(weight, &WEIGHT), "of the mean of the penalty over the steps, beside the loss in nats; 0 only measures it");
+            to.key("weight", Number(weight, &WEIGHT), "of the mean of the penalty over the steps, beside the loss in nats; 0 only measures it. Of a hard head in expected episodes alone: nothing goes back through a draw");
         }
     }
 }
-
-const WEIGHT: Rule = Rule {
-    allowed: "0 to 1000000",
-    holds: |value| (0.0..=1e6).contains(&value),
-};

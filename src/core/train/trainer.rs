@@ -117,7 +117,7 @@ impl Lesson<'_> {
 struct Group {
     gradient: Params<f32>,
     scores: Vec<Score>,
-    /// ln p(y|s) of the episodes of machines that draw, by their index.
+    /// ln p(y|s) of the episodes of machines with hard heads, by their index.
     drawn: Vec<(u64, f64)>,
     /// The first tensor, with its step, that was not finite.
     not_finite: Option<(String, usize)>,
@@ -157,9 +157,14 @@ impl Tape {
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
             result.beside.redundancy = lesson.config.redundancy.gradient(trace, scale, by);
             if lesson.heads.is_random {
-                let done = (lesson.sequences, lesson.baseline);
-                by.terms = lesson.config.terms(trace, result, scale, done);
-                result.beside.reward = lesson.reward(result);
+                let reward = lesson.reward(result);
+                let sequences = lesson.sequences;
+                by.terms = lesson
+                    .config
+                    .terms(trace.sampling, reward, scale, sequences);
+                result.beside.reward = reward;
+            }
+            if lesson.heads.is_hard {
                 group.drawn.push((draw.episode, log_probability(result)));
             }
         }
@@ -227,9 +232,9 @@ impl Trainer {
 
     /// Trains on the next batch, and validates when it is time.
     ///
-    /// The gradient is the mean over the batch of the derivative of the summed cross-entropy in nats, and of the
-    /// penalty. It
-    /// is summed in the order of the episodes: the result does not depend on the number of threads.
+    /// The gradient is the mean over the batch of that of the summed cross-entropy in nats and of all that joins it:
+    /// penalty, divergence, reward and entropy. It is summed in the order of the episodes: the result does not depend on
+    /// the number of threads.
     ///
     /// # Errors
     /// [`Diverged`] names the tensor and the step. The weights stay as they were before this update, unless
@@ -603,7 +608,11 @@ mod tests {
             }
             assert_alike(two.state, one.state.clone());
             let is_hard = weightings.contains(&Weighting::Hard);
-            assert!(one.state.baseline < 0.0, "what is drawn has a baseline");
+            assert_eq!(
+                one.state.baseline < 0.0,
+                is_hard,
+                "a row that is drawn has a baseline"
+            );
             let last = one.state.history.last().unwrap();
             assert_eq!(last.training_beside.reward.is_some(), is_hard);
             // Nothing is drawn in a validation.

@@ -162,15 +162,25 @@ impl Experiment {
         if overrides.is_empty() {
             return experiment.complete(&given, file);
         }
+        let wrong = experiment.of_other_heads(&given);
         for change in overrides {
             keys::set(&mut given, &change.path, &change.value)?;
         }
         let mut experiment = Self::called(&stem.to_string_lossy());
         form::read(&mut experiment, &given, &given, "--set")?;
-        // With another kind of head goes what the file says of the old one.
-        let is_set = |path: &str| overrides.iter().any(|change| change.path == path);
+        // With another kind of head goes what the file says of the old one, but nothing that was wrong there already.
+        let is_set = |path: &str| {
+            let below = |rest: &str| rest.is_empty() || rest.starts_with('.');
+            let sections = overrides
+                .iter()
+                .filter_map(|set| path.strip_prefix(&set.path));
+            sections.into_iter().any(below)
+        };
         let left: Vec<_> = experiment.of_other_heads(&given);
-        for path in left.iter().filter(|path| !is_set(path)) {
+        for path in left
+            .iter()
+            .filter(|path| !is_set(path) && !wrong.contains(path))
+        {
             keys::remove(&mut given, path);
         }
         experiment.complete(&given, &format!("{file} with --set"))

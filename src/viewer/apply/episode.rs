@@ -130,7 +130,8 @@ impl State {
         let before = before.and_then(|open| open.shown.machine.as_ref());
         let machines = before.zip(open.shown.machine.as_ref());
         let same_machine = machines.is_some_and(|(before, now)| Arc::ptr_eq(before, now));
-        if let Some(before) = &self.session.open
+        if same_machine
+            && let Some(before) = &self.session.open
             && let (Some(own), Some(other)) = (&open.wish, &before.wish)
             && own.is_alike(other)
         {

@@ -3,7 +3,9 @@
 use egui::{Rangef, Rect, Ui};
 
 use super::parts::Bands;
-use super::{Columns, View, address, heads, minimap, pipeline, play_head, step_pill, time, units};
+use super::{
+    Columns, View, address, heads, minimap, pipeline, play_head, step_pill, time, trip, units,
+};
 use crate::train::Recording;
 use crate::viewer::command::{Command, Rows};
 use crate::viewer::rows::Axis;
@@ -58,6 +60,7 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         address::memory_ui(ui, columns, &bands, &axis, view);
         address::moment_ui(ui, columns, &bands, &axis, view);
         address::row_cursor(ui, columns, &axis, view);
+        trip::trip_ui(ui, columns, &bands, &axis, view);
         minimap::minimap_ui(ui, columns, bands.rows, view);
         wheel(ui, columns, &bands, &axis, view);
     } else {

@@ -131,6 +131,7 @@ pub fn panels_ui(
         row: &mut row,
         unit_before: drawn.unit,
         unit: &mut unit,
+        answer: None,
         pair: state.pair_on_screen(),
     };
     let columns = columns_of(state, width);

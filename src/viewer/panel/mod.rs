@@ -28,6 +28,7 @@ pub mod settings;
 pub mod sheet;
 pub mod time;
 pub mod top;
+mod trip;
 pub mod units;
 pub mod welcome;
 
@@ -127,6 +128,8 @@ pub struct View<'a> {
     pub unit_before: Option<(usize, usize)>,
     /// Layer and unit under the pointer.
     pub unit: &'a mut Option<(usize, usize)>,
+    /// The step of the answer under the pointer.
+    pub answer: Option<usize>,
     /// Both episodes, while two are on screen.
     pub pair: Option<Pair<'a>>,
 }

@@ -6,6 +6,7 @@ use egui::{Response, Ui};
 
 use super::parts::{pointer, row_line};
 use super::sheet::Sheet;
+use super::trip;
 use super::{Columns, View, interact, play_head, scrub};
 use crate::figure::addressing::Bars;
 use crate::figure::compare::SIDES;
@@ -102,6 +103,10 @@ pub fn hover_ui(
     }
     if let (Picture::Cells | Picture::Hidden | Picture::Units, Some(layer)) = (id.picture, id.of) {
         *view.unit = Some((layer, at.row));
+    }
+    let answers = [Picture::Output, Picture::Target, Picture::Error];
+    if answers.contains(&id.picture) && id.side.is_none() {
+        view.answer = Some(if id.now { view.step() } else { at.column });
     }
     *view.readout = Some(readout(place, at, others, view));
     (response, hit)
@@ -201,7 +206,10 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
             let card = target(id, at).card(view.open, view.focus, step);
             card.map_or(String::new(), |card| inspect::vector::told(&card))
         }
-        _ => panel.note.clone(),
+        _ => match view.answer.and_then(|step| trip::told(step, view)) {
+            Some(told) => format!("{}\n{told}", panel.note),
+            None => panel.note.clone(),
+        },
     }
 }
 

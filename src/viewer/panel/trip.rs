@@ -1,0 +1,133 @@
+//! From an answer under the pointer to the row it was read from, and on to the input of the step that wrote that row.
+
+use egui::{Color32, Pos2, Rangef, Stroke, Ui, pos2};
+
+use super::parts::{Bands, rows_range};
+use super::{Columns, View};
+use crate::figure::trip::{Origin, Trip};
+use crate::figure::{HeadName, Picture};
+use crate::viewer::rows::Axis;
+use crate::viewer::state::target::Target;
+use crate::viewer::story;
+
+/// How round the corners are.
+const CORNER: f32 = 9.0;
+
+/// The trip of the answer of a step, where one is asked for.
+fn trip(step: usize, view: &View<'_>) -> Option<Trip> {
+    let is_asked = story::is_asked(view.recording(), step);
+    let first = view.open.writes_first();
+    is_asked.then(|| Trip::of(view.trace(), first, step))?
+}
+
+/// It in words, for the answer under the pointer.
+pub fn told(step: usize, view: &View<'_>) -> Option<String> {
+    let trip = trip(step, view)?;
+    let name = |head| HeadName::of(view.trace(), head);
+    let Trip {
+        reader,
+        row,
+        weight,
+        origin,
+    } = trip;
+    let read = format!(
+        "read from row {row} by {} (weight {weight:.2})",
+        name(reader)
+    );
+    Some(match origin {
+        Some(Origin {
+            writer,
+            step,
+            share,
+        }) => {
+            let share = 100.0 * share;
+            format!(
+                "{read},\nwhich {} wrote in step {step} ({share:.0} % of what stands there)",
+                name(writer)
+            )
+        }
+        None => format!("{read}, which nobody has written"),
+    })
+}
+
+/// The step whose trip is shown: that of the answer under the pointer, or of the one kept in view.
+fn shown(view: &View<'_>) -> Option<usize> {
+    let kept = match view.state.sight.selected {
+        Some(Target::Value { id, .. }) if id.picture == Picture::Output => Some(view.step()),
+        _ => None,
+    };
+    view.answer.or(kept)
+}
+
+/// The trip as a line through the pictures over time.
+pub fn trip_ui(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &View<'_>) {
+    let Some((step, trip)) = shown(view).and_then(|step| Some((step, trip(step, view)?))) else {
+        return;
+    };
+    let rows = rows_range(axis);
+    let place = axis.place_of(trip.row);
+    // A row that is not on screen is at the lower end.
+    let y = place.map_or(rows.max, |place| place.center());
+    let x = |step| columns.step(step, view.steps()).center();
+    let answer = pos2(x(step), bands.output.max);
+    let read = pos2(x(step), y);
+    dotted(ui, &[answer, read], view.head_color(trip.reader));
+    arrow(ui, answer, view.head_color(trip.reader));
+    let Some(Origin {
+        writer, step: from, ..
+    }) = trip.origin
+    else {
+        return;
+    };
+    let input = pos2(x(from), bands.input.max);
+    let color = view.head_color(writer);
+    dotted(ui, &rounded(input, pos2(x(from), y), read), color);
+    for at in [input, read] {
+        ui.painter().circle_filled(at, 3.5, color);
+    }
+    let label = format!("row {}", trip.row);
+    let between = Rangef::new(x(from).min(x(step)), x(from).max(x(step)));
+    if between.span() > 60.0 {
+        name(ui, pos2(between.center(), y - 9.0), &label, view);
+    }
+}
+
+/// Down, round a corner, and on to the end.
+fn rounded(from: Pos2, corner: Pos2, to: Pos2) -> Vec<Pos2> {
+    let along = (to.x - corner.x).abs().min(CORNER) * (to.x - corner.x).signum();
+    let before = pos2(corner.x, corner.y - CORNER.min((corner.y - from.y).abs()));
+    let after = pos2(corner.x + along, corner.y);
+    let bend = (0..=6).map(|part| {
+        let t = part as f32 / 6.0;
+        let [a, b] = [before.lerp(corner, t), corner.lerp(after, t)];
+        a.lerp(b, t)
+    });
+    std::iter::once(from).chain(bend).chain([to]).collect()
+}
+
+/// A line that is seen on every ground.
+fn dotted(ui: &Ui, points: &[Pos2], color: Color32) {
+    let ground = ui.visuals().panel_fill;
+    for (width, ink) in [(4.0, ground), (2.0, color)] {
+        let stroke = Stroke::new(width, ink);
+        ui.painter().add(egui::Shape::line(points.to_vec(), stroke));
+    }
+}
+
+/// The tip of the line at the answer.
+fn arrow(ui: &Ui, tip: Pos2, color: Color32) {
+    let [left, right] = [-4.5, 4.5].map(|by| pos2(tip.x + by, tip.y + 8.0));
+    let shape = egui::Shape::convex_polygon(vec![tip, right, left], color, Stroke::NONE);
+    ui.painter().add(shape);
+}
+
+fn name(ui: &Ui, at: Pos2, text: &str, view: &View<'_>) {
+    let font = crate::viewer::theme::text(10.5);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), font, view.palette.strong);
+    let rect = egui::Rect::from_center_size(at, galley.size() + egui::vec2(6.0, 0.0));
+    ui.painter().rect_filled(rect, 3.0, view.palette.panel);
+    ui.painter()
+        .galley(rect.min + egui::vec2(3.0, 0.0), galley, view.palette.strong);
+}

@@ -219,21 +219,21 @@ fn unknown_keys() {
 fn keys_of_another_kind() {
     assert_eq!(
         error(r#""training": {"optimizer": {"kind": "adam", "momentum": 0.9}}"#),
-        "my.json: `training.optimizer.momentum`: is not a key of `adam`; allowed: kind, rate, beta1, beta2, epsilon"
+        "my.json: `training.optimizer.momentum`: is not a key of `adam`, but of `rmsprop`; allowed: kind, rate, beta1, beta2, epsilon"
     );
     assert_eq!(
         error(r#""training": {"clip": {"kind": "none", "limit": 3}}"#),
-        "my.json: `training.clip.limit`: is not a key of `none`; allowed: kind"
+        "my.json: `training.clip.limit`: is not a key of `none`, but of `elementwise`, `global_norm`; allowed: kind"
     );
     let source = r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 20], "repeats": [1, 2]}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.repeats`: is not a key of `copy`; allowed: kind, bits, length"
+        "my.json: `task.repeats`: is not a key of `copy`, but of `repeat_copy`; allowed: kind, bits, length"
     );
     let source = r#"{"evaluation": {"items": [2]}, "task": {"kind": "ngrams", "bits": 1}}"#;
     assert_eq!(
         read(source).unwrap_err().to_string(),
-        "my.json: `task.bits`: is not a key of `ngrams`; allowed: kind, context, length"
+        "my.json: `task.bits`: is not a key of `ngrams`, but of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length"
     );
     let source = r#"{"task": {"kind": "repeat_copy", "bits": 8, "length": [1, 20]}}"#;
     assert_eq!(
@@ -276,7 +276,7 @@ fn what_is_wrong_with_a_task() {
         ),
         (
             r#""kind": "associative_recall", "length": [1, 20]"#,
-            "`task.length`: is not a key of `associative_recall`; allowed: kind, bits, item_length, items",
+            "`task.length`: is not a key of `associative_recall`, but of `copy`, `repeat_copy`, `ngrams`; allowed: kind, bits, item_length, items",
         ),
         (
             r#""kind": "associative_recall", "items": [1, 6]"#,
@@ -288,7 +288,7 @@ fn what_is_wrong_with_a_task() {
         ),
         (
             r#""kind": "ngrams", "bits": 1"#,
-            "`task.bits`: is not a key of `ngrams`; allowed: kind, context, length",
+            "`task.bits`: is not a key of `ngrams`, but of `copy`, `repeat_copy`, `associative_recall`, `priority_sort`; allowed: kind, context, length",
         ),
         (
             r#""kind": "ngrams", "context": 17"#,
@@ -304,7 +304,7 @@ fn what_is_wrong_with_a_task() {
         ),
         (
             r#""kind": "priority_sort", "repeats": [1, 2]"#,
-            "`task.repeats`: is not a key of `priority_sort`; allowed: kind, bits, items, sorted",
+            "`task.repeats`: is not a key of `priority_sort`, but of `repeat_copy`; allowed: kind, bits, items, sorted",
         ),
     ] {
         assert_eq!(message(task), format!("my.json: {problem}"));

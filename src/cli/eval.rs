@@ -112,6 +112,9 @@ impl Eval {
                 if index > 0 {
                     writeln!(out)?;
                 }
+                if asked.len() > 1 {
+                    write!(out, "{}: ", harmless(machine.name))?;
+                }
                 self.heading(out, &machine.trained, machine.episodes)?;
             }
             self.measure(out, machine)?;

@@ -9,7 +9,7 @@ pub(super) fn heading(out: &mut impl Write, samples: u64) -> Result<()> {
     let plural = if samples == 1 { "" } else { "s" };
     writeln!(
         out,
-        "      bits   of mean    of one    spread     wrong   of bits   entropy     noise    mutual  wrong by: entropy   noise  mutual   ({samples} sample{plural})"
+        "      bits   of mean    of one    spread     wrong   of bits   entropy     noise    mutual  area by: entropy   noise  mutual   ({samples} sample{plural})"
     )
 }
 
@@ -34,7 +34,7 @@ pub(super) fn line(out: &mut impl Write, measured: &Measurement, sampled: &Sampl
     let [total, noise, model] = [uncertainty.total, uncertainty.noise, uncertainty.model];
     write!(out, " {total:>9.3} {noise:>9.3} {model:>9.3}")?;
     let [total, noise, model] = [areas.total, areas.noise, areas.model].map(number);
-    writeln!(out, " {total:>18} {noise:>7} {model:>7}")
+    writeln!(out, " {total:>17} {noise:>7} {model:>7}")
 }
 
 fn number(value: Option<f64>) -> String {

@@ -131,7 +131,15 @@ impl Experiment {
             let allowed = allowed.join(", ");
             let problem = match kind {
                 _ if let Some(lack) = self.lacks(path) => lack,
-                Some((_, kind)) => format!("is not a key of `{kind}`; allowed: {allowed}"),
+                Some((section, kind)) => {
+                    let others = self.kinds_with(section, path).join("`, `");
+                    let but = if others.is_empty() {
+                        others
+                    } else {
+                        format!(", but of `{others}`")
+                    };
+                    format!("is not a key of `{kind}`{but}; allowed: {allowed}")
+                }
                 None if path == "evaluation.repeats" => {
                     format!("is given, but the task `{task}` has no repeats")
                 }
@@ -158,6 +166,19 @@ impl Experiment {
         all
     }
 
+    /// The words for the kind of a section with which there is a key of it.
+    fn kinds_with(&self, section: &str, path: &str) -> Vec<&'static str> {
+        let kind = format!("{section}.kind");
+        let mut words = Vec::new();
+        visit(&mut self.clone(), &mut |key| {
+            if let (Field::Word(word), true) = (&key.field, key.path == kind) {
+                words = word.words();
+            }
+        });
+        words.retain(|word| self.brings(&kind, word, path));
+        words
+    }
+
     /// Where a key is there only with other heads: that they are not there.
     fn lacks(&self, path: &str) -> Option<String> {
         if let Some((choice, words)) = self.needed_for(path) {
@@ -172,6 +193,22 @@ impl Experiment {
             .then(|| format!("is given, but a machine of the kind `{kind}` has no such heads"))
     }
 
+    /// True where a key is there once this word is chosen.
+    fn brings(&self, choice: &str, word: &str, path: &str) -> bool {
+        let (mut other, mut is_there) = (self.clone(), false);
+        visit(&mut other, &mut |key| match key.field {
+            Field::Each(each) if key.path == choice => {
+                each.choose(word);
+            }
+            Field::Word(one) if key.path == choice => {
+                one.choose(word);
+            }
+            _ => {}
+        });
+        visit(&mut other, &mut |key| is_there |= key.path == path);
+        is_there
+    }
+
     /// Where a key is there only with other words for the heads: what is chosen there, and the words.
     fn needed_for(&self, path: &str) -> Option<(String, Vec<&'static str>)> {
         let mut choices = Vec::new();
@@ -181,18 +218,7 @@ impl Experiment {
             }
         });
         choices.into_iter().find_map(|(choice, words)| {
-            let brings = |word: &&'static str| {
-                let (mut other, mut is_there) = (self.clone(), false);
-                visit(&mut other, &mut |key| {
-                    if let Field::Each(each) = key.field
-                        && key.path == choice
-                    {
-                        each.choose(word);
-                    }
-                });
-                visit(&mut other, &mut |key| is_there |= key.path == path);
-                is_there
-            };
+            let brings = |word: &&'static str| self.brings(&choice, word, path);
             let words: Vec<_> = words.into_iter().filter(brings).collect();
             (!words.is_empty()).then_some((choice, words))
         })
@@ -435,7 +461,9 @@ impl Visitor<'_> for Chosen<'_> {
 /// Chooses a word for all heads, or one for each. `Err`: what is wrong.
 fn choose(choices: &mut dyn Choices, given: &Value) -> Result<(), String> {
     let all = choices.words().join("`, `");
-    let expected = format!("expected one of `{all}`, or a list with one of them for each head");
+    let expected = format!(
+        "expected one of `{all}`, or a list with one of them for each head, each in quotes"
+    );
     let unknown = |word: &str| format!("unknown variant `{word}`, {expected}");
     let other = || format!("is {}; {expected}", short(&given.to_string()));
     match given {

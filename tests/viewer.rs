@@ -19,6 +19,8 @@ mod order;
 mod overlap;
 #[path = "viewer/painting.rs"]
 mod painting;
+#[path = "viewer/part.rs"]
+mod part;
 #[path = "viewer/pending.rs"]
 mod pending;
 #[path = "viewer/printed.rs"]

@@ -67,11 +67,13 @@ impl State {
 
     fn act(&mut self, command: Command) {
         let usual = self.usual_speed();
+        let step = self.player.step();
         let heard = self.tour.and_then(|tour| tour::Deed::of(tour, &command));
         match command {
             Command::Play(play) => self.play(play),
             Command::Look(look) => self.look(look),
             Command::Rows(rows) => self.move_rows(rows),
+            Command::Steps(steps) => self.move_steps(steps),
             Command::Episode(episode) => self.wish(episode),
             Command::Edit(edit) => self.edit(edit),
             Command::Compare(compare) => self.compare(compare),
@@ -83,6 +85,10 @@ impl State {
         }
         if let Some(deed) = heard {
             self.tell_tour(deed);
+        }
+        if self.player.step() != step {
+            let steps = self.player.steps();
+            self.sight.part.keep(self.player.step(), steps);
         }
         self.player.set_still(!self.moves());
         // Whoever has chosen a speed keeps it.

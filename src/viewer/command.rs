@@ -21,6 +21,8 @@ pub enum Command {
     Look(Look),
     /// About the rows on screen.
     Rows(Rows),
+    /// About the steps on screen.
+    Steps(Steps),
     /// About which episode is on screen.
     Episode(Episode),
     /// About changes by hand.
@@ -114,6 +116,22 @@ pub enum Rows {
     Scroll(f32),
     /// Bring this row, by its place among those shown, to the middle.
     Centre(usize),
+}
+
+/// The steps on screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Steps {
+    /// So many times as wide about this place, in steps, which stays where it is.
+    Widen {
+        /// The place.
+        at: f32,
+        /// How many times.
+        by: f32,
+    },
+    /// Move so many steps on, or back.
+    Pan(f32),
+    /// All of them.
+    All,
 }
 
 /// Which episode is on screen.
@@ -301,5 +319,5 @@ macro_rules! commands {
 }
 
 commands!(
-    Play, Look, Rows, Episode, Edit, Compare, File, Ask, Window, Tour
+    Play, Look, Rows, Steps, Episode, Edit, Compare, File, Ask, Window, Tour
 );

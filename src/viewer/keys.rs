@@ -3,7 +3,7 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
 use super::command::{
-    Ask, Command, Compare, Edit, Episode, File, Look, Play, Rows, Subject, Tour, Window,
+    Ask, Command, Compare, Edit, Episode, File, Look, Play, Rows, Steps, Subject, Tour, Window,
 };
 use super::files::Aim;
 use super::inspect::Form;
@@ -108,7 +108,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 69] = [
+pub static TABLE: [Entry; 70] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -131,6 +131,7 @@ pub static TABLE: [Entry; 69] = [
     entry(Group::Look, Need::Memory, Command::Look(Look::AllHeads), "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
     entry(Group::Look, Need::Memory, Command::Rows(Rows::ToggleTouched), "Touched rows only", &[key(Key::U)], "hide what no head touches"),
     entry(Group::Look, Need::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], ""),
+    entry(Group::Look, Need::StepsLeftOut, Command::Steps(Steps::All), "Fit all steps", &[shift(Key::Z)], "the wheel over the pictures shows a part of them"),
     entry(Group::Look, Need::Memory, Command::Rows(Rows::Taller(1)), "Taller rows", &[key(Key::Plus), key(Key::Equals)], "the wheel moves them"),
     entry(Group::Look, Need::SomeRows, Command::Rows(Rows::Taller(-1)), "Lower rows", &[key(Key::Minus)], ""),
     entry(Group::Look, Need::LowRows, Command::Rows(Rows::ToggleFollow), "Follow the head", &[key(Key::F)], "it stays on screen"),

@@ -16,6 +16,7 @@ mod keys;
 mod need;
 mod options;
 mod panel;
+mod part;
 mod rows;
 mod state;
 mod story;

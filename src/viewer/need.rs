@@ -30,6 +30,8 @@ pub enum Need {
     LowRows,
     /// The same, or rows that are left out.
     RowsLeftOut,
+    /// Steps that are not on screen.
+    StepsLeftOut,
     /// Something kept in view, or a memory.
     Value,
     /// A machine.
@@ -109,6 +111,7 @@ impl State {
             Need::SomeRows => (part(), ALL_ROWS),
             Need::LowRows => (!self.fits(), ALL_ROWS),
             Need::RowsLeftOut => (self.sight.touched_only || part(), ALL_ROWS),
+            Need::StepsLeftOut => (self.sight.part.is_part(), "all steps are on screen"),
             Need::Value => (
                 self.heads() > 0 || self.card().is_some(),
                 "click a value first",

@@ -36,6 +36,8 @@ const MAX_ROW_HEIGHT: f32 = 28.0;
 
 /// Rows lower than this cannot be told apart, in points.
 const LEAST_ROW_HEIGHT: f32 = 6.0;
+/// Rows lower than this are not shown all at once without being asked for, in points.
+const LOST: f32 = 3.0;
 /// The height at which following a head begins, in points.
 const FOLLOWED: f32 = 14.0;
 
@@ -91,6 +93,11 @@ impl Zoom {
     pub fn fits(&self, rows: &Rows, room: f32) -> bool {
         let fitted = room / rows.shown().max(1) as f32;
         self.count(rows, room).is_none() && fitted >= FOLLOWED
+    }
+
+    /// True when all rows are to be on screen and are too low to be told from one another.
+    pub fn is_lost(&self, rows: &Rows, room: f32) -> bool {
+        self.height.is_none() && room / (rows.shown().max(1) as f32) < LOST
     }
 
     /// Begins or ends to follow.

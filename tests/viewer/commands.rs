@@ -53,6 +53,7 @@ fn every_command_can_be_done_by_its_name() {
     assert_eq!(
         blocked.collect::<Vec<_>>(),
         [
+            ("Fit all steps", "all steps are on screen"),
             ("Lower rows", "all rows are on screen"),
             ("Follow the head", "all rows are on screen"),
             ("Another draw", DRAWS),

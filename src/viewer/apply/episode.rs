@@ -6,6 +6,7 @@ use crate::figure::{self, head_named};
 use crate::model::{HeadTrace, Sampling};
 use crate::viewer::command::Episode;
 use crate::viewer::files::Opened;
+use crate::viewer::part::Part;
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::episode::Open;
@@ -166,6 +167,9 @@ impl State {
         if (goes_on || undone.is_some()) && self.tour.is_none() {
             self.player.go_on_from(&before);
         }
+        if !goes_on {
+            self.sight.part = Part::default();
+        }
         let sight = &mut self.sight;
         sight.pinned = sight.pinned.filter(|head| *head < trace.heads.len());
         if sight.focus >= trace.heads.len() {
@@ -180,7 +184,20 @@ impl State {
         if let (Some(tour), Some(open)) = (self.tour, &self.session.open) {
             tour.prepare(&mut self.player, &open.stages);
         }
+        self.follow_low_rows();
         self.compare_now();
+    }
+
+    /// Where rows are too low to be told from one another, those about the head are on screen.
+    fn follow_low_rows(&mut self) {
+        let room = self.frame.room;
+        if let Some(rows) = self.whole()
+            && self.sight.zoom.is_lost(&rows, room)
+        {
+            self.sight.zoom.follow = false;
+            self.sight.zoom.toggle_follow(&rows, room);
+            self.scroll();
+        }
     }
 
     /// Goes where the window is to begin.

@@ -1,7 +1,8 @@
 //! Which rows are on screen: all, or a window of them that scrolls, follows a head and keeps the selection
-//! in view.
+//! in view; and which steps.
 
-use crate::viewer::command::Rows as About;
+use crate::viewer::command::{Rows as About, Steps};
+use crate::viewer::part::Part;
 use crate::viewer::rows::{Rows, Zoom};
 use crate::viewer::state::State;
 use crate::viewer::state::target::Target;
@@ -23,6 +24,16 @@ impl State {
             self.move_among(&rows, about);
         }
         self.scroll();
+    }
+
+    /// Commands about the steps on screen.
+    pub(super) fn move_steps(&mut self, about: Steps) {
+        let (part, steps) = (&mut self.sight.part, self.player.steps());
+        match about {
+            Steps::Widen { at, by } => part.zoom(at, by, steps),
+            Steps::Pan(by) => part.pan(by, steps),
+            Steps::All => *part = Part::default(),
+        }
     }
 
     fn move_among(&mut self, rows: &Rows, about: About) {

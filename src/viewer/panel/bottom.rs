@@ -23,6 +23,7 @@ const SPEED: f32 = 118.0;
 /// Transport at the left, timeline under the pictures over time, stages and speed at the right.
 pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let mut whole = ui.max_rect();
+    let (above, columns) = (columns, &columns.of_all());
     if !view.state.settings.panels.timeline {
         let (left, right) = (12.0, whole.right() - 12.0);
         buttons_ui(ui, Rangef::new(left, right), whole.y_range(), view);
@@ -39,6 +40,7 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let area = whole.with_max_y(whole.top() + TRANSPORT);
     let y = Rangef::new(area.top() + 12.0, area.bottom() - 12.0);
     timeline_ui(ui, columns, y, view);
+    shown_part(ui, above, y, view);
     if whole.height() > TRANSPORT {
         scalars::scalars_ui(ui, columns, area.bottom() - 4.0, view);
         let line = Rangef::new(y.max, whole.bottom() - 6.0);
@@ -142,6 +144,31 @@ fn timeline_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
     play_head(ui, columns, line, view);
     let knob = pos2(columns.step(view.step(), steps).center(), y.min + 3.0);
     ui.painter().circle_filled(knob, 5.5, view.palette.accent);
+}
+
+/// Which steps the pictures above have, while that is a part: what lies outside is veiled.
+fn shown_part(ui: &Ui, above: &Columns, y: Rangef, view: &View<'_>) {
+    let (time, whole) = (above.time, above.whole);
+    if !above.is_part() {
+        return;
+    }
+    let at = |x: f32| time.min + (x - whole.min) / whole.span() * time.span();
+    let part = Rangef::new(at(time.min), at(time.max));
+    let veil = view.palette.panel.gamma_multiply(0.6);
+    for outside in [
+        Rangef::new(time.min, part.min),
+        Rangef::new(part.max, time.max),
+    ] {
+        let rect = Rect::from_x_y_ranges(outside, y);
+        ui.painter().rect_filled(rect, 0.0, veil);
+    }
+    let (rect, kind) = (Rect::from_x_y_ranges(part, y), egui::StrokeKind::Outside);
+    let stroke = egui::Stroke::new(1.5, view.palette.accent);
+    ui.painter().rect_stroke(rect, 2.0, stroke, kind);
+    let [first, last] = [time.min + 0.5, time.max - 0.5].map(|x| above.step_at(x, view.steps()));
+    let words = format!("The pictures have the steps {first} to {last}");
+    let response = ui.interact(rect, ui.scope_id().with("shown part"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
 }
 
 /// The marked part: what lies outside is veiled while it is looped.

@@ -2,12 +2,12 @@
 
 use egui::{Rangef, Rect, Ui};
 
-use super::parts::Bands;
+use super::parts::{Bands, clipped};
 use super::{
     Columns, View, address, heads, minimap, pipeline, play_head, step_pill, time, trip, units,
 };
 use crate::train::Recording;
-use crate::viewer::command::{Command, Rows};
+use crate::viewer::command::{Command, Rows, Steps};
 use crate::viewer::rows::Axis;
 use crate::viewer::rows::ON_SCREEN;
 
@@ -19,6 +19,32 @@ pub fn rows_room(window: f32, transport: f32, recording: &Recording) -> f32 {
     let others = trace.heads.len().saturating_sub(1);
     let bands = Bands::new(y, trace.input.width(), trace.output.width(), others);
     bands.rows.span().max(0.0)
+}
+
+/// The wheel over the pictures over time makes steps wider or narrower about the pointer, with Shift it moves them; so do
+/// two fingers. Where it moves rows, it does so with Ctrl.
+fn wheel_in_time(ui: &Ui, columns: &Columns, y: Rangef, rows: Rangef, view: &mut View<'_>) {
+    let rect = Rect::from_x_y_ranges(columns.time, y);
+    let Some(at) = ui
+        .ctx()
+        .pointer_hover_pos()
+        .filter(|_| ui.rect_contains_pointer(rect))
+    else {
+        return;
+    };
+    let width = columns.whole.span() / view.steps().max(1) as f32;
+    let (scrolled, zoomed) = ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta()));
+    let moves_rows = columns.minimap.is_some() && rows.contains(at.y);
+    let turned = if moves_rows { 0.0 } else { scrolled.y };
+    let by = zoomed * (turned / 200.0).exp();
+    if by != 1.0 {
+        let at = (at.x - columns.whole.min) / width.max(f32::MIN_POSITIVE);
+        view.commands.push(Command::Steps(Steps::Widen { at, by }));
+    }
+    if scrolled.x != 0.0 && columns.is_part() {
+        let steps = -scrolled.x / width;
+        view.commands.push(Command::Steps(Steps::Pan(steps)));
+    }
 }
 
 /// The wheel over the rows moves them, while only some are on screen.
@@ -60,24 +86,25 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         address::memory_ui(ui, columns, &bands, &axis, view);
         address::moment_ui(ui, columns, &bands, &axis, view);
         address::row_cursor(ui, columns, &axis, view);
-        trip::trip_ui(ui, columns, &bands, &axis, view);
+        clipped(ui, columns, |ui| {
+            trip::trip_ui(ui, columns, &bands, &axis, view)
+        });
         minimap::minimap_ui(ui, columns, bands.rows, view);
         wheel(ui, columns, &bands, &axis, view);
     } else {
         units::units_ui(ui, columns, &bands, view);
     }
+    wheel_in_time(ui, columns, y, bands.rows, view);
     let mut all = Rangef::new(bands.ruler.min + 14.0, y.max + 10.0);
     if view.has_heads() && time::as_thumbnails(others, &bands) {
         // Thumbnails have a time axis of their own.
-        play_head(
-            ui,
-            columns,
-            Rangef::new(bands.others.max + 4.0, all.max),
-            view,
-        );
+        let below = Rangef::new(bands.others.max + 4.0, all.max);
+        clipped(ui, columns, |ui| play_head(ui, columns, below, view));
         all.max = bands.others.min - 4.0;
     }
-    play_head(ui, columns, all, view);
     let numbers = f32::midpoint(bands.ruler.min + 17.0, bands.ruler.max);
-    step_pill(ui, columns, numbers, view);
+    clipped(ui, columns, |ui| {
+        play_head(ui, columns, all, view);
+        step_pill(ui, columns, numbers, view);
+    });
 }

@@ -55,7 +55,8 @@ fn columns_of(state: &State, width: f32) -> Columns {
         return Columns::of_two(width, panels.0, panels.1);
     }
     let heads = (state.heads(), pinned);
-    Columns::new(width, panels, heads, state.part().is_some())
+    let columns = Columns::new(width, panels, heads, state.part().is_some());
+    columns.during(state.sight.part, state.player.steps())
 }
 
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the

@@ -35,6 +35,7 @@ pub mod welcome;
 use egui::{Color32, Rangef, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use super::command::{Command, Play};
+use super::part::Part;
 use super::rows::Rows;
 use super::state::compare::Pair;
 use super::state::episode::Open;
@@ -225,6 +226,8 @@ pub struct Columns {
     pub gutter: Rangef,
     /// Everything over time.
     pub time: Rangef,
+    /// From the first step to the last: wider than what is on screen of it while that is a part.
+    pub whole: Rangef,
     /// The stages of the addressing.
     pub stages: Rangef,
     /// The memory.
@@ -264,6 +267,7 @@ impl Columns {
         Self {
             gutter: Rangef::new(left, time.min),
             time,
+            whole: time,
             stages,
             memory,
             marks,
@@ -281,6 +285,7 @@ impl Columns {
         Self {
             gutter: Rangef::new(start + 10.0, time.min),
             time,
+            whole: time,
             stages: memory,
             memory,
             marks: Rangef::new(memory.max, memory.max),
@@ -295,9 +300,35 @@ impl Columns {
 
     /// The place of a step on the time axis.
     pub fn step(&self, step: usize, steps: usize) -> Rangef {
-        let width = self.time.span() / steps.max(1) as f32;
-        let start = self.time.min + step as f32 * width;
+        let width = self.whole.span() / steps.max(1) as f32;
+        let start = self.whole.min + step as f32 * width;
         Rangef::new(start, start + width)
+    }
+
+    /// With this part of so many steps on screen.
+    pub fn during(self, part: Part, steps: usize) -> Self {
+        let (first, count) = part.of(steps);
+        let width = self.time.span() / count.max(1.0);
+        let start = self.time.min - first * width;
+        let whole = Rangef::new(start, start + width * steps as f32);
+        let is_part = part.is_part();
+        Self {
+            whole: if is_part { whole } else { self.time },
+            ..self
+        }
+    }
+
+    /// With all steps on screen.
+    pub fn of_all(self) -> Self {
+        Self {
+            whole: self.time,
+            ..self
+        }
+    }
+
+    /// True while only a part of the steps is on screen.
+    pub fn is_part(&self) -> bool {
+        self.whole != self.time
     }
 
     /// The place of the steps from `first` to `last` on the time axis.
@@ -307,7 +338,7 @@ impl Columns {
 
     /// The step at this place of the time axis, or the nearest one.
     pub fn step_at(&self, x: f32, steps: usize) -> usize {
-        step_at(self.time, x, steps)
+        step_at(self.whole, x, steps)
     }
 }
 

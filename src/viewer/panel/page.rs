@@ -35,7 +35,7 @@ pub fn page_ui(ui: &mut Ui, places: &[Place<'_>], columns: &Columns, view: &mut 
         }
         if place.steps().is_some() {
             let time = rect.x_range();
-            let columns = Columns { time, ..*columns };
+            let columns = Columns { time, ..*columns }.of_all();
             play_head(ui, &columns, rect.y_range().expand(2.0), view);
         }
         point_ui(ui, place, places, view);

@@ -3,7 +3,7 @@
 
 use egui::{Align2, FontId, Pos2, Rangef, Rect, Sense, Stroke, Ui, pos2};
 
-use super::View;
+use super::{Columns, View};
 use crate::figure::marks::dashes;
 use crate::figure::{HUES, HeadName};
 use crate::viewer::command::{Command, Look};
@@ -80,6 +80,18 @@ pub fn pointer(response: &egui::Response) -> Option<egui::Pos2> {
     } else {
         None
     }
+}
+
+/// What is drawn over time, cut off where steps are not on screen.
+pub fn clipped<T>(ui: &mut Ui, columns: &Columns, draw: impl FnOnce(&mut Ui) -> T) -> T {
+    let before = ui.clip_rect();
+    if columns.is_part() {
+        let x = columns.time.expand(1.0);
+        ui.set_clip_rect(before.intersect(Rect::from_x_y_ranges(x, before.y_range())));
+    }
+    let drawn = draw(ui);
+    ui.set_clip_rect(before);
+    drawn
 }
 
 /// Words beside the pictures, for the eye and for everyone who has them read aloud.

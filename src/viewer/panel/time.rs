@@ -3,7 +3,7 @@
 use egui::{Align2, FontId, Rangef, Rect, Sense, Ui, pos2};
 
 use super::page::{self, hover_ui, picture_ui};
-use super::parts::{Bands, choose, rows_range};
+use super::parts::{Bands, choose, clipped, rows_range};
 use super::{Columns, View, interact, scrub};
 use crate::figure::rows::numbered_every;
 use crate::figure::{PanelId, Picture};
@@ -19,8 +19,13 @@ use crate::viewer::widget::readout::Readout;
 
 /// Phases and step numbers: the top of the time axis, to click and drag on.
 pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
-    let steps = view.steps();
     let names = Rangef::new(y.min, y.min + 17.0);
+    gutter_text(ui, columns, f32::midpoint(names.max, y.max), "step", view);
+    clipped(ui, columns, |ui| on_ruler_ui(ui, columns, y, names, view));
+}
+
+fn on_ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, names: Rangef, view: &mut View<'_>) {
+    let steps = view.steps();
     let painter = ui.painter();
     for (index, phase) in view.recording().episode.phases.iter().enumerate() {
         let x = Rangef::new(
@@ -44,7 +49,7 @@ pub fn ruler_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) 
     if response.dragged() && (pressed.0 || on_phases) {
         mark_part(&response, columns, view);
     } else if !on_phases || response.clicked() {
-        scrub(&response, columns.time, view);
+        scrub(&response, columns.whole, view);
     }
     loop_handles(ui, columns, names, view);
     if let Some(position) = response.hover_pos() {
@@ -109,7 +114,7 @@ fn loop_handles(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
 
 fn step_numbers(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     let steps = view.steps();
-    let width = columns.time.span() / steps.max(1) as f32;
+    let width = columns.whole.span() / steps.max(1) as f32;
     let every = numbered_every(width);
     let font = theme::mono(10.0);
     let current = view.step();
@@ -117,7 +122,7 @@ fn step_numbers(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
     for step in (0..steps).step_by(every) {
         let x = columns.step(step, steps).center();
         // The current number has the room to itself.
-        if step != current && (x - place).abs() > 22.0 {
+        if step != current && (x - place).abs() > 22.0 && columns.time.contains(x) {
             let at = pos2(x, y.center());
             ui.painter().text(
                 at,
@@ -128,7 +133,6 @@ fn step_numbers(ui: &Ui, columns: &Columns, y: Rangef, view: &View<'_>) {
             );
         }
     }
-    gutter_text(ui, columns, y.center(), "step", view);
 }
 
 /// Input, target and output.
@@ -138,21 +142,28 @@ pub fn strips_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View<
         (Picture::Target, bands.target),
         (Picture::Output, bands.output),
     ] {
-        let rect = Rect::from_x_y_ranges(columns.time, y);
-        let Some(name) = over_time_ui(ui, rect, PanelId::new(picture), view) else {
+        let Some(name) = over_time_ui(ui, columns, y, PanelId::new(picture), view) else {
             continue;
         };
         if picture == Picture::Input {
-            edit_ui(ui, columns, y, view.trace().input.width(), view);
+            let channels = view.trace().input.width();
+            clipped(ui, columns, |ui| edit_ui(ui, columns, y, channels, view));
         }
         gutter_text(ui, columns, y.center(), &name, view);
     }
 }
 
-/// A picture in this place of the window, if the machine has it. Returns its name.
-pub fn over_time_ui(ui: &mut Ui, rect: Rect, id: PanelId, view: &mut View<'_>) -> Option<String> {
+/// A picture over time at this height of the window, if the machine has it. Returns its name.
+pub fn over_time_ui(
+    ui: &mut Ui,
+    columns: &Columns,
+    y: Rangef,
+    id: PanelId,
+    view: &mut View<'_>,
+) -> Option<String> {
+    let rect = Rect::from_x_y_ranges(columns.whole, y);
     let place = view.catalogue().panel(id)?.at(area(rect));
-    picture_ui(ui, &place, view);
+    clipped(ui, columns, |ui| picture_ui(ui, &place, view));
     Some(place.panel.name)
 }
 
@@ -312,12 +323,13 @@ fn lane_ui(ui: &mut Ui, columns: &Columns, axis: &Axis, head: usize, view: &mut 
     else {
         return;
     };
-    let rect = Rect::from_x_y_ranges(columns.time, rows_range(axis));
+    let rect = Rect::from_x_y_ranges(columns.whole, rows_range(axis));
     let place = panel.along(area(rect), axis.clone());
-    picture_ui(ui, &place, view);
+    clipped(ui, columns, |ui| picture_ui(ui, &place, view));
     let focused = head == view.focus;
     lane_name(ui, columns, rect.y_range(), head, focused, view);
     if focused && view.weighting_scale == Scale::LogWeighting {
+        let rect = Rect::from_x_y_ranges(columns.time, rect.y_range());
         log_badge(ui, rect, view);
     }
 }
@@ -430,8 +442,7 @@ pub fn vectors_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, view: &mut View
         (chosen(false), Picture::Reads, bands.reads),
     ] {
         let Some(head) = head else { continue };
-        let rect = Rect::from_x_y_ranges(columns.time, y);
-        if over_time_ui(ui, rect, PanelId::of(picture, head), view).is_some() {
+        if over_time_ui(ui, columns, y, PanelId::of(picture, head), view).is_some() {
             let what = if picture == Picture::Adds {
                 "adds"
             } else {

@@ -1,7 +1,7 @@
 //! A machine without heads: a plain recurrent network. All it remembers is in its units, so they take the
 //! place of the memory: cell and hidden state over time, and beside them the gates of this step.
 
-use egui::{Align2, Rangef, Rect, Ui, pos2};
+use egui::{Align2, Rangef, Ui, pos2};
 
 use super::page::{paint_ui, point_ui};
 use super::parts::{Bands, quiet_text, row_line};
@@ -74,7 +74,7 @@ fn lane_ui(
     view: &mut View<'_>,
 ) {
     let own = lane.id.of.unwrap_or(0);
-    over_time_ui(ui, Rect::from_x_y_ranges(columns.time, y), lane.id, view);
+    over_time_ui(ui, columns, y, lane.id, view);
     let x = Rangef::new(columns.stages.min, columns.memory.max);
     let each = (x.span() - 6.0 * (STRIPS - 1) as f32) / STRIPS as f32;
     let first = STRIPS - lane.strips.len();

@@ -3,6 +3,7 @@
 use super::arrangement::Arrangement;
 use super::compare::TOLERANCES;
 use super::target::Target;
+use crate::viewer::part::Part;
 use crate::viewer::rows::Zoom;
 
 /// What is looked at, and how.
@@ -24,6 +25,8 @@ pub struct Sight {
     pub log_scale: bool,
     /// Which part of the rows is on screen.
     pub zoom: Zoom,
+    /// Which part of the steps is on screen.
+    pub part: Part,
     /// What is kept in view.
     pub selected: Option<Target>,
     /// The difference between two episodes that counts as none; of values above 1 a share of them.
@@ -43,6 +46,7 @@ impl Default for Sight {
             touched_only: true,
             log_scale: false,
             zoom: Zoom::default(),
+            part: Part::default(),
             selected: None,
             tolerance: TOLERANCES[1].0,
             difference: true,
@@ -52,7 +56,7 @@ impl Default for Sight {
 }
 
 impl Sight {
-    /// The same with its rows scrolled to the first: scrolling is no change.
+    /// The same with its rows scrolled to the first and all steps on screen: scrolling is no change.
     pub fn unscrolled(&self) -> Self {
         let zoom = Zoom {
             first: 0,
@@ -60,6 +64,7 @@ impl Sight {
         };
         Self {
             zoom,
+            part: Part::default(),
             ..self.clone()
         }
     }

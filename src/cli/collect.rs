@@ -38,7 +38,8 @@ pub(super) struct Collect {
     /// With --collect: how to write the tables.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "preset")]
     format: Format,
-    /// With --collect: draw the learning curves into this file, which ends in .svg or .png.
+    /// With --collect: draw the learning curves into this file, which ends in .svg or .png; below them, each on an axis
+    /// of its own, what joins the loss: redundancy, divergence, reward.
     #[arg(long, value_name = "FILE.SVG", conflicts_with = "preset")]
     svg: Option<PathBuf>,
 }
@@ -95,6 +96,7 @@ impl Collect {
         let curve = |setting: &Setting| Curve {
             label: setting.label.clone(),
             points: setting.curve(),
+            beside: setting.curves_beside(),
         };
         let curves: Vec<Curve> = settings.iter().map(curve).collect();
         let drawing = learning_curves(&curves, self.threshold, false);

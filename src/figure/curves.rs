@@ -1,8 +1,8 @@
-//! Learning curves as a figure: bits per sequence over sequences, a line per setting (the median of its
-//! runs) in a band (from the best run to the worst).
+//! Learning curves as a figure: bits per sequence over sequences, a line per setting (the median of its runs) in a band
+//! (from the best run to the worst); below, each on an axis of its own, what joins the loss.
 
 use super::paint::Draw;
-use super::{Area, Colours, Drawing, HUES, Ink, Rgb, Style};
+use super::{Colours, Drawing, HUES, Ink, Rgb, Style};
 use crate::train::{Spread, thin};
 
 const WIDTH: f32 = 760.0;
@@ -10,6 +10,15 @@ const LEFT: f32 = 76.0;
 const RIGHT: f32 = WIDTH - 24.0;
 const TOP: f32 = 24.0;
 const BOTTOM: f32 = 384.0;
+/// Height of a plot of what joins the loss, and the room above it.
+const SMALL: f32 = 110.0;
+const APART: f32 = 26.0;
+/// What joins the loss, and its unit: as [`Beside::NAMES`](crate::train::Beside::NAMES).
+const BESIDE: [&str; 3] = [
+    "redundancy of heads",
+    "divergence, nats",
+    "reward in training, nats",
+];
 /// Height of a line of the legend.
 const LINE: f32 = 20.0;
 /// The most letters of a name in the legend.
@@ -26,25 +35,46 @@ const MOST_DECADES: i32 = 6;
 pub struct Curve {
     /// The name.
     pub label: String,
-    /// The points, by sequences.
+    /// Bits per sequence, by sequences.
     pub points: Vec<Spread>,
+    /// What joins the loss, each of [`Beside::NAMES`](crate::train::Beside::NAMES); empty where there is nothing of the
+    /// kind.
+    pub beside: [Vec<Spread>; 3],
 }
 
 /// The figure; the threshold in bits per sequence is a dashed line, where it is in the picture.
 pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Drawing {
     let colours = Colours::for_theme(dark);
-    let height = BOTTOM + 64.0 + LINE * curves.len() as f32;
+    let kinds = 0..BESIDE.len();
+    let kinds: Vec<usize> = kinds
+        .filter(|&kind| curves.iter().any(|curve| !curve.beside[kind].is_empty()))
+        .collect();
+    let bottom = BOTTOM + (SMALL + APART) * kinds.len() as f32;
+    let height = bottom + 64.0 + LINE * curves.len() as f32;
     let title = "Learning curves: bits per sequence over sequences".to_owned();
     let mut drawing = Drawing::new(WIDTH, height, colours.panel, title);
-    let plot = Plot::around(curves, colours);
-    plot.axes(&mut drawing);
-    for (index, curve) in curves.iter().enumerate() {
-        plot.band(&mut drawing, index, curve);
+    let points = |of: fn(&Curve, usize) -> &[Spread], kind: usize| {
+        let all = curves.iter().map(move |curve| of(curve, kind));
+        all.collect::<Vec<_>>()
+    };
+    let bits = points(|curve, _| &curve.points, 0);
+    let sequences = bits.iter().flat_map(|points| points.iter());
+    let sequences = sequences.map(|point| point.sequences).max().unwrap_or(0);
+    let plot = |points: &[&[Spread]], [top, bottom]: [f32; 2]| {
+        Plot::around(points, sequences, [top, bottom], colours)
+    };
+    let main = plot(&bits, [TOP, BOTTOM]);
+    main.draw(&mut drawing, &bits, "bits per sequence", Some(threshold));
+    for (place, &kind) in kinds.iter().enumerate() {
+        let points = points(|curve, kind| &curve.beside[kind], kind);
+        let bottom = BOTTOM + (SMALL + APART) * (place + 1) as f32;
+        let small = plot(&points, [bottom - SMALL, bottom]);
+        small.draw(&mut drawing, &points, BESIDE[kind], None);
     }
-    plot.threshold(&mut drawing, threshold);
+    let last = Plot { bottom, ..main };
+    last.sequences(&mut drawing);
     for (index, curve) in curves.iter().enumerate() {
-        plot.line(&mut drawing, index, curve);
-        plot.legend(&mut drawing, index, &curve.label);
+        last.legend(&mut drawing, index, &curve.label);
     }
     drawing
 }
@@ -57,19 +87,30 @@ struct Plot<'a> {
     highest: f64,
     is_log: bool,
     ticks: Vec<f64>,
+    top: f32,
+    bottom: f32,
 }
 
 impl<'a> Plot<'a> {
-    fn around(curves: &[Curve], colours: &'a Colours) -> Self {
-        let points = || curves.iter().flat_map(|curve| &curve.points);
-        let sequences = points().map(|point| point.sequences).max().unwrap_or(0);
+    fn around(
+        curves: &[&[Spread]],
+        sequences: u64,
+        [top, bottom]: [f32; 2],
+        colours: &'a Colours,
+    ) -> Self {
+        let points = || curves.iter().flat_map(|points| points.iter());
         let values = points().flat_map(|point| [point.lowest, point.median, point.highest]);
         let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        let least = values.iter().copied().fold(0.0, f64::min);
         let highest = values.iter().copied().fold(0.0, f64::max);
-        let highest = if highest > 0.0 { highest } else { 1.0 };
+        let highest = if highest > 0.0 || least < 0.0 {
+            highest
+        } else {
+            1.0
+        };
         let above_zero = values.iter().copied().filter(|value| *value > 0.0);
         let lowest = above_zero.fold(highest, f64::min);
-        let is_log = highest / lowest > LOG_FROM;
+        let is_log = least >= 0.0 && highest / lowest > LOG_FROM;
         let ticks = if is_log {
             let last = highest.log10().ceil() as i32;
             let first = (lowest.log10().floor() as i32).max(last - MOST_DECADES);
@@ -77,7 +118,7 @@ impl<'a> Plot<'a> {
         } else {
             // A curve that stays far above zero, as that of a task with an optimum, gets the whole height.
             let from = if lowest > highest / 2.0 { lowest } else { 0.0 };
-            even_ticks(from, highest)
+            even_ticks(if least < 0.0 { least } else { from }, highest)
         };
         Self {
             colours,
@@ -86,6 +127,28 @@ impl<'a> Plot<'a> {
             highest: ticks[ticks.len() - 1],
             is_log,
             ticks,
+            top,
+            bottom,
+        }
+    }
+
+    /// Axis, bands and lines.
+    fn draw(
+        &self,
+        drawing: &mut Drawing,
+        curves: &[&[Spread]],
+        label: &str,
+        threshold: Option<f64>,
+    ) {
+        self.values(drawing, label);
+        for (index, points) in curves.iter().enumerate() {
+            self.band(drawing, index, points);
+        }
+        if let Some(threshold) = threshold {
+            self.threshold(drawing, threshold);
+        }
+        for (index, points) in curves.iter().enumerate() {
+            self.line(drawing, index, points);
         }
     }
 
@@ -94,45 +157,57 @@ impl<'a> Plot<'a> {
     }
 
     /// Values beyond the axis lie on its end.
-    fn y(&self, bits: f64) -> f32 {
-        let bits = bits.clamp(self.lowest, self.highest);
+    fn y(&self, value: f64) -> f32 {
+        let value = value.clamp(self.lowest, self.highest);
         let share = if self.is_log {
-            (bits / self.lowest).ln() / (self.highest / self.lowest).ln()
+            (value / self.lowest).ln() / (self.highest / self.lowest).ln()
         } else {
-            (bits - self.lowest) / (self.highest - self.lowest)
+            (value - self.lowest) / (self.highest - self.lowest)
         };
-        BOTTOM - (BOTTOM - TOP) * share as f32
+        self.bottom - (self.bottom - self.top) * share as f32
     }
 
-    fn axes(&self, drawing: &mut Drawing) {
+    /// The axis of the values.
+    fn values(&self, drawing: &mut Drawing, label: &str) {
         let text = Style::new(12.0, self.colours.text);
-        for &tick in &self.ticks {
+        // As many numbers as there is room for.
+        let every = (17.0 * self.ticks.len() as f32 / (self.bottom - self.top)).ceil();
+        for (index, &tick) in self.ticks.iter().enumerate() {
             let y = self.y(tick);
             drawing.line(&[[LEFT, y], [RIGHT, y]], self.colours.line, 1.0);
-            drawing.text(number(tick), [LEFT - 8.0, y], text.end());
+            if index.is_multiple_of(every as usize) {
+                drawing.text(number(tick), [LEFT - 8.0, y], text.end());
+            }
         }
-        let ticks = even_ticks(0.0, self.sequences);
-        for tick in ticks.into_iter().filter(|tick| *tick <= self.sequences) {
-            let x = self.x(tick);
-            drawing.line(&[[x, BOTTOM], [x, BOTTOM + 5.0]], self.colours.subdued, 1.0);
-            drawing.text(number(tick), [x, BOTTOM + 16.0], text.middle());
-        }
-        let ends = [[LEFT, TOP], [LEFT, BOTTOM], [RIGHT, BOTTOM]];
+        let ends = [[LEFT, self.top], [LEFT, self.bottom], [RIGHT, self.bottom]];
         drawing.line(&ends, self.colours.subdued, 1.0);
         let scale = if self.is_log { ", logarithmic" } else { "" };
-        let area = Area {
-            left: LEFT,
-            top: TOP,
-            right: RIGHT,
-            bottom: BOTTOM,
-        };
-        drawing.text("sequences", [area.middle(), BOTTOM + 38.0], text.middle());
-        let label = format!("bits per sequence{scale}");
-        drawing.text(label, [14.0, area.centre()], text.upwards());
+        let is_small = self.bottom - self.top < 2.0 * SMALL;
+        let middle = 0.5 * (self.top + self.bottom);
+        if is_small {
+            // Upright it would be longer than its axis.
+            let at = [LEFT, self.top - 10.0];
+            drawing.text(format!("{label}{scale}"), at, text);
+        } else {
+            drawing.text(format!("{label}{scale}"), [14.0, middle], text.upwards());
+        }
     }
 
-    fn band(&self, drawing: &mut Drawing, index: usize, curve: &Curve) {
-        let points = thin(&curve.points, MOST_POINTS);
+    /// The axis of the sequences, below all plots.
+    fn sequences(&self, drawing: &mut Drawing) {
+        let text = Style::new(12.0, self.colours.text);
+        let ticks = even_ticks(0.0, self.sequences);
+        for tick in ticks.into_iter().filter(|tick| *tick <= self.sequences) {
+            let (x, y) = (self.x(tick), self.bottom);
+            drawing.line(&[[x, y], [x, y + 5.0]], self.colours.subdued, 1.0);
+            drawing.text(number(tick), [x, y + 16.0], text.middle());
+        }
+        let at = [0.5 * (LEFT + RIGHT), self.bottom + 38.0];
+        drawing.text("sequences", at, text.middle());
+    }
+
+    fn band(&self, drawing: &mut Drawing, index: usize, points: &[Spread]) {
+        let points = thin(points, MOST_POINTS);
         if points.len() < 2 {
             return;
         }
@@ -143,8 +218,8 @@ impl<'a> Plot<'a> {
         drawing.shape(&points, Ink::from(self.ink(index)).faded(0.16));
     }
 
-    fn line(&self, drawing: &mut Drawing, index: usize, curve: &Curve) {
-        let points = thin(&curve.points, MOST_POINTS);
+    fn line(&self, drawing: &mut Drawing, index: usize, points: &[Spread]) {
+        let points = thin(points, MOST_POINTS);
         // Where the median is not finite the line has a gap.
         for run in points.chunk_by(|a, b| a.median.is_finite() == b.median.is_finite()) {
             let finite = run.iter().filter(|point| point.median.is_finite());
@@ -170,7 +245,7 @@ impl<'a> Plot<'a> {
     }
 
     fn legend(&self, drawing: &mut Drawing, index: usize, label: &str) {
-        let y = BOTTOM + 66.0 + LINE * index as f32;
+        let y = self.bottom + 66.0 + LINE * index as f32;
         self.stroke(drawing, index, &[[LEFT, y], [LEFT + 28.0, y]]);
         let style = Style::new(12.0, self.colours.text);
         drawing.text(shortened(label), [LEFT + 36.0, y], style);
@@ -216,6 +291,9 @@ fn even_ticks(from: f64, to: f64) -> Vec<f64> {
 
 /// A round number: with separators from 10,000 on, without digits that say nothing.
 fn number(value: f64) -> String {
+    if value < 0.0 {
+        return format!("−{}", number(-value));
+    }
     if value.abs() < 10_000.0 {
         let digits = if value == 0.0 {
             0
@@ -254,7 +332,29 @@ mod tests {
         Curve {
             label: label.into(),
             points: points.iter().map(point).collect(),
+            beside: [const { Vec::new() }; 3],
         }
+    }
+
+    #[test]
+    fn what_joins_the_loss_has_an_axis_of_its_own() {
+        let mut one = curve("one", &[(10, [1.0, 2.0, 3.0]), (20, [0.5; 3])]);
+        let without = learning_curves(std::slice::from_ref(&one), 0.1, false);
+        let of = |values: [f64; 2]| {
+            let points = [(10, [values[0]; 3]), (20, [values[1]; 3])];
+            curve("", &points).points
+        };
+        (one.beside[1], one.beside[2]) = (of([900.0, 4.0]), of([-0.5, 0.25]));
+        let curves = [one, curve("other", &[(10, [1.0; 3])])];
+        let drawing = learning_curves(&curves, 0.1, false);
+        assert!(drawing.height > without.height + 2.0 * SMALL);
+        let svg = drawing.to_svg();
+        assert!(
+            svg.contains("divergence, nats, logarithmic")
+                && svg.contains("reward in training, nats")
+        );
+        assert!(!svg.contains("redundancy") && !svg.contains("NaN"));
+        assert!(svg.contains("−0.4"), "{svg}");
     }
 
     #[test]

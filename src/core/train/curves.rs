@@ -34,33 +34,56 @@ impl Outcome {
     }
 }
 
-/// The validations of several runs after the same number of sequences.
+/// A quantity of several runs after the same number of sequences: bits per sequence of their validations, or what
+/// joined the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Sequences trained on.
     pub sequences: u64,
     /// How many runs were validated there.
     pub runs: usize,
-    /// Bits per sequence: half of the runs are at or below this.
+    /// Half of the runs are at or below this.
     pub median: f64,
-    /// Of the best run.
+    /// Of the run with the least.
     pub lowest: f64,
-    /// Of the worst run.
+    /// Of the run with the most.
     pub highest: f64,
 }
 
 /// The spread at every number of sequences at which some run was validated, in their order.
 pub fn spread(curves: &[&[HistoryPoint]]) -> Vec<Spread> {
+    spread_of(curves, |point| Some(cost(point)))
+}
+
+/// The same of what joins the loss, each of [`Beside::NAMES`]: of the validations, where they have it, otherwise of the
+/// training since the last one. Nothing of what no run has.
+pub fn spread_beside(curves: &[&[HistoryPoint]]) -> [Vec<Spread>; 3] {
+    [0, 1, 2].map(|kind| {
+        spread_of(curves, |point| {
+            let [validation, training] = [&point.validation.beside, &point.training_beside]
+                .map(|beside| beside.each()[kind]);
+            let value = validation.or(training)?;
+            Some(if value.is_nan() { f64::INFINITY } else { value })
+        })
+    })
+}
+
+fn spread_of(
+    curves: &[&[HistoryPoint]],
+    value: impl Fn(&HistoryPoint) -> Option<f64>,
+) -> Vec<Spread> {
     let mut points = std::collections::BTreeMap::<u64, Vec<f64>>::new();
     for point in curves.iter().flat_map(|curve| curve.iter()) {
-        points.entry(point.sequences).or_default().push(cost(point));
+        if let Some(value) = value(point) {
+            points.entry(point.sequences).or_default().push(value);
+        }
     }
-    let of = |(sequences, costs): (u64, Vec<f64>)| Spread {
+    let of = |(sequences, values): (u64, Vec<f64>)| Spread {
         sequences,
-        runs: costs.len(),
-        median: median(&costs).unwrap_or(f64::INFINITY),
-        lowest: costs.iter().copied().fold(f64::INFINITY, f64::min),
-        highest: costs.iter().copied().fold(0.0, f64::max),
+        runs: values.len(),
+        median: median(&values).unwrap_or(f64::INFINITY),
+        lowest: values.iter().copied().fold(f64::INFINITY, f64::min),
+        highest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     };
     points.into_iter().map(of).collect()
 }
@@ -116,6 +139,25 @@ mod tests {
             ..HistoryPoint::default()
         };
         points.iter().map(point).collect()
+    }
+
+    #[test]
+    fn what_joins_the_loss_has_curves_of_its_own() {
+        let mut points = curve(&[(10, 5.0), (20, 0.5)]);
+        let other = curve(&[(10, 4.0), (20, 0.1)]);
+        assert_eq!(spread_beside(&[&points, &other]), [const { Vec::new() }; 3]);
+        for (point, value) in points.iter_mut().zip([0.25, 0.125]) {
+            point.validation.beside.redundancy = Some(value);
+            point.training_beside.redundancy = Some(9.0);
+            // Of an evaluation there is none.
+            point.training_beside.reward = Some(-value);
+        }
+        let [redundancy, divergence, reward] = spread_beside(&[&points, &other]);
+        let medians = |curve: &[Spread]| curve.iter().map(|of| of.median).collect::<Vec<_>>();
+        assert_eq!(medians(&redundancy), [0.25, 0.125]);
+        assert!(divergence.is_empty());
+        assert_eq!(medians(&reward), [-0.25, -0.125]);
+        assert_eq!((reward[0].runs, reward[0].highest), (1, -0.25));
     }
 
     #[test]

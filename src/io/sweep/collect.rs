@@ -14,7 +14,7 @@ use crate::io::measurement::Number;
 use crate::io::preset::form::Written;
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};
-use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread};
+use crate::train::{HistoryPoint, Outcome, Spread, median_and_worst, spread, spread_beside};
 
 /// How many folders below the one that is collected a run may lie.
 const MOST_LEVELS: usize = 8;
@@ -186,6 +186,12 @@ impl Setting {
     pub fn curve(&self) -> Vec<Spread> {
         let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(|run| &*run.points).collect();
         spread(&curves)
+    }
+
+    /// The same of what joins the loss, each of [`Beside::NAMES`](crate::train::Beside::NAMES).
+    pub fn curves_beside(&self) -> [Vec<Spread>; 3] {
+        let curves: Vec<&[HistoryPoint]> = self.runs.iter().map(|run| &*run.points).collect();
+        spread_beside(&curves)
     }
 }
 

@@ -50,6 +50,8 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use raster::Shared;
 use tapescope::figure::Format;
+use tapescope::keys::Each;
+use tapescope::model::attention::{Score, Weighting};
 use tapescope::model::config::Order;
 use tapescope::model::{Model, NtmConfig, PlainConfig};
 use tapescope::player::Loop;
@@ -136,6 +138,12 @@ impl Files for Shelf {
             Some("every mechanism") => Ok(Opened::Machine(Box::new(kinds::with_heads(
                 kinds::every_mechanism(),
             )))),
+            Some("dot products") => {
+                let mut config = kinds::every_mechanism();
+                config.attention.score = [Score::Dot, Score::ScaledDot].repeat(2).into();
+                config.attention.weighting = Each::all(Weighting::Soft);
+                Ok(Opened::Machine(Box::new(kinds::with_heads(config))))
+            }
             Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
             None => Err("That is no name.".to_owned()),
         }

@@ -62,11 +62,8 @@ impl EpisodeArgs {
 
     /// That nothing is asked of a recorded trace, which is `done` as it is: drawn, shown.
     pub(super) fn check_none(&self, source: &str, done: &str) -> anyhow::Result<()> {
-        self.given().map_or(Ok(()), |option| {
-            refuse(format!(
-                "{option}: {source} is a recorded trace and is {done} as it is; {option} needs a preset or weights"
-            ))
-        })
+        self.given()
+            .map_or(Ok(()), |option| as_it_is(option, source, done))
     }
 
     fn all_given(&self) -> impl Iterator<Item = &'static str> {
@@ -174,6 +171,13 @@ impl EpisodeArgs {
         note_overrun(name, &recording);
         Ok(recording)
     }
+}
+
+/// A recorded trace is `done` as it is: an option that asks something else of it is refused.
+pub(super) fn as_it_is<T>(option: &str, source: &str, done: &str) -> anyhow::Result<T> {
+    refuse(format!(
+        "{option}: {source} is a recorded trace and is {done} as it is; {option} needs a preset or weights"
+    ))
 }
 
 /// Says so where writes reach rows already written; `name` is what was typed for the episode.

@@ -8,8 +8,8 @@ use clap::Args;
 use super::suite::Suite;
 use super::table::Format;
 use super::{
-    MOST_EPISODES, MOST_THREADS, decimals, from_zero, machine, note, range_up_to, rows, samples,
-    threads, up_to,
+    MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, decimals, from_zero, machine, note, range_up_to,
+    rows, samples, threads, up_to,
 };
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
@@ -44,9 +44,6 @@ cross-entropy where the mean of the samples is what is predicted, `of one` its m
 mean, `noise` the mean of the entropies of the samples, and `mutual` the difference, by which the samples disagree: all \
 summed over the answer, in bits per sequence. The last three columns say whether that is larger where an answer bit is \
 wrong: the area under the curve, 0.5 for no better than chance and 1 for always; of one sample there is none.";
-
-/// The most samples of an episode.
-const MOST_SAMPLES: u64 = 10_000;
 
 /// Measure machines on episodes they were not trained on.
 #[derive(Debug, Args)]

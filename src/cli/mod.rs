@@ -54,6 +54,9 @@ const MOST_THREADS: usize = 1024;
 /// The most episodes of a measurement.
 const MOST_EPISODES: usize = 10_000_000;
 
+/// The most samples of an episode.
+const MOST_SAMPLES: u64 = 10_000;
+
 /// The exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
 /// The exit code of a training that diverged: a result, which the same seed gives again.

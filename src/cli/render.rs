@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::episode::{EpisodeArgs, is_trace, note_overrun};
-use super::{Usage, note, plan, refuse, step};
+use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_overrun};
+use super::{MOST_SAMPLES, Usage, machine, note, plan, refuse, step, up_to};
 use crate::figure::compare::{Common, Comparison, Named};
+use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
     Drawing, Figure, Format, Layout, Motion, Options, Orientation, Pages, Picture, RowsShown,
     find_head,
 };
 use crate::io::trace::{self, Side};
-use crate::io::{label, picture, room};
+use crate::io::{Trained, label, picture, room};
 use crate::model::config::Order;
+use crate::model::{Draw, Sampling};
 use crate::train::Recording;
 
 /// The most pixels of a figure.
@@ -40,11 +42,12 @@ Examples:
   tapescope render copy --length 10 --delay 200 --out copy.gif
   tapescope render copy --length 20 --steps 18..24 --stages --out slowly.gif
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
+  tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
 
 Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything over time, and
 the stages of one head (that of --head, else the first that writes) and the memory at --step;
 or any of these, one below the other: input, target, output, error, adds, erases, reads, weightings,
-memory, stages, scalars, hidden, cells. Every colour has its legend; scales are fixed for the episode.
+memory, stages, scalars, overlap, redundancy, uncertainty, hidden, cells. Every colour has its legend; scales are fixed for the episode.
 The same command gives the same bytes.";
 
 /// Draw an episode: figure 6 of the paper, or any picture of the window, as SVG, PNG or animated GIF.
@@ -109,8 +112,22 @@ pub(super) struct Render {
     /// How long every frame of a GIF is shown, in milliseconds [default: 250].
     #[arg(long, value_name = "MS", value_parser = delay, allow_negative_numbers = true)]
     delay: Option<u16>,
+    /// Draw the episode this many times more, where heads draw: a band over the stages says where the samples attend,
+    /// and lines over time what they are unsure of.
+    #[arg(long, value_name = "K", value_parser = up_to(MOST_SAMPLES), allow_negative_numbers = true,
+          conflicts_with_all = ["input", "compare"])]
+    samples: Option<u64>,
     #[command(flatten)]
     episode: EpisodeArgs,
+}
+
+/// What is drawn.
+struct Drawn {
+    recording: Recording,
+    /// Whether its machine reads or writes first.
+    order: Order,
+    /// What many samples of it say, where they were asked.
+    spread: Option<Spread>,
 }
 
 /// Which rows.
@@ -140,11 +157,11 @@ impl Render {
             ));
         };
         self.check(format)?;
-        let (recording, order) = self.recording(&self.source)?;
-        let options = self.options(format, &recording, order)?;
+        let drawn = self.recording(&self.source)?;
+        let options = self.options(format, &drawn.recording, drawn.order)?;
         let (bytes, title) = match &self.compare {
-            Some(other) => self.compared(&recording, other, format, options)?,
-            None => self.alone(&recording, format, options)?,
+            Some(other) => self.compared(&drawn.recording, other, format, options)?,
+            None => self.alone(&drawn, format, options)?,
         };
         picture::write(&self.out, &bytes)?;
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
@@ -153,11 +170,12 @@ impl Render {
     /// The figure of an episode as a file, and its title.
     fn alone(
         &self,
-        recording: &Recording,
+        drawn: &Drawn,
         format: Format,
         options: Options,
     ) -> anyhow::Result<(Vec<u8>, String)> {
-        let figure = Figure::new(recording, options);
+        let figure = Figure::new(&drawn.recording, options);
+        let figure = figure.with_spread(drawn.spread.as_ref());
         self.check_pictures(&figure)?;
         self.written(&figure, format)
     }
@@ -170,7 +188,7 @@ impl Render {
         format: Format,
         options: Options,
     ) -> anyhow::Result<(Vec<u8>, String)> {
-        let (b, _) = self.recording(other)?;
+        let b = self.recording(other)?.recording;
         let [one, two] = [a, &b].map(|recording| Side::of(recording, None));
         let found = trace::compare(one, two, TOLERANCE).map_err(|sizes| {
             let (a, sizes) = (&self.source, sizes.join("; "));
@@ -190,11 +208,22 @@ impl Render {
 
     /// That there is something to draw, and something that stages show.
     fn check_pictures(&self, figure: &Figure<'_>) -> anyhow::Result<()> {
+        let only = Layout::Pictures(vec![Picture::Uncertainty]);
+        if figure.is_empty() && self.layout == Some(only) {
+            return refuse(
+                "--layout: uncertainty is that of many samples of the episode; ask for them with --samples K",
+            );
+        }
         if figure.is_empty() {
             let there = figure.pictures().join(", ");
             return refuse(format!(
                 "--layout: the machine of this episode has none of these pictures; it has {there}"
             ));
+        }
+        if self.samples.is_some() && !figure.shows_samples() {
+            return refuse(
+                "--samples: none of these pictures shows samples; add stages or uncertainty to --layout, or take --layout debug",
+            );
         }
         if self.stages && !figure.has_stages() {
             return refuse(if figure.pictures().contains(&"stages") {
@@ -266,21 +295,64 @@ impl Render {
         })
     }
 
-    /// The episode: out of a trace as it was recorded, or recorded now; and whether its machine reads or writes
-    /// first.
-    fn recording(&self, source: &str) -> anyhow::Result<(Recording, Order)> {
+    /// The episode: out of a trace as it was recorded, or recorded now.
+    fn recording(&self, source: &str) -> anyhow::Result<Drawn> {
         if !is_trace(source) || self.episode.weights.is_some() {
             let trained = self.episode.trained(source)?;
-            let order = trained.machine.config.order();
-            return Ok((self.episode.record(source, &trained)?, order));
+            let spread = self
+                .samples
+                .map(|count| self.spread(source, &trained, count));
+            return Ok(Drawn {
+                spread: spread.transpose()?.flatten(),
+                recording: self.episode.record(source, &trained)?,
+                order: trained.machine.config.order(),
+            });
         }
         // What is compared may be one of each.
         if self.compare.is_none() {
             self.episode.check_none(source, "drawn")?;
         }
+        if self.samples.is_some() {
+            return as_it_is("--samples", source, "drawn");
+        }
         let imported = trace::read(Path::new(source))?;
         note_overrun(source, &imported.recording);
-        Ok((imported.recording, imported.config.order()))
+        Ok(Drawn {
+            recording: imported.recording,
+            order: imported.config.order(),
+            spread: None,
+        })
+    }
+
+    /// What so many samples of the episode say together, those of the window.
+    fn spread(
+        &self,
+        source: &str,
+        trained: &Trained,
+        count: u64,
+    ) -> anyhow::Result<Option<Spread>> {
+        let config = &trained.machine.config;
+        machine::check_random("--samples", source, config)?;
+        let Chosen {
+            task,
+            episode,
+            origin,
+        } = self.episode.choose(source, trained)?;
+        let steps = episode.steps();
+        let bytes = Samples::bytes(count as usize, steps, config.heads(), config.rows());
+        room::claim(bytes, 0)
+            .map_err(|short| Usage(format!("--samples {count}: keeping all of them {short}")))?;
+        let mut samples = Samples::default();
+        for sample in 0..count {
+            let drawn = origin.map(|origin| Draw {
+                sample,
+                sampling: Sampling::Drawn,
+                ..origin
+            });
+            let episode = episode.clone();
+            samples.add(Recording::of(&trained.machine, &task, episode, drawn));
+        }
+        Ok(samples.spread())
     }
 
     fn options(&self, format: Format, of: &Recording, order: Order) -> anyhow::Result<Options> {

@@ -23,6 +23,12 @@ const MOST_BARS: usize = 200;
 const APART: f32 = 6.0;
 /// A row of at least this height, and a column of this width, have room for a number.
 const PRINTED: [f32; 2] = [38.0, 13.0];
+/// Width of a digit of the parameters, of their size.
+const DIGIT: f32 = 0.6;
+/// Parameters that are nearer than a digit are read as one.
+const BETWEEN: f32 = 7.0;
+/// How far above the columns parameters stand: the upper line of two, a line alone, the lower one of two.
+const LINES: [f32; 3] = [19.0, 14.5, 7.5];
 /// Columns this wide have their words over them.
 const LEGIBLE: f32 = 26.0;
 
@@ -257,22 +263,27 @@ impl Bars<'_> {
         paint.text(text, [x, bar.centre()], style);
     }
 
-    /// Word, symbol and parameter over the column, the largest value below it.
-    fn words(&self, paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
-        let (colours, width) = (page.colours, area.width());
-        let fade = if self.to_come { 0.45 } else { 1.0 };
-        let ink = |colour| Ink::from(colour).faded(fade);
+    /// What stands over a column so wide of what its head emitted, and in which size.
+    fn parameter(&self, width: f32) -> (&str, f32) {
         let narrow = width < LEGIBLE + 11.0;
         // Where there is little room the number matters, its symbol is in the equation.
-        let parameter = match self.parameter.split_once(' ') {
+        let text = match self.parameter.split_once(' ') {
             Some((by, _)) if narrow && self.column.stage == Stage::Shift => by,
             Some((_, number)) if narrow => number,
             _ => &self.parameter,
         };
+        (text, if width < 46.0 { 10.0 } else { 11.0 })
+    }
+
+    /// Word, symbol and parameter over the column, the largest value below it; the parameter so far above the column.
+    fn words(&self, paint: &mut dyn Paint, area: &Area, above: f32, page: &Page<'_>) {
+        let (colours, width) = (page.colours, area.width());
+        let fade = if self.to_come { 0.45 } else { 1.0 };
+        let ink = |colour| Ink::from(colour).faded(fade);
         let legible = width >= LEGIBLE;
-        let size = if width < 46.0 { 10.0 } else { 11.0 };
+        let (parameter, size) = self.parameter(width);
         let style = Style::new(size, ink(colours.strong)).mono().middle();
-        paint.text(parameter, [area.middle(), area.top - 14.5], style);
+        paint.text(parameter, [area.middle(), area.top - above], style);
         let size = if legible { 14.0 } else { 11.5 };
         let style = Style::new(size, ink(colours.text)).middle();
         paint.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
@@ -288,7 +299,9 @@ impl Bars<'_> {
         }
         if let (Some(most), true) = (&self.most, self.opacity(page) > 0.0) {
             let style = Style::new(9.5, colours.subdued).mono().middle();
-            paint.text(most.as_str(), [area.middle(), area.bottom + 8.0], style);
+            let letters = (width + 2.0) / (DIGIT * 9.5);
+            let at = [area.middle(), area.bottom + 8.0];
+            paint.text(numbers::shortened(most, letters as usize), at, style);
         }
     }
 }
@@ -383,6 +396,37 @@ impl<'a> Addressing<'a> {
         areas.collect()
     }
 
+    /// How far above its column each parameter stands: on one line, and on two by turns where they would touch.
+    fn above(&self, paint: &dyn Paint, areas: &[Area]) -> Vec<f32> {
+        let ends = self
+            .columns
+            .iter()
+            .zip(areas)
+            .filter_map(|((_, bars), area)| {
+                let (text, size) = bars.parameter(area.width());
+                // Digits of one width are wider than the letters of a sentence.
+                let half = 0.5
+                    * paint
+                        .width_of(text, size)
+                        .max(DIGIT * size * text.chars().count() as f32);
+                (!text.is_empty()).then(|| [area.middle() - half, area.middle() + half])
+            });
+        let ends: Vec<_> = ends.collect();
+        let touch = ends
+            .windows(2)
+            .any(|pair| pair[0][1] + BETWEEN > pair[1][0]);
+        // The last one stands high: the names of other heads are beside it.
+        let mut place = ends.len() % 2;
+        let by_turns = self.columns.iter().map(|(_, bars)| {
+            if !touch || bars.parameter.is_empty() {
+                return LINES[1];
+            }
+            place += 1;
+            LINES[2 * (place % 2)]
+        });
+        by_turns.collect()
+    }
+
     /// What the columns are.
     pub fn kinds(&self) -> Vec<&'static Column> {
         self.columns.iter().map(|(_, bars)| bars.column).collect()
@@ -392,7 +436,8 @@ impl<'a> Addressing<'a> {
     pub fn paint(&self, paint: &mut dyn Paint, area: &Area, axis: &Axis, page: &Page<'_>) {
         let (top, bottom) = axis.ends().unwrap_or((area.top, area.bottom));
         let areas = Self::areas(&area.down(top, bottom), &self.kinds());
-        for ((id, bars), area) in self.columns.iter().zip(&areas) {
+        let above = self.above(paint, &areas);
+        for (((id, bars), area), above) in self.columns.iter().zip(&areas).zip(above) {
             bars.paint(
                 paint,
                 At {
@@ -402,7 +447,7 @@ impl<'a> Addressing<'a> {
                 },
                 page,
             );
-            bars.words(paint, area, page);
+            bars.words(paint, area, above, page);
         }
         for (gap, done, links) in &self.lines {
             let between = areas.get(*gap).zip(areas.get(gap + 1));

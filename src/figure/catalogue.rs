@@ -15,7 +15,7 @@ use super::sums::InStep;
 use super::{HeadName, PanelId, Picture, Scale, head_label, numbers};
 use crate::math::{Matrix, Series};
 use crate::model::attention::Score;
-use crate::model::{HeadTrace, Sampling, Trace};
+use crate::model::{ArraySpec, HeadTrace, Sampling, Trace};
 use crate::train::Recording;
 
 /// A quantity over time.
@@ -354,10 +354,7 @@ impl<'a> Catalogue<'a> {
     /// An array that the mechanism of a head has learned, by its place among those: inputs down, outputs across.
     fn learned(&self, index: usize, part: usize) -> Option<Panel<'a>> {
         let head = self.trace().heads.get(index)?;
-        let mut learned = head
-            .arrays()
-            .filter(|(spec, series)| spec.is_learned() && series.width() > 0);
-        let (spec, series) = learned.nth(part)?;
+        let (spec, series) = learned_of(head, part)?;
         let inputs = if spec.dims.len() > 1 {
             head.key.width()
         } else {
@@ -371,16 +368,18 @@ impl<'a> Catalogue<'a> {
             move |column, row| values[row * outputs + column],
         );
         let whose = head_label(self.trace(), index);
+        // No font on screen has the sign of a transpose; the equations of the stages do without it, too.
+        let equation = spec.equation.replace('ᵀ', "");
         Some(Panel {
             id: PanelId::of(Picture::Learned, index).part(part),
             title: spec.symbol.to_owned(),
             name: format!("{whose} {}", spec.name),
             whose,
-            note: spec.equation.to_owned(),
-            alt: spec.equation.to_owned(),
+            note: equation.clone(),
+            alt: equation,
             content: Content::Cells(cells),
             across: Across::Columns(outputs),
-            down: Down::all("", inputs),
+            down: Down::all(learned_axes(spec)[0], inputs),
             natural: 40.0,
         })
     }
@@ -483,13 +482,45 @@ impl<'a> Catalogue<'a> {
             name: title.clone(),
             title,
             whose: label,
-            note: format!("at step {}", self.moment.0),
+            note: match self.spread {
+                // So short that it fits above the columns of a page of everything.
+                Some(Spread { samples, .. }) => {
+                    format!("step {}; {samples} samples: mean, 8 in 10", self.moment.0)
+                }
+                None => format!("at step {}", self.moment.0),
+            },
             alt: String::new(),
             content: Content::Addressing(addressing),
             across: Across::Values,
             down: self.down(),
             natural: 240.0,
         })
+    }
+}
+
+/// An array that the mechanism of a head has learned, by its place among those.
+pub fn learned_of(head: &HeadTrace, part: usize) -> Option<(&'static ArraySpec, &Series<f32>)> {
+    let arrays = head.arrays();
+    let mut learned = arrays.filter(|(spec, series)| spec.is_learned() && series.width() > 0);
+    learned.nth(part)
+}
+
+/// What runs down and across such an array: what comes in, and what goes out.
+pub fn learned_axes(spec: &ArraySpec) -> [&'static str; 2] {
+    let of_rows = matches!(spec.name, "additive_row" | "prior_weight");
+    let name = |dim: &str, column| match dim {
+        "m" => column,
+        "n" => "row",
+        _ => "unit",
+    };
+    let column = if of_rows {
+        "memory column"
+    } else {
+        "key column"
+    };
+    match spec.dims {
+        [inputs, outputs] => [name(inputs, column), name(outputs, "memory column")],
+        _ => ["", "unit"],
     }
 }
 

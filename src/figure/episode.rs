@@ -210,6 +210,17 @@ impl<'a> Figure<'a> {
         of_a_step.any(|picture| !self.panels(*picture).is_empty())
     }
 
+    /// True where the pictures show something of what many samples say, if there are any.
+    pub fn shows_samples(&self) -> bool {
+        match &self.options.layout {
+            Layout::Paper => false,
+            Layout::Debug | Layout::CloseUp => true,
+            Layout::Pictures(pictures) => pictures
+                .iter()
+                .any(|picture| matches!(picture, Picture::Stages | Picture::Uncertainty)),
+        }
+    }
+
     /// True when there is nothing to draw: the episode has none of these pictures.
     pub fn is_empty(&self) -> bool {
         let steps = self.recording.trace.steps();
@@ -404,6 +415,7 @@ impl<'a> Figure<'a> {
         let redundancy = self.redundancies.like(is_write);
         let mut lines = all(&[Picture::Scalars]);
         lines.extend(self.redundancy(redundancy.into_iter()));
+        lines.extend(self.uncertainty());
         let overlap = all(&[Picture::Overlap]);
         let share = if overlap.is_empty() { 0.0 } else { 0.27 };
         vec![
@@ -503,6 +515,7 @@ impl<'a> Figure<'a> {
                 let all = self.redundancy(self.redundancies.0.iter());
                 all.into_iter().collect()
             }
+            Picture::Uncertainty => self.uncertainty().into_iter().collect(),
             Picture::Hidden | Picture::Cells => {
                 let layers = 0..self.recording.trace.layers.len();
                 let ids = layers.map(|layer| PanelId::of(picture, layer));
@@ -615,6 +628,20 @@ impl<'a> Figure<'a> {
         })
     }
 
+    /// What many samples are unsure of.
+    fn uncertainty(&self) -> Option<Panel<'_>> {
+        let spread = self.spread?;
+        let named = (
+            "Uncertainty".to_owned(),
+            format!("of a bit of the answer, from {} samples", spread.samples),
+        );
+        let lanes: Vec<_> = spread.lines().map(|line| (line, None)).into();
+        Some(Panel {
+            natural: 48.0 * lanes.len() as f32,
+            ..self.lines(PanelId::new(Picture::Uncertainty), named, lanes)
+        })
+    }
+
     /// Numbers over time as lines, with a title and a note.
     fn lines(
         &self,
@@ -688,6 +715,7 @@ mod tests {
     use crate::figure::fixture::recording;
     use crate::figure::layout::LEAST;
     use crate::figure::panel::Hit;
+    use crate::figure::spread::Samples;
     use crate::figure::{Area, Format, Image, Mark, Motion, Place, Rgb, Stage, head_named};
     use crate::model::{Model, NtmConfig};
     use crate::train::ABSENT;
@@ -881,6 +909,9 @@ mod tests {
     #[test]
     fn every_picture_of_every_layout_is_xml_and_stays_on_its_page() {
         let recording = recording();
+        let mut samples = Samples::default();
+        (0..3).for_each(|_| samples.add(recording.clone()));
+        let spread = samples.spread();
         let all = Picture::NAMES.map(|(_, picture)| picture);
         let layouts = all.map(|picture| Layout::Pictures(vec![picture]));
         for layout in layouts.into_iter().chain([
@@ -889,12 +920,14 @@ mod tests {
             Layout::Pictures(all.to_vec()),
         ]) {
             let figure = Figure::new(&recording, options(layout.clone()));
+            let figure = figure.with_spread(spread.as_ref());
             assert!(!figure.is_empty(), "{layout:?}");
             let (drawing, places) = figure.scene();
             let svg = drawing.to_svg();
             let tree = resvg::usvg::roxmltree::Document::parse(&svg);
             assert!(tree.is_ok(), "{layout:?}");
-            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+            let numbers = svg.replace("mutual information", "");
+            assert!(!numbers.contains("NaN") && !numbers.contains("inf"));
             assert_eq!(svg, figure.draw().to_svg(), "the same bytes");
             for place in &places {
                 let Area {

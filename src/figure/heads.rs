@@ -133,6 +133,14 @@ pub static FOLLOWING: [Emitted; 3] = [
     Emitted { symbol: "KL", words: "divergence from m, nats", array: "divergence", needs: "divergence" },
 ];
 
+/// What the samples of an episode are unsure of, on average over the bits of a step.
+#[rustfmt::skip] // A line for each.
+pub static UNCERTAINTY: [Emitted; 3] = [
+    Emitted { symbol: "H", words: "entropy of the mean, bits", array: "entropy_of_mean", needs: "" },
+    Emitted { symbol: "H", words: "mean entropy: noise, bits", array: "mean_entropy", needs: "" },
+    Emitted { symbol: "I", words: "mutual information, bits", array: "mutual_information", needs: "" },
+];
+
 impl Emitted {
     /// True of a head that has it.
     pub fn is_of(&self, head: &HeadTrace) -> bool {

@@ -43,11 +43,13 @@ pub enum Picture {
     Overlap,
     /// The penalty on that over time.
     Redundancy,
+    /// What many samples of the episode are unsure of, over time.
+    Uncertainty,
 }
 
 impl Picture {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 15] = [
+    pub const NAMES: [(&'static str, Self); 16] = [
         ("input", Self::Input),
         ("target", Self::Target),
         ("output", Self::Output),
@@ -61,6 +63,7 @@ impl Picture {
         ("scalars", Self::Scalars),
         ("overlap", Self::Overlap),
         ("redundancy", Self::Redundancy),
+        ("uncertainty", Self::Uncertainty),
         ("hidden", Self::Hidden),
         ("cells", Self::Cells),
     ];

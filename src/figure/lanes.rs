@@ -6,7 +6,7 @@ use super::numbers::end_text;
 use super::paint::{Draw, Page, Paint};
 use super::pool::further;
 use super::{Area, HeadName, Scalar, Style, numbers};
-use crate::train::{is_absent, is_unrecorded};
+use crate::train::is_absent;
 
 /// Height of the caption of a lane.
 const CAPTION: f32 = 19.0;
@@ -48,7 +48,7 @@ pub fn one(
 ) {
     let colours = page.colours;
     paint.rect(*plot, colours.well);
-    if is_unrecorded(&lane.values) {
+    if lane.values.iter().copied().all(is_absent) {
         return unrecorded(paint, plot, page);
     }
     let (low, high) = lane.scale;

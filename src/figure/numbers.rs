@@ -99,6 +99,27 @@ pub fn round_up(limit: f32) -> f32 {
     (limit / unit - 1e-3).ceil() * unit
 }
 
+/// A short number rounded to at most so many letters, as far as it can do without digits after its point.
+pub fn shortened(number: &str, letters: usize) -> String {
+    let all = number.chars().count();
+    let Some((before, after)) = number.split_once('.').filter(|_| all > letters) else {
+        return number.to_owned();
+    };
+    let Ok(value) = number.replace('−', "-").parse::<f32>() else {
+        return number.to_owned();
+    };
+    // A digit stays where nothing stands before the point.
+    let is_bare = before.trim_start_matches('−').is_empty();
+    let room = letters.saturating_sub(before.chars().count() + 1);
+    let decimals = room.max(usize::from(is_bare)).min(after.len());
+    let text = format!("{value:.decimals$}").replace('-', "−");
+    if is_bare && text.contains("0.") {
+        text.replacen("0.", ".", 1)
+    } else {
+        text
+    }
+}
+
 /// A playback speed.
 pub fn speed(steps_per_second: f64) -> String {
     let seconds = 1.0 / steps_per_second;
@@ -179,6 +200,21 @@ mod tests {
         for (limit, rounded) in [(0.961, 0.97), (1.0, 1.0), (13.4, 14.0), (0.0, 1.0)] {
             assert!((round_up(limit) - rounded).abs() < 1e-5, "{limit}");
         }
+    }
+
+    #[test]
+    fn a_number_gives_way_where_there_is_no_room() {
+        let shown = [
+            ("−5.21", 4),
+            ("−5.21", 3),
+            ("1.00", 1),
+            (".018", 3),
+            ("−.50", 1),
+            ("12", 1),
+        ];
+        let shown = shown.map(|(number, letters)| shortened(number, letters));
+        assert_eq!(shown, ["−5.2", "−5", "1", ".02", "−.5", "12"]);
+        assert_eq!(shortened("1.00", 9), "1.00");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! What many samples of one episode say together, where heads draw: where they attend, and how sure the answer is.
 
+use super::Scalar;
+use super::heads::UNCERTAINTY;
 use super::stages::columns_of;
 use crate::math::Series;
-use crate::train::Recording;
 use crate::train::uncertainty::Uncertainty;
+use crate::train::{ABSENT, Recording};
 
 /// The shares of the samples that lie below the two ends of a band.
 const BAND: [f32; 2] = [0.1, 0.9];
@@ -18,6 +20,8 @@ pub struct Spread {
     /// By step and output.
     bits: Vec<(f64, Uncertainty)>,
     outputs: usize,
+    /// Where an answer is asked for, by step.
+    asked: Vec<bool>,
 }
 
 /// How the samples of a weighting are spread over the rows of a step.
@@ -40,11 +44,21 @@ pub struct Samples {
     weightings: Vec<Vec<Series<f32>>>,
     /// By sample, [T, Y].
     outputs: Vec<Series<f32>>,
+    /// Where an answer is asked for, by step.
+    asked: Vec<bool>,
 }
 
 impl Samples {
+    /// What so many samples of so many steps take, in bytes.
+    pub fn bytes(count: usize, steps: usize, heads: usize, rows: usize) -> u64 {
+        let all = [count, steps, heads, rows].into_iter().map(|n| n as u64);
+        all.fold(size_of::<f32>() as u64, u64::saturating_mul)
+    }
+
     /// One more. All are of one episode and one machine.
     pub fn add(&mut self, recording: Recording) {
+        let mask = recording.episode.mask.iter();
+        self.asked = mask.map(|&mask| mask > 0.0).collect();
         let heads = recording.trace.heads.into_iter();
         self.weightings
             .push(heads.map(|head| head.weighting).collect());
@@ -65,6 +79,7 @@ impl Samples {
             heads: heads.collect(),
             bits: bits.collect(),
             outputs,
+            asked: self.asked.clone(),
         })
     }
 
@@ -103,14 +118,21 @@ impl Spread {
         })
     }
 
+    /// What the band over the bars is.
+    pub fn told(&self) -> String {
+        let count = self.samples;
+        format!("over w, {count} samples: tick the mean, line 8 in 10")
+    }
+
     /// The mean of what the samples answer in a step, and how uncertain that is, in bits.
     pub fn bit(&self, step: usize, output: usize) -> Option<(f64, Uncertainty)> {
         let place = step * self.outputs + output;
         (output < self.outputs).then(|| self.bits.get(place).copied())?
     }
 
-    /// How uncertain an output bit of a step is on average, in bits.
+    /// How uncertain a bit of the answer of a step is on average, in bits; nothing where none is asked for.
     pub fn step(&self, step: usize) -> Option<Uncertainty> {
+        self.asked.get(step).filter(|&&asked| asked)?;
         let bits = (0..self.outputs).filter_map(|output| self.bit(step, output));
         let (mut sum, mut count) = (Uncertainty::default(), 0.0);
         for (_, of) in bits {
@@ -125,6 +147,22 @@ impl Spread {
             noise: mean(sum.noise),
             model: mean(sum.model),
         })
+    }
+
+    /// [`Spread::step`] over time on one scale: all that is uncertain, what of it is noise, and what is not known.
+    pub fn lines(&self) -> [Scalar; 3] {
+        let steps: Vec<_> = (0..self.asked.len()).map(|step| self.step(step)).collect();
+        let values = |of: fn(&Uncertainty) -> f64| {
+            let values = steps.iter().map(move |step| step.as_ref().map(of));
+            values.map(|bits| bits.map_or(ABSENT, |bits| bits as f32))
+        };
+        let [all, noise, model] = &UNCERTAINTY;
+        let all = Scalar::up(all, values(|of| of.total).collect());
+        let scale = all.scale;
+        let line = |of, values| Scalar { of, values, scale };
+        let noise = line(noise, values(|of| of.noise).collect());
+        let model = line(model, values(|of| of.model).collect());
+        [all, noise, model]
     }
 }
 
@@ -169,5 +207,27 @@ mod tests {
         assert!(spread.bit(4, 99).is_none() && spread.bit(99, 0).is_none());
         assert!(spread.band(99, 0).is_none() && spread.band(0, 99).is_none());
         assert!(spread.step(99).is_none());
+    }
+
+    #[test]
+    fn lines_say_what_is_uncertain_where_an_answer_is_asked_for() {
+        let mut samples = Samples::default();
+        for answer in [0.0, 1.0] {
+            let mut recording = recording();
+            recording.episode.mask.fill(0.0);
+            recording.episode.mask[3] = 1.0;
+            for step in 0..recording.trace.steps() {
+                recording.trace.output.row_mut(step).fill(answer);
+            }
+            samples.add(recording);
+        }
+        let spread = samples.spread().unwrap();
+        assert!(spread.step(2).is_none());
+        let [all, noise, model] = spread.lines();
+        assert_eq!(
+            [all.values[3], noise.values[3], model.values[3]],
+            [1.0, 0.0, 1.0]
+        );
+        assert!(model.values[2].is_nan() && all.scale == model.scale);
     }
 }

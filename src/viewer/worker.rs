@@ -317,7 +317,7 @@ fn record(request: &Request, watch: Watch<'_>) -> Result<Shown, String> {
 fn sampled(request: &Request, count: usize, watch: Watch<'_>) -> Result<Spread, String> {
     let (heads, rows) = (request.machine.ntm.config.heads(), request.wish.rows);
     let (mut samples, steps) = (Samples::default(), request.wish.steps(&request.task));
-    let bytes = (count * heads * rows * steps * size_of::<f32>()) as u64;
+    let bytes = Samples::bytes(count, steps, heads, rows);
     if bytes > LARGEST_RECORDING {
         let size = bytes >> 30;
         return Err(format!(

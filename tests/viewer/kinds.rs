@@ -4,8 +4,7 @@ use super::*;
 use tapescope::figure::stages::columns_of;
 use tapescope::figure::{PanelId, Picture};
 use tapescope::io::Experiment;
-use tapescope::keys::Each;
-use tapescope::model::attention::{Score, Strength, Switch, Weighting};
+use tapescope::model::attention::{Strength, Switch};
 use tapescope::model::config::ShiftForm;
 use tapescope::model::{NtmConfig, Sampling};
 use tapescope::train::Recording;
@@ -225,6 +224,36 @@ fn an_episode_is_drawn_again_and_again_and_is_the_most_likely_one() {
 }
 
 #[test]
+fn a_learned_number_is_read_out_under_the_pointer() {
+    let options = Options {
+        machines: vec![with_heads(every_mechanism())],
+        ..options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    act(&mut harness, Look::Focus(1));
+    // It stands at the end of the right panel.
+    harness.hover_at(egui::pos2(LARGE.x - 100.0, 300.0));
+    harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, -9000.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers: Modifiers::NONE,
+    });
+    harness.run_steps(30);
+    let rect = harness.get_by_label_contains("R1 bilinear").rect();
+    harness.hover_at(rect.left_top() + rect.size() * egui::vec2(0.4, 0.3));
+    harness.run_steps(2);
+    let open = harness.state().session.open.as_ref().unwrap();
+    let learned = open.shown.recording.trace.heads[1].bilinear.row(0);
+    // Six columns of the key down, six of the memory across.
+    let value = tapescope::figure::numbers::exact(learned[6 + 2]);
+    told(&harness, "R1 bilinear W  key column 1  memory column 2");
+    told(&harness, &value);
+}
+
+#[test]
 fn many_draws_make_a_band_and_say_what_is_uncertain() {
     let shelf = Arc::<Shelf>::default();
     let options = Options {
@@ -256,9 +285,13 @@ fn many_draws_make_a_band_and_say_what_is_uncertain() {
     let seen = spread(&harness).unwrap();
     assert_eq!(seen.samples, 7);
     told(&harness, "of that noise");
+    told(&harness, "over w, 7 samples: tick the mean, line 8 in 10");
+    told(&harness, "K=7 I");
     let of = seen.step(last).unwrap();
     assert!((of.noise + of.model - of.total).abs() < 1e-9 && of.model > 0.0);
-    assert_ne!(svg(&mut harness), without, "the band is printed");
+    let with = svg(&mut harness);
+    assert_ne!(with, without, "the band is printed");
+    assert!(with.contains("of a bit of the answer, from 7 samples"));
     // What many draws say holds for each of them, and not for another episode.
     press(&mut harness, Key::A);
     assert!(spread(&harness).is_some_and(|other| Arc::ptr_eq(&other, &seen)));

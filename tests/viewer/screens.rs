@@ -214,6 +214,9 @@ const SCENES: &[Scene] = &[
         act(screen, Episode::AnotherDraw);
     }),
     ("lognormal", "copy", |screen| otherwise(screen, 3, "output")),
+    ("dot", "copy", |screen| {
+        other_machine(screen, "dot products", 0, "output");
+    }),
     ("tour, stop 10", "copy", |screen| tour_to(screen, 10)),
 ];
 
@@ -227,7 +230,12 @@ fn go_to(screen: &mut Screen, step: usize, stage: &str) {
 
 /// A head of a machine that has all mechanisms.
 fn otherwise(screen: &mut Screen, head: usize, stage: &str) {
-    act(screen, File::Open(PathBuf::from("every mechanism")));
+    other_machine(screen, "every mechanism", head, stage);
+}
+
+/// A head of a machine with heads of its own.
+fn other_machine(screen: &mut Screen, name: &str, head: usize, stage: &str) {
+    act(screen, File::Open(PathBuf::from(name)));
     // What is said about it.
     press(screen, Key::Escape);
     act(screen, Look::Focus(head));

@@ -6,8 +6,7 @@ use egui::{Align2, Rangef, Rect, Sense, Ui, pos2, vec2};
 use super::page::picture_ui;
 use super::parts::{Bands, quiet_text, row_line, rows_range};
 use super::{Columns, View};
-use super::{heads, overlap};
-use crate::figure::addressing::as_bars;
+use super::{heads, overlap, pipeline};
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Panel, shades};
 use crate::figure::{PanelId, Picture, numbers};
@@ -124,9 +123,13 @@ pub fn moment_ui(ui: &mut Ui, columns: &Columns, bands: &Bands, axis: &Axis, vie
         }
         top += between;
     }
-    let strips = if as_bars(axis) { 6.0 } else { 20.0 };
+    let words = if pipeline::legend(axis, view).is_some() {
+        20.0
+    } else {
+        6.0
+    };
     let room = Rangef::new(top + 4.0, bottom);
-    below_stages(ui, columns, Rangef::new(start + strips, bottom), room, view);
+    below_stages(ui, columns, Rangef::new(start + words, bottom), room, view);
 }
 
 /// What all heads emit, and what the colours mean in the room that is left.
@@ -139,6 +142,7 @@ fn below_stages(
 ) {
     // The names of the vectors stand left of them.
     let x = Rangef::new(columns.stages.min, columns.memory.min - 58.0);
+    let table_left = x.min;
     let height = heads::table_height(view.trace().heads.len(), y.span());
     let table = Rangef::new(y.min, (y.min + height).min(y.max));
     heads::table_ui(ui, x, table, view);
@@ -153,6 +157,10 @@ fn below_stages(
         (x, close, 2),
     ] {
         if legends(ui, x, y, across, view) {
+            if below.is_none() {
+                // Left of the titles of the table.
+                overlap::on_demand_ui(ui, pos2(table_left, table.min + 14.0), view);
+            }
             return;
         }
     }

@@ -9,6 +9,7 @@ use super::sheet::Sheet;
 use super::trip;
 use super::{Columns, View, interact, play_head, scrub};
 use crate::figure::addressing::Bars;
+use crate::figure::catalogue::{learned_axes, learned_of};
 use crate::figure::compare::SIDES;
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Content, Hit};
@@ -146,6 +147,17 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
             format!("{a} with {b}  step {step}")
         }
         (_, Picture::Memory) if id.side.is_none() => format!("{whose}  row {row}  column {column}"),
+        (_, Picture::Learned) => {
+            let learned = id.of.zip(id.part);
+            let learned =
+                learned.and_then(|(head, part)| learned_of(&view.trace().heads[head], part));
+            let [down, across] = learned.map_or(["", "column"], |(spec, _)| learned_axes(spec));
+            let down = match down {
+                "" => String::new(),
+                down => format!("  {down} {row}"),
+            };
+            format!("{} {}{down}  {across} {column}", panel.name, panel.title)
+        }
         _ if id.now => format!("{whose}  step {step}  {}  column {column}", panel.title),
         _ if place.steps().is_some() => format!("{whose}  step {column}  {which}"),
         _ => format!("{whose}  step {step}  {row_name} {row}  column {column}"),
@@ -329,7 +341,7 @@ fn menu(
         sheet.menu(response, cell, view.commands);
     } else {
         let sheet = Sheet {
-            name: if panel.id.side.is_some() {
+            name: if panel.id.side.is_some() || panel.id.picture == Picture::Learned {
                 &panel.name
             } else {
                 &panel.whose

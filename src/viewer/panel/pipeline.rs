@@ -9,6 +9,7 @@ use super::parts::{Bands, pointer, quiet_text, rows_range};
 use super::{Columns, View, interact};
 use crate::figure::addressing::{Addressing, Bars, NAMES, as_bars};
 use crate::figure::panel::Content;
+use crate::figure::spread::Spread;
 use crate::figure::stages::{Column, Stage, columns_of};
 use crate::figure::{Area, PanelId, Picture, links};
 use crate::viewer::command::{Command, Look, Play};
@@ -116,13 +117,25 @@ pub fn stages_ui(
         let at = pos2(columns.stages.min - 6.0, rows_range(axis).max + 2.0);
         quiet_text(ui, at, Align2::RIGHT_TOP, "max", theme::text(9.5), view);
     }
-    if !as_bars(axis) {
+    if let Some(words) = legend(axis, view) {
         let at = pos2(columns.stages.min, rows_range(axis).max + FOOT + 4.0);
-        let words = "colour strips: too many rows for bars";
-        quiet_text(ui, at, Align2::LEFT_TOP, words, theme::text(10.5), view);
+        quiet_text(ui, at, Align2::LEFT_TOP, &words, theme::text(10.5), view);
     }
     heading(ui, columns, bands, &places, view);
     places
+}
+
+/// What has to be said below the rows: that there are no bars, or what the band over them is.
+pub fn legend(axis: &Axis, view: &View<'_>) -> Option<String> {
+    let spread = view.open.spread.as_deref();
+    match (as_bars(axis), spread) {
+        (true, spread) => spread.map(Spread::told),
+        (false, None) => Some("colour strips: too many rows for bars".to_owned()),
+        (false, Some(spread)) => Some(format!(
+            "colour strips: too many rows for bars and {} samples",
+            spread.samples
+        )),
+    }
 }
 
 /// All stages of one head, with the lines between them.
@@ -251,7 +264,9 @@ pub fn caption(ui: &Ui, x: Rangef, y: Rangef, view: &View<'_>) {
     }
     let ink = view.palette.text;
     let width = x.span().max(120.0);
-    let mut job = LayoutJob::simple(text.clone(), theme::text(12.0), ink, width);
+    // A number keeps its unit beside it.
+    let shown = text.replace(" %", "\u{a0}%");
+    let mut job = LayoutJob::simple(shown, theme::text(12.0), ink, width);
     job.wrap.max_rows = lines.clamp(1, 4);
     let galley = painter.layout_job(job);
     let rect = Rect::from_min_size(pos2(left, top), vec2(width, galley.size().y));

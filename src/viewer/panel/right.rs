@@ -3,6 +3,7 @@
 use egui::{Align, Align2, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
+use super::page::{hover_ui, paint_ui};
 use crate::figure::panel::Content;
 use crate::figure::stages::columns_of;
 use crate::figure::sums::{self, InStep};
@@ -13,7 +14,7 @@ use crate::viewer::command::{File, Look};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::target::Target;
 use crate::viewer::widget::button::{named_icon_button, on_click, text_button};
-use crate::viewer::widget::canvas::{Canvas, area};
+use crate::viewer::widget::canvas::area;
 use crate::viewer::widget::icon::{Icon, head_sign};
 use crate::viewer::widget::line::Line;
 use crate::viewer::widget::property::{note, number, section, warning, words};
@@ -90,6 +91,7 @@ fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
     let panels: Vec<_> = arrays.map_while(|id| catalogue.panel(id)).collect();
     for (index, panel) in panels.into_iter().enumerate() {
         if index == 0 {
+            ui.add_space(8.0);
             section(ui, "Learned");
         }
         let Content::Cells(cells) = &panel.content else {
@@ -105,15 +107,12 @@ fn learned_ui(ui: &mut Ui, view: &mut View<'_>) {
         );
         let height = (size[0] as f32 * 5.0).clamp(8.0, 60.0);
         let room = vec2(ui.available_width(), height);
-        let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
-        let words = format!("{}: {}", panel.name, panel.alt);
-        if ui.clip_rect().contains_rect(rect) {
-            response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
+        let (rect, _) = ui.allocate_exact_size(room, Sense::hover());
+        if ui.is_rect_visible(rect) {
+            let place = panel.at(area(rect));
+            paint_ui(ui, &place, view);
+            hover_ui(ui, &place, &[], view);
         }
-        let page = view.page(ui.pixels_per_point());
-        let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
-        panel.at(area(rect)).paint(&mut canvas, &page);
-        response.on_hover_text(words);
         ui.add_space(6.0);
     }
 }
@@ -124,8 +123,7 @@ fn spread_ui(ui: &mut Ui, view: &View<'_>) {
         return;
     };
     section(ui, &format!("{} samples", spread.samples));
-    let asked = story::is_asked(view.recording(), step);
-    match spread.step(step).filter(|_| asked) {
+    match spread.step(step) {
         None => note(ui, "Nothing is asked in this step."),
         Some(of) => {
             for (symbol, words, bits) in [
@@ -221,19 +219,39 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
 
 /// Rows listed in the table of the stages.
 const ROWS: usize = 6;
+/// Width of a digit, of its size.
+const LETTER: f32 = 0.61;
 
-/// Cells of equal width, right-aligned.
-fn cells(line: &Line<'_>, cells: &[String], view: &View<'_>) {
+/// The letters that the widest number of each column of the table takes in this episode, with one between it and the
+/// next: nothing moves while time does.
+fn widths(head: &HeadTrace<f32>, view: &View<'_>) -> Vec<usize> {
+    let scales = &view.open.scales;
+    let columns = columns_of(head).map(|column| match column.array {
+        "similarity" => -scales.scores[view.focus].ends().1,
+        "prior" => scales.priors[view.focus].ends().1,
+        _ => 1.0,
+    });
+    let columns = columns.map(|widest| numbers::cell(widest).chars().count());
+    let rows = view.rows.total().to_string().len().max(3);
+    let all = std::iter::once(rows).chain(columns);
+    all.map(|letters| letters + 1).collect()
+}
+
+/// Cells of these widths in letters, right-aligned.
+fn cells(line: &Line<'_>, cells: &[String], widths: &[usize], view: &View<'_>) {
     let palette = view.palette;
-    let each = line.rect.width() / cells.len() as f32;
-    for (index, cell) in cells.iter().enumerate() {
+    let letters: usize = widths.iter().sum();
+    let letter = line.rect.width() / letters as f32;
+    let size = (letter / LETTER).min(11.0);
+    let mut right = line.rect.width();
+    for (index, (cell, letters)) in cells.iter().zip(widths).enumerate() {
         let number = cell.chars().any(|c| c.is_ascii_digit());
         let (font, ink) = match (number, index) {
-            (false, _) => (theme::text(11.0), palette.subdued),
-            (true, 0) => (theme::mono(11.0), palette.subdued),
-            (true, _) => (theme::mono(11.0), palette.strong),
+            (false, _) => (theme::text(size), palette.subdued),
+            (true, 0) => (theme::mono(size), palette.subdued),
+            (true, _) => (theme::mono(size), palette.strong),
         };
-        let right = line.rect.width() - (index + 1) as f32 * each + 3.0;
+        right -= *letters as f32 * letter;
         line.right(right, cell, font, ink);
     }
 }
@@ -289,7 +307,9 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let columns: Vec<_> = columns_of(head).collect();
     let titles = std::iter::once("row").chain(columns.iter().map(|column| column.symbol));
     let titles: Vec<_> = titles.map(str::to_owned).collect();
-    cells(&Line::new(ui, 18.0, Sense::hover()), &titles, view);
+    let widths = widths(head, view);
+    let line = Line::new(ui, 18.0, Sense::hover());
+    cells(&line, &titles, &widths, view);
     let columns: Vec<_> = columns
         .iter()
         .map(|column| column.values(head, view.step()))
@@ -302,7 +322,7 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
         let name = format!("Row {row}: {}", values[1..].join(" "));
         let info = WidgetInfo::selected(Role::Button, true, kept, name);
         let line = Line::to_press(ui, 18.0, &info);
-        cells(&line, &values, view);
+        cells(&line, &values, &widths, view);
         on_click(
             &line.response,
             Look::Select(Target::Row(row)),

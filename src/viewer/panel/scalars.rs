@@ -60,6 +60,48 @@ pub fn scalars_ui(ui: &mut Ui, columns: &Columns, top: f32, view: &mut View<'_>)
     }
     let top = top + EMITTED.len() as f32 * LANE;
     redundancy_ui(ui, columns, Rangef::new(top, top + LANE - 3.0), view);
+    let top = top
+        + LANE
+            * if view.open.redundancies.0.is_empty() {
+                0.0
+            } else {
+                1.0
+            };
+    unknown_ui(ui, columns, Rangef::new(top, top + LANE - 3.0), view);
+}
+
+/// What many samples of the episode are unsure of, over time: what they do not know.
+fn unknown_ui(ui: &mut Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
+    let Some(spread) = view.open.spread.as_deref() else {
+        return;
+    };
+    let lines = spread.lines();
+    let label = format!("K={}", spread.samples);
+    let (response, step) = scalar_ui(ui, columns, y, (&label, None), &lines[2], view);
+    let names = lines.each_ref().map(|line| line.of.array);
+    let sheet = Sheet {
+        name: &format!("uncertainty of {} samples over time", spread.samples),
+        lines: ("step", view.steps()),
+        columns: ("quantity", names.len()),
+        names: &names,
+        value: &|t, index| lines[index].values[t],
+    };
+    sheet.menu(&response, step.map(|step| (step, 2)), view.commands);
+    let Some(step) = step.filter(|_| response.hover_pos().is_some()) else {
+        return;
+    };
+    let told = lines.each_ref().map(|line| {
+        let value = numbers::exact(line.values[step]);
+        format!("{} {value}  {}", line.of.symbol, line.of.words)
+    });
+    *view.readout = Some(Readout {
+        place: format!("{} samples  step {step}  I", spread.samples),
+        value: numbers::exact(lines[2].values[step]),
+        meaning: match spread.step(step) {
+            Some(_) => format!("{}\n{}", told.join("\n"), story::UNCERTAIN),
+            None => "nothing is asked in this step".to_owned(),
+        },
+    });
 }
 
 /// The penalty over the heads that do what the one looked at does, over time.
@@ -203,7 +245,7 @@ fn scalar_ui(
         "{}, {} to {}",
         scalar.of.words,
         numbers::short(low, 0),
-        numbers::short(high, 1)
+        end(high)
     );
     let at = pos2(used.right() + 10.0, middle);
     painter.text(at, Align2::LEFT_CENTER, &scale, theme::text(10.5), ink);
@@ -219,6 +261,14 @@ fn scalar_ui(
     }
     let step = pointer(&response).map(|at| columns.step_at(at.x, view.steps()));
     (response, step)
+}
+
+/// The upper end of a scale.
+fn end(high: f32) -> String {
+    if high >= 1.0 {
+        return numbers::short(high, 1);
+    }
+    numbers::short(high, 3).trim_end_matches('0').to_owned()
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ const WIDTH: f32 = 1080.0;
 const CARD: f32 = 178.0;
 /// A narrower card says it in three.
 const NARROW_CARD: (f32, f32) = (300.0, 192.0);
+/// What attends otherwise takes a line more to say.
+const LINE: f32 = 15.0;
 const PICTURE: f32 = 92.0;
 const GAP: f32 = 16.0;
 
@@ -115,6 +117,7 @@ fn cards_ui(
             section(ui, preset::OTHER_WAYS);
             is_headed = true;
         }
+        let height = if is_other { height + LINE } else { height };
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
             for &(index, machine) in line {

@@ -216,10 +216,11 @@ impl Open {
     /// Lines of numbers over time that there may be of a head; none of a machine without heads.
     pub fn lines(&self) -> usize {
         let redundancy = usize::from(!self.redundancies.0.is_empty());
+        let unknown = usize::from(self.spread.is_some());
         if self.heads.is_empty() {
             0
         } else {
-            EMITTED.len() + redundancy
+            EMITTED.len() + redundancy + unknown
         }
     }
 

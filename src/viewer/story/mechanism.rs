@@ -7,7 +7,7 @@ use crate::model::{HeadTrace, Sampling, Trace, peak};
 
 /// What is said about the three parts of what samples are unsure of.
 pub const UNCERTAIN: &str = "Bits for each bit of the answer. Uncertain: the entropy of the mean of the samples. Noise: \
-    what every sample is unsure of by itself. Not known: what is left, by which the samples disagree.";
+    what every sample is unsure of by itself. Not known: what is left, the mutual information, by which the samples disagree.";
 
 /// How a key is compared with the rows of the memory.
 pub fn about_score(score: Score) -> &'static str {

@@ -12,7 +12,7 @@ use super::{MOST_SAMPLES, Usage, machine, note, plan, refuse, step, up_to};
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
-    Drawing, Figure, Format, Layout, Motion, Options, Orientation, Pages, Picture, RowsShown,
+    Drawing, Figure, Format, Layout, Motion, Options, Orientation, Pages, Picture, RowsShown, Walk,
     find_head,
 };
 use crate::io::trace::{self, Side};
@@ -41,11 +41,15 @@ Examples:
   tapescope render repeat_copy --layout weightings,reads --out heads.svg
   tapescope render copy --length 10 --delay 200 --out copy.gif
   tapescope render copy --length 20 --steps 18..24 --stages --out slowly.gif
+  tapescope render copy --length 8 --motion --steps 5..12 --dark --out moving.gif
+  tapescope render copy --length 8 --layout closeup --step 11 --head R0 --out row.png
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
   tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
 
 Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything over time, and
 the stages of one head (that of --head, else the first that writes) and the memory at --step;
+closeup is one head at a few rows of the memory at --step, large (that of --head, or two of them;
+else one that writes, and where an answer is asked for one that reads);
 or any of these, one below the other: input, target, output, error, adds, erases, reads, weightings,
 memory, stages, scalars, overlap, redundancy, uncertainty, hidden, cells. Every colour has its legend; scales are fixed for the episode.
 The same command gives the same bytes.";
@@ -62,15 +66,15 @@ pub(super) struct Render {
     /// weights file, or the folder of a run.
     #[arg(value_name = "TRACE|PRESET|FILE")]
     source: String,
-    /// The file to write; its end says the format: .svg, .png or .gif.
+    /// The file to write; its end says the format: .svg, .png or .gif; with --motion .png is an animated PNG.
     #[arg(long, value_name = "FIGURE.SVG")]
     out: PathBuf,
     /// Draw this one too, beside the first, with what it has more: a trace, or a machine that is given the
     /// same episode.
     #[arg(long, value_name = "TRACE|PRESET|FILE", conflicts_with_all = ["layout", "orientation", "weights"])]
     compare: Option<String>,
-    /// What is drawn: paper, debug, or pictures by name, separated by commas [default: paper; debug
-    /// for a GIF].
+    /// What is drawn: paper, debug, closeup, or pictures by name, separated by commas [default: paper;
+    /// debug for a GIF; closeup with --motion].
     #[arg(long, value_name = "NAME", value_parser = layout)]
     layout: Option<Layout>,
     /// The step that is marked, and shown by pictures of one step [default: the last one, marked in the
@@ -83,6 +87,10 @@ pub(super) struct Render {
     /// Walk through every step of a GIF stage by stage: content, gate, shift, sharpen, then the whole step.
     #[arg(long, conflicts_with = "compare")]
     stages: bool,
+    /// Every stage of the close-up moves, eased as on screen: the first two steps slowly, then faster. A
+    /// GIF, or an animated PNG.
+    #[arg(long, conflicts_with_all = ["compare", "stages", "delay", "step"])]
+    motion: bool,
     /// The heads that are drawn, such as W0 or W0,R1 [default: all; in the layout paper the first of
     /// each kind].
     #[arg(long, value_name = "HEAD", value_delimiter = ',')]
@@ -240,15 +248,15 @@ impl Render {
     fn written(&self, pages: &dyn Pages, format: Format) -> anyhow::Result<(Vec<u8>, String)> {
         let (scale, usual) = (self.scale(format), Motion::new(self.delay.unwrap_or(25)));
         let title = self.drawing(pages, scale)?.title;
-        if format != Format::Gif {
+        if format != Format::Gif && !self.motion {
             let bytes = pages.to_bytes(format, scale, &usual);
             return Ok((bytes.unwrap_or_default(), title));
         }
-        let frames = pages.moments(self.stages).len();
+        let frames = pages.moments(self.walk()).len();
         let bytes = if frames < MANY {
             0
         } else {
-            pages.estimated_bytes(scale, self.stages)
+            pages.estimated_bytes(scale, self.walk())
         };
         if bytes > LARGE {
             note(&format!(
@@ -263,7 +271,7 @@ impl Render {
             bar.set_style(style);
         }
         let motion = Motion {
-            stages: self.stages,
+            walk: self.walk(),
             progress: &|done| {
                 bar.set_position(done as u64);
                 ControlFlow::Continue(())
@@ -276,15 +284,30 @@ impl Render {
         Ok((drawn.unwrap_or_default(), title))
     }
 
+    fn walk(&self) -> Walk {
+        match (self.motion, self.stages) {
+            (true, _) => Walk::Motion,
+            (_, true) => Walk::Stages,
+            _ => Walk::Steps,
+        }
+    }
+
     fn scale(&self, format: Format) -> f32 {
-        let usual = if format == Format::Gif { 1.0 } else { 2.0 };
+        let is_still = format != Format::Gif && !self.motion;
+        let usual = if is_still { 2.0 } else { 1.0 };
         self.scale.unwrap_or(usual)
     }
 
     /// Options that do not go together.
     fn check(&self, format: Format) -> anyhow::Result<()> {
         let is_gif = format == Format::Gif;
-        refuse(if is_gif && self.step.is_some() {
+        let layout = self.layout.as_ref();
+        let stands = layout.is_some_and(|layout| *layout != Layout::CloseUp);
+        refuse(if self.motion && format == Format::Svg {
+            "--motion: an SVG stands still; write the figure to a name that ends in .gif, or .png for an animated PNG"
+        } else if self.motion && stands {
+            "--motion: only the layout closeup moves; leave --layout out"
+        } else if is_gif && self.step.is_some() {
             "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png"
         } else if !is_gif && self.delay.is_some() {
             "--delay: only a GIF has one; write the figure to a name that ends in .gif"
@@ -357,6 +380,7 @@ impl Render {
 
     fn options(&self, format: Format, of: &Recording, order: Order) -> anyhow::Result<Options> {
         let usual = match format {
+            _ if self.motion => Layout::CloseUp,
             Format::Gif => Layout::Debug,
             _ => Layout::Paper,
         };

@@ -4,10 +4,11 @@ use super::cells::Cells;
 use super::facts::{FAINT, Written};
 use super::links::{self, Link};
 use super::marks::{gaps, plate, text_on, unrecorded};
+use super::motion::{Instant, LIGHTER, ease, within};
 use super::paint::{At, Draw, Page, Paint};
 use super::rows::Axis;
 use super::spread::Band;
-use super::stages::{Column, Stage, Stages};
+use super::stages::{Column, Stage};
 use super::{Area, HeadName, Ink, PanelId, Style, numbers};
 use crate::model::HeadTrace;
 use crate::model::local::Window;
@@ -56,6 +57,8 @@ pub struct Bars<'a> {
     pub computed: bool,
     /// True for what has not come yet.
     pub to_come: bool,
+    /// True while it is on its way: no value of it is one that was recorded.
+    pub moving: bool,
     /// The window of a local head, in the column that it cuts out.
     pub window: Option<Window<f32>>,
     /// Where many samples of the episode attend, in the column that a head reads or writes with.
@@ -91,7 +94,13 @@ impl Bars<'_> {
     }
 
     fn opacity(&self, page: &Page<'_>) -> f32 {
-        if self.to_come { page.to_come } else { 1.0 }
+        if self.to_come {
+            page.to_come
+        } else if self.moving {
+            LIGHTER + (1.0 - LIGHTER) * within(page.through, [0.85, 1.0])
+        } else {
+            1.0
+        }
     }
 
     pub(super) fn paint(&self, paint: &mut dyn Paint, at: At<'_>, page: &Page<'_>) {
@@ -209,7 +218,7 @@ impl Bars<'_> {
             paint.line(&line, page.colours.line, 1.0);
         }
         let half = if axis.height >= APART { 0.5 } else { 0.0 };
-        let prints = area.width() >= PRINTED[0] && axis.height >= PRINTED[1];
+        let prints = !self.moving && area.width() >= PRINTED[0] && axis.height >= PRINTED[1];
         for (row, place) in axis.all() {
             let Some(value) = self.cells.value(0, row).filter(|value| !is_absent(*value)) else {
                 continue;
@@ -297,7 +306,8 @@ impl Bars<'_> {
             let style = Style::new((width * 0.3).clamp(8.0, 11.0), ink(colour)).middle();
             paint.text(self.column.word, [area.middle(), area.top - 49.5], style);
         }
-        if let (Some(most), true) = (&self.most, self.opacity(page) > 0.0) {
+        let shown = self.opacity(page) > 0.0 && !self.moving;
+        if let (Some(most), true) = (&self.most, shown) {
             let style = Style::new(9.5, colours.subdued).mono().middle();
             let letters = (width + 2.0) / (DIGIT * 9.5);
             let at = [area.middle(), area.bottom + 8.0];
@@ -311,19 +321,19 @@ impl Bars<'_> {
 pub struct Addressing<'a> {
     /// All of them, in order.
     pub columns: Vec<(PanelId, Bars<'a>)>,
-    /// The lines between a column and the next, and whether it has come to them.
-    lines: Vec<(usize, bool, Vec<Link>)>,
+    /// The lines between a column and the next, and how far it has come to them.
+    lines: Vec<(usize, f32, Vec<Link>)>,
     name: HeadName,
     rows: usize,
 }
 
 impl<'a> Addressing<'a> {
-    /// Of this head, at a moment: a step, and the place of its stage.
+    /// Of this head, at an instant of a step.
     pub(super) fn new(
         mut columns: Vec<(PanelId, Bars<'a>)>,
         (name, trace): (HeadName, &HeadTrace),
-        stages: &Stages,
-        (step, place): (usize, usize),
+        instant: &Instant<'_>,
+        step: usize,
     ) -> Self {
         let rows = trace.weighting.width();
         for (_, bars) in &mut columns {
@@ -331,7 +341,7 @@ impl<'a> Addressing<'a> {
         }
         let all: Vec<_> = columns.iter().map(|(_, bars)| bars.column).collect();
         let lines = Self::lines(trace, step, &all);
-        let reached = |stage| stages.reached(place, stage, Some(trace));
+        let reached = |stage| ease(instant.come(stage, Some(trace)));
         let lines = lines.into_iter();
         Self {
             columns,
@@ -452,7 +462,7 @@ impl<'a> Addressing<'a> {
         for (gap, done, links) in &self.lines {
             let between = areas.get(*gap).zip(areas.get(gap + 1));
             let Some((from, to)) = between else { continue };
-            let fade = if *done { 1.0 } else { page.to_come };
+            let fade = done.max(page.to_come);
             let between = from.across(from.right, to.left);
             for link in links.iter().filter(|_| fade > 0.0) {
                 self.line(paint, &between, axis, (link, fade), page);

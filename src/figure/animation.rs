@@ -1,4 +1,4 @@
-//! An episode in motion: many drawings as one GIF.
+//! An episode in motion: many drawings as one GIF, or as one animated PNG.
 //!
 //! All frames share one table of colours. A frame is drawn where it is not as the first one, which is drawn whole. It
 //! holds the smallest rectangle with all that is not as in the frame before, and of that only what has changed: the
@@ -18,20 +18,36 @@ use super::{Drawing, Image, Rgb};
 const UNCHANGED: u8 = 0;
 /// Colours of a GIF beside that one.
 const COLOURS: usize = 255;
-/// So many frames are looked at to choose them.
-const SAMPLES: usize = 12;
+/// So many frames are looked at to choose them: a part of all, but at least and at most so many.
+const SAMPLES: (usize, [usize; 2]) = (6, [12, 64]);
+/// So many of the most frequent colours stand in the table as they are.
+const FREQUENT: usize = 112;
+/// Then those that are as far as this from all others, by the square of their distance, and then those nearer.
+const APART: [u32; 4] = [900, 300, 90, 0];
 /// So many frames are under way at a time: enough for every processor, and not too many in memory.
 const TOGETHER: usize = 16;
 /// How much longer the last frame stays, in hundredths of a second.
 const REST: u16 = 100;
+
+/// How an animation goes through an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Walk {
+    /// A frame for every step.
+    #[default]
+    Steps,
+    /// A frame for every stage of every step.
+    Stages,
+    /// Every stage moves, eased as on screen.
+    Motion,
+}
 
 /// How an animation goes.
 #[derive(Clone, Copy)]
 pub struct Motion<'a> {
     /// How long a frame is shown, in hundredths of a second.
     pub delay: u16,
-    /// True where every step is walked through stage by stage.
-    pub stages: bool,
+    /// Step by step, stage by stage, or in motion.
+    pub walk: Walk,
     /// Told after some of the frames how many there are by then; it may give the rest up.
     pub progress: &'a (dyn Fn(usize) -> ControlFlow<()> + Sync),
 }
@@ -41,7 +57,7 @@ impl Motion<'_> {
     pub fn new(delay: u16) -> Self {
         Self {
             delay,
-            stages: false,
+            walk: Walk::Steps,
             progress: &|_| ControlFlow::Continue(()),
         }
     }
@@ -51,7 +67,7 @@ impl std::fmt::Debug for Motion<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Motion")
             .field("delay", &self.delay)
-            .field("stages", &self.stages)
+            .field("walk", &self.walk)
             .finish_non_exhaustive()
     }
 }
@@ -63,6 +79,8 @@ pub(super) struct Frames<'a> {
     pub(super) count: usize,
     /// Each of them, all of the same size.
     pub(super) draw: &'a (dyn Fn(usize) -> Drawing + Sync),
+    /// For how many hundredths of a second each of them is shown, where that is not as long as the others.
+    pub(super) lasts: &'a (dyn Fn(usize) -> Option<u16> + Sync),
     /// Pixels per unit of the page.
     pub(super) scale: f32,
 }
@@ -77,8 +95,8 @@ impl Frames<'_> {
         let film = Film::new(self, [0, middle]);
         let [first, before, now] = [0, middle - 1, middle].map(|index| film.indices(index));
         let bytes = |before, now| {
-            let frame = changed(before, now, film.base.image.columns);
-            frame.buffer.len()
+            let part = changed(before, now, film.base.image.columns);
+            compressed(part).buffer.len()
         };
         bytes(None, &first) + (self.count - 1) * bytes(Some(&before), &now)
     }
@@ -86,8 +104,7 @@ impl Frames<'_> {
     /// An animation that runs for ever. The last frame stays for a second longer. At most 65,535 pixels a side.
     /// `None` where it is given up.
     pub(super) fn gif(&self, motion: &Motion<'_>) -> Option<Vec<u8>> {
-        let every = self.count.div_ceil(SAMPLES).max(1);
-        let film = Film::new(self, (0..self.count).step_by(every));
+        let film = Film::new(self, self.samples());
         let Image { columns, rows, .. } = film.base.image;
         let side = |side| u16::try_from(side).expect("a GIF has at most 65,535 pixels a side");
         let mut bytes = Vec::new();
@@ -96,6 +113,66 @@ impl Frames<'_> {
             .expect("memory takes every image");
         let written = encoder.set_repeat(gif::Repeat::Infinite);
         written.expect("memory takes every image");
+        let write = |frame: gif::Frame<'static>| {
+            let written = encoder.write_lzw_pre_encoded_frame(&frame);
+            written.expect("memory takes every image");
+        };
+        self.each(&film, motion, compressed, write)?;
+        drop(encoder);
+        Some(bytes)
+    }
+
+    /// The same as an animated PNG.
+    ///
+    /// # Panics
+    /// Never: memory takes every image.
+    pub(super) fn apng(&self, motion: &Motion<'_>) -> Option<Vec<u8>> {
+        let film = Film::new(self, self.samples());
+        let Image { columns, rows, .. } = film.base.image;
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, columns as u32, rows as u32);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(film.table.palette());
+        encoder.set_trns(vec![0]);
+        encoder.set_compression(png::Compression::High);
+        encoder.set_filter(png::Filter::NoFilter);
+        let mut writer = encoder
+            .set_animated(self.count as u32, 0)
+            .and_then(|()| encoder.write_header())
+            .expect("memory takes every image");
+        let write = |part: Part| {
+            let [left, top, width, height] = part.area.map(|side| side as u32);
+            writer
+                .set_frame_delay(part.delay, 100)
+                .and_then(|()| writer.reset_frame_position())
+                .and_then(|()| writer.set_frame_dimension(width, height))
+                .and_then(|()| writer.set_frame_position(left, top))
+                .and_then(|()| writer.set_blend_op(png::BlendOp::Over))
+                .and_then(|()| writer.write_image_data(&part.pixels))
+                .expect("memory takes every image");
+        };
+        self.each(&film, motion, |part| part, write)?;
+        writer.finish().expect("memory takes every image");
+        Some(bytes)
+    }
+
+    /// The frames that the colours are chosen from.
+    fn samples(&self) -> std::iter::StepBy<std::ops::Range<usize>> {
+        let (part, [least, most]) = SAMPLES;
+        let samples = (self.count / part).clamp(least, most);
+        (0..self.count).step_by(self.count.div_ceil(samples).max(1))
+    }
+
+    /// What changes from frame to frame, made ready on all processors, and then handed on in order. `None` where it is
+    /// given up.
+    fn each<T: Send>(
+        &self,
+        film: &Film<'_>,
+        motion: &Motion<'_>,
+        ready: impl Fn(Part) -> T + Sync,
+        mut write: impl FnMut(T),
+    ) -> Option<()> {
+        let columns = film.base.image.columns;
         let mut before: Option<Vec<u8>> = None;
         for first in (0..self.count).step_by(TOGETHER) {
             let last = (first + TOGETHER).min(self.count);
@@ -111,21 +188,20 @@ impl Frames<'_> {
                 };
                 let is_last = first + i + 1 == self.count;
                 let pause = if is_last { REST } else { 0 };
-                let mut frame = changed(before.map(Vec::as_slice), &now[i], columns);
-                frame.delay = motion.delay.saturating_add(pause);
-                frame
+                let mut part = changed(before.map(Vec::as_slice), &now[i], columns);
+                let lasts = (self.lasts)(first + i).unwrap_or(motion.delay);
+                part.delay = lasts.saturating_add(pause);
+                ready(part)
             });
             for frame in frames.collect::<Vec<_>>() {
-                let written = encoder.write_lzw_pre_encoded_frame(&frame);
-                written.expect("memory takes every image");
+                write(frame);
             }
             before = now.into_iter().next_back();
             if (motion.progress)(last).is_break() {
                 return None;
             }
         }
-        drop(encoder);
-        Some(bytes)
+        Some(())
     }
 }
 
@@ -186,8 +262,34 @@ fn paste<T>(page: &mut [T], width: usize, patch: &Patch, mut put: impl FnMut(&mu
     }
 }
 
-/// The smallest rectangle that holds all that differs from the frame before, compressed.
-fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> gif::Frame<'static> {
+/// A part of the page in colours of the table, for so many hundredths of a second.
+struct Part {
+    /// Left and upper edge, width and height.
+    area: [usize; 4],
+    pixels: Vec<u8>,
+    delay: u16,
+}
+
+/// The same for a GIF, compressed.
+fn compressed(part: Part) -> gif::Frame<'static> {
+    let [left, top, width, height] = part.area.map(|side| side as u16);
+    let mut frame = gif::Frame {
+        left,
+        top,
+        width,
+        height,
+        delay: part.delay,
+        dispose: gif::DisposalMethod::Keep,
+        transparent: Some(UNCHANGED),
+        buffer: Cow::Owned(part.pixels),
+        ..gif::Frame::default()
+    };
+    frame.make_lzw_pre_encoded();
+    frame
+}
+
+/// The smallest rectangle that holds all that differs from the frame before.
+fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> Part {
     // Nothing in a frame is unchanged before there is one.
     let none = vec![UNCHANGED; now.len()];
     let before = before.unwrap_or(&none);
@@ -216,19 +318,11 @@ fn changed(before: Option<&[u8]>, now: &[u8], width: usize) -> gif::Frame<'stati
         let line = before[left..right].iter().zip(&now[left..right]);
         pixels.extend(line.map(|(before, now)| if before == now { UNCHANGED } else { *now }));
     }
-    let side = |from: usize, to: usize| (to - from) as u16;
-    let mut frame = gif::Frame {
-        left: left as u16,
-        top: top as u16,
-        width: side(left, right),
-        height: side(top, bottom),
-        dispose: gif::DisposalMethod::Keep,
-        transparent: Some(UNCHANGED),
-        buffer: Cow::Owned(pixels),
-        ..gif::Frame::default()
-    };
-    frame.make_lzw_pre_encoded();
-    frame
+    Part {
+        area: [left, top, right - left, bottom - top],
+        pixels,
+        delay: 0,
+    }
 }
 
 /// The colours of a GIF.
@@ -237,7 +331,8 @@ struct Table {
 }
 
 impl Table {
-    /// The most frequent colours of these frames.
+    /// The most frequent colours of these frames, and among the others those that are least like them: of what is on
+    /// its way there are many shades, each of them rare.
     fn of(samples: impl ParallelIterator<Item = Image>) -> Self {
         let counts = samples.map(|image| {
             let mut counts: HashMap<Rgb, usize> = HashMap::new();
@@ -252,10 +347,21 @@ impl Table {
         }
         let mut sums: Vec<(Rgb, usize)> = sums.into_iter().collect();
         sums.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
-        let colours = sums.into_iter().take(COLOURS).map(|(colour, _)| colour);
-        Self {
-            colours: colours.collect(),
+        let all: Vec<Rgb> = sums.into_iter().map(|(colour, _)| colour).collect();
+        if all.len() <= COLOURS {
+            return Self { colours: all };
         }
+        let (frequent, others) = all.split_at(FREQUENT);
+        let mut colours = frequent.to_vec();
+        for apart in APART {
+            for &colour in others {
+                let is_new = |other: &Rgb| distance(*other, colour) > apart;
+                if colours.len() < COLOURS && colours.iter().all(is_new) {
+                    colours.push(colour);
+                }
+            }
+        }
+        Self { colours }
     }
 
     /// All colours in the order of their indices, behind one that is never seen.
@@ -277,12 +383,14 @@ impl Table {
     }
 
     fn nearest(&self, pixel: Rgb) -> u8 {
-        let distance = |colour: &Rgb| -> u32 {
-            let channels = colour.iter().zip(pixel);
-            channels.map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
-        };
         let colours = self.colours.iter().enumerate();
-        let nearest = colours.min_by_key(|(_, colour)| distance(colour));
+        let nearest = colours.min_by_key(|(_, colour)| distance(**colour, pixel));
         nearest.map_or(UNCHANGED, |(index, _)| index as u8 + 1)
     }
+}
+
+/// The square of the distance of two colours.
+fn distance(a: Rgb, b: Rgb) -> u32 {
+    let channels = a.iter().zip(b);
+    channels.map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
 }

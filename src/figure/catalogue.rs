@@ -6,6 +6,7 @@ use super::addressing::{Addressing, Bars};
 use super::cells::{Cells, Values};
 use super::facts::{MemoryAt, Scales, Written, head_mark, wrong_bits};
 use super::heads::series;
+use super::motion::{Instant, POINT, turn};
 use super::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use super::panel::{Across, Content, Down, Panel};
 use super::rows::Rows;
@@ -219,6 +220,17 @@ impl<'a> Catalogue<'a> {
         }
     }
 
+    /// Where everything is that is on its way.
+    pub(super) fn instant(&self) -> Instant<'a> {
+        Instant::new(self.trace(), self.stages, self.moment, self.through)
+    }
+
+    /// Distinguishes what is on its way from the same a little later.
+    fn version(&self, moving: bool) -> usize {
+        let share = (self.through.clamp(0.0, 1.0) * 16_384.0) as usize;
+        if moving { 1 + share } else { 0 }
+    }
+
     fn source(&self, id: PanelId) -> Option<Source<'a>> {
         Source::new(self.recording, self.scales, self.shades, id)
     }
@@ -312,10 +324,15 @@ impl<'a> Catalogue<'a> {
         }
         let memory = MemoryAt::new(trace, stages, step, place);
         let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
+        let (instant, moving) = (self.instant(), self.through < 1.0);
         let mut cells = Cells::new([columns, rows], self.scales.memory, move |column, row| {
-            memory.value(row, column)
+            if moving {
+                instant.memory(row, column)
+            } else {
+                memory.value(row, column)
+            }
         });
-        cells.version = (memory.version(), 0);
+        cells.version = (memory.version(), self.version(moving));
         let heads = 0..trace.heads.len();
         let marks = heads.filter_map(|head| head_mark(trace, stages, (step, place), head));
         cells.marks = marks.collect();
@@ -403,8 +420,16 @@ impl<'a> Catalogue<'a> {
             Scale::UpTo(most) => format!("0–{}", numbers::end_text(most)),
             _ => column.parameter(&at),
         };
-        let mut cells = Cells::new([1, values.len()], scale, move |_, row| values[row]);
-        cells.version = (step, 0);
+        let (instant, count) = (self.instant(), values.len());
+        let moving = self.through < 1.0 && (now == place || now >= self.stages.len());
+        let mut cells = Cells::new([1, count], scale, move |_, row| {
+            if moving {
+                instant.column(head, column, row, turn(row, count))
+            } else {
+                values[row]
+            }
+        });
+        cells.version = (step, self.version(moving));
         // What is added in the same step is there for those who look after it.
         let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
         let array = format!("{}.{}", trace.head_name(index), column.array);
@@ -434,10 +459,11 @@ impl<'a> Catalogue<'a> {
             drawn: at
                 .draw()
                 .filter(|_| column.array == "distribution" && at.sampling != Sampling::Expected)
-                .filter(|_| self.stages.reached(now, Stage::Draw, Some(head)))
+                .filter(|_| instant.come(Stage::Draw, Some(head)) >= POINT[1])
                 .map(|drawn| drawn.row),
             computed: self.recording.computed.contains(&array),
-            to_come: place > now,
+            to_come: place > now || place == now && self.through <= 0.0 && place > 0,
+            moving,
             // A score of places says the same of a row that was written and of one that was not.
             faint: (column.is_signed() && head.mechanism.score != Score::Location)
                 .then_some((self.written, by)),
@@ -476,7 +502,7 @@ impl<'a> Catalogue<'a> {
         let label = head_label(self.trace(), index);
         let title = format!("Addressing of {label}");
         let of = (HeadName::of(self.trace(), index), head);
-        let addressing = Addressing::new(columns.collect(), of, self.stages, self.moment);
+        let addressing = Addressing::new(columns.collect(), of, &self.instant(), self.moment.0);
         Some(Panel {
             id: PanelId::of(Picture::Stages, index),
             name: title.clone(),

@@ -14,8 +14,8 @@ use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Column, Moment, Stages, columns_of, weighting_at};
 use super::{
-    Area, Colours, Drawing, Options, PanelId, Picture, RowsShown, Scale, head_label, head_named,
-    numbers,
+    Area, Colours, Drawing, Options, PanelId, Picture, RowsShown, Scale, Walk, head_label,
+    head_named, numbers,
 };
 use crate::math::Series;
 use crate::model::HeadTrace;
@@ -487,15 +487,18 @@ impl Pages for Comparison<'_> {
         layout::scene(self.bands(), self.options.size, 1200.0, title, &self.page())
     }
 
-    fn draw_at(&self, (step, _): pages::Moment) -> Drawing {
+    fn draw_at(&self, pages::Moment { step, .. }: pages::Moment) -> Drawing {
         let mut figure = self.clone();
         figure.options.step = Some(step);
         figure.draw()
     }
 
     /// Two machines may have unlike stages: whole steps.
-    fn moments(&self, _: bool) -> Vec<pages::Moment> {
-        self.steps.clone().map(|step| (step, None)).collect()
+    fn moments(&self, _: Walk) -> Vec<pages::Moment> {
+        self.steps
+            .clone()
+            .map(|step| pages::Moment::new(step, None))
+            .collect()
     }
 
     fn least_size(&self) -> (f32, f32) {

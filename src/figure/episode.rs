@@ -13,11 +13,11 @@ use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::spread::Spread;
-use super::stages::Stages;
+use super::stages::{Stage, Stages};
 use super::units::STRIPS;
 use super::{
-    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, entropy, head_label,
-    numbers, scalars,
+    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, entropy,
+    head_label, numbers, scalars,
 };
 use crate::math::Matrix;
 use crate::model::Sampling;
@@ -25,6 +25,13 @@ use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
 const MOST_OTHERS: usize = 6;
+
+/// How long a frame is shown while something moves, in hundredths of a second.
+const FRAME: u16 = 4;
+/// So many steps of an animation go slowly.
+const SLOWLY: usize = 2;
+/// Frames of a stage, and for how long the last of them stays, in hundredths of a second: slowly, and then faster.
+const PACE: [[u16; 2]; 2] = [[9, 36], [5, 8]];
 
 /// Which pictures, and how they are arranged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,15 +256,40 @@ impl<'a> Figure<'a> {
     fn close_up(&self, on: &mut dyn Paint, area: Area) -> Vec<Place<'_>> {
         let mut heads = self.options.heads.clone();
         if heads.is_empty() {
-            heads.extend(self.telling());
+            heads.extend(self.telling(self.step()));
         }
         closeup::paint(on, self.catalogue(), &heads, (area, &self.page()))
     }
 
+    /// The frames of a step in motion, of the stages in which the heads shown take part: the first two steps slowly, then
+    /// faster.
+    fn in_motion(&self, index: usize, step: usize) -> Vec<Moment> {
+        let heads = &self.recording.trace.heads;
+        let asked = self.options.heads.first().copied();
+        let shown = asked.or_else(|| self.telling(step));
+        let mask = self.recording.episode.mask.get(step);
+        let is_asked = mask.is_some_and(|&mask| mask > 0.0);
+        let [count, rest] = PACE[usize::from(index >= SLOWLY)];
+        let stages = 0..self.stages.len();
+        let stages = stages.filter(|&place| match self.stages.at(place).stage {
+            Stage::Controller => true,
+            Stage::Output => is_asked || heads.is_empty(),
+            _ => shown.is_some_and(|head| self.stages.at(place).has(&heads[head])),
+        });
+        let frames = stages.flat_map(|place| {
+            (1..=count).map(move |frame| Moment {
+                through: f32::from(frame) / f32::from(count),
+                lasts: Some(if frame < count { FRAME } else { rest }),
+                ..Moment::new(step, Some(place))
+            })
+        });
+        frames.collect()
+    }
+
     /// The head with something to say: one that reads where an answer is asked for, one that writes elsewhere; of those
     /// the one that looks at the fewest rows.
-    fn telling(&self) -> Option<usize> {
-        let (trace, step) = (&self.recording.trace, self.step());
+    fn telling(&self, step: usize) -> Option<usize> {
+        let trace = &self.recording.trace;
         let mask = self.recording.episode.mask.get(step);
         let asked = mask.is_some_and(|&mask| mask > 0.0);
         let spread = |head: &usize| entropy(trace.heads[*head].weighting.row(step));
@@ -680,20 +712,27 @@ impl Pages for Figure<'_> {
         layout::scene(self.bands(), size, width, self.title(), &self.page())
     }
 
-    fn draw_at(&self, (step, stage): Moment) -> Drawing {
+    fn draw_at(&self, at: Moment) -> Drawing {
         let mut figure = self.clone();
-        (figure.options.step, figure.options.stage) = (Some(step), stage);
+        figure.options.step = Some(at.step);
+        (figure.options.stage, figure.options.through) = (at.stage, at.through);
         figure.draw()
     }
 
-    fn moments(&self, stages: bool) -> Vec<Moment> {
-        let focus = self.focus().filter(|_| stages);
+    fn moments(&self, walk: Walk) -> Vec<Moment> {
+        if walk == Walk::Motion {
+            let steps = self.span.clone().enumerate();
+            return steps
+                .flat_map(|(index, step)| self.in_motion(index, step))
+                .collect();
+        }
+        let focus = self.focus().filter(|_| walk == Walk::Stages);
         let inside = focus.map_or_else(Vec::new, |head| {
             self.stages.addressing(&self.recording.trace.heads[head])
         });
         let in_step = |step| {
             let stages = inside.iter().copied().map(Some).chain([None]);
-            stages.map(move |stage| (step, stage))
+            stages.map(move |stage| Moment::new(step, stage))
         };
         self.span.clone().flat_map(in_step).collect()
     }
@@ -1050,7 +1089,7 @@ mod tests {
         let figure = Figure::new(&recording, Options::new(Layout::Debug));
         let told = std::sync::atomic::AtomicUsize::new(0);
         let motion = Motion {
-            stages: true,
+            walk: Walk::Stages,
             progress: &|done| {
                 told.store(done, std::sync::atomic::Ordering::Relaxed);
                 ControlFlow::Continue(())
@@ -1059,23 +1098,76 @@ mod tests {
         };
         let bytes = figure.to_bytes(Format::Gif, 0.5, &motion).unwrap();
         let (frames, palette) = played(&bytes);
-        assert_eq!((frames.len(), figure.moments(true).len()), (45, 45));
+        assert_eq!((frames.len(), figure.moments(Walk::Stages).len()), (45, 45));
         assert_eq!(told.into_inner(), 45);
-        let moments = figure.moments(true);
-        for (frame, (step, stage)) in frames.into_iter().zip(moments) {
-            let drawn = figure.draw_at((step, stage)).to_image(0.5).pixels;
+        let moments = figure.moments(Walk::Stages);
+        for (frame, at) in frames.into_iter().zip(moments) {
+            let drawn = figure.draw_at(at).to_image(0.5).pixels;
             // Of a colour that has no room in the table there is the one most like it.
             let pairs: HashSet<(Rgb, Rgb)> = frame.into_iter().zip(drawn).collect();
             for (seen, drawn) in pairs {
                 let nearest = palette.iter().map(|&colour| distance(colour, drawn)).min();
-                assert_eq!(Some(distance(seen, drawn)), nearest, "{step} {stage:?}");
+                assert_eq!(Some(distance(seen, drawn)), nearest, "{at:?}");
             }
         }
-        let estimated = figure.estimated_bytes(0.5, true);
+        let estimated = figure.estimated_bytes(0.5, Walk::Stages);
         assert!(
             (bytes.len() / 3..bytes.len() * 3).contains(&estimated),
             "{estimated}"
         );
+    }
+
+    #[test]
+    fn every_stage_moves_in_a_gif_and_in_a_png_alike() {
+        let recording = recording();
+        let options = Options {
+            steps: Some(4..7),
+            size: Some((600.0, 400.0)),
+            ..Options::new(Layout::CloseUp)
+        };
+        let figure = Figure::new(&recording, options);
+        let moments = figure.moments(Walk::Motion);
+        assert_eq!(moments[0].step, 4);
+        assert!(moments.windows(2).all(|pair| {
+            let [a, b] = [pair[0], pair[1]].map(|at| (at.step, at.stage, at.through));
+            a < b
+        }));
+        let rests = moments.iter().filter(|at| at.through == 1.0).count();
+        let stages: HashSet<_> = moments.iter().map(|at| (at.step, at.stage)).collect();
+        assert_eq!(rests, stages.len(), "each of them comes to its end");
+        let motion = Motion {
+            walk: Walk::Motion,
+            ..Motion::new(20)
+        };
+        let [gif, png] =
+            [Format::Gif, Format::Png].map(|format| figure.to_bytes(format, 0.5, &motion).unwrap());
+        let (frames, _) = played(&gif);
+        assert_eq!(frames.len(), moments.len());
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&png))
+            .read_info()
+            .unwrap();
+        let info = reader.info();
+        assert_eq!(
+            info.animation_control.unwrap().num_frames as usize,
+            moments.len()
+        );
+        let mut canvas = vec![[0; 3]; 300 * 200];
+        let palette: Vec<Rgb> = info.palette.clone().unwrap().as_chunks().0.to_vec();
+        for (frame, at) in frames.iter().zip(moments) {
+            let mut buffer = vec![0; 300 * 200];
+            reader.next_frame(&mut buffer).unwrap();
+            let control = *reader.info().frame_control().unwrap();
+            assert!(at.lasts.is_some_and(|lasts| control.delay_num >= lasts));
+            let width = control.width as usize;
+            for (place, &index) in buffer[..width * control.height as usize].iter().enumerate() {
+                let (x, y) = (place % width, place / width);
+                let to = (control.y_offset as usize + y) * 300 + control.x_offset as usize + x;
+                if index != 0 {
+                    canvas[to] = palette[usize::from(index)];
+                }
+            }
+            assert!(canvas == *frame, "{at:?}");
+        }
     }
 
     #[test]

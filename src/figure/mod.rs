@@ -42,7 +42,7 @@ pub mod trip;
 pub mod units;
 
 pub use crate::model::peak;
-pub use animation::Motion;
+pub use animation::{Motion, Walk};
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
 pub use episode::{Figure, Layout, Options, Orientation, RowsShown};

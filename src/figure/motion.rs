@@ -16,10 +16,10 @@ pub type Part = [f32; 2];
 pub const SWEEP: Part = [0.0, 0.6];
 /// The scores become a weighting.
 pub const SOFTMAX: Part = [0.55, 1.0];
-/// What the content brings is poured in.
-pub const CONTENT: Part = [0.0, 0.5];
-/// What is kept of the step before is poured upon it.
-pub const KEPT: Part = [0.45, 1.0];
+/// What the last step left goes.
+pub const GO: Part = [0.0, 0.4];
+/// What the controller makes of the input comes.
+pub const EMIT: Part = [0.55, 1.0];
 /// A weighting comes over from the column before.
 pub const OVER: Part = [0.0, 0.25];
 /// Then it is moved, or sharpened.
@@ -36,6 +36,8 @@ pub const FILL: Part = [0.4, 1.0];
 pub const COME: Part = [0.0, 0.4];
 /// The row changes.
 pub const CHANGE: Part = [0.3, 1.0];
+/// How much is seen of a bar that is on its way.
+pub const LIGHTER: f32 = 0.78;
 /// How much of that a cell takes for itself, where they change one after the other.
 const OWN: f32 = 0.35;
 
@@ -55,6 +57,14 @@ pub fn in_turn(through: f32, [from, to]: Part, at: f32) -> f32 {
     let own = OWN * (to - from);
     let start = from + at * (to - from - own);
     within(through, [start, start + own])
+}
+
+/// When what the content brings is poured in, and then what is kept of the step before upon it: the more there is of it
+/// the longer.
+pub fn pouring(gate: f32) -> [Part; 2] {
+    let share = if gate.is_finite() { gate } else { 0.5 };
+    let split = 0.15 + 0.7 * share.clamp(0.0, 1.0);
+    [[0.0, split], [split - 0.05, 1.0]]
 }
 
 /// What lies between two numbers, and never beyond them.
@@ -165,9 +175,10 @@ impl<'a> Instant<'a> {
         let gate = head.gate[self.step];
         let content = gate * head.content.row(self.step)[row];
         let kept = (1.0 - gate) * head.previous_weighting(self.step)[row];
+        let [first, then] = pouring(gate);
         [
-            content * within(through, CONTENT),
-            kept * within(through, KEPT),
+            content * within(through, first),
+            kept * within(through, then),
         ]
     }
 
@@ -215,10 +226,13 @@ impl<'a> Instant<'a> {
         let gated = head.gate.width() > 0;
         let columns = columns_of(head).filter(|column| column.is_weighting());
         for column in columns.filter(|column| !(gated && column.stage == Stage::Content)) {
-            let share = match (column.stage, self.come(column.stage, Some(head))) {
-                (Stage::Content, through) => within(through, SOFTMAX),
-                (_, through) => ease(through),
+            let part = match column.stage {
+                Stage::Content => SOFTMAX,
+                Stage::Gate => [0.0, 1.0],
+                Stage::Draw => GO_OUT,
+                _ => MOVE,
             };
+            let share = within(self.come(column.stage, Some(head)), part);
             if share > 0.0 {
                 weight = between(weight, column.values(head, self.step)[row], share);
             }
@@ -258,45 +272,54 @@ impl<'a> Instant<'a> {
             let before = self.step.checked_sub(1).map_or(now, value);
             return between(before, now, share);
         }
-        let through = self.come(Stage::Read, Some(head));
-        between(0.0, now, within(through, FILL))
+        match self.come(Stage::Read, Some(head)) {
+            come if come > 0.0 => between(0.0, now, within(come, FILL)),
+            _ => {
+                let before = self.step.checked_sub(1).map_or(0.0, value);
+                between(before, 0.0, self.gone())
+            }
+        }
     }
 
-    /// What comes in.
+    /// What comes in: from the input of the step before to that of this.
     pub fn input(&self, channel: usize) -> f32 {
-        let input = self.trace.input.row(self.step);
-        let share = in_turn(
-            self.come(Stage::Controller, None),
-            [0.0, 0.7],
-            turn(channel, input.len()),
-        );
-        match self.glide() {
-            Some(share) => between(self.past(&self.trace.input, channel), input[channel], share),
-            None => between(0.0, input[channel], share),
-        }
+        let input = &self.trace.input;
+        let turn = turn(channel, input.width());
+        let come = in_turn(self.come(Stage::Controller, None), [0.0, 0.7], turn);
+        let before = self.step.checked_sub(1);
+        let before = before.map_or(0.0, |before| input.row(before)[channel]);
+        between(
+            before,
+            input.row(self.step)[channel],
+            self.glide().unwrap_or(come),
+        )
     }
 
-    /// What comes out.
+    /// What comes out: what did in the step before goes with the next input.
     pub fn output(&self, channel: usize) -> f32 {
-        let output = self.trace.output.row(self.step);
-        let share = in_turn(
-            self.come(Stage::Output, None),
-            [0.0, 1.0],
-            turn(channel, output.len()),
-        );
-        match self.glide() {
-            Some(share) => between(
-                self.past(&self.trace.output, channel),
-                output[channel],
-                share,
-            ),
-            None => between(0.0, output[channel], share),
+        let output = &self.trace.output;
+        let turn = turn(channel, output.width());
+        let before = self.step.checked_sub(1);
+        let before = before.map_or(0.0, |before| output.row(before)[channel]);
+        let now = output.row(self.step)[channel];
+        if let Some(share) = self.glide() {
+            return between(before, now, share);
+        }
+        match self.come(Stage::Output, None) {
+            come if come > 0.0 => between(0.0, now, in_turn(come, [0.0, 1.0], turn)),
+            _ => between(before, 0.0, self.gone()),
         }
     }
 
-    /// The same in the step before, or now.
-    fn past(&self, series: &crate::math::Series<f32>, channel: usize) -> f32 {
-        series.row(self.step.saturating_sub(1))[channel]
+    /// How far what the step before has left is gone.
+    pub fn gone(&self) -> f32 {
+        within(self.come(Stage::Controller, None), GO)
+    }
+
+    /// How far what the controller makes of the input has come.
+    pub fn emitted(&self) -> f32 {
+        self.glide()
+            .unwrap_or_else(|| within(self.come(Stage::Controller, None), EMIT))
     }
 }
 
@@ -313,4 +336,234 @@ pub fn before<'a>(head: &'a HeadTrace, column: &Column, step: usize) -> &'a [f32
         || head.previous_weighting(step),
         |last| last.values(head, step),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+    use crate::model::{Model, NtmConfig};
+    use crate::task::Task;
+    use crate::train::Recording;
+
+    /// A machine of every kind, with heads and without, reading first and writing first.
+    fn machines() -> Vec<(Recording, bool)> {
+        let usual = recording();
+        let task: Task = usual.task.clone();
+        let mut config = NtmConfig::with_every_mechanism();
+        (config.inputs, config.outputs) = (task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (12, 5, 4);
+        let every = Recording::new(&Model::new(config, 5), &task, 7, 0);
+        let mut without = usual.clone();
+        without.trace.heads.clear();
+        vec![
+            (usual.clone(), false),
+            (usual, true),
+            (every, false),
+            (without, false),
+        ]
+    }
+
+    const SHARES: [f32; 9] = [0.0, 0.07, 0.2, 0.33, 0.5, 0.61, 0.8, 0.97, 1.0];
+
+    /// All instants of an episode, with their step, stage and how far that has come.
+    fn instants<'a>(
+        recording: &'a Recording,
+        stages: &'a Stages,
+        mut check: impl FnMut(&dyn Fn(f32) -> Instant<'a>, (usize, usize)),
+    ) {
+        let places = (0..stages.len()).chain([usize::MAX]);
+        for step in 0..recording.trace.steps() {
+            for place in places.clone() {
+                check(
+                    &|through| Instant::new(&recording.trace, stages, (step, place), through),
+                    (step, place),
+                );
+            }
+        }
+    }
+
+    /// That a quantity goes from one number to another and never beyond.
+    fn lies_between(of: impl Fn(f32) -> f32, ends: [f32; 2], what: &str) {
+        let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+        let mut last = of(0.0);
+        for share in SHARES {
+            let value = of(share);
+            assert!(
+                (low..=high).contains(&value),
+                "{what}: {value} at {share} of {ends:?}"
+            );
+            let onwards = (ends[1] - ends[0]) * (value - last);
+            assert!(onwards >= -1e-6, "{what}: back from {last} to {value}");
+            last = value;
+        }
+        assert_eq!(
+            of(1.0).to_bits(),
+            ends[1].to_bits(),
+            "{what}: all of it in the end"
+        );
+    }
+
+    #[test]
+    fn every_in_between_lies_between_its_recorded_ends() {
+        for (recording, writes_first) in machines() {
+            let trace = &recording.trace;
+            let stages = Stages::of(trace, writes_first);
+            instants(&recording, &stages, |at, (step, place)| {
+                let whole = place >= stages.len();
+                let now = (place < stages.len()).then(|| stages.at(place));
+                for (head, column) in trace
+                    .heads
+                    .iter()
+                    .flat_map(|head| columns_of(head).map(move |column| (head, column)))
+                {
+                    let values = column.values(head, step);
+                    for (row, &value) in values.iter().enumerate() {
+                        let from = if whole {
+                            step.checked_sub(1)
+                                .map_or(value, |step| column.values(head, step)[row])
+                        } else if column.stage == Stage::Controller {
+                            value
+                        } else if now.is_some_and(|now| now.stage == column.stage && now.has(head))
+                        {
+                            match column.stage {
+                                Stage::Content | Stage::Gate | Stage::Weigh => 0.0,
+                                _ => before(head, column, step)[row],
+                            }
+                        } else {
+                            continue;
+                        };
+                        let share = turn(row, values.len());
+                        lies_between(
+                            |through| at(through).column(head, column, row, share),
+                            [from, value],
+                            column.word,
+                        );
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn memory_reads_inputs_and_outputs_go_from_what_was_recorded_to_what_was_recorded() {
+        for (recording, writes_first) in machines() {
+            let trace = &recording.trace;
+            let stages = Stages::of(trace, writes_first);
+            let [rows, columns] = trace.memory_size();
+            instants(&recording, &stages, |at, (step, place)| {
+                let memory = |place, row, column| {
+                    MemoryAt::new(trace, &stages, step, place).value(row, column)
+                };
+                let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+                for (row, column) in cells.filter(|_| !trace.heads.is_empty()) {
+                    let before = if place >= stages.len() {
+                        0
+                    } else {
+                        place.saturating_sub(1)
+                    };
+                    let ends = [before, place].map(|place| memory(place, row, column));
+                    lies_between(|through| at(through).memory(row, column), ends, "memory");
+                }
+                let ends =
+                    |of: &dyn Fn(&Instant<'_>) -> f32| [0.0, 1.0].map(|through| of(&at(through)));
+                for channel in 0..trace.input.width() {
+                    let of = |at: &Instant<'_>| at.input(channel);
+                    lies_between(|through| of(&at(through)), ends(&of), "input");
+                }
+                for channel in 0..trace.output.width() {
+                    let of = |at: &Instant<'_>| at.output(channel);
+                    lies_between(|through| of(&at(through)), ends(&of), "output");
+                }
+                for head in &trace.heads {
+                    for column in 0..head.read.width() {
+                        let of = |at: &Instant<'_>| at.read(head, column);
+                        lies_between(|through| of(&at(through)), ends(&of), "read");
+                    }
+                    for row in 0..rows {
+                        let of = |at: &Instant<'_>| at.attention(head, row);
+                        lies_between(|through| of(&at(through)), ends(&of), "attention");
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_stage_begins_with_what_the_one_before_it_has_left() {
+        for (recording, writes_first) in machines() {
+            let trace = &recording.trace;
+            let stages = Stages::of(trace, writes_first);
+            let all = (0..trace.steps())
+                .flat_map(|step| (0..stages.len()).map(move |place| (step, place)));
+            let all: Vec<_> = all.collect();
+            for pair in all.windows(2) {
+                let [left, begins] = [(pair[0], 1.0), (pair[1], 0.0)]
+                    .map(|(moment, through)| Instant::new(trace, &stages, moment, through));
+                let same =
+                    |a: f32, b: f32, what| assert_eq!(a.to_bits(), b.to_bits(), "{what} {pair:?}");
+                for head in &trace.heads {
+                    for row in 0..head.weighting.width() {
+                        same(
+                            left.attention(head, row),
+                            begins.attention(head, row),
+                            "attention",
+                        );
+                    }
+                    for column in 0..head.read.width() {
+                        same(left.read(head, column), begins.read(head, column), "read");
+                    }
+                }
+                let [rows, columns] = trace.memory_size();
+                let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+                for (row, column) in cells.filter(|_| !trace.heads.is_empty()) {
+                    same(
+                        left.memory(row, column),
+                        begins.memory(row, column),
+                        "memory",
+                    );
+                }
+                for channel in 0..trace.input.width() {
+                    same(left.input(channel), begins.input(channel), "input");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_slides_tiles_the_rows_it_leaves_and_those_it_comes_to() {
+        let (recording, _) = machines().swap_remove(0);
+        let trace = &recording.trace;
+        let stages = Stages::of(trace, false);
+        for (head, step) in trace
+            .heads
+            .iter()
+            .flat_map(|head| (0..trace.steps()).map(move |step| (head, step)))
+        {
+            let place = stages.place(Stage::Shift, Some(head)).unwrap();
+            for through in [0.0, 1.0] {
+                let instant = Instant::new(trace, &stages, (step, place), through);
+                let mut lengths = [0.0; 12];
+                let mut moving = instant.shifted(head);
+                moving.sort_by(|a, b| a.before.total_cmp(&b.before));
+                for moving in moving {
+                    let row = if through > 0.5 {
+                        moving.link.to
+                    } else {
+                        moving.link.from
+                    };
+                    assert!((moving.before - lengths[row]).abs() < 1e-6, "side by side");
+                    lengths[row] += moving.link.weight;
+                }
+                let values = if through > 0.5 {
+                    head.shifted.row(step)
+                } else {
+                    head.gated.row(step)
+                };
+                for (length, value) in lengths.into_iter().zip(values) {
+                    assert!((length - value).abs() < 0.05, "{length} of {value}");
+                }
+            }
+        }
+    }
 }

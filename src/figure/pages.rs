@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Drawing;
-use super::animation::{Frames, Motion};
+use super::animation::{Frames, Motion, Walk};
 use super::layout::Scene;
 
 /// What a figure is written as.
@@ -11,7 +11,7 @@ use super::layout::Scene;
 pub enum Format {
     /// Axes and text as vectors.
     Svg,
-    /// Pixels.
+    /// Pixels; where the stages move, an animated PNG.
     Png,
     /// Every step of the episode, one after the other.
     Gif,
@@ -30,8 +30,30 @@ impl Format {
     }
 }
 
-/// A step of an episode, and the place of the stage that it has come to; where there is none, it is over.
-pub type Moment = (usize, Option<usize>);
+/// What a frame of an animation shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// The step of the episode.
+    pub step: usize,
+    /// The place of the stage that it has come to; where there is none, it is over.
+    pub stage: Option<usize>,
+    /// How far that stage has come, 0 to 1.
+    pub through: f32,
+    /// For how many hundredths of a second it is shown, where that is not as long as the others.
+    pub lasts: Option<u16>,
+}
+
+impl Moment {
+    /// A step that has come to a stage, or is over.
+    pub fn new(step: usize, stage: Option<usize>) -> Self {
+        Self {
+            step,
+            stage,
+            through: 1.0,
+            lasts: None,
+        }
+    }
+}
 
 /// Pictures that fill a page, at one moment or at many.
 pub trait Pages: Sync {
@@ -41,8 +63,8 @@ pub trait Pages: Sync {
     /// The page at another moment.
     fn draw_at(&self, moment: Moment) -> Drawing;
 
-    /// What the frames of an animation show, with or without the stages of every step.
-    fn moments(&self, stages: bool) -> Vec<Moment>;
+    /// What the frames of an animation show that goes through an episode like this.
+    fn moments(&self, walk: Walk) -> Vec<Moment>;
 
     /// The smallest page.
     fn least_size(&self) -> (f32, f32);
@@ -56,8 +78,11 @@ pub trait Pages: Sync {
     fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
         match format {
             Format::Svg => Some(self.draw().to_svg().into_bytes()),
+            Format::Png if motion.walk == Walk::Motion => {
+                film(self, scale, motion.walk, |frames| frames.apng(motion))
+            }
             Format::Png => Some(self.draw().to_png(scale)),
-            Format::Gif => film(self, scale, motion.stages, |frames| frames.gif(motion)),
+            Format::Gif => film(self, scale, motion.walk, |frames| frames.gif(motion)),
         }
     }
 
@@ -66,18 +91,18 @@ pub trait Pages: Sync {
         clippy::redundant_closure_for_method_calls,
         reason = "the method is of frames of one lifetime, the closure of any"
     )]
-    fn estimated_bytes(&self, scale: f32, stages: bool) -> usize {
-        film(self, scale, stages, |frames| frames.estimated_bytes())
+    fn estimated_bytes(&self, scale: f32, walk: Walk) -> usize {
+        film(self, scale, walk, |frames| frames.estimated_bytes())
     }
 }
 
 fn film<T>(
     pages: &(impl Pages + ?Sized),
     scale: f32,
-    stages: bool,
+    walk: Walk,
     make: impl FnOnce(&Frames<'_>) -> T,
 ) -> T {
-    let moments = pages.moments(stages);
+    let moments = pages.moments(walk);
     let draw = |index: usize| match moments.get(index) {
         Some(&moment) => pages.draw_at(moment),
         None => pages.draw(),
@@ -85,6 +110,7 @@ fn film<T>(
     make(&Frames {
         count: moments.len(),
         draw: &draw,
+        lasts: &|index| moments.get(index).and_then(|moment| moment.lasts),
         scale,
     })
 }

@@ -10,7 +10,7 @@ use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
 use super::state::work::{Destination, Job, Outcome, Page, Sampled, UnderWay};
 use crate::figure::spread::{Samples, Spread};
-use crate::figure::{Figure, Format, Motion, Pages};
+use crate::figure::{Figure, Format, Motion, Pages, Walk};
 use crate::io::room;
 use crate::model::{Draw, Model, ModelConfig, Sampling};
 use crate::task::Task;
@@ -261,7 +261,7 @@ fn save_figure(
     under_way: &UnderWay,
     pages: &dyn Pages,
 ) -> Outcome {
-    let frames = pages.moments(false).len();
+    let frames = pages.moments(Walk::Steps).len();
     // Pixels per unit of a page.
     let scale = if format == Format::Gif { 1.0 } else { 2.0 };
     let motion = Motion {

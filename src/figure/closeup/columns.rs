@@ -2,22 +2,20 @@
 
 use super::super::addressing::{Addressing, Bars};
 use super::super::marks::text_on;
-use super::super::motion::{self, OVER, between, within};
+use super::super::motion::{self, LIGHTER, OVER, between, within};
 use super::super::paint::{Draw, Paint};
 use super::super::panel::{Content, Place};
 use super::super::rows::Span;
 use super::super::stages::{Column, Stage, columns_of};
-use super::super::{Area, Ink, PanelId, Picture, Style, mix, numbers};
+use super::super::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix, numbers};
 use super::view::Slot;
 use super::{CloseUp, Of, fitting};
 use crate::train::is_absent;
 
-/// What is kept of the step before, beside what content brings.
-const KEPT: f32 = 0.5;
-/// What is on its way.
-const LIGHTER: f32 = 0.62;
-/// What flows from a column to the next.
-const STREAM: f32 = 0.26;
+/// What is kept of the step before, beside what content brings: so much of its hue.
+const KEPT: f32 = 0.55;
+/// When what the last step came to goes over to where it was.
+pub(super) const HOME: motion::Part = [0.1, 0.85];
 /// Weight below this has no number.
 const PRINTED: f32 = 0.045;
 
@@ -28,7 +26,7 @@ pub(super) struct Standing {
     /// How far its stage has come.
     pub(super) through: f32,
     /// True while its stage is on.
-    now: bool,
+    pub(super) now: bool,
 }
 
 impl<'a> CloseUp<'a, '_> {
@@ -53,6 +51,12 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn columns(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
         let all = self.standing(of);
         self.groups(on, &all);
+        for standing in &all {
+            self.ground(on, of, standing);
+        }
+        if let Some(past) = self.past() {
+            past.leaving(on, of);
+        }
         for (index, standing) in all.iter().enumerate() {
             let id = PanelId::of(Picture::Stages, of.pane.head).part(standing.column.place());
             let Some(panel) = self.seen.panel(id) else {
@@ -61,12 +65,24 @@ impl<'a> CloseUp<'a, '_> {
             let Content::Bars(bars) = &panel.content else {
                 continue;
             };
-            self.ground(on, of, standing);
             self.words(on, standing, bars);
             self.streams(on, of, &all, index);
             self.column(on, of, standing, bars);
+            self.arrows(on, of, &all, index);
             places.push(panel.along(standing.area, of.view.axis()));
         }
+        self.home(on, of, &all);
+    }
+
+    /// The hue of what is kept of the step before.
+    pub(super) fn kept(&self, hue: Rgb) -> Rgb {
+        let colours = self.page.colours;
+        let white = if colours.is_dark {
+            colours.strong
+        } else {
+            colours.well
+        };
+        mix(white, hue, KEPT)
     }
 
     /// What several columns do together, in plain words over them.
@@ -78,6 +94,7 @@ impl<'a> CloseUp<'a, '_> {
             Stage::Weigh => ["where it looks", "looks"],
             _ => ["where it goes", "goes"],
         };
+        let mut free = f32::NEG_INFINITY;
         for run in all.chunk_by(|a, b| what(a) == what(b)) {
             let (first, last) = (&run[0], &run[run.len() - 1]);
             let area = first.area.across(first.area.left, last.area.right);
@@ -86,11 +103,17 @@ impl<'a> CloseUp<'a, '_> {
             let ink = if is_now { colours.strong } else { colours.text };
             let y = area.top - self.size(49.0).max(34.0);
             let style = self.letters(13.5, ink).bold().middle();
-            fitting(
-                on,
-                &what(first),
-                ([area.middle(), y], style, area.width() + self.size(34.0)),
-            );
+            let room = 2.0 * (area.middle() - free).min(0.5 * area.width() + self.size(14.0));
+            let [mut long, short] = what(first).map(|text| on.width_of(text, style.size));
+            let style = Style {
+                size: (style.size * (room / short).min(1.0)).max(8.5),
+                ..style
+            };
+            if long > room {
+                long = short.min(room);
+            }
+            fitting(on, &what(first), ([area.middle(), y], style, room + 1.0));
+            free = area.middle() + 0.5 * long + self.size(5.0);
             if run.len() > 1 {
                 let y = y + self.size(10.5).max(7.5);
                 let ends = [[area.left, y], [area.right, y]];
@@ -134,8 +157,10 @@ impl<'a> CloseUp<'a, '_> {
             colours.subdued
         };
         let y = |up: f32, least: f32| area.top - self.size(up).max(least);
-        let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
-        let room = area.width() + self.size(8.0).max(3.0);
+        let mut style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
+        let room = area.width() + self.size(6.0).max(3.0);
+        let long = on.width_of(standing.column.word, style.size).max(1.0);
+        style.size = (style.size * (room / long).min(1.0)).max(8.5);
         fitting(
             on,
             &[standing.column.word],
@@ -156,7 +181,13 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The bars of a column.
-    fn column(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing, bars: &Bars<'_>) {
+    pub(super) fn column(
+        &self,
+        on: &mut dyn Paint,
+        of: &Of<'a, '_>,
+        standing: &Standing,
+        bars: &Bars<'_>,
+    ) {
         let colours = self.page.colours;
         let unrecorded = bars.cells.value(0, 0).is_some_and(is_absent);
         if unrecorded {
@@ -180,7 +211,12 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The place of a bar in a row.
-    fn bar_at(standing: &Standing, bars: &Bars<'_>, place: Span, [from, to]: [f32; 2]) -> Area {
+    pub(super) fn bar_at(
+        standing: &Standing,
+        bars: &Bars<'_>,
+        place: Span,
+        [from, to]: [f32; 2],
+    ) -> Area {
         let area = standing.area;
         let scale = bars.cells.scale;
         let [left, right] = if standing.column.is_signed() {
@@ -216,19 +252,25 @@ impl<'a> CloseUp<'a, '_> {
         let quiet = if column.is_signed() { 0.62 } else { 1.0 };
         let arrives = match column.stage {
             Stage::Sharpen | Stage::Draw => within(through, OVER),
+            Stage::Controller => self.arrived(),
             _ => 1.0,
         };
-        let seen = slot.seen() * arrives * lighter(through);
-        let ink = Ink::from(of.hue).faded(quiet * faint * seen);
-        if column.array == "gated"
-            && self.now.glide().is_none()
-            && bars.cells.scale.length(0.5) == 0.5
-        {
+        let seen = slot.seen() * arrives * lighter(through) * self.fade;
+        let was = column.array == "before";
+        let hue = if was { self.kept(of.hue) } else { of.hue };
+        let mut ink = Ink::from(hue).faded(quiet * faint * seen);
+        let linear = !matches!(bars.cells.scale, Scale::LogWeighting);
+        if column.array == "gated" && self.now.glide().is_none() && linear {
             self.mixed(on, of, standing, (bars, slot, ink));
+            if of.head.gate[self.step()] < 0.5 {
+                ink.colour = self.kept(of.hue);
+            }
         } else {
-            on.rect(Self::bar_at(standing, bars, slot.place, [0.0, value]), ink);
+            let bar = Self::bar_at(standing, bars, slot.place, [0.0, value]);
+            on.rect(bar, ink);
+            self.tip(on, standing, (&bar, value));
         }
-        if lighter(through) < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
+        if through < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
             // Where it comes from.
             let from = motion::before(of.head, column, self.step())[slot.row];
             let bar = Self::bar_at(standing, bars, slot.place, [0.0, from]);
@@ -237,11 +279,30 @@ impl<'a> CloseUp<'a, '_> {
                 on.dashed(&edge, Ink::from(of.hue).faded(0.8), 1.0, &[3.0, 2.0]);
             }
         }
-        if !self.now.moves() || through >= 1.0 {
-            let kept = column.array == "gated" && of.head.gate[self.step()] < 0.5;
-            let ink = ink.faded(if kept { KEPT } else { 1.0 });
+        let rests = through >= 1.0 && self.now.glide().is_none() && arrives >= 1.0;
+        if rests && self.fade >= 1.0 {
             self.number(on, standing, (value, slot, ink));
         }
+    }
+
+    /// How much of where the head was has come over to its column.
+    fn arrived(&self) -> f32 {
+        if self.step() == 0 {
+            return 1.0;
+        }
+        let come = self.now.come(Stage::Controller, None);
+        within(come, [HOME[1] - 0.1, HOME[1]])
+    }
+
+    /// The moving end of a bar that is on its way.
+    fn tip(&self, on: &mut dyn Paint, standing: &Standing, (bar, value): (&Area, f32)) {
+        let moves = standing.through > 0.0 && standing.through < 1.0;
+        if !moves || bar.width() < 3.0 || standing.column.stage == Stage::Controller {
+            return;
+        }
+        let x = if value < 0.0 { bar.left } else { bar.right };
+        let ends = [[x, bar.top], [x, bar.bottom]];
+        on.line(&ends, self.page.colours.strong, 2.0);
     }
 
     /// What content brings, and upon it what is kept, in two shades.
@@ -253,11 +314,17 @@ impl<'a> CloseUp<'a, '_> {
         (bars, slot, ink): (&Bars<'_>, Slot, Ink),
     ) {
         let [content, kept] = self.now.poured(of.head, slot.row);
-        let parts = [(0.0, content, 1.0), (content, content + kept, KEPT)];
-        for (from, to, share) in parts.into_iter().filter(|(from, to, _)| to > from) {
+        let shade = Ink {
+            colour: self.kept(of.hue),
+            ..ink
+        };
+        let parts = [(0.0, content, ink), (content, content + kept, shade)];
+        for (from, to, ink) in parts.into_iter().filter(|(from, to, _)| to > from) {
             let bar = Self::bar_at(standing, bars, slot.place, [from, to]);
-            on.rect(bar, ink.faded(share));
+            on.rect(bar, ink);
         }
+        let bar = Self::bar_at(standing, bars, slot.place, [0.0, content + kept]);
+        self.tip(on, standing, (&bar, 1.0));
     }
 
     /// A number at the end of a column, on its bar or beside it.
@@ -271,7 +338,8 @@ impl<'a> CloseUp<'a, '_> {
         let signed = standing.column.is_signed();
         let least = if signed { 0.15 } else { PRINTED };
         let size = self.size(11.0).max(8.5);
-        if area.width() < 3.4 * size
+        let least_width = if signed { 5.5 } else { 3.3 };
+        if area.width() < least_width * size
             || slot.seen() < 0.9
             || value.abs() < least
             || ink.opacity < 0.4
@@ -294,136 +362,10 @@ impl<'a> CloseUp<'a, '_> {
             on.text(text, [end - 4.0, y], style.end());
         }
     }
-
-    /// The weight of each row slides to the row that the shift takes it to, and round the end comes in again.
-    fn sliding(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing, bars: &Bars<'_>) {
-        let arrives = within(standing.through, OVER) * lighter(standing.through);
-        let total = of.head.weighting.width() as f32;
-        for moving in self.now.shifted(of.head) {
-            let row = moving.link.from as f32 + moving.by;
-            let mut spans = vec![of.view.span(row)];
-            if of.view.is_whole() {
-                // Both ends are in view: what leaves at the one comes in at the other.
-                spans.extend([row - total, row + total].map(|row| of.view.span(row)));
-            }
-            let values = [moving.before, moving.before + moving.link.weight];
-            for place in spans.into_iter().filter_map(|span| of.view.clip(span)) {
-                let bar = Self::bar_at(standing, bars, place, values);
-                let ink = Ink::from(of.hue).faded(arrives);
-                on.rect(bar, ink);
-                let edge = [[bar.right, bar.top], [bar.right, bar.bottom]];
-                on.line(&edge, Ink::from(self.page.colours.well).faded(0.6), 1.0);
-            }
-        }
-    }
-
-    /// What comes over from the columns before.
-    fn streams(&self, on: &mut dyn Paint, of: &Of<'a, '_>, all: &[Standing], index: usize) {
-        let standing = &all[index];
-        let through = standing.through;
-        if through <= 0.0 || through >= 1.0 || !self.now.moves() {
-            return;
-        }
-        let from = |array: &str| all.iter().find(|other| other.column.array == array);
-        let before = index.checked_sub(1).map(|before| &all[before]);
-        let pouring = |[start, end]: motion::Part| {
-            within(through, [start, start + 0.15]) * (1.0 - within(through, [end - 0.15, end]))
-        };
-        let gate = || of.head.gate[self.step()];
-        match standing.column.array {
-            "content" => self.stream(
-                on,
-                of,
-                [before, Some(standing)],
-                (pouring(motion::SOFTMAX), 1.0),
-            ),
-            "gated" => {
-                let content = (pouring(motion::CONTENT), gate());
-                self.stream(on, of, [from("content"), Some(standing)], content);
-                let kept = (pouring(motion::KEPT), 1.0 - gate());
-                self.stream(on, of, [from("before"), Some(standing)], kept);
-            }
-            "similarity" | "prior" => {}
-            _ => self.stream(
-                on,
-                of,
-                [before, Some(standing)],
-                (pouring([0.0, 0.45]), 1.0),
-            ),
-        }
-    }
-
-    /// The weight of every row, on its way from a column to another.
-    fn stream(
-        &self,
-        on: &mut dyn Paint,
-        of: &Of<'a, '_>,
-        ends: [Option<&Standing>; 2],
-        (strength, share): (f32, f32),
-    ) {
-        let [Some(from), Some(to)] = ends else { return };
-        if strength <= 0.0 {
-            return;
-        }
-        let values = from.column.values(of.head, self.step());
-        for slot in of.view.slots() {
-            let value = values[slot.row];
-            let weight = if from.column.is_signed() {
-                0.5 * value
-            } else {
-                value
-            };
-            if !weight.is_finite() || weight * share < 0.02 {
-                continue;
-            }
-            let long = weight.min(1.0) * from.area.width();
-            let left = if from.column.is_signed() {
-                from.area.middle()
-            } else {
-                from.area.left
-            };
-            let apart = 0.5 - 0.38 * share;
-            let place = slot.place;
-            let band = Area {
-                left: left + long,
-                right: to.area.left,
-                top: place.min + apart * place.span(),
-                bottom: place.max - apart * place.span(),
-            };
-            if band.width() > 0.0 {
-                on.rect(band, Ink::from(of.hue).faded(STREAM * strength));
-            }
-        }
-    }
-
-    /// A number walks along the chances until it comes to the row that is drawn.
-    fn drawing(&self, on: &mut dyn Paint, of: &Of<'a, '_>, standing: &Standing, bars: &Bars<'_>) {
-        let through = self.now.come(Stage::Draw, Some(of.head));
-        let Some(row) = bars.drawn.filter(|_| through > 0.0) else {
-            return;
-        };
-        let come = within(through, motion::POINT);
-        let Some(to) = of.view.clip(of.view.span(row as f32)) else {
-            return;
-        };
-        let top = standing.area.top;
-        let y = between(top, to.center(), come);
-        let (area, ink) = (standing.area, self.page.colours.strong);
-        on.line(&[[area.left, y], [area.right, y]], ink, 1.5);
-        let tip = self.size(6.0).max(4.0);
-        let x = area.right + 1.0;
-        on.shape(
-            &[[x, y], [x + tip, y - tip * 0.7], [x + tip, y + tip * 0.7]],
-            ink,
-        );
-        if come >= 1.0 {
-            on.frame(area.down(to.min, to.max), ink);
-        }
-    }
 }
 
 /// What is on its way is lighter.
-fn lighter(through: f32) -> f32 {
+pub(super) fn lighter(through: f32) -> f32 {
     if through < 1.0 {
         between(LIGHTER, 1.0, within(through, [0.85, 1.0]))
     } else {

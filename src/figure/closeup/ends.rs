@@ -1,13 +1,13 @@
-//! What comes in and what comes out, what happens now in a sentence, and the whole episode.
+//! What comes in and what comes out.
 
 use super::super::facts::wrong_bits;
-use super::super::marks::sign;
+use super::super::motion::within;
 use super::super::paint::{Draw, Paint};
 use super::super::panel::{Across, Content, Place};
-use super::super::stages::{Moment, Stage};
-use super::super::{Area, HeadName, Ink, Mark, PanelId, Picture, Style};
+use super::super::stages::Stage;
+use super::super::{Area, Ink, PanelId, Picture, mix};
 use super::memory::edge;
-use super::{CloseUp, fitting, words};
+use super::{CloseUp, fitting};
 
 impl<'a> CloseUp<'a, '_> {
     /// The input of the step and its output.
@@ -44,6 +44,7 @@ impl<'a> CloseUp<'a, '_> {
             places.extend(self.end_place(picture, bits));
         }
         self.flows(on);
+        self.controller(on);
         self.verdict(on);
     }
 
@@ -123,12 +124,10 @@ impl<'a> CloseUp<'a, '_> {
             self.bits(Picture::Input, self.plan.input),
             self.bits(Picture::Output, self.plan.output),
         ];
+        let controller = self.plan.controller;
+        let into = controller.map_or(self.plan.input.right, |controller| controller.left);
         let arrows = [
-            (
-                [input.right, self.plan.input.right],
-                input.centre(),
-                Stage::Controller,
-            ),
+            ([input.right, into], input.centre(), Stage::Controller),
             (
                 [self.plan.output.left, output.left],
                 output.centre(),
@@ -145,7 +144,7 @@ impl<'a> CloseUp<'a, '_> {
             let ink = if stage == Some(at) {
                 colours.accent
             } else {
-                colours.line
+                mix(colours.line, colours.subdued, 0.5)
             };
             let tip = self.size(6.0).max(4.0);
             on.line(&[[from, y], [to - tip, y]], ink, 1.6);
@@ -160,6 +159,33 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
+    /// What makes of the input what the heads are told.
+    fn controller(&self, on: &mut dyn Paint) {
+        let Some(area) = self.plan.controller else {
+            return;
+        };
+        let (colours, rows) = (self.page.colours, self.plan.rows());
+        let area = area.down(rows.top, rows.bottom);
+        on.rect(area, colours.raised);
+        let is_now = self.stage().map(|at| at.stage) == Some(Stage::Controller);
+        if is_now {
+            let come = self.now.come(Stage::Controller, None);
+            // It is at work between what comes in and what it makes of that.
+            let works = within(come, [0.25, 0.5]) * (1.0 - within(come, [0.75, 1.0]));
+            on.rect(area, Ink::from(colours.accent).faded(0.45 * works));
+            edge(on, area, colours.accent.into(), 1.6);
+        } else {
+            on.frame(area, colours.line);
+        }
+        let ink = if is_now {
+            colours.strong
+        } else {
+            colours.subdued
+        };
+        let style = self.letters(12.0, ink).upwards();
+        on.text("controller", [area.middle(), area.centre()], style);
+    }
+
     /// How right the answer of the step is.
     fn verdict(&self, on: &mut dyn Paint) {
         let colours = self.page.colours;
@@ -167,10 +193,15 @@ impl<'a> CloseUp<'a, '_> {
         let y = bits.bottom + self.size(15.0).max(9.0);
         let room = self.plan.output.width() + self.size(30.0);
         let come = self.now.come(Stage::Output, None) >= 1.0 && self.now.glide().is_none();
+        let mut later = self.seen.recording.episode.mask.iter().skip(self.step());
+        let over = !later.any(|&mask| mask > 0.0);
         let wrong = wrong_bits(self.seen.recording, self.step()..self.step() + 1, 1.0).len();
         let (texts, ink): ([String; 2], _) = match (self.is_asked(), come, wrong) {
             (false, ..) => (
-                ["no answer yet".to_owned(), "–".to_owned()],
+                [
+                    ["no answer yet", "not asked"][usize::from(over)].to_owned(),
+                    "–".to_owned(),
+                ],
                 colours.subdued,
             ),
             (true, false, _) => return,
@@ -184,208 +215,4 @@ impl<'a> CloseUp<'a, '_> {
         let style = self.letters(12.0, ink).middle();
         fitting(on, &texts, ([self.plan.output.middle(), y], style, room));
     }
-
-    /// What happens now, where in the episode, and the stages of the step in a row.
-    pub(super) fn top(&self, on: &mut dyn Paint) {
-        let top = self.plan.top;
-        self.clock(on);
-        let room = top.width() - self.size(150.0).max(76.0);
-        let told = words::sentence(&self.seen, self.plan.panes.first().map(|pane| pane.head));
-        let left = match told.head {
-            Some(head) => {
-                let name = HeadName::of(self.trace(), head);
-                let half = self.size(9.0).max(6.0);
-                let at = [top.left + half, top.top + self.size(17.0).max(10.0)];
-                sign(on, at, half, name.is_write, self.page.colours.head(name));
-                3.2 * half
-            }
-            None => 0.0,
-        };
-        let room = room - left;
-        let mut size = self.size(24.0).max(14.0);
-        let mut lines = wrapped(on, &told.text, size, room);
-        while lines.len() > 1 && size > 9.0 {
-            size *= 0.95;
-            lines = wrapped(on, &told.text, size, room);
-            // Where it would be small to be on one line it is on two.
-            if lines.len() == 2 && size < self.size(17.0) {
-                break;
-            }
-        }
-        for (index, line) in lines.iter().enumerate() {
-            let y = top.top + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
-            on.text(
-                line.as_str(),
-                [top.left + left, y],
-                Style::new(size, self.page.colours.strong).bold(),
-            );
-        }
-        self.path(on);
-    }
-
-    /// Step and phase.
-    fn clock(&self, on: &mut dyn Paint) {
-        let (colours, top) = (self.page.colours, self.plan.top);
-        let step = format!("step {} of {}", self.step() + 1, self.trace().steps());
-        let y = top.top + self.size(15.0).max(9.0);
-        on.text(
-            step,
-            [top.right, y],
-            self.letters(15.0, colours.text).bold().end(),
-        );
-        let phases = self.seen.recording.episode.phases.iter();
-        let mut here = phases.filter(|phase| (phase.start..phase.end).contains(&self.step()));
-        if let Some(phase) = here.next() {
-            let y = y + self.size(20.0).max(12.0);
-            on.text(
-                phase.name.clone(),
-                [top.right, y],
-                self.letters(13.0, colours.subdued).end(),
-            );
-        }
-    }
-
-    /// The stages of the step, and how far it has come.
-    fn path(&self, on: &mut dyn Paint) {
-        let (colours, top) = (self.page.colours, self.plan.top);
-        let style = self.letters(12.5, colours.subdued);
-        let y = top.bottom - self.size(9.0).max(7.0);
-        let names: Vec<_> = self.seen.stages.iter().map(Moment::name).collect();
-        let widths: Vec<_> = names
-            .iter()
-            .map(|name| on.width_of(name, style.size))
-            .collect();
-        let gap = self.size(24.0).max(9.0);
-        let all = widths.iter().sum::<f32>() + gap * (names.len().saturating_sub(1)) as f32;
-        // Those of a machine with many stages stand closer.
-        let gap = gap - ((all - top.width()) / names.len().max(2) as f32).max(0.0);
-        let place = self.seen.moment.1;
-        let mut left = top.left;
-        for (index, (name, width)) in names.iter().zip(&widths).enumerate() {
-            let is_now = index == place;
-            let ink = match index.cmp(&place) {
-                std::cmp::Ordering::Less => Ink::from(colours.text),
-                std::cmp::Ordering::Equal => colours.accent.into(),
-                std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.6),
-            };
-            let style = Style { ink, ..style };
-            on.text(
-                name.as_str(),
-                [left, y],
-                if is_now { style.bold() } else { style },
-            );
-            if is_now {
-                let under = y + self.size(10.0).max(6.5);
-                let ends = [[left, under], [left + width, under]];
-                on.line(&ends, colours.line, 2.0);
-                let come = left + width * self.seen.through.clamp(0.0, 1.0);
-                on.line(&[[left, under], [come, under]], colours.accent, 2.0);
-            }
-            left += width;
-            if index + 1 < names.len() && gap >= 6.0 {
-                let middle = left + 0.5 * gap;
-                let tip = self.size(3.0).max(1.8);
-                let points = [
-                    [middle - tip, y - tip],
-                    [middle, y],
-                    [middle - tip, y + tip],
-                ];
-                on.line(&points, colours.line, 1.4);
-            }
-            left += gap;
-        }
-    }
-
-    /// All steps of the episode: what comes in above, what has come out below, and where it is.
-    pub(super) fn episode(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
-        let (colours, all) = (self.page.colours, self.plan.episode);
-        let steps = self.trace().steps();
-        let strip = all.down(all.top + self.size(17.0).max(12.0), all.bottom);
-        let each = strip.width() / steps as f32;
-        let parts = [
-            (Picture::Input, strip.down(strip.top, strip.centre() - 1.0)),
-            (
-                Picture::Output,
-                strip.down(strip.centre() + 1.0, strip.bottom),
-            ),
-        ];
-        for (picture, area) in parts {
-            let Some(mut panel) = self.seen.panel(PanelId::new(picture)) else {
-                continue;
-            };
-            on.rect(area, colours.well);
-            if let Content::Cells(cells) = &mut panel.content {
-                let rows: Vec<usize> = (0..cells.rows).collect();
-                let pixels = |side: f32| (side * self.page.density).ceil().max(1.0) as usize;
-                let most = [pixels(area.width()), pixels(area.height())];
-                let image = cells.image(&rows, most, colours);
-                on.mark(Mark::Image { area, image });
-            }
-            // What has not happened is not shown.
-            let out = self.now.come(Stage::Output, None) >= 1.0;
-            let (first, veil) = match picture {
-                Picture::Input => (self.step() + 1, 0.6),
-                _ => (self.step() + usize::from(out), 1.0),
-            };
-            let left = strip.left + first as f32 * each;
-            if left < strip.right {
-                on.rect(
-                    area.across(left, strip.right),
-                    Ink::from(colours.well).faded(veil),
-                );
-            }
-            on.frame(area, colours.line);
-            places.push(panel.at(area));
-        }
-        self.phases(on, strip, each);
-        let left = strip.left + self.step() as f32 * each;
-        let here = strip.across(left, left + each.max(1.5));
-        on.rect(here, Ink::from(colours.accent).faded(0.22));
-        edge(
-            on,
-            here.down(here.top - 2.0, here.bottom + 2.0),
-            colours.accent.into(),
-            1.6,
-        );
-    }
-
-    fn phases(&self, on: &mut dyn Paint, strip: Area, each: f32) {
-        let colours = self.page.colours;
-        let style = self.letters(11.0, colours.subdued);
-        let mut free = f32::NEG_INFINITY;
-        for phase in &self.seen.recording.episode.phases {
-            let left = strip.left + phase.start as f32 * each;
-            let y = strip.top - self.size(9.0).max(6.5);
-            let here = (phase.start..phase.end).contains(&self.step());
-            if phase.start > 0 {
-                let line = [[left, strip.top - 3.0], [left, strip.bottom + 3.0]];
-                on.line(&line, colours.subdued, 1.0);
-            }
-            let width = on.width_of(&phase.name, style.size);
-            if left >= free && left + width <= strip.right {
-                let ink = if here { colours.text } else { colours.subdued };
-                let style = Style {
-                    ink: ink.into(),
-                    ..style
-                };
-                on.text(phase.name.clone(), [left, y], style);
-                free = left + width + 6.0;
-            }
-        }
-    }
-}
-
-/// A text in lines no longer than there is room.
-fn wrapped(on: &mut dyn Paint, text: &str, size: f32, room: f32) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if on.width_of(&format!("{line} {word}"), size * 1.04) <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

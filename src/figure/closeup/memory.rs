@@ -15,8 +15,8 @@ const TRAVELS: f32 = 0.03;
 
 /// A vector of a head.
 pub(super) struct Vector {
-    /// What it is, in a word.
-    word: &'static str,
+    /// What it is, in a word or two, and shorter.
+    words: [&'static str; 2],
     pub(super) picture: Picture,
     pub(super) area: Area,
     scale: Scale,
@@ -27,21 +27,36 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn vectors(&self, of: &Of<'a, '_>) -> Vec<Vector> {
         let scales = self.seen.scales;
         let key = of.pane.key.map(|area| Vector {
-            word: "looks for",
+            words: ["looks for", "key"],
             picture: Picture::Keys,
             area,
             scale: scales.vector,
         });
         let head = of.head;
         let below = [
-            (head.read.width(), "reads", Picture::Reads, scales.memory),
-            (head.erase.width(), "erases", Picture::Erases, Scale::Bits),
-            (head.add.width(), "adds", Picture::Adds, scales.vector),
+            (
+                head.read.width(),
+                ["reads", "read"],
+                Picture::Reads,
+                scales.memory,
+            ),
+            (
+                head.erase.width(),
+                ["erases", "erase"],
+                Picture::Erases,
+                Scale::Bits,
+            ),
+            (
+                head.add.width(),
+                ["adds", "add"],
+                Picture::Adds,
+                scales.vector,
+            ),
         ];
         let below = below.into_iter().filter(|(width, ..)| *width > 0);
         let below = below.zip(&of.pane.vectors);
-        let below = below.map(|((_, word, picture, scale), &area)| Vector {
-            word,
+        let below = below.map(|((_, words, picture, scale), &area)| Vector {
+            words,
             picture,
             area,
             scale,
@@ -51,16 +66,19 @@ impl<'a> CloseUp<'a, '_> {
 
     /// A value of a vector at this instant, and how much of it is there.
     fn value(&self, of: &Of<'a, '_>, vector: &Vector, column: usize) -> (f32, f32) {
-        let (head, step) = (of.head, self.step());
-        let emitted = match self.now.glide() {
-            Some(share) => share,
-            None => within(self.now.come(Stage::Controller, None), [0.5, 1.0]),
+        let head = of.head;
+        let series = match vector.picture {
+            Picture::Keys => &head.key,
+            Picture::Erases => &head.erase,
+            Picture::Adds => &head.add,
+            _ => return (self.now.read(head, column), 1.0),
         };
-        match vector.picture {
-            Picture::Keys => (head.key.row(step)[column], emitted),
-            Picture::Erases => (head.erase.row(step)[column], emitted),
-            Picture::Adds => (head.add.row(step)[column], emitted),
-            _ => (self.now.read(head, column), 1.0),
+        let (gone, emitted) = (self.now.gone(), self.now.emitted());
+        match self.step().checked_sub(1) {
+            Some(before) if gone < 1.0 && self.now.glide().is_none() => {
+                (series.row(before)[column], 1.0 - gone)
+            }
+            _ => (series.row(self.step())[column], emitted),
         }
     }
 
@@ -73,6 +91,8 @@ impl<'a> CloseUp<'a, '_> {
         fitting(on, &texts, ([area.middle(), y], style, room));
         on.rect(area, colours.well);
         let columns = self.trace().memory_size()[1];
+        let shift = self.now.come(Stage::Shift, Some(of.head));
+        let slides = shift > 0.0 && shift < 1.0;
         for slot in of.view.slots() {
             let looked_at = self.now.attention(of.head, slot.row);
             let looked_at = if looked_at.is_finite() {
@@ -88,10 +108,15 @@ impl<'a> CloseUp<'a, '_> {
                 (self.seen.scales.memory, looked_at),
                 value,
             );
-            if looked_at >= 0.02 {
-                let ink = Ink::from(of.hue).faded(0.15 + 0.85 * looked_at);
-                let row = area.down(slot.place.min, slot.place.max);
-                edge(on, row, ink, 1.0 + 1.2 * looked_at);
+            if looked_at >= 0.02 && !slides {
+                lit(on, of, slot.place, looked_at);
+            }
+        }
+        let moving = self.now.shifted(of.head).into_iter();
+        for moving in moving.filter(|moving| slides && moving.link.weight >= 0.05) {
+            let row = moving.link.from as f32 + moving.by;
+            if let Some(place) = of.view.clip(of.view.span(row)) {
+                lit(on, of, place, moving.link.weight);
             }
         }
         on.frame(area, colours.line);
@@ -163,7 +188,8 @@ impl<'a> CloseUp<'a, '_> {
             };
             let style = self.letters(12.0, ink).end();
             let at = [area.left - self.size(8.0).max(4.0), area.centre()];
-            on.text(vector.word, at, style);
+            let room = of.pane.spine.width() - 4.0;
+            fitting(on, &vector.words, (at, style, room));
             let id = PanelId::of(vector.picture, of.pane.head).now();
             places.extend(self.seen.panel(id).map(|panel| panel.at(area)));
         }
@@ -174,13 +200,17 @@ impl<'a> CloseUp<'a, '_> {
         let Some(at) = self.stage().filter(|at| at.has(of.head)) else {
             return;
         };
-        let through = self.now.come(at.stage, Some(of.head));
+        let through = match at.stage {
+            Stage::Controller | Stage::Output => self.now.come(at.stage, None),
+            stage => self.now.come(stage, Some(of.head)),
+        };
         if through <= 0.0 || through >= 1.0 {
             return;
         }
         let vectors = self.vectors(of);
         let vector = |picture| vectors.iter().find(|vector| vector.picture == picture);
         match at.stage {
+            Stage::Controller => self.go_back(on, of, vector(Picture::Reads), through),
             Stage::Content => self.sweep(on, of, vector(Picture::Keys), through),
             Stage::Read => self.gather(on, of, vector(Picture::Reads), through),
             Stage::Erase => self.bring(on, of, vector(Picture::Erases), through),
@@ -208,6 +238,29 @@ impl<'a> CloseUp<'a, '_> {
         );
         let area = vector.area.down(place.min, place.max);
         edge(on, area, Ink::from(of.hue).faded(seen), 1.6);
+    }
+
+    /// What was read in the last step goes to the controller.
+    fn go_back(&self, on: &mut dyn Paint, of: &Of<'a, '_>, read: Option<&Vector>, through: f32) {
+        let to = self.plan.controller;
+        let (Some(read), Some(before), Some(to)) = (read, self.step().checked_sub(1), to) else {
+            return;
+        };
+        let come = within(through, [0.0, 0.6]);
+        let rows = self.plan.rows();
+        let way = |from: f32, to: f32| between(from, to, come);
+        let area = Area {
+            left: way(read.area.left, to.left + 3.0),
+            right: way(read.area.right, to.right - 3.0),
+            top: way(read.area.top, rows.bottom - read.area.height()),
+            bottom: way(read.area.bottom, rows.bottom),
+        };
+        let seen = 1.0 - within(through, [0.5, 0.7]);
+        let values = of.head.read.row(before);
+        let place = Span::new(area.top, area.bottom);
+        let value = |column: usize| (values[column], seen);
+        self.cells(on, (area, place), values.len(), (read.scale, 0.75), value);
+        edge(on, area, Ink::from(of.hue).faded(seen), 1.4);
     }
 
     /// The key goes down the rows.
@@ -325,4 +378,11 @@ pub(super) fn edge(on: &mut dyn Paint, area: Area, ink: Ink, width: f32) {
         [left, top],
     ];
     on.line(&corners, ink, width);
+}
+
+/// The line round a row that is looked at.
+fn lit(on: &mut dyn Paint, of: &Of<'_, '_>, place: Span, weight: f32) {
+    let ink = Ink::from(of.hue).faded(0.15 + 0.85 * weight.min(1.0));
+    let row = of.pane.memory.down(place.min, place.max);
+    edge(on, row, ink, 1.0 + 1.2 * weight.min(1.0));
 }

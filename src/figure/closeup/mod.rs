@@ -9,9 +9,12 @@
 
 mod columns;
 mod ends;
+mod flows;
 mod head;
 mod memory;
 mod plan;
+mod strip;
+mod top;
 mod units;
 mod view;
 mod words;
@@ -36,6 +39,8 @@ struct CloseUp<'a, 'p> {
     now: Instant<'a>,
     page: &'p Page<'p>,
     plan: Plan,
+    /// How much is left of what the last step came to, on its way out; 1 of the step itself.
+    fade: f32,
 }
 
 /// The close-up of these heads, one or two, in a part of something else; what can be pointed at comes back.
@@ -50,11 +55,14 @@ pub(super) fn paint<'a>(
         return Vec::new();
     }
     let now = Instant::new(trace, seen.stages, seen.moment, seen.through);
+    let heads = heads.iter().copied();
+    let heads: Vec<_> = heads.filter(|&head| head < trace.heads.len()).collect();
     let close = CloseUp {
-        plan: Plan::new(area, trace, heads),
+        plan: Plan::new(area, trace, &heads),
         seen,
         now,
         page,
+        fade: 1.0,
     };
     let mut places = Vec::new();
     close.episode(on, &mut places);
@@ -81,6 +89,23 @@ struct Of<'a, 'c> {
 impl<'a> CloseUp<'a, '_> {
     fn trace(&self) -> &'a Trace {
         &self.seen.recording.trace
+    }
+
+    /// What the last step came to, as far as it is still there while the next input comes in.
+    fn past(&self) -> Option<Self> {
+        let fade = 1.0 - self.now.gone();
+        let moment = (self.step().checked_sub(1)?, self.seen.stages.len() - 1);
+        (fade > 0.0 && self.now.glide().is_none()).then(|| Self {
+            seen: Catalogue {
+                moment,
+                through: 1.0,
+                ..self.seen
+            },
+            now: Instant::new(self.trace(), self.seen.stages, moment, 1.0),
+            page: self.page,
+            plan: self.plan.clone(),
+            fade,
+        })
     }
 
     fn step(&self) -> usize {
@@ -134,5 +159,150 @@ fn fitting(on: &mut dyn Paint, texts: &[&str], (at, style, room): ([f32; 2], Sty
     let mut texts = texts.iter();
     if let Some(text) = texts.find(|text| on.width_of(text, style.size) <= room) {
         on.text(*text, at, style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+    use crate::figure::stages::Stages;
+    use crate::figure::{Figure, Layout, Mark, Options, Pages, RowsShown};
+    use crate::model::{Model, NtmConfig, peak};
+    use crate::train::Recording;
+
+    /// Machines with heads of every mechanism, with more rows than have room, and without heads.
+    fn machines() -> Vec<Recording> {
+        let usual = recording();
+        let mut config = NtmConfig::with_every_mechanism();
+        (config.inputs, config.outputs) = (usual.task.inputs(), usual.task.outputs());
+        (config.rows, config.columns, config.controller.size) = (40, 5, 4);
+        let every = Recording::new(&Model::new(config, 5), &usual.task, 7, 0);
+        let mut without = usual.clone();
+        without.trace.heads.clear();
+        vec![usual, every, without]
+    }
+
+    fn options(size: (f32, f32), step: usize, stage: Option<usize>, through: f32) -> Options {
+        Options {
+            size: Some(size),
+            step: Some(step),
+            stage,
+            through,
+            rows: RowsShown::All,
+            ..Options::new(Layout::CloseUp)
+        }
+    }
+
+    #[test]
+    fn every_instant_of_every_machine_stays_on_its_page() {
+        for recording in machines() {
+            let stages = Stages::of(&recording.trace, false);
+            let places = (0..stages.len()).map(Some).chain([None]);
+            let heads = 0..recording.trace.heads.len().max(1);
+            for (place, head) in
+                places.flat_map(|place| heads.clone().map(move |head| (place, head)))
+            {
+                for (size, through) in
+                    [((1200.0, 630.0), 0.4), (LEAST, 0.7), ((1440.0, 900.0), 1.0)]
+                {
+                    let options = Options {
+                        heads: vec![head, 1],
+                        ..options(size, 4, place, through)
+                    };
+                    let figure = Figure::new(&recording, options);
+                    let (drawing, places) = figure.scene();
+                    let svg = drawing.to_svg();
+                    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+                    assert!(!places.is_empty());
+                    for place in &places {
+                        let Area {
+                            left,
+                            top,
+                            right,
+                            bottom,
+                        } = place.area;
+                        let name = &place.panel.name;
+                        let inside =
+                            left >= 0.0 && top >= 0.0 && right <= size.0 && bottom <= size.1;
+                        assert!(
+                            inside && right > left && bottom > top,
+                            "{name} at {:?}",
+                            place.area
+                        );
+                    }
+                    for mark in &drawing.marks {
+                        if let Mark::Rect { area, .. } = mark {
+                            let inside = area.left >= -0.5 && area.right <= size.0 + 0.5;
+                            assert!(inside && area.bottom <= size.1 + 0.5, "{area:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_row_that_a_head_goes_to_is_in_view_at_the_end_of_a_step_and_the_one_it_leaves_at_its_beginning()
+     {
+        let mut recording = machines().swap_remove(1);
+        // It walks on by one, leaps, and goes round the end.
+        let rows = [3, 4, 5, 30, 31, 39, 0, 1, 20];
+        for head in &mut recording.trace.heads {
+            for (step, row) in rows.into_iter().enumerate() {
+                head.weighting.row_mut(step).fill(0.0);
+                head.weighting.row_mut(step)[row] = 1.0;
+            }
+        }
+        let stages = Stages::of(&recording.trace, false);
+        for (step, head) in (1..rows.len()).flat_map(|step| [0, 5].map(|head| (step, head))) {
+            let sees = |stage, row| {
+                let options = Options {
+                    heads: vec![head],
+                    ..options((1200.0, 630.0), step, stage, 1.0)
+                };
+                let figure = Figure::new(&recording, options);
+                let (_, places) = figure.scene();
+                let mut memory = places.iter().filter(|place| place.panel.title == "Memory");
+                memory.next().unwrap().axis.place_of(row).is_some()
+            };
+            assert!(sees(Some(0), rows[step - 1]), "step {step}: where it was");
+            assert!(sees(None, rows[step]), "step {step}: where it is");
+            assert!(
+                sees(Some(stages.len() - 1), rows[step]),
+                "step {step}: where it goes"
+            );
+        }
+        assert_eq!(
+            peak(recording.trace.heads[0].weighting.row(3)),
+            Some((30, 1.0))
+        );
+    }
+
+    #[test]
+    fn a_stage_that_is_over_is_drawn_as_the_next_one_begins() {
+        // But for what is said of it, and the mark at its column.
+        let recording = recording();
+        let data = |stage, through| {
+            let figure = Figure::new(
+                &recording,
+                options((1200.0, 630.0), 4, Some(stage), through),
+            );
+            let (_, places) = figure.scene();
+            let values = places.iter().filter_map(|place| {
+                Some((
+                    place.panel.name.clone(),
+                    place.cells()?.all().map(f32::to_bits).collect::<Vec<_>>(),
+                ))
+            });
+            let memory = values.filter(|(name, _)| name.contains("emory"));
+            memory.collect::<Vec<_>>()
+        };
+        let stages = Stages::of(&recording.trace, false);
+        for stage in 1..stages.len() {
+            let before = data(stage - 1, 1.0);
+            assert!(!before.is_empty());
+            assert_eq!(before, data(stage, 0.0), "{stage}");
+        }
     }
 }

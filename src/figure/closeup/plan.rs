@@ -16,6 +16,7 @@ const ROW: f32 = 28.0;
 const TALLEST: f32 = 34.0;
 
 /// The parts of a page.
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// How large all is, beside the usual size.
     pub(super) scale: f32,
@@ -23,6 +24,8 @@ pub(super) struct Plan {
     pub(super) top: Area,
     /// What comes in.
     pub(super) input: Area,
+    /// What makes of it what the heads are told, where there is room.
+    pub(super) controller: Option<Area>,
     /// What comes out.
     pub(super) output: Area,
     /// All between them.
@@ -68,10 +71,14 @@ impl Plan {
         let top = inner.down(inner.top, inner.top + of(70.0).max(46.0));
         let episode = inner.down(inner.bottom - of(56.0).max(36.0), inner.bottom);
         let middle = inner.down(top.bottom + of(10.0), episode.top - of(14.0));
-        let side = of(92.0).max(44.0);
+        let side = of(86.0).max(44.0);
         let input = middle.across(inner.left, inner.left + side);
         let output = middle.across(inner.right - side, inner.right);
-        let between = middle.across(input.right + of(14.0), output.left - of(14.0));
+        let wide = area.width() >= TWO && !heads.is_empty();
+        let controller = middle.across(input.right - of(4.0), input.right + of(20.0));
+        let controller = wide.then_some(controller);
+        let left = controller.map_or(input.right, |controller| controller.right);
+        let between = middle.across(left + of(14.0), output.left - of(14.0));
         let heads = if area.width() >= TWO {
             &heads[..heads.len().min(2)]
         } else {
@@ -87,6 +94,7 @@ impl Plan {
             scale,
             top,
             input,
+            controller,
             output,
             middle: between,
             panes: panes.collect(),
@@ -127,7 +135,7 @@ impl Pane {
         let rows = rows.min(total.max(1));
         let height = (free / rows as f32).min(TALLEST * scale.max(1.0));
         let bottom = top + height * rows as f32;
-        let spine = of(58.0).max(30.0);
+        let spine = of(66.0).max(32.0);
         let memory = (whole.width() * 0.42).min(wide as f32 * of(30.0));
         let right = whole.right - heads;
         let memory = whole.across(right - memory, right).down(top, bottom);

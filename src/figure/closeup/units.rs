@@ -8,11 +8,8 @@ use super::super::stages::Stage;
 use super::super::{Area, PanelId, Picture, Scale};
 use super::CloseUp;
 
-/// Units side by side.
-const ACROSS: usize = 32;
-
 impl<'a> CloseUp<'a, '_> {
-    /// What every layer remembers, a square per unit; what it says to the next below it.
+    /// What every layer remembers, a square per unit; what it passes on to the next below it.
     pub(super) fn units(&self, on: &mut dyn Paint, places: &mut Vec<Place<'a>>) {
         let rows = self.plan.rows();
         let middle = self.plan.middle.down(rows.top, rows.bottom);
@@ -32,24 +29,31 @@ impl<'a> CloseUp<'a, '_> {
             grids.push((
                 index,
                 Picture::Hidden,
-                "what it says",
+                "what it passes on",
                 &layer.hidden,
                 Scale::Signed(1.0),
             ));
         }
-        let total: usize = grids
-            .iter()
-            .map(|(.., values, _)| values.width().div_ceil(ACROSS))
-            .sum();
         let words = self.size(30.0).max(20.0);
         let free = middle.height() - words * grids.len() as f32;
-        let each = (free / total.max(1) as f32)
-            .min(middle.width() / ACROSS as f32)
-            .min(self.size(26.0));
+        let lines = |across: usize| {
+            let lines = grids
+                .iter()
+                .map(|(.., values, _)| values.width().div_ceil(across));
+            lines.sum::<usize>().max(1)
+        };
+        // As large as they can be.
+        let side =
+            |across: usize| (free / lines(across) as f32).min(middle.width() / across as f32);
+        let across = (4..=160).step_by(4);
+        let across = across
+            .max_by(|a, b| side(*a).total_cmp(&side(*b)))
+            .unwrap_or(32);
+        let each = side(across).min(self.size(30.0));
         let mut top = middle.top;
         for (layer, picture, told, values, scale) in grids {
             let colours = self.page.colours;
-            let lines = values.width().div_ceil(ACROSS);
+            let lines = values.width().div_ceil(across);
             let told = format!("{told}: {} units of layer {layer}", values.width());
             on.text(
                 told,
@@ -57,12 +61,12 @@ impl<'a> CloseUp<'a, '_> {
                 self.letters(13.5, colours.text).bold(),
             );
             top += words;
-            let area = Area::new(middle.left, top, each * ACROSS as f32, each * lines as f32);
+            let area = Area::new(middle.left, top, each * across as f32, each * lines as f32);
             on.rect(area, colours.well);
             let come = within(self.now.come(Stage::Controller, None), [0.3, 1.0]);
             for line in 0..lines {
-                let first = line * ACROSS;
-                let count = (values.width() - first).min(ACROSS);
+                let first = line * across;
+                let count = (values.width() - first).min(across);
                 let value = |unit: usize| {
                     let now = values.row(self.step())[first + unit];
                     let before = self.step().checked_sub(1);

@@ -1,0 +1,135 @@
+//! What happens now in a sentence, where in the episode, and the stages of the step in a row.
+
+use super::super::marks::sign;
+use super::super::paint::{Draw, Paint};
+use super::super::stages::Moment;
+use super::super::{HeadName, Ink, Style};
+use super::{CloseUp, words};
+
+impl CloseUp<'_, '_> {
+    /// What happens now, where in the episode, and the stages of the step in a row.
+    pub(super) fn top(&self, on: &mut dyn Paint) {
+        let top = self.plan.top;
+        self.clock(on);
+        let room = top.width() - self.size(150.0).max(76.0);
+        let told = words::sentence(&self.seen, self.plan.panes.first().map(|pane| pane.head));
+        let left = match told.head {
+            Some(head) => {
+                let name = HeadName::of(self.trace(), head);
+                let half = self.size(9.0).max(6.0);
+                let at = [top.left + half, top.top + self.size(17.0).max(10.0)];
+                sign(on, at, half, name.is_write, self.page.colours.head(name));
+                3.2 * half
+            }
+            None => 0.0,
+        };
+        let room = room - left;
+        let mut size = self.size(24.0).max(14.0);
+        let mut lines = wrapped(on, &told.text, size, room);
+        while lines.len() > 1 && size > 9.0 {
+            size *= 0.95;
+            lines = wrapped(on, &told.text, size, room);
+            // Where it would be small to be on one line it is on two.
+            if lines.len() == 2 && size < self.size(17.0) {
+                break;
+            }
+        }
+        for (index, line) in lines.iter().enumerate() {
+            let y = top.top + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
+            on.text(
+                line.as_str(),
+                [top.left + left, y],
+                Style::new(size, self.page.colours.strong).bold(),
+            );
+        }
+        self.path(on);
+    }
+
+    /// Step and phase.
+    fn clock(&self, on: &mut dyn Paint) {
+        let (colours, top) = (self.page.colours, self.plan.top);
+        let step = format!("step {} of {}", self.step() + 1, self.trace().steps());
+        let y = top.top + self.size(15.0).max(9.0);
+        on.text(
+            step,
+            [top.right, y],
+            self.letters(15.0, colours.text).bold().end(),
+        );
+        let phases = self.seen.recording.episode.phases.iter();
+        let mut here = phases.filter(|phase| (phase.start..phase.end).contains(&self.step()));
+        if let Some(phase) = here.next() {
+            let y = y + self.size(20.0).max(12.0);
+            on.text(
+                phase.name.clone(),
+                [top.right, y],
+                self.letters(13.0, colours.subdued).end(),
+            );
+        }
+    }
+
+    /// The stages of the step, and how far it has come.
+    fn path(&self, on: &mut dyn Paint) {
+        let (colours, top) = (self.page.colours, self.plan.top);
+        let style = self.letters(12.5, colours.subdued);
+        let y = top.bottom - self.size(9.0).max(7.0);
+        let names: Vec<_> = self.seen.stages.iter().map(Moment::name).collect();
+        let widths: Vec<_> = names
+            .iter()
+            .map(|name| on.width_of(name, style.size))
+            .collect();
+        let gap = self.size(24.0).max(9.0);
+        let all = widths.iter().sum::<f32>() + gap * (names.len().saturating_sub(1)) as f32;
+        // Those of a machine with many stages stand closer.
+        let gap = gap - ((all - top.width()) / names.len().max(2) as f32).max(0.0);
+        let place = self.seen.moment.1;
+        let mut left = top.left;
+        for (index, (name, width)) in names.iter().zip(&widths).enumerate() {
+            let is_now = index == place;
+            let ink = match index.cmp(&place) {
+                std::cmp::Ordering::Less => Ink::from(colours.text),
+                std::cmp::Ordering::Equal => colours.accent.into(),
+                std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.6),
+            };
+            let style = Style { ink, ..style };
+            on.text(
+                name.as_str(),
+                [left, y],
+                if is_now { style.bold() } else { style },
+            );
+            if is_now {
+                let under = y + self.size(10.0).max(6.5);
+                let ends = [[left, under], [left + width, under]];
+                on.line(&ends, colours.line, 2.0);
+                let come = left + width * self.seen.through.clamp(0.0, 1.0);
+                on.line(&[[left, under], [come, under]], colours.accent, 2.0);
+            }
+            left += width;
+            if index + 1 < names.len() && gap >= 6.0 {
+                let middle = left + 0.5 * gap;
+                let tip = self.size(3.0).max(1.8);
+                let points = [
+                    [middle - tip, y - tip],
+                    [middle, y],
+                    [middle - tip, y + tip],
+                ];
+                on.line(&points, colours.line, 1.4);
+            }
+            left += gap;
+        }
+    }
+}
+
+/// A text in lines no longer than there is room.
+fn wrapped(on: &mut dyn Paint, text: &str, size: f32, room: f32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if on.width_of(&format!("{line} {word}"), size * 1.04) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

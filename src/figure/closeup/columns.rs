@@ -51,6 +51,7 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn columns(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
         let all = self.standing(of);
         self.groups(on, &all);
+        let size = self.size_of_words(on, &all);
         for standing in &all {
             self.ground(on, of, standing);
         }
@@ -65,7 +66,7 @@ impl<'a> CloseUp<'a, '_> {
             let Content::Bars(bars) = &panel.content else {
                 continue;
             };
-            self.words(on, standing, bars);
+            self.words(on, (standing, bars), size);
             self.streams(on, of, &all, index);
             self.column(on, of, standing, bars);
             self.arrows(on, of, &all, index);
@@ -146,8 +147,23 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
+    /// Room for the words over a column.
+    fn room(&self, standing: &Standing) -> f32 {
+        standing.area.width() + self.size(6.0).max(3.0)
+    }
+
+    /// The letters of the words over all columns: as large as the longest of them allows.
+    fn size_of_words(&self, on: &mut dyn Paint, all: &[Standing]) -> f32 {
+        let size = self.letters(12.5, self.page.colours.text).size;
+        let fits = all.iter().map(|standing| {
+            let long = on.width_of(standing.column.word, size).max(1.0);
+            self.room(standing) / long
+        });
+        (size * fits.fold(1.0, f32::min)).max(8.0)
+    }
+
     /// A word over a column, and small what the equations call it, with the number that the head emits for it.
-    fn words(&self, on: &mut dyn Paint, standing: &Standing, bars: &Bars<'_>) {
+    fn words(&self, on: &mut dyn Paint, (standing, bars): (&Standing, &Bars<'_>), size: f32) {
         let (colours, area) = (self.page.colours, standing.area);
         let has_come = standing.through > 0.0 || standing.now;
         let fade = if has_come { 1.0 } else { 0.5 };
@@ -157,14 +173,14 @@ impl<'a> CloseUp<'a, '_> {
             colours.subdued
         };
         let y = |up: f32, least: f32| area.top - self.size(up).max(least);
-        let mut style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
-        let room = area.width() + self.size(6.0).max(3.0);
-        let long = on.width_of(standing.column.word, style.size).max(1.0);
-        style.size = (style.size * (room / long).min(1.0)).max(8.5);
+        let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
+        let style = Style { size, ..style };
+        let room = self.room(standing);
+        let word = [standing.column.word];
         fitting(
             on,
-            &[standing.column.word],
-            ([area.middle(), y(29.0, 21.5)], style, room),
+            &word,
+            ([area.middle(), y(29.0, 21.5)], style, room + 1.0),
         );
         let emitted = bars.parameter != "key k";
         let number = if has_come && emitted {
@@ -348,6 +364,9 @@ impl<'a> CloseUp<'a, '_> {
         }
         let long = self.seen.shades[1].bar(value, area.width())[1];
         let over = !signed && long > 3.0 * size;
+        if !signed && !over && area.width() - long < 2.6 * size {
+            return;
+        }
         let colour = if over {
             text_on(mix(colours.well, ink.colour, ink.opacity))
         } else {

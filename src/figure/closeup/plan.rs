@@ -135,8 +135,15 @@ impl Pane {
         let rows = rows.min(total.max(1));
         let height = (free / rows as f32).min(TALLEST * scale.max(1.0));
         let bottom = top + height * rows as f32;
-        let spine = of(66.0).max(32.0);
-        let memory = (whole.width() * 0.42).min(wide as f32 * of(30.0));
+        // Beside another head there is less room, and words need some of it.
+        let alone = whole.width() > of(640.0);
+        let spine = if alone {
+            of(66.0).max(32.0)
+        } else {
+            of(46.0).max(30.0)
+        };
+        let share = if alone { 0.42 } else { 0.36 };
+        let memory = (whole.width() * share).min(wide as f32 * of(30.0));
         let right = whole.right - heads;
         let memory = whole.across(right - memory, right).down(top, bottom);
         let columns = whole.across(whole.left, memory.left - spine);

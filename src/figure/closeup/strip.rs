@@ -32,6 +32,15 @@ impl<'a> CloseUp<'a, '_> {
                 let most = [pixels(area.width()), pixels(area.height())];
                 let image = cells.image(&rows, most, colours);
                 on.mark(Mark::Image { area, image });
+                // What nobody asks for says little.
+                for steps in &cells.veiled {
+                    let [left, right] =
+                        [steps.start, steps.end].map(|step| strip.left + step as f32 * each);
+                    on.rect(
+                        area.across(left, right),
+                        Ink::from(colours.well).faded(0.75),
+                    );
+                }
             }
             // What has not happened is not shown.
             let out = self.now.come(Stage::Output, None) >= 1.0;

@@ -235,7 +235,7 @@ fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
 
 /// The floors of the window, from the ground up: what stands on one names what stands on it or below.
 const FLOORS: [&[&str]; 9] = [
-    &["files", "rows"],
+    &["files", "part", "rows"],
     &["state", "fixture"],
     &["story", "inspect", "words", "need"],
     &["command"],

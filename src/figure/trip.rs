@@ -124,7 +124,7 @@ mod tests {
             let mut add = |left: &[f32]| {
                 sum.iter_mut()
                     .zip(left)
-                    .for_each(|(sum, left)| *sum += left)
+                    .for_each(|(sum, left)| *sum += left);
             };
             let start = remains(&trace, row, end, |_, left| add(left));
             add(&start);

@@ -28,9 +28,10 @@ use super::{Area, HeadName, Ink, Rgb, Style, mix};
 use crate::model::{HeadTrace, Trace};
 use plan::{Pane, Plan};
 
-pub(super) use plan::LEAST;
 pub use words::sentence;
 
+/// The smallest page, in points.
+pub(super) const LEAST: (f32, f32) = plan::LEAST;
 /// How loud a signed picture is where nobody looks: weightings are what is looked at.
 const QUIET: f32 = 0.42;
 /// A close-up at a moment.

@@ -5,7 +5,7 @@ use super::super::stages::columns_of;
 use crate::model::Trace;
 
 /// The smallest close-up.
-pub(in super::super) const LEAST: (f32, f32) = (560.0, 360.0);
+pub(super) const LEAST: (f32, f32) = (560.0, 360.0);
 /// The size for which lengths are given here.
 const USUAL: [f32; 2] = [1200.0, 630.0];
 /// Two heads have room side by side from this width on.

@@ -5,7 +5,7 @@ use super::super::catalogue::Catalogue;
 use super::super::motion::{between, ease};
 use super::super::rows::{Axis, Span};
 use super::super::stages::{Stage, columns_of};
-use super::Pane;
+use super::plan::Pane;
 use crate::model::{HeadTrace, peak};
 
 /// A head is at a row when it has so much of its weight there.

@@ -87,7 +87,7 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         address::moment_ui(ui, columns, &bands, &axis, view);
         address::row_cursor(ui, columns, &axis, view);
         clipped(ui, columns, |ui| {
-            trip::trip_ui(ui, columns, &bands, &axis, view)
+            trip::trip_ui(ui, columns, &bands, &axis, view);
         });
         minimap::minimap_ui(ui, columns, bands.rows, view);
         wheel(ui, columns, &bands, &axis, view);

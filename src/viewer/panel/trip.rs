@@ -6,7 +6,7 @@ use super::parts::{Bands, rows_range};
 use super::{Columns, View};
 use crate::figure::trip::{Origin, Trip};
 use crate::figure::{HeadName, Picture};
-use crate::viewer::rows::Axis;
+use crate::viewer::rows::{Axis, Span};
 use crate::viewer::state::target::Target;
 use crate::viewer::story;
 
@@ -67,7 +67,7 @@ pub fn trip_ui(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &Vi
     let rows = rows_range(axis);
     let place = axis.place_of(trip.row);
     // A row that is not on screen is at the lower end.
-    let y = place.map_or(rows.max, |place| place.center());
+    let y = place.map_or(rows.max, Span::center);
     let x = |step| columns.step(step, view.steps()).center();
     let answer = pos2(x(step), bands.output.max);
     let read = pos2(x(step), y);

@@ -284,7 +284,10 @@ impl<'a> CloseUp<'a, '_> {
         } else {
             let bar = Self::bar_at(standing, bars, slot.place, [0.0, value]);
             on.rect(bar, ink);
-            self.tip(on, standing, (&bar, value));
+            let end = column.values(of.head, self.step())[slot.row];
+            if (end - value).abs() > 0.01 {
+                self.tip(on, standing, (&bar, value));
+            }
         }
         if through < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
             // Where it comes from.

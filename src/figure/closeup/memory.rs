@@ -13,6 +13,9 @@ const APART: f32 = 7.0;
 /// A row that has so much weight is seen to travel.
 const TRAVELS: f32 = 0.03;
 
+/// A row that has so much weight has its line go along with it.
+const SLIDES: f32 = 0.15;
+
 /// A vector of a head.
 pub(super) struct Vector {
     /// What it is, in a word or two, and shorter.
@@ -113,7 +116,7 @@ impl<'a> CloseUp<'a, '_> {
             }
         }
         let moving = self.now.shifted(of.head).into_iter();
-        for moving in moving.filter(|moving| slides && moving.link.weight >= 0.05) {
+        for moving in moving.filter(|moving| slides && moving.link.weight >= SLIDES) {
             let row = moving.link.from as f32 + moving.by;
             if let Some(place) = of.view.clip(of.view.span(row)) {
                 lit(on, of, place, moving.link.weight);

@@ -8,8 +8,8 @@ use std::time::Instant;
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2};
 use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
-use tapescope::viewer::command::{Play, Rows};
-use tapescope::viewer::{App, Command, Machine, NoFiles, Options};
+use tapescope::viewer::command::{Look, Play, Rows};
+use tapescope::viewer::{App, Arrangement, Command, Machine, NoFiles, Options};
 
 /// Frames measured of each kind.
 const FRAMES: usize = 60;
@@ -64,7 +64,7 @@ fn report(name: &str, frames: &[(f64, usize, usize)]) {
     let shapes = frames.iter().map(|frame| frame.1).max().unwrap_or(0);
     let bytes = frames.iter().map(|frame| frame.2).max().unwrap_or(0);
     println!(
-        "{name:<34} {median:8.2} {worst:8.2} {shapes:8} {:8}",
+        "{name:<56} {median:8.2} {worst:8.2} {shapes:8} {:8}",
         bytes / 1024
     );
 }
@@ -93,12 +93,40 @@ fn measure(rows: usize, columns: usize, length: usize) {
             frame(&ctx, &mut app, nowhere)
         });
         report(&name("moving"), &moving.collect::<Vec<_>>());
+        let name = format!("{rows}×{columns}, {steps} steps, {kind}, stages moving");
+        report(&name, &stages_moving(&ctx, &mut app));
     }
+    // Paper, paper with row 0 at the top, close-up.
+    app.apply(&ctx, vec![Command::Look(Look::NextLayout); 3]);
+    assert_eq!(app.arrangement(), Arrangement::CloseUp);
+    for pinned in [None, Some(0)] {
+        let pin = pinned.map(|head| Command::Look(Look::Pin(head)));
+        app.apply(&ctx, pin.into_iter().collect());
+        let heads = if pinned.is_some() { 2 } else { 1 };
+        let name = format!("{rows}×{columns}, {steps} steps, close-up of {heads}, moving");
+        report(&name, &stages_moving(&ctx, &mut app));
+    }
+}
+
+/// Frames of the stages of a step in the middle, a few of each.
+fn stages_moving(ctx: &Context, app: &mut App) -> Vec<(f64, usize, usize)> {
+    let (steps, stages) = (app.player.steps(), app.player.stages());
+    app.apply(ctx, vec![Command::Play(Play::Seek(steps / 3))]);
+    let moving = (0..FRAMES).map(|index| {
+        let come = index as f32 / FRAMES as f32 * stages as f32;
+        let moment = [
+            Play::SeekStage(come as usize),
+            Play::Through(come - come.floor()),
+        ];
+        app.apply(ctx, moment.map(Command::Play).to_vec());
+        frame(ctx, app, pos2(5.0, 5.0))
+    });
+    moving.collect()
 }
 
 fn main() {
     println!(
-        "{:<34} {:>8} {:>8} {:>8} {:>8}",
+        "{:<56} {:>8} {:>8} {:>8} {:>8}",
         "", "median", "worst", "shapes", "upload"
     );
     println!("{:<34} {:>8} {:>8} {:>8} {:>8}", "", "ms", "ms", "", "KB");

@@ -32,7 +32,7 @@ const SEEN: f64 = 0.25;
 /// The time in which a newcomer can see what happens in a stage and read what is said of it, in seconds.
 const FOLLOWED: f64 = 0.8;
 /// The time between two frames while something moves, in seconds.
-const FRAME: f64 = 1.0 / 60.0;
+pub const FRAME: f64 = 1.0 / 60.0;
 /// How far a long jump goes, in steps.
 pub const JUMP: usize = 10;
 

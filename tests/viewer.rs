@@ -13,6 +13,8 @@ mod kinds;
 mod mended;
 #[path = "viewer/motion.rs"]
 mod motion;
+#[path = "viewer/opening.rs"]
+mod opening;
 #[path = "viewer/order.rs"]
 mod order;
 #[path = "viewer/overlap.rs"]
@@ -23,6 +25,8 @@ mod painting;
 mod part;
 #[path = "viewer/pending.rs"]
 mod pending;
+#[path = "viewer/present.rs"]
+mod present;
 #[path = "viewer/printed.rs"]
 mod printed;
 #[path = "viewer/raster.rs"]

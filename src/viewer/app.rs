@@ -33,8 +33,8 @@ pub struct App {
     drawn: Drawn,
     /// While true, nothing that the worker has done is taken in: for tests of what is under way.
     pub held: bool,
-    /// How everything looks now.
-    worn: Look,
+    /// How everything looks now, and whether it is shown to others.
+    worn: (Look, bool),
     title: String,
     /// The time of the last frame.
     time: Option<f64>,
@@ -55,7 +55,8 @@ impl App {
     /// The app in a window: records in the background.
     pub fn new(ctx: &Context, options: Options) -> Self {
         super::theme::apply(ctx);
-        look::wear(options.settings.look, ctx, Look::default());
+        let look = (options.settings.look, false);
+        look::wear(look, ctx, (Look::default(), false));
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
         Self::with_worker(options, worker)
@@ -97,7 +98,7 @@ impl App {
             worker,
             drawn: Drawn::default(),
             held: false,
-            worn: Look::default(),
+            worn: (Look::default(), false),
             title: String::new(),
             time: None,
             next_change: None,
@@ -149,12 +150,13 @@ impl App {
             }
         }
         let look = self.state.settings.look;
-        if look.scale > self.worn.scale
+        if look.scale > self.worn.0.scale
             && let Some(size) = look::limit(look, ctx)
         {
             let text = format!("This window has room for {size:.0} %; a larger one for more.");
             self.state.toasts.add(Kind::Notice, text);
         }
+        let look = (look, self.state.presenting);
         look::wear(look, ctx, std::mem::replace(&mut self.worn, look));
     }
 
@@ -187,6 +189,9 @@ impl App {
             dark: dark(ctx.theme()),
             system: ctx.system_theme().map(dark),
         }));
+        if self.opening.is_some() && is_taken_over(ctx) {
+            self.tell(Command::Play(Play::TakeOver));
+        }
         let held = Held {
             dialog: self.dialog.is_some(),
             editing: self.editing.mark.is_some() && self.dialog.is_none(),
@@ -222,7 +227,8 @@ impl App {
     fn after_ui(&mut self, ctx: &Context) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
-        let changes = [step, message, busy];
+        let opening = self.opening.and_then(|opening| opening.next_change_in());
+        let changes = [step, message, busy, opening];
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
         if let Some(seconds) = self.next_change {
             // A little late rather than a little early: that would be one frame more.
@@ -266,6 +272,12 @@ impl App {
         self.apply(&ctx, commands);
         self.after_ui(&ctx);
     }
+}
+
+/// True when a key was pressed or a click has ended, whatever they mean.
+fn is_taken_over(ctx: &Context) -> bool {
+    let pressed = |event: &egui::Event| matches!(event, egui::Event::Key { pressed: true, .. });
+    ctx.input(|input| input.pointer.any_released() || input.events.iter().any(pressed))
 }
 
 impl eframe::App for App {

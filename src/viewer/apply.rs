@@ -6,6 +6,7 @@ mod dialog;
 mod edit;
 mod episode;
 mod files;
+mod opening;
 mod outcome;
 mod rows;
 mod tour;
@@ -66,6 +67,9 @@ impl State {
     }
 
     fn act(&mut self, command: Command) {
+        if !command.is_news() {
+            self.take_over();
+        }
         let usual = self.usual_speed();
         let step = self.player.step();
         let heard = self.tour.and_then(|tour| tour::Deed::of(tour, &command));
@@ -92,7 +96,7 @@ impl State {
         }
         self.player.set_still(!self.moves());
         // Whoever has chosen a speed keeps it.
-        if (self.player.speed() - usual).abs() < f64::EPSILON {
+        if self.opening.is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
         }
     }
@@ -101,7 +105,11 @@ impl State {
     fn play(&mut self, play: Play) {
         if let Play::Pass(seconds) = play {
             self.player.advance(f64::from(seconds));
+            self.direct(seconds);
             self.toasts.advance(seconds);
+            return;
+        }
+        if play == Play::TakeOver {
             return;
         }
         self.welcome.shown &= self.session.open.is_none();
@@ -129,7 +137,7 @@ impl State {
             Play::Seek(step) => player.seek(step),
             Play::SeekStage(stage) => player.seek_stage(stage),
             Play::Through(through) => player.seek_through(through),
-            Play::Pass(_) => {}
+            Play::Pass(_) | Play::TakeOver => {}
         }
         // Whoever steps by hand wants to stay there.
         if let Play::Step(-1 | 1) | Play::Event(_) | Play::SeekStage(_) | Play::Through(_) = play {

@@ -41,6 +41,18 @@ pub enum Command {
     Done(Outcome),
 }
 
+impl Command {
+    /// True for what nobody in front of the window asked for.
+    pub fn is_news(&self) -> bool {
+        matches!(
+            self,
+            Self::Play(Play::Pass(_))
+                | Self::Done(_)
+                | Self::Window(Window::Sized { .. } | Window::Lit { .. } | Window::Busy(_))
+        )
+    }
+}
+
 /// Time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Play {
@@ -76,6 +88,8 @@ pub enum Play {
     Through(f32),
     /// So many seconds have passed.
     Pass(f32),
+    /// What plays by itself is left to the person.
+    TakeOver,
 }
 
 /// What is looked at, and how.
@@ -256,6 +270,8 @@ pub enum Window {
     ToggleLeft,
     /// Show or hide the timeline; what plays stays.
     ToggleTimeline,
+    /// Show the pictures alone and large, or with everything around them again.
+    TogglePresent,
     /// Show or leave the start page.
     ToggleWelcome,
     /// Dark, light or as the system has it.

@@ -108,7 +108,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 70] = [
+pub static TABLE: [Entry; 71] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -128,6 +128,7 @@ pub static TABLE: [Entry; 70] = [
     entry(Group::Time, Need::EventAfter, Command::Play(Play::Event(1)), "Next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit"),
     entry(Group::Time, Need::EventBefore, Command::Play(Play::Event(-1)), "Previous event", &[key(Key::PageUp)], ""),
     entry(Group::Look, Need::Episode, Command::Look(Look::NextLayout), "Layout", &[key(Key::V)], "close-up, all stages, figure of the paper"),
+    entry(Group::Look, Need::Episode, Command::Window(Window::TogglePresent), "Present", &[key(Key::P)], "the pictures alone and large; Esc leaves"),
     entry(Group::Look, Need::Memory, Command::Look(Look::AllHeads), "All heads", &[key(Key::Num0)], "side by side; Shift+click pins a second"),
     entry(Group::Look, Need::Memory, Command::Rows(Rows::ToggleTouched), "Touched rows only", &[key(Key::U)], "hide what no head touches"),
     entry(Group::Look, Need::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], ""),

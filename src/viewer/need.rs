@@ -144,6 +144,7 @@ impl State {
     fn is_cluttered(&self) -> bool {
         self.sight.selected.is_some()
             || self.welcome.shown
+            || self.presenting
             || self.tour.is_some()
             || self.pending.busy
             || self.arrangement() == Arrangement::Compare

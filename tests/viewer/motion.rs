@@ -4,7 +4,7 @@ use super::*;
 use tapescope::player::MOVE;
 
 /// Of a window that nobody has arranged yet.
-fn first_time() -> Options {
+pub fn first_time() -> Options {
     Options {
         settings: Settings::read(|key| (key == "greeted").then(|| "yes".to_owned())),
         ..options(Arc::<Shelf>::default())
@@ -14,10 +14,7 @@ fn first_time() -> Options {
 /// The same, at its first step, whole, paused.
 fn near() -> Screen {
     let mut harness = window_with(LARGE, first_time());
-    press(&mut harness, Key::V);
-    for _ in 0..3 {
-        press(&mut harness, Key::V);
-    }
+    press(&mut harness, Key::Escape);
     assert_eq!(harness.state().arrangement(), Arrangement::CloseUp);
     if harness.state().player.playing() {
         act(&mut harness, Play::Toggle);

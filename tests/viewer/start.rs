@@ -109,6 +109,9 @@ fn space_leaves_the_start_page() {
 fn the_first_start_plays_and_offers_the_tour_once() {
     let mut harness = shipped_with(first_start(), SMALL);
     assert!(harness.state().player.playing());
+    // It comes when the opening is over.
+    assert!(!has(&harness, "Take the tour"));
+    press(&mut harness, Key::Escape);
     click(&mut harness, "Not now");
     assert!(!has(&harness, "Take the tour"));
     assert!(harness.state().settings.greeted);
@@ -119,6 +122,7 @@ fn the_tour_waits_at_ten_stops() {
     for size in [LARGE, SMALL] {
         let mut harness = shipped_with(first_start(), size);
         harness.run_steps(30);
+        press(&mut harness, Key::Escape);
         click(&mut harness, "Take the tour");
         assert_eq!(
             (step(&harness), harness.state().player.playing()),

@@ -28,7 +28,7 @@ use super::{Area, HeadName, Ink, Rgb, Style, mix};
 use crate::model::{HeadTrace, Trace};
 use plan::{Pane, Plan};
 
-pub use words::sentence;
+pub use words::{Sentence, sentence};
 
 /// The smallest page, in points.
 pub(super) const LEAST: (f32, f32) = plan::LEAST;

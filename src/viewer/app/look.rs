@@ -8,23 +8,33 @@ use crate::viewer::theme;
 /// The smallest window in which everything fits, in points.
 pub const SMALLEST: Vec2 = vec2(960.0, 600.0);
 
+/// The same where the pictures stand alone.
+const SMALLEST_ALONE: Vec2 = vec2(640.0, 400.0);
+/// How much larger all is that is shown to others: text of 13 points becomes one of 20.
+const PRESENTED: f32 = 20.0 / 13.0;
+
 /// The size asked for, as far as everything still fits into the window.
-fn zoom(look: Look, ctx: &Context) -> f32 {
-    let wanted = f32::from(look.scale) / 100.0;
+fn zoom((look, alone): (Look, bool), ctx: &Context) -> f32 {
+    let (larger, smallest) = if alone {
+        (PRESENTED, SMALLEST_ALONE)
+    } else {
+        (1.0, SMALLEST)
+    };
+    let wanted = larger * f32::from(look.scale) / 100.0;
     let window = ctx.content_rect().size() * ctx.zoom_factor();
-    let room = (window / SMALLEST).min_elem().max(1.0);
+    let room = (window / smallest).min_elem().max(1.0);
     // What is divided and multiplied again is a little less than it was.
     wanted.min((room * 100.0 + 0.1).floor() / 100.0)
 }
 
 /// The size that the window has room for, in percent, where more was asked for.
 pub fn limit(look: Look, ctx: &Context) -> Option<f32> {
-    let size = 100.0 * zoom(look, ctx);
+    let size = 100.0 * zoom((look, false), ctx);
     (size + 1.5 < f32::from(look.scale)).then_some(size)
 }
 
-/// Puts it on; `before` is what was on.
-pub fn wear(look: Look, ctx: &Context, before: Look) {
+/// Puts it on, larger where the pictures stand alone; `before` is what was on.
+pub fn wear((look, alone): (Look, bool), ctx: &Context, (before, _): (Look, bool)) {
     if before.theme != look.theme {
         ctx.set_theme(match look.theme {
             Theme::System => ThemePreference::System,
@@ -32,7 +42,7 @@ pub fn wear(look: Look, ctx: &Context, before: Look) {
             Theme::Light => ThemePreference::Light,
         });
     }
-    let zoom = zoom(look, ctx);
+    let zoom = zoom((look, alone), ctx);
     if (zoom - ctx.zoom_factor()).abs() > 0.015 {
         ctx.set_zoom_factor(zoom);
     }

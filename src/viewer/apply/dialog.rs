@@ -62,6 +62,8 @@ impl State {
             self.drawer = false;
         } else if self.welcome.shown {
             self.window(Window::ToggleWelcome);
+        } else if std::mem::take(&mut self.presenting) {
+            // It is left before what stands in it.
         } else if self.tour.take().is_none() && self.sight.selected.take().is_none() {
             if self.pending.busy {
                 self.effects.push(Effect::GiveUp);

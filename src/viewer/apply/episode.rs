@@ -177,7 +177,9 @@ impl State {
             let write = trace.heads.iter().position(HeadTrace::is_write);
             sight.focus = write.unwrap_or(usize::MAX);
         }
+        self.opening = None;
         if std::mem::take(&mut self.pending.play) {
+            self.begin_opening();
             self.player.play();
         }
         self.go_to_beginning();

@@ -1,7 +1,7 @@
 //! The tour: how it goes on.
 
 use crate::figure::Stage;
-use crate::viewer::command::{Command, Look, Play, Tour as About, Window};
+use crate::viewer::command::{Command, Look, Play, Tour as About};
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::tour::{STOPS, Tour};
@@ -27,12 +27,9 @@ impl Deed {
         let deed = match command {
             Command::Play(Play::Step(_)) => Self::Step,
             Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) => Self::Click,
-            // Nobody did that.
-            Command::Play(Play::Pass(_))
-            | Command::Window(Window::Sized { .. } | Window::Lit { .. } | Window::Busy(_))
-            | Command::File(_)
-            | Command::Ask(_)
-            | Command::Done(_) => return None,
+            // Nobody did that, or it changes nothing.
+            Command::File(_) | Command::Ask(_) | Command::Play(Play::TakeOver) => return None,
+            news if news.is_news() => return None,
             _ => Self::Other,
         };
         (!tour.met).then_some(deed)
@@ -60,6 +57,7 @@ impl State {
 
     fn start_tour(&mut self) {
         (self.dialog, self.welcome.shown, self.sight.selected) = (None, false, None);
+        self.presenting = false;
         // Its stops point at what this arrangement shows.
         self.settings.arrangement = Some(Arrangement::Debug);
         self.settings.panels.left = true;

@@ -15,6 +15,10 @@ impl State {
             Window::ToggleNumbers => panels.numbers = !panels.numbers,
             Window::ToggleLeft => panels.left = !panels.left,
             Window::ToggleTimeline => panels.timeline = !panels.timeline,
+            Window::TogglePresent => {
+                self.presenting = !self.presenting && self.session.open.is_some();
+                (self.welcome.shown, self.drawer) = (false, false);
+            }
             Window::ToggleWelcome => {
                 if self.welcome.shown && self.session.open.is_some() {
                     self.welcome.shown = false;
@@ -51,7 +55,7 @@ impl State {
     /// The start page comes on screen; what it needs is recorded meanwhile.
     fn show_welcome(&mut self) {
         self.player.pause();
-        self.welcome.shown = true;
+        (self.welcome.shown, self.presenting) = (true, false);
         let recent = self.settings.recent.clone();
         self.effects.push(Effect::Start(Job::Recent(recent)));
         for (index, machine) in self.session.machines.iter().enumerate() {

@@ -7,11 +7,12 @@ use super::sheet::Sheet;
 use super::{BUTTONS, Columns, TRANSPORT, View, events, interact, play_head, scalars, scrub};
 use crate::figure::marks::unrecorded;
 use crate::figure::numbers;
-use crate::player::Loop;
+use crate::player::{Loop, Player};
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, Command, Play, Subject};
+use crate::viewer::state::State;
 use crate::viewer::story;
-use crate::viewer::theme;
+use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{focus_ring, icon_button, named_icon_button, on_click};
 use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::icon::Icon;
@@ -24,7 +25,7 @@ const SPEED: f32 = 118.0;
 pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let mut whole = ui.max_rect();
     let (above, columns) = (columns, &columns.of_all());
-    if !view.state.settings.panels.timeline {
+    if !view.state.panels().timeline {
         let (left, right) = (12.0, whole.right() - 12.0);
         buttons_ui(ui, Rangef::new(left, right), whole.y_range(), view);
         return speed_ui(ui, Rangef::new(right - SPEED, right), whole.y_range(), view);
@@ -43,6 +44,13 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     shown_part(ui, above, y, view);
     if whole.height() > TRANSPORT {
         scalars::scalars_ui(ui, columns, area.bottom() - 4.0, view);
+        if view.player.playing() {
+            // What has not happened yet is not shown.
+            let next = columns.step(view.step(), view.steps()).max;
+            let y = Rangef::new(area.bottom() - 4.0, whole.bottom());
+            let to_come = Rect::from_x_y_ranges(next..=columns.time.max, y);
+            ui.painter().rect_filled(to_come, 0.0, view.palette.panel);
+        }
         let line = Rangef::new(y.max, whole.bottom() - 6.0);
         play_head(ui, columns, line, view);
         let x = Rangef::new(columns.time.max + events::BESIDE, whole.right() - 12.0);
@@ -64,23 +72,27 @@ fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
 fn buttons_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, x, y, |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        let commands = &mut *view.commands;
-        icon_button(ui, Icon::First, Play::First, false, commands);
-        icon_button(ui, Icon::Previous, Play::Step(-1), false, commands);
-        let (icon, name) = if view.player.playing() {
-            (Icon::Pause, "Pause")
-        } else {
-            (Icon::Play, "Play")
-        };
-        let play = named_icon_button(ui, icon, name, false, true);
-        on_click(&play, Play::Toggle, commands);
-        play.on_hover_text(format!("{name}  (Space)"));
-        icon_button(ui, Icon::Next, Play::Step(1), false, commands);
-        icon_button(ui, Icon::Last, Play::Last, false, commands);
+        keys_ui(ui, view.player, view.commands);
         ui.add_space(4.0);
         let looping = view.player.looping() != Loop::Off;
-        icon_button(ui, Icon::Loop, Play::ToggleLoop, looping, commands);
+        icon_button(ui, Icon::Loop, Play::ToggleLoop, looping, view.commands);
     });
+}
+
+/// To the ends, by a step, and what plays and pauses.
+pub fn keys_ui(ui: &mut Ui, player: &Player, commands: &mut Vec<Command>) {
+    icon_button(ui, Icon::First, Play::First, false, commands);
+    icon_button(ui, Icon::Previous, Play::Step(-1), false, commands);
+    let (icon, name) = if player.playing() {
+        (Icon::Pause, "Pause")
+    } else {
+        (Icon::Play, "Play")
+    };
+    let play = named_icon_button(ui, icon, name, false, true);
+    on_click(&play, Play::Toggle, commands);
+    play.on_hover_text(format!("{name}  (Space)"));
+    icon_button(ui, Icon::Next, Play::Step(1), false, commands);
+    icon_button(ui, Icon::Last, Play::Last, false, commands);
 }
 
 /// The loss of every step under the play-head: a place to scrub that says where it went wrong.
@@ -330,27 +342,31 @@ fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
 }
 
 fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    child(ui, x, y, |ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        icon_button(ui, Icon::Minus, Play::Faster(-1), false, view.commands);
-        let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
-        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Normal speed"));
-        let text = format!("{:>4} /s", numbers::speed(view.player.speed()));
-        let (align, font, ink) = (Align2::CENTER_CENTER, theme::mono(12.0), view.palette.text);
-        ui.painter().text(rect.center(), align, text, font, ink);
-        focus_ring(ui, &response);
-        on_click(&response, Play::NormalSpeed, view.commands);
-        let usual = numbers::speed(view.state.usual_speed());
-        let walks = if view.player.stage_by_stage() {
-            ", stage by stage"
-        } else {
-            ""
-        };
-        response.on_hover_text(format!(
-            "Steps per second{walks}; a click goes back to {usual}  (\\)"
-        ));
-        icon_button(ui, Icon::Plus, Play::Faster(1), false, view.commands);
-    });
+    child(ui, x, y, |ui| paces_ui(ui, view.state, view.commands));
+}
+
+/// The speed, and buttons that change it.
+pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.x = 0.0;
+    icon_button(ui, Icon::Minus, Play::Faster(-1), false, commands);
+    let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Normal speed"));
+    let text = format!("{:>4} /s", numbers::speed(state.player.speed()));
+    let (align, font) = (Align2::CENTER_CENTER, theme::mono(12.0));
+    let ink = Palette::of(ui).text;
+    ui.painter().text(rect.center(), align, text, font, ink);
+    focus_ring(ui, &response);
+    on_click(&response, Play::NormalSpeed, commands);
+    let usual = numbers::speed(state.usual_speed());
+    let walks = if state.player.stage_by_stage() {
+        ", stage by stage"
+    } else {
+        ""
+    };
+    response.on_hover_text(format!(
+        "Steps per second{walks}; a click goes back to {usual}  (\\)"
+    ));
+    icon_button(ui, Icon::Plus, Play::Faster(1), false, commands);
 }
 
 /// One line of text: the current step for everyone who reads rather than looks.

@@ -11,10 +11,9 @@ use crate::viewer::command::{Command, Rows, Steps};
 use crate::viewer::rows::Axis;
 use crate::viewer::rows::ON_SCREEN;
 
-/// Height of the rows in a window of this height.
-pub fn rows_room(window: f32, transport: f32, recording: &Recording) -> f32 {
+/// Height of the rows where the pictures have this height.
+pub fn rows_room(height: f32, recording: &Recording) -> f32 {
     let trace = &recording.trace;
-    let height = window - super::TOP - super::STATUS - transport;
     let y = Rangef::new(8.0, height - 10.0);
     let others = trace.heads.len().saturating_sub(1);
     let bands = Bands::new(y, trace.input.width(), trace.output.width(), others);

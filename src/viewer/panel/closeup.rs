@@ -4,7 +4,6 @@ use egui::Ui;
 
 use super::page::page_ui;
 use super::{Columns, View};
-use crate::figure::catalogue::Catalogue;
 use crate::figure::{Figure, Options};
 use crate::viewer::widget::canvas::{Canvas, area};
 
@@ -15,11 +14,7 @@ pub fn close_up_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         density: ui.pixels_per_point(),
         ..view.state.figure()
     };
-    let seen = Catalogue {
-        rows: &view.open.all,
-        ..view.catalogue()
-    };
-    let figure = Figure::of(seen, options);
+    let figure = Figure::of(view.as_figure(), options);
     let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
     let places = figure.paint(&mut canvas, area(rect));
     page_ui(ui, &places, columns, view);

@@ -6,6 +6,7 @@ use super::closeup::close_up_ui;
 use super::compare::compare_ui;
 use super::guide::{invitation_ui, tour_ui};
 use super::paper::paper_ui;
+use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{Columns, STATUS, TOP, View, bottom, centre, left, right, transport_height};
@@ -33,24 +34,25 @@ pub struct Drawn {
 
 /// Height of the rows in a window of this size.
 pub fn room(state: &State, window: egui::Vec2) -> f32 {
-    let transport = transport_height(window.y, state.lines(), state.settings.panels);
-    state
-        .session
-        .open
-        .as_ref()
-        .map_or(state.frame.room, |open| {
-            centre::rows_room(window.y, transport, &open.shown.recording)
-        })
+    let around = if state.is_folded() {
+        present::words_height(state)
+    } else {
+        TOP + STATUS + transport_height(window.y, state.lines(), state.panels())
+    };
+    let open = state.session.open.as_ref();
+    open.map_or(state.frame.room, |open| {
+        centre::rows_room(window.y - around, &open.shown.recording)
+    })
 }
 
 fn shows_numbers(state: &State, width: f32) -> bool {
     let beside = width >= NARROW && state.arrangement() != Arrangement::CloseUp;
-    state.settings.panels.numbers && beside && state.session.open.is_some()
+    state.panels().numbers && beside && state.session.open.is_some()
 }
 
 fn columns_of(state: &State, width: f32) -> Columns {
     let pinned = state.sight.pinned.is_some() && !state.sight.all_heads;
-    let panels = (state.settings.panels.left, shows_numbers(state, width));
+    let panels = (state.panels().left, shows_numbers(state, width));
     if state.arrangement() == Arrangement::Compare {
         return Columns::of_two(width, panels.0, panels.1);
     }
@@ -62,7 +64,7 @@ fn columns_of(state: &State, width: f32) -> Columns {
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
 /// legends where there is none.
 fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
-    let transport = transport_height(window.height(), state.lines(), state.settings.panels);
+    let transport = transport_height(window.height(), state.lines(), state.panels());
     let transport = if state.welcome.shown { 0.0 } else { transport };
     let bottom = window.bottom() - transport - STATUS - 12.0;
     let numbers = shows_numbers(state, window.width());
@@ -88,16 +90,18 @@ pub fn panels_ui(
     let drawer = state.drawer && state.is_narrow();
     let shown = Panels {
         numbers,
-        ..state.settings.panels
+        ..state.panels()
     };
     let frames = Frames::of(palette);
-    Panel::top("top")
-        .exact_size(TOP)
-        .resizable(false)
-        .frame(frames.slim)
-        .show(ui, |ui| {
-            top_ui(ui, state, numbers || drawer, under_way, commands);
-        });
+    if !state.is_folded() {
+        Panel::top("top")
+            .exact_size(TOP)
+            .resizable(false)
+            .frame(frames.slim)
+            .show(ui, |ui| {
+                top_ui(ui, state, numbers || drawer, under_way, commands);
+            });
+    }
     let (Some(open), Some((whole, rows)), false) =
         (&state.session.open, state.rows(), state.welcome.shown)
     else {
@@ -198,12 +202,13 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
     else {
         return;
     };
+    present::floating_ui(ctx, state, commands);
     if let Some(tour) = state.tour {
         let label = story::head_label(&open.shown.recording, state.sight.focus);
         let told = state.told(tour);
         let told = if tour.met { told.as_str() } else { "" };
         tour_ui(ctx, tour, &label, told, commands);
-    } else if !state.settings.greeted && state.toasts.is_empty() {
+    } else if !state.settings.greeted && state.toasts.is_empty() && state.opening.is_none() {
         invitation_ui(ctx, corner, Palette::for_theme(dark), commands);
     }
 }
@@ -216,6 +221,10 @@ fn episode_panels_ui(
     frames: &Frames,
     view: &mut View<'_>,
 ) {
+    if view.state.is_folded() {
+        present::words_ui(ui, frames.plain, view);
+        return centre_panel_ui(ui, columns, view);
+    }
     let window = ui.ctx().content_rect().size();
     Panel::bottom("status")
         .exact_size(STATUS)
@@ -243,23 +252,49 @@ fn episode_panels_ui(
                 numbers_ui(ui, view);
             });
     }
+    centre_panel_ui(ui, columns, view);
+}
+
+/// The pictures.
+fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+    let drawn_back = view
+        .state
+        .opening
+        .map_or(1.0, |opening| opening.drawn_back());
+    let is_near = view.state.arrangement() == Arrangement::CloseUp;
     let palette = view.palette;
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
-        .show(ui, |ui| match view.state.arrangement() {
-            Arrangement::CloseUp => close_up_ui(ui, columns, view),
-            Arrangement::Debug => centre::centre_ui(ui, columns, view),
-            Arrangement::Compare => compare_ui(ui, columns, view),
-            Arrangement::Paper | Arrangement::PaperDown => paper_ui(ui, columns, view),
+        .show(ui, |ui| {
+            let near = ui.max_rect();
+            let first = present::next_shape(ui);
+            pictures_ui(ui, columns, view);
+            if !is_near && drawn_back < 1.0 {
+                present::draw_back(ui, first, near, drawn_back);
+            }
         });
+}
+
+fn pictures_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+    match view.state.arrangement() {
+        Arrangement::CloseUp => close_up_ui(ui, columns, view),
+        Arrangement::Debug => centre::centre_ui(ui, columns, view),
+        Arrangement::Compare => compare_ui(ui, columns, view),
+        Arrangement::Paper | Arrangement::PaperDown => paper_ui(ui, columns, view),
+    }
 }
 
 /// The panel of numbers over the pictures: for windows too narrow to have it beside them.
 fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
     let window = ctx.content_rect();
-    let below = transport_height(window.height(), view.state.lines(), shown) + STATUS;
-    let size = vec2(super::RIGHT, window.height() - TOP - below);
-    let corner = pos2(window.right() - size.x, TOP);
+    let (above, below) = if view.state.is_folded() {
+        (0.0, 0.0)
+    } else {
+        let transport = transport_height(window.height(), view.state.lines(), shown);
+        (TOP, transport + STATUS)
+    };
+    let size = vec2(super::RIGHT, window.height() - above - below);
+    let corner = pos2(window.right() - size.x, above);
     egui::Area::new(egui::Id::unique("drawer"))
         .order(egui::Order::Middle)
         .fixed_pos(corner)
@@ -281,7 +316,10 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
         ui.add_space(theme::SECTION);
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);
-        left::result_ui(ui, view);
+        // Nobody knows yet how it ends.
+        if view.state.opening.is_none() {
+            left::result_ui(ui, view);
+        }
         if view.has_heads() {
             ui.add_space(theme::SECTION);
             left::rows_shown_ui(ui, view);

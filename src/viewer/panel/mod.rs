@@ -22,6 +22,7 @@ pub mod page;
 pub mod paper;
 mod parts;
 pub mod pipeline;
+mod present;
 pub mod right;
 pub mod scalars;
 pub mod settings;
@@ -47,11 +48,11 @@ use super::widget::button::focus_ring;
 use super::widget::canvas::Textures;
 use super::widget::place;
 use super::widget::readout::Readout;
-use crate::figure::HeadName;
 use crate::figure::catalogue::Catalogue;
 use crate::figure::compare::page_columns;
 use crate::figure::paint::Page;
 use crate::figure::stages::Moment;
+use crate::figure::{HeadName, PanelId, Picture, Stage};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
@@ -166,6 +167,23 @@ impl<'a> View<'a> {
         self.open.stages.at(self.player.stage())
     }
 
+    /// How many steps of a picture over time have come.
+    pub fn come(&self, id: PanelId) -> usize {
+        let (stages, now) = (&self.open.stages, self.player.stage());
+        let head = id.of.and_then(|head| self.trace().heads.get(head));
+        let place = match id.picture {
+            Picture::Output | Picture::Error => stages.place(Stage::Output, None),
+            Picture::Reads => stages.place(Stage::Read, head),
+            Picture::Erases => stages.place(Stage::Erase, head),
+            Picture::Adds => stages.place(Stage::Add, head),
+            Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
+            _ => None,
+        };
+        let has_come = |place: usize| place < now || (place == now && self.player.through() >= 1.0);
+        let this = self.player.whole_steps() || place.is_none_or(has_come);
+        self.step() + usize::from(this)
+    }
+
     /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
     /// frame before, and those kept in view that are on screen.
     pub fn rows_lit(&self) -> Vec<(usize, f32)> {
@@ -194,6 +212,21 @@ impl<'a> View<'a> {
             initial: self.open.shown.initial_cells(),
             moment: (self.step(), self.player.stage()),
             through: self.player.through(),
+        }
+    }
+
+    /// The same on all rows, as figures have it: a step that is looked at as a whole is over.
+    pub fn as_figure(&self) -> Catalogue<'a> {
+        let whole = self.player.whole_steps();
+        let stage = if whole {
+            usize::MAX
+        } else {
+            self.player.stage()
+        };
+        Catalogue {
+            rows: &self.open.all,
+            moment: (self.step(), stage),
+            ..self.catalogue()
         }
     }
 

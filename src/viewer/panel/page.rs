@@ -20,6 +20,7 @@ use crate::viewer::command::{Command, Look};
 use crate::viewer::inspect;
 use crate::viewer::state::target::Target;
 use crate::viewer::story::two::words_of;
+use crate::viewer::theme;
 use crate::viewer::widget::canvas::{Canvas, rect};
 use crate::viewer::widget::readout::Readout;
 
@@ -35,6 +36,7 @@ pub fn page_ui(ui: &mut Ui, places: &[Place<'_>], columns: &Columns, view: &mut 
             }
         }
         if place.steps().is_some() {
+            veil_ui(ui, place, view);
             let time = rect.x_range();
             let columns = Columns { time, ..*columns }.of_all();
             play_head(ui, &columns, rect.y_range().expand(2.0), view);
@@ -60,6 +62,23 @@ pub fn paint_ui(ui: &Ui, place: &Place<'_>, view: &mut View<'_>) {
     let page = view.page(ui.pixels_per_point());
     let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
     place.paint(&mut canvas, &page);
+    veil_ui(ui, place, view);
+}
+
+/// While it plays, what has not happened yet is not shown: of a picture over time an outline. What the machine is given
+/// is there from the start.
+fn veil_ui(ui: &Ui, place: &Place<'_>, view: &View<'_>) {
+    let given = matches!(place.panel.id.picture, Picture::Input | Picture::Target);
+    let (Some(steps), true, false) = (place.steps(), view.player.playing(), given) else {
+        return;
+    };
+    let whole = rect(&place.area);
+    let come = view.come(place.panel.id) as f32 / steps.max(1) as f32;
+    let to_come = whole.with_min_x(whole.left() + come * whole.width());
+    let painter = ui.painter();
+    painter.rect_filled(to_come, 0.0, theme::color(view.palette.data.well));
+    let kind = egui::StrokeKind::Inside;
+    painter.rect_stroke(to_come, 0.0, view.palette.hairline(), kind);
 }
 
 /// What can be done with a picture; `others` are those beside it on its page.

@@ -9,6 +9,7 @@ pub mod episode;
 pub mod events;
 pub mod history;
 pub mod messages;
+pub mod opening;
 pub mod session;
 pub mod settings;
 pub mod sight;
@@ -27,8 +28,9 @@ use self::dialog::Dialog;
 use self::episode::Open;
 use self::history::{History, Moment};
 use self::messages::Toasts;
+use self::opening::Opening;
 use self::session::Session;
-use self::settings::Settings;
+use self::settings::{Panels, Settings};
 use self::sight::Sight;
 use self::tour::Tour;
 use self::welcome::Welcome;
@@ -60,6 +62,12 @@ pub struct State {
     pub editing: Editing,
     /// The start page.
     pub welcome: Welcome,
+    /// True until an opening was played, or could have been.
+    pub is_first: bool,
+    /// The opening, while it is played.
+    pub opening: Option<Opening>,
+    /// True while the pictures have the whole window, large, to be shown to others.
+    pub presenting: bool,
     /// The tour, while it is taken.
     pub tour: Option<Tour>,
     /// What is said.
@@ -134,6 +142,9 @@ impl State {
             history: History::default(),
             editing: Editing::default(),
             welcome: Welcome::default(),
+            is_first: true,
+            opening: None,
+            presenting: false,
             tour: None,
             toasts: Toasts::default(),
             dialog: None,
@@ -218,6 +229,22 @@ impl State {
     /// True while the stages of a step move on screen.
     pub fn moves(&self) -> bool {
         !self.settings.look.still && self.arrangement().has_stages()
+    }
+
+    /// True while the pictures have the whole window.
+    pub fn is_folded(&self) -> bool {
+        let near = self.opening.is_some() && self.arrangement() == Arrangement::CloseUp;
+        let there = self.session.open.is_some() && !self.welcome.shown;
+        there && (self.presenting || near)
+    }
+
+    /// The panels around the pictures.
+    pub fn panels(&self) -> Panels {
+        if self.is_folded() {
+            Panels::NONE
+        } else {
+            self.settings.panels
+        }
     }
 
     /// True while the numbers have no place of their own beside the pictures, in a narrow window or from near.

@@ -60,6 +60,15 @@ pub struct Panels {
     pub timeline: bool,
 }
 
+impl Panels {
+    /// None of them.
+    pub const NONE: Self = Self {
+        left: false,
+        numbers: false,
+        timeline: false,
+    };
+}
+
 /// All that is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {

@@ -1,0 +1,174 @@
+//! The pictures alone in the window: while they are shown to others, and while the opening is near. What the heads do
+//! stands in large words, and the transport floats over the pictures until the pointer rests.
+
+use egui::layers::ShapeIdx;
+use egui::{Align2, Area, Context, Frame, Id, Margin, Order, Panel, Rect, RichText, Ui, vec2};
+
+use super::View;
+use super::bottom::{keys_ui, paces_ui};
+use crate::figure::HeadName;
+use crate::figure::closeup::{Sentence, sentence};
+use crate::viewer::command::{Command, Window};
+use crate::viewer::state::State;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::icon_button;
+use crate::viewer::widget::icon::{Icon, head_sign};
+
+/// Heads of which it is said what they do.
+const TOLD: usize = 4;
+/// Height of what is said of one, in points.
+const LINE: f32 = 30.0;
+/// For how long the transport stays after the pointer has moved, and how long it takes to fade, in seconds.
+const STAYS: [f32; 2] = [2.0, 0.3];
+/// How much nearer the view is before it draws back.
+const NEARER: f32 = 1.7;
+
+/// The heads of which it is said what they do: from near the picture says it of the first.
+fn told(state: &State) -> impl Iterator<Item = usize> + use<> {
+    let near = is_near(state);
+    let focus = state.sight.focus;
+    let heads = if state.presenting { state.heads() } else { 0 };
+    let heads = (0..heads).filter(move |head| !near || *head != focus);
+    heads.take(TOLD)
+}
+
+fn is_near(state: &State) -> bool {
+    state.arrangement() == Arrangement::CloseUp
+}
+
+/// Height of the words.
+pub fn words_height(state: &State) -> f32 {
+    match told(state).count() {
+        0 => 0.0,
+        lines => lines as f32 * LINE + 12.0,
+    }
+}
+
+/// What the heads do, a line for each, with its sign.
+pub fn words_ui(ui: &mut Ui, frame: Frame, view: &mut View<'_>) {
+    let height = words_height(view.state);
+    if height == 0.0 {
+        return;
+    }
+    // From near the picture begins with the sentence of the head looked at.
+    let panel = if is_near(view.state) {
+        Panel::bottom("words")
+    } else {
+        Panel::top("words")
+    };
+    let frame = frame.inner_margin(Margin::symmetric(16, 6));
+    let panel = panel.exact_size(height).resizable(false).frame(frame);
+    panel.show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let seen = view.as_figure();
+        // What the picture says, and what all do together, is said once.
+        let own = is_near(view.state).then(|| sentence(&seen, Some(view.focus)));
+        let mut said: Vec<Sentence> = own.into_iter().collect();
+        for head in told(view.state) {
+            let sentence = sentence(&seen, Some(head));
+            if !said.contains(&sentence) {
+                line_ui(ui, &sentence, view);
+                said.push(sentence);
+            }
+        }
+    });
+}
+
+fn line_ui(ui: &mut Ui, sentence: &Sentence, view: &View<'_>) {
+    let size = vec2(ui.available_width(), LINE);
+    let layout = egui::Layout::left_to_right(egui::Align::Center);
+    ui.allocate_ui_with_layout(size, layout, |ui| {
+        if let Some(head) = sentence.head {
+            let (rect, _) = ui.allocate_exact_size(vec2(18.0, LINE), egui::Sense::hover());
+            let (color, name) = (view.head_color(head), HeadName::of(view.trace(), head));
+            head_sign(ui.painter(), rect.center(), 15.0, name.is_write, color);
+        }
+        let size = if is_near(view.state) { 15.0 } else { 17.0 };
+        let words = RichText::new(&sentence.text).font(theme::heading(size));
+        ui.add(egui::Label::new(words.color(view.palette.strong)).truncate());
+    });
+}
+
+/// The transport over the pictures, while the pointer moves; during the opening a word on how to end it.
+pub fn floating_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
+    let id = Id::unique("floating");
+    if !state.is_folded() {
+        ctx.data_mut(|data| data.remove::<f64>(id));
+        return;
+    }
+    let shown = opacity(ctx, id);
+    let order = Order::Middle;
+    let area = Area::new(id).order(order).fade_in(false);
+    let words = if is_near(state) {
+        words_height(state)
+    } else {
+        0.0
+    };
+    let above = words + if state.presenting { 8.0 } else { 1.0 };
+    area.anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
+        .show(ctx, |ui| {
+            if !state.presenting {
+                let words = RichText::new("any key or a click takes over");
+                let ink = Palette::of(ui).subdued;
+                ui.label(words.size(11.0).color(ink));
+                return;
+            }
+            ui.set_opacity(shown);
+            Frame::popup(ui.style()).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = 2.0;
+                    keys_ui(ui, &state.player, commands);
+                    ui.add_space(8.0);
+                    paces_ui(ui, state, commands);
+                    ui.add_space(8.0);
+                    icon_button(ui, Icon::Close, Window::TogglePresent, false, commands);
+                });
+            });
+        });
+}
+
+/// How much of the transport is seen.
+fn opacity(ctx: &Context, id: Id) -> f32 {
+    let (now, moved) = ctx.input(|input| (input.time, input.pointer.time_since_last_movement()));
+    let began = ctx.data_mut(|data| *data.get_temp_mut_or(id, now));
+    let over = ctx.memory(|memory| memory.area_rect(id));
+    let pointed = over.zip(ctx.pointer_hover_pos());
+    let held = pointed.is_some_and(|(area, at)| area.contains(at));
+    // Whoever goes there by keys sees where they are.
+    if held || ctx.memory(|memory| memory.focused().is_some()) {
+        return 1.0;
+    }
+    let [stays, fades] = STAYS;
+    let rested = moved.min((now - began) as f32);
+    let gone = ((rested - stays) / fades).clamp(0.0, 1.0);
+    if gone < 1.0 {
+        ctx.request_repaint_after_secs((stays - rested).max(0.0));
+    }
+    1.0 - gone
+}
+
+/// The place of what is painted next.
+pub fn next_shape(ui: &Ui) -> ShapeIdx {
+    ui.ctx()
+        .graphics_mut(|graphics| graphics.entry(ui.layer_id()).next_idx())
+}
+
+/// All that was painted since then, as seen from nearer: the view draws back to where everything is in its place.
+pub fn draw_back(ui: &Ui, first: ShapeIdx, window: Rect, come: f32) {
+    let near = (1.0 - come).powi(3);
+    let scale = 1.0 + (NEARER - 1.0) * near;
+    let middle = window.center();
+    let grown = |at: egui::Pos2| middle + (at - middle) * scale;
+    let moved = egui::emath::TSTransform::new(grown(egui::Pos2::ZERO).to_vec2(), scale);
+    ui.ctx().graphics_mut(|graphics| {
+        let list = graphics.entry(ui.layer_id());
+        let last = list.next_idx();
+        list.transform_range(first, last, moved);
+        for index in first.0..last.0 {
+            list.mutate_shape(ShapeIdx(index), |shape| {
+                shape.clip_rect = shape.clip_rect.intersect(window);
+            });
+        }
+    });
+}

@@ -1,0 +1,155 @@
+//! The opening: how the first episode of a session is played to whoever has not arranged the window yet.
+//!
+//! A script over the clock, nothing else: for every step it says from how near that is looked at, and how fast it is
+//! played. A few steps are walked through stage by stage, then it goes faster and faster, the view draws back, and the
+//! answer comes out. Whatever a person does ends it.
+
+use super::arrangement::Arrangement;
+use crate::player::FRAME;
+use crate::train::Recording;
+
+/// For how long every stage of the first steps is looked at, in seconds.
+const WALKED: [f64; 3] = [0.5, 0.4, 0.3];
+/// How fast the steps after them begin and end, in steps per second.
+const FASTER: [f64; 2] = [3.0, 10.0];
+/// The part of those steps that is seen from near.
+const NEAR: f64 = 0.5;
+/// How fast the answer comes out, in steps per second.
+const ANSWER: f64 = 5.0;
+/// How long it takes to draw back, in seconds.
+const DRAW_BACK: f32 = 0.8;
+
+/// The opening of an episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Opening {
+    /// The first step in which an answer is asked for.
+    answer: usize,
+    /// Seconds since the view began to draw back.
+    drawing_back: f32,
+}
+
+/// How a step of it is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scene {
+    /// From near, or as a whole.
+    pub arrangement: Arrangement,
+    /// In steps per second.
+    pub speed: f64,
+}
+
+impl Opening {
+    /// That of an episode.
+    pub fn of(recording: &Recording) -> Self {
+        let mut mask = recording.episode.mask.iter();
+        let asked = mask.position(|&mask| mask > 0.0);
+        Self {
+            answer: asked.unwrap_or(recording.trace.steps()),
+            drawing_back: 0.0,
+        }
+    }
+
+    /// How a step of so many stages is seen.
+    pub fn scene(&self, step: usize, stages: usize) -> Scene {
+        if let Some(seconds) = WALKED.get(step) {
+            return Scene {
+                arrangement: Arrangement::CloseUp,
+                speed: 1.0 / (seconds * stages.max(1) as f64),
+            };
+        }
+        if step >= self.answer {
+            return Scene {
+                arrangement: Arrangement::Debug,
+                speed: ANSWER,
+            };
+        }
+        let between = self.answer.saturating_sub(WALKED.len()).max(1);
+        let come = (step - WALKED.len()) as f64 / between as f64;
+        let [first, last] = FASTER;
+        Scene {
+            arrangement: if come < NEAR {
+                Arrangement::CloseUp
+            } else {
+                Arrangement::Debug
+            },
+            speed: first * (last / first).powf(come),
+        }
+    }
+
+    /// Lets time pass while it is seen as a whole.
+    pub fn draw_back(&mut self, seconds: f32) {
+        self.drawing_back = (self.drawing_back + seconds.max(0.0)).min(DRAW_BACK);
+    }
+
+    /// Seconds until the next frame, while it draws back.
+    pub fn next_change_in(&self) -> Option<f64> {
+        let moves = self.drawing_back > 0.0 && self.drawn_back() < 1.0;
+        moves.then_some(FRAME)
+    }
+
+    /// How far the view has drawn back, 0 to 1.
+    pub fn drawn_back(&self) -> f32 {
+        self.drawing_back / DRAW_BACK
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::player::Player;
+    use crate::viewer::fixture::{config, recording};
+
+    fn opening(answer: usize) -> Opening {
+        Opening {
+            answer,
+            drawing_back: 0.0,
+        }
+    }
+
+    #[test]
+    fn it_walks_then_hurries_then_draws_back_and_answers() {
+        let opening = opening(21);
+        let scenes: Vec<_> = (0..41).map(|step| opening.scene(step, 9)).collect();
+        let mut player = Player::new(41, 9);
+        for (step, scene) in scenes.iter().enumerate() {
+            player.set_speed(scene.speed);
+            assert!((player.speed() - scene.speed).abs() < 1e-9);
+            assert_eq!(player.stage_by_stage(), step < 3, "step {step}");
+        }
+        let near = |scene: &Scene| scene.arrangement == Arrangement::CloseUp;
+        // Once it has drawn back it stays there, and it has before the answer comes.
+        let back = scenes.iter().position(|scene| !near(scene)).unwrap();
+        assert!((3..21).contains(&back));
+        assert!(!scenes[back..].iter().any(near));
+        let slower = |pair: &[Scene]| pair[1].speed < pair[0].speed;
+        assert!(!scenes[..21].windows(2).any(slower));
+        assert!((10..41).contains(&scenes.len()));
+        let seconds: f64 = scenes.iter().map(|scene| 1.0 / scene.speed).sum();
+        assert!((12.0..24.0).contains(&seconds), "{seconds} seconds");
+    }
+
+    #[test]
+    fn it_suits_every_episode() {
+        for answer in 0..9 {
+            for step in 0..12 {
+                for stages in 0..14 {
+                    let scene = opening(answer).scene(step, stages);
+                    assert!(scene.speed.is_finite() && scene.speed > 0.0);
+                }
+            }
+        }
+        let recording = recording(config(), 3, 1);
+        let mask = &recording.episode.mask;
+        assert!(mask[Opening::of(&recording).answer] > 0.0);
+    }
+
+    #[test]
+    fn it_draws_back_once() {
+        let mut opening = opening(5);
+        for _ in 0..20 {
+            let before = opening.drawn_back();
+            opening.draw_back(0.1);
+            assert!(opening.drawn_back() >= before);
+        }
+        assert!((opening.drawn_back() - 1.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,144 @@
+//! The opening: how the first episode of a session is played, and how a person takes over.
+
+use super::motion::first_time;
+use super::*;
+
+fn opening() -> Screen {
+    let harness = window_with(LARGE, first_time());
+    assert!(harness.state().opening.is_some());
+    harness
+}
+
+/// True while the panels around the pictures are there.
+fn has_panels(harness: &Screen) -> bool {
+    has(harness, "New episode") && has(harness, "Ruler: phases and steps of the episode")
+}
+
+#[test]
+fn it_walks_from_near_and_draws_back_to_the_whole() {
+    let mut harness = opening();
+    let (mut walked, mut near, mut back) = (Vec::new(), 0, 0);
+    for _ in 0..600 {
+        let app = harness.state();
+        if app.opening.is_none() {
+            break;
+        }
+        match app.arrangement() {
+            Arrangement::CloseUp => {
+                assert_eq!(back, 0, "the view draws back once");
+                assert!(!has(&harness, "New episode"));
+                near += 1;
+            }
+            _ => back += 1,
+        }
+        let app = harness.state();
+        if !app.player.whole_steps() {
+            walked.push((app.player.step(), app.player.stage()));
+        }
+        harness.run_steps(1);
+    }
+    walked.dedup();
+    let all = (0..3).flat_map(|step| (0..9).map(move |stage| (step, stage)));
+    assert_eq!(walked[..27], all.collect::<Vec<_>>());
+    assert!(near > 100 && back > 15, "{near} frames near, {back} of all");
+    harness.run_steps(20);
+    let app = harness.state();
+    assert_eq!(app.player.step(), app.player.steps() - 1);
+    assert!(!app.player.playing() && app.opening.is_none());
+    assert_eq!(app.arrangement(), Arrangement::Debug);
+    assert!((app.player.speed() - 4.0).abs() < 1e-9);
+    assert!(has_panels(&harness));
+    // It is remembered that nobody has chosen.
+    assert_eq!(app.settings.arrangement, None);
+}
+
+#[test]
+fn any_key_and_any_click_take_over() {
+    let mut space = opening();
+    press(&mut space, Key::Space);
+    assert!(space.state().opening.is_none() && !space.state().player.playing());
+    for key in [Key::Q, Key::Escape, Key::F8] {
+        let mut harness = opening();
+        harness.run_steps(10);
+        let at = harness.state().player.stage();
+        press(&mut harness, key);
+        let app = harness.state();
+        assert!(app.opening.is_none() && app.player.playing());
+        assert_eq!(app.arrangement(), Arrangement::CloseUp);
+        assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
+        assert!(app.player.stage() >= at && app.player.step() == 0);
+        assert!(has(&harness, "New episode"));
+    }
+    let mut harness = opening();
+    let middle = egui::pos2(700.0, 420.0);
+    harness.hover_at(middle);
+    harness.run_steps(5);
+    assert!(harness.state().opening.is_some(), "to look is no click");
+    harness.drag_at(middle);
+    harness.run_steps(1);
+    harness.drop_at(middle);
+    harness.run_steps(2);
+    assert!(harness.state().opening.is_none());
+}
+
+#[test]
+fn it_is_for_who_sees_a_machine_for_the_first_time() {
+    let none = |options: Options| {
+        let harness = window_with(LARGE, options);
+        assert!(harness.state().opening.is_none());
+        harness
+    };
+    let mut begin = first_time();
+    begin.begin.step = Some(3);
+    assert_eq!(step(&none(begin)), 3);
+    let mut still = first_time();
+    still.settings.look.still = true;
+    assert!(!none(still).state().player.playing());
+    let mut chosen = first_time();
+    chosen.settings.arrangement = Some(Arrangement::CloseUp);
+    assert!(none(chosen).state().player.playing());
+    let mut traced = first_time();
+    let Ok(trace) = Shelf::default().open(Path::new("again.json")) else {
+        panic!("no trace");
+    };
+    traced.open = Some((PathBuf::from("again.json"), trace));
+    none(traced);
+    // The second machine of a session plays as it is.
+    let mut harness = opening();
+    act(&mut harness, Episode::Machine(1));
+    assert!(harness.state().opening.is_none());
+    press(&mut harness, Key::W);
+    click(&mut harness, "Show Copy first");
+    assert!(harness.state().opening.is_none() && harness.state().player.playing());
+}
+
+#[test]
+fn what_has_not_happened_is_not_shown_while_it_plays() {
+    let mut harness = paused();
+    act(&mut harness, Play::Seek(4));
+    let well = tapescope::figure::Colours::for_theme(true).well;
+    let well = egui::Color32::from_rgb(well[0], well[1], well[2]);
+    let veiled = |harness: &Screen, picture: &str| {
+        let place = harness.get_by_label_contains(picture).rect();
+        let mut shapes = whole::shapes(harness);
+        shapes.find_map(|(shape, _)| match shape {
+            egui::Shape::Rect(rect) if rect.fill == well && rect.rect.right() == place.right() => {
+                let inside = place.expand(1.0).contains_rect(rect.rect);
+                inside.then(|| rect.rect.left() - place.left())
+            }
+            _ => None,
+        })
+    };
+    let weightings = "weighting of W0: ";
+    assert_eq!(veiled(&harness, weightings), None);
+    let width = harness.get_by_label_contains(weightings).rect().width();
+    press(&mut harness, Key::Space);
+    let come = (step(&harness) + 1) as f32 / 11.0;
+    let left = veiled(&harness, weightings).unwrap();
+    assert!((left - come * width).abs() < 1.0);
+    assert!(veiled(&harness, "output: over time").is_some());
+    // What the machine is given is there from the start.
+    assert_eq!(veiled(&harness, "input: over time"), None);
+    press(&mut harness, Key::Space);
+    assert_eq!(veiled(&harness, weightings), None);
+}

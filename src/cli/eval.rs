@@ -138,8 +138,12 @@ impl Eval {
                 (Part::Rows, "--rows"),
                 (Part::Steps, steps),
                 (Part::Threads, "--threads"),
+                (Part::Samples, "--samples"),
             ];
-            let work = Work::Measuring { threads: at_a_time };
+            let work = Work::Measuring {
+                threads: at_a_time,
+                samples: self.samples.unwrap_or(0) as usize,
+            };
             machine::check_size(&trained.machine.config, task, work, name, &parts)?;
         }
         Ok(Asked {

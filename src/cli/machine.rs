@@ -132,8 +132,8 @@ pub(super) fn check_size(
     };
     let what = match demand.work {
         Work::Recording => format!("recording {size}"),
-        Work::Measuring { threads: 1 } => format!("measuring episodes of {size}"),
-        Work::Measuring { threads } => {
+        Work::Measuring { threads: 1, .. } => format!("measuring episodes of {size}"),
+        Work::Measuring { threads, .. } => {
             format!("measuring {threads} episodes at a time, each of {size},")
         }
         Work::Training { batch: 1, .. } => format!("training on {size}"),
@@ -153,6 +153,7 @@ pub(super) fn check_size(
             }
             Part::Batch => "the batch".to_owned(),
             Part::Threads => "the number of threads".to_owned(),
+            Part::Samples => "the number of samples".to_owned(),
         };
         format!("; most is due to {blamed}: use a smaller {name}")
     });

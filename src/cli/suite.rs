@@ -99,7 +99,10 @@ impl Suite<'_> {
     fn check(&self, case: &Case) -> anyhow::Result<()> {
         let at_a_time = self.threads.min(self.episodes_of(&case.trained));
         let parts = [(Part::Threads, "--threads")];
-        let work = Work::Measuring { threads: at_a_time };
+        let work = Work::Measuring {
+            threads: at_a_time,
+            samples: 0,
+        };
         let config = &case.trained.machine.config;
         machine::check_size(config, &case.task, work, &case.name, &parts)
     }

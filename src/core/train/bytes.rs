@@ -31,6 +31,8 @@ pub enum Work {
     Measuring {
         /// Episodes at a time.
         threads: usize,
+        /// How many times each is drawn besides; their answers are kept until it is over.
+        samples: usize,
     },
     /// A machine learns.
     Training {
@@ -60,6 +62,8 @@ pub enum Part {
     Batch,
     /// Episodes at a time.
     Threads,
+    /// Draws of an episode.
+    Samples,
 }
 
 impl Demand {
@@ -68,7 +72,12 @@ impl Demand {
         let (config, steps) = (&self.config, self.steps);
         match self.work {
             Work::Recording => recording_bytes(config, steps),
-            Work::Measuring { threads } => evaluation_bytes(config, steps, threads),
+            Work::Measuring { threads, samples } => {
+                let answer =
+                    of_f32(padded(config.outputs()) as u64).saturating_mul(2 * steps as u64);
+                let answers = answer.saturating_mul((threads * samples) as u64);
+                evaluation_bytes(config, steps, threads).saturating_add(answers)
+            }
             Work::Training {
                 batch,
                 threads,
@@ -87,7 +96,7 @@ impl Demand {
     pub fn threads(&self) -> usize {
         match self.work {
             Work::Recording => 0,
-            Work::Measuring { threads } => threads,
+            Work::Measuring { threads, .. } => threads,
             Work::Training { batch, threads, .. } => threads.min(batch),
         }
     }
@@ -114,8 +123,14 @@ impl Demand {
                 Work::Training { batch, .. } => (Some(batch), 16),
                 Work::Recording | Work::Measuring { .. } => return less,
             },
+            Part::Samples => match &mut less.work {
+                Work::Measuring { samples, .. } => (Some(samples), 20),
+                Work::Recording | Work::Training { .. } => return less,
+            },
             Part::Threads => match &mut less.work {
-                Work::Training { threads, .. } | Work::Measuring { threads } => (Some(threads), 4),
+                Work::Training { threads, .. } | Work::Measuring { threads, .. } => {
+                    (Some(threads), 4)
+                }
                 Work::Recording => return less,
             },
         };
@@ -261,8 +276,16 @@ mod tests {
             demand.work = training(batch, threads);
         };
         assert_eq!(blamed(&many), Some(Part::Batch));
-        let at_once = |demand: &mut Demand| demand.work = Work::Measuring { threads: 1000 };
+        let at_once = |demand: &mut Demand| {
+            let (threads, samples) = (1000, 0);
+            demand.work = Work::Measuring { threads, samples };
+        };
         assert_eq!(blamed(&at_once), Some(Part::Threads));
+        let drawn = |demand: &mut Demand| {
+            let (threads, samples) = (1, 100_000);
+            demand.work = Work::Measuring { threads, samples };
+        };
+        assert_eq!(blamed(&drawn), Some(Part::Samples));
     }
 
     #[test]

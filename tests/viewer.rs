@@ -43,6 +43,8 @@ mod sliding;
 mod start;
 #[path = "viewer/tab.rs"]
 mod tab;
+#[path = "viewer/tour.rs"]
+mod tour;
 #[path = "viewer/whole.rs"]
 mod whole;
 

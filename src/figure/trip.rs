@@ -5,12 +5,15 @@
 //! other). The share of a write is that of the sizes of its numbers, Σ|·|, among those of all.
 
 use crate::model::{HeadTrace, Trace, peak};
+use crate::train::Recording;
 
 /// Where an answer comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trip {
     /// The read head that attends to a single row most, by its place among all heads.
     pub reader: usize,
+    /// The step in which it does: that of the answer, or the one before.
+    pub at: usize,
     /// That row.
     pub row: usize,
     /// How much it attends to it, 0 to 1.
@@ -33,7 +36,16 @@ pub struct Origin {
 impl Trip {
     /// That of the answer of a step; `None` for a machine that does not read. `writes_first` where the read heads find
     /// what was written in the same step.
-    pub fn of(trace: &Trace, writes_first: bool, step: usize) -> Option<Self> {
+    ///
+    /// What is read comes out at once, or by way of the controller in the next step: which of both a machine has learned
+    /// shows where the answers are vectors that it was shown.
+    pub fn of(recording: &Recording, writes_first: bool, step: usize) -> Option<Self> {
+        let ahead = usize::from(reads_ahead(recording, writes_first));
+        Self::read_in(&recording.trace, writes_first, step.checked_sub(ahead)?)
+    }
+
+    /// That of what is read in a step.
+    fn read_in(trace: &Trace, writes_first: bool, step: usize) -> Option<Self> {
         let heads = trace.heads.iter().enumerate();
         let readers = heads.filter(|(_, head)| head.read.width() > 0);
         let found = readers.filter_map(|(reader, head)| {
@@ -44,6 +56,7 @@ impl Trip {
         let end = step + usize::from(writes_first);
         Some(Self {
             reader,
+            at: step,
             row,
             weight,
             origin: Self::origin(trace, row, end),
@@ -68,6 +81,31 @@ impl Trip {
         let share = most.share / (sum + before);
         Some(Origin { share, ..most })
     }
+}
+
+/// How many answers are looked at, at most, to find out whether a machine reads ahead.
+const LOOKED_AT: usize = 4;
+
+/// True where answers are rather what stands in the rows that were read a step before.
+fn reads_ahead(recording: &Recording, writes_first: bool) -> bool {
+    let (trace, episode) = (&recording.trace, &recording.episode);
+    let asked =
+        (1..trace.steps()).filter(|&step| episode.mask.get(step).is_some_and(|&mask| mask > 0.0));
+    let asked: Vec<_> = asked.collect();
+    let every = asked.len().div_ceil(LOOKED_AT).max(1);
+    let right = |by: usize| {
+        let right = asked.iter().step_by(every).filter(|&&step| {
+            let trip = Trip::read_in(trace, writes_first, step - by);
+            let origin = trip.and_then(|trip| trip.origin);
+            origin.is_some_and(|origin| {
+                let shown = episode.input.row(origin.step);
+                let asked = episode.target.row(step);
+                shown.iter().zip(asked).all(|(shown, asked)| shown == asked)
+            })
+        });
+        right.count()
+    };
+    right(1) > right(0)
 }
 
 /// What is left in a row of every write before step `end`, the last one first; returns what is left of what it held at
@@ -153,7 +191,7 @@ mod tests {
         let reader = trace.heads.iter().position(|head| !head.is_write());
         let writer = trace.heads.iter().position(HeadTrace::is_write).unwrap();
         // Nothing is ever written where they read.
-        let trip = Trip::of(&trace, false, step).unwrap();
+        let trip = Trip::read_in(&trace, false, step).unwrap();
         assert_eq!(
             (Some(trip.reader), trip.row, trip.origin),
             (reader, 5, None)
@@ -165,12 +203,12 @@ mod tests {
             head.erase.row_mut(t).fill(erase);
             head.add.row_mut(t).fill(add);
         }
-        let origin = Trip::of(&trace, false, step).unwrap().origin.unwrap();
+        let origin = Trip::read_in(&trace, false, step).unwrap().origin.unwrap();
         assert_eq!((origin.writer, origin.step), (writer, 2));
         assert!((origin.share - 3.0 / 3.1).abs() < 1e-5);
         // Reads come before writes in a step, or after them.
         let step_of = |first, step| {
-            Trip::of(&trace, first, step)
+            Trip::read_in(&trace, first, step)
                 .unwrap()
                 .origin
                 .map(|at| at.step)

@@ -6,6 +6,7 @@ mod dialog;
 mod edit;
 mod episode;
 mod files;
+mod gallery;
 mod opening;
 mod outcome;
 mod rows;
@@ -72,7 +73,8 @@ impl State {
         }
         let usual = self.usual_speed();
         let step = self.player.step();
-        let heard = self.tour.and_then(|tour| tour::Deed::of(tour, &command));
+        let tour = self.tour.as_ref();
+        let heard = tour.and_then(|tour| tour::Deed::of(tour, &command));
         match command {
             Command::Play(play) => self.play(play),
             Command::Look(look) => self.look(look),
@@ -90,6 +92,7 @@ impl State {
         if let Some(deed) = heard {
             self.tell_tour(deed);
         }
+        self.watch_failure();
         if self.player.step() != step {
             let steps = self.player.steps();
             self.sight.part.keep(self.player.step(), steps);

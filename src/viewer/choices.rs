@@ -3,6 +3,7 @@
 use super::command::{Ask, Command, Episode, Look, Subject, Window};
 use super::keys::{self, TABLE};
 use super::state::State;
+use super::state::gallery::FAILURES;
 use super::state::settings::Theme;
 use super::story;
 use crate::figure::Map;
@@ -23,7 +24,7 @@ pub struct Choice {
 }
 
 impl State {
-    /// Every command by its name: the table, then the machines and the heads of this moment.
+    /// Every command by its name: the table, then the machines, their failures and the heads of this moment.
     pub fn choices(&self) -> Vec<Choice> {
         let choice = |name: String, help: &str, command, blocked| Choice {
             name,
@@ -49,6 +50,13 @@ impl State {
             let command = Command::Episode(Episode::Machine(index));
             choice(name, "an episode of its own size", command, None)
         });
+        let failures = FAILURES.iter().enumerate();
+        let failures = failures.filter_map(|(which, failure)| {
+            failure.wish(&self.session)?;
+            let name = format!("Where machines fail: {}", failure.title.to_lowercase());
+            let command = Command::Episode(Episode::Failure(Some(which)));
+            Some(choice(name, failure.about, command, None))
+        });
         let shown = self.session.open.as_ref().map(|open| &open.shown.recording);
         let heads = shown.into_iter().flat_map(|recording| {
             (0..recording.trace.heads.len()).map(move |head| {
@@ -73,7 +81,7 @@ impl State {
             let command = Command::Window(Window::Colors(map));
             choice(name, "of weightings", command, as_is(look.map == map))
         });
-        let all = table.chain(machines).chain(heads);
+        let all = table.chain(machines).chain(failures).chain(heads);
         all.chain(themes).chain(maps).collect()
     }
 }

@@ -157,6 +157,8 @@ pub enum Episode {
     NextSeed,
     /// Another machine.
     Machine(usize),
+    /// The episode in which a machine fails, by its place among those; or leave it at that.
+    Failure(Option<usize>),
     /// Another length, or number of items.
     Size(usize),
     /// Another number of repeats.
@@ -317,6 +319,8 @@ pub enum Tour {
     Start,
     /// Go to its next stop.
     Next,
+    /// Go back to the stop before, as it was.
+    Back,
     /// Leave it.
     Leave,
     /// The window has introduced itself.

@@ -175,7 +175,7 @@ pub static TABLE: [Entry; 71] = [
     entry(Group::Look, Need::Nothing, Command::Window(Window::ToggleMotion), "Reduced motion", &[], "nothing glides or plays by itself"),
     entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Settings)), "Settings", &[control(Key::Comma)], "theme, colours, size, motion"),
     entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::Messages)), "Messages", &[], "what was said so far, to be copied"),
-    entry(Group::Look, Need::Heads, Command::Tour(Tour::Start), "Tour", &[], "ten stops, from where it was left"),
+    entry(Group::Look, Need::Heads, Command::Tour(Tour::Start), "Tour", &[], "two machines in small steps, from where it was left"),
     entry(Group::Look, Need::Nothing, Command::Ask(Ask::For(Subject::About)), "About", &[], "version and licences"),
     entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Commands)), "Find a command", &[control(Key::K), control(Key::P)], "every command, by its name"),
     entry(Group::Window, Need::Nothing, Command::Ask(Ask::For(Subject::Keys)), "Keys", &[key(Key::Questionmark), key(Key::F1)], "this list"),

@@ -36,9 +36,11 @@ pub use state::State;
 pub use state::arrangement::Arrangement;
 pub use state::beginning::Beginning;
 pub use state::episode::{Asked, Wish};
+pub use state::gallery::{FAILURES, Failure};
 pub use state::session::Session;
 pub use state::settings::{Look, Panels, Settings, Theme};
 pub use state::target::Target;
+pub use story::failure::{Cause, first_wrong, shown_in};
 pub use theme::{Map, apply as dress};
 
 use std::cell::Cell;

@@ -146,6 +146,7 @@ impl State {
             || self.welcome.shown
             || self.presenting
             || self.tour.is_some()
+            || self.failing.is_some()
             || self.pending.busy
             || self.arrangement() == Arrangement::Compare
             || !self.toasts.is_empty()

@@ -1,5 +1,6 @@
 //! The current step in words: the status line, the alternative text of the pictures, what tests read.
 
+pub mod failure;
 mod mechanism;
 pub mod two;
 

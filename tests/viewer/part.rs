@@ -80,7 +80,7 @@ fn an_answer_says_which_row_it_was_read_from_and_which_step_wrote_that() {
     let recording = recording(&harness).clone();
     let asked = recording.episode.mask.iter().rposition(|&mask| mask > 0.0);
     let meaning = told(&mut harness, asked.unwrap());
-    let found = Trip::of(&recording.trace, false, asked.unwrap()).unwrap();
+    let found = Trip::of(&recording, false, asked.unwrap()).unwrap();
     assert!(
         meaning.contains(&format!("read from row {} by R0", found.row)),
         "{meaning}"

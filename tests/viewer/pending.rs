@@ -154,8 +154,8 @@ fn what_a_dialog_asks_for_is_a_command_like_any_other() {
         },
     );
     act(&mut harness, Tour::Start);
-    harness.get_by_label_contains("3 of 10");
-    let told = "A weighting is one weight per row";
+    harness.get_by_label_contains("3 of 13");
+    let told = "This is its weighting";
     assert!(!says(&harness, told));
     act(&mut harness, Ask::For(Subject::Step));
     type_into(&mut harness, "Step", "4");

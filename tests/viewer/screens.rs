@@ -218,6 +218,10 @@ const SCENES: &[Scene] = &[
         other_machine(screen, "dot products", 0, "output");
     }),
     ("tour, stop 10", "copy", |screen| tour_to(screen, 10)),
+    ("tour, stop 12", "copy", |screen| tour_to(screen, 12)),
+    ("a failure", "copy", |screen| {
+        act(screen, Episode::Failure(Some(0)));
+    }),
 ];
 
 /// What a person sees who is here for the first time.

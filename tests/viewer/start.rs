@@ -1,4 +1,4 @@
-//! The start page and the tour.
+//! The start page.
 
 use super::*;
 
@@ -115,94 +115,6 @@ fn the_first_start_plays_and_offers_the_tour_once() {
     click(&mut harness, "Not now");
     assert!(!has(&harness, "Take the tour"));
     assert!(harness.state().settings.greeted);
-}
-
-#[test]
-fn the_tour_waits_at_ten_stops() {
-    for size in [LARGE, SMALL] {
-        let mut harness = shipped_with(first_start(), size);
-        harness.run_steps(30);
-        press(&mut harness, Key::Escape);
-        click(&mut harness, "Take the tour");
-        assert_eq!(
-            (step(&harness), harness.state().player.playing()),
-            (0, false)
-        );
-        let keys: [&[Key]; 10] = [
-            &[Key::Space],
-            &[Key::ArrowRight],
-            &[],
-            &[Key::Period],
-            &[Key::Period],
-            &[Key::Period],
-            &[Key::Period],
-            &[Key::Period, Key::Period, Key::Period],
-            &[Key::Home],
-            // To the start page, and back.
-            &[Key::W, Key::W],
-        ];
-        for (stop, keys) in keys.into_iter().enumerate() {
-            harness.run_steps(3);
-            harness.get_by_label(&format!("{} of 10", stop + 1));
-            let next = if stop == 9 { "Finish" } else { "Next" };
-            assert!(harness.query_by_label(next).is_none(), "stop {stop} waits");
-            for key in keys {
-                press(&mut harness, *key);
-            }
-            if stop == 2 {
-                let picture = harness.get_by_label("weighting of W0: memory rows over time");
-                let place = picture.rect().center();
-                harness.drag_at(place);
-                harness.run_steps(1);
-                harness.drop_at(place);
-            }
-            harness.run_steps(3);
-            let next = harness.get_by_label(next);
-            let rect = next.rect();
-            assert!(rect.right() <= size.x && rect.bottom() <= size.y);
-            next.click();
-            harness.run_steps(2);
-        }
-        assert!(!has(&harness, "10 of 10"));
-        assert_eq!(harness.state().settings.stop, 0);
-        let player = &harness.state().player;
-        assert_eq!((player.step(), stage(&harness).as_str()), (10, "output"));
-    }
-}
-
-#[test]
-fn the_tour_is_left_and_gone_on_with() {
-    let mut harness = paused();
-    act(&mut harness, Tour::Start);
-    for _ in 0..3 {
-        click(&mut harness, "Skip");
-    }
-    harness.get_by_label("4 of 10");
-    press(&mut harness, Key::Escape);
-    assert!(!has(&harness, "4 of 10"));
-    let lines = harness.state().settings.lines();
-    let kept = Settings::read(|key| {
-        let line = lines.iter().find(|(name, _)| *name == key)?;
-        Some(line.1.clone())
-    });
-    let options = Options {
-        settings: kept,
-        ..options(Arc::<Shelf>::default())
-    };
-    let mut next = window_with(SMALL, options);
-    press(&mut next, Key::Questionmark);
-    click(&mut next, "Go on with the tour: 4 of 10");
-    next.get_by_label("4 of 10");
-    click(&mut next, "Leave the tour");
-    assert!(!has(&next, "4 of 10"));
-}
-
-#[test]
-fn the_tour_needs_a_memory_and_finds_one() {
-    let mut harness = window_of_machines(LARGE, vec![baseline(1, 8), machine("first", 1)]);
-    act(&mut harness, Tour::Start);
-    assert_eq!(harness.state().session.wish.machine, 1);
-    harness.get_by_label("1 of 10");
 }
 
 #[test]

@@ -64,7 +64,10 @@ impl State {
             self.window(Window::ToggleWelcome);
         } else if std::mem::take(&mut self.presenting) {
             // It is left before what stands in it.
-        } else if self.tour.take().is_none() && self.sight.selected.take().is_none() {
+        } else if self.tour.take().is_none()
+            && self.failing.take().is_none()
+            && self.sight.selected.take().is_none()
+        {
             if self.pending.busy {
                 self.effects.push(Effect::GiveUp);
             } else if !self.leave_comparison() {

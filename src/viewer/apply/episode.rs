@@ -38,6 +38,7 @@ impl State {
                 }
                 return self.record();
             }
+            Episode::Failure(which) => return self.show_failure(which),
             Episode::Size(size) => self.session.set_size(size),
             Episode::Repeats(repeats) => self.session.set_repeats(repeats),
             Episode::Seed(seed) => {
@@ -183,10 +184,9 @@ impl State {
             self.player.play();
         }
         self.go_to_beginning();
-        if let (Some(tour), Some(open)) = (self.tour, &self.session.open) {
-            tour.prepare(&mut self.player, &open.stages);
-        }
         self.follow_low_rows();
+        self.begin_failure();
+        self.tour_has_come();
         self.compare_now();
     }
 

@@ -12,7 +12,8 @@ impl State {
         let Some(open) = &self.session.open else {
             return;
         };
-        let alone = self.tour.is_none() && self.comparing.waiting.is_none();
+        let alone =
+            self.tour.is_none() && self.failing.is_none() && self.comparing.waiting.is_none();
         let near = self.arrangement() == Arrangement::CloseUp;
         let unarranged = self.settings.arrangement.is_none() && !self.presenting;
         if is_first && near && unarranged && alone && !open.is_of_a_file() {

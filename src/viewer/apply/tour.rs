@@ -1,14 +1,16 @@
-//! The tour: how it goes on.
+//! The tour: how it goes on, and back.
 
-use crate::figure::Stage;
+use crate::figure::Picture;
+use crate::model::HeadTrace;
+use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
+use crate::viewer::part::Part;
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::tour::{STOPS, Tour};
+use crate::viewer::state::episode::Wish;
+use crate::viewer::state::target::Target;
+use crate::viewer::state::tour::{Act, Recorded, STOPS, Scene, Tour, Wait, found};
 use crate::viewer::story;
-
-/// The stop at which the episode begins anew.
-const LASTS: usize = 8;
+use crate::viewer::story::failure::shown_in;
 
 /// What a person did, as far as the tour asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +25,15 @@ pub(super) enum Deed {
 
 impl Deed {
     /// None while the tour waits for nothing.
-    pub(super) fn of(tour: Tour, command: &Command) -> Option<Self> {
+    pub(super) fn of(tour: &Tour, command: &Command) -> Option<Self> {
         let deed = match command {
             Command::Play(Play::Step(_)) => Self::Step,
             Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)) => Self::Click,
             // Nobody did that, or it changes nothing.
-            Command::File(_) | Command::Ask(_) | Command::Play(Play::TakeOver) => return None,
+            Command::File(_)
+            | Command::Ask(_)
+            | Command::Tour(_)
+            | Command::Play(Play::TakeOver) => return None,
             news if news.is_news() => return None,
             _ => Self::Other,
         };
@@ -42,73 +47,270 @@ impl State {
         self.settings.greeted = true;
         match about {
             About::Start => self.start_tour(),
-            About::Next => {
-                let next = self.tour.map_or(0, |tour| tour.stop + 1);
-                self.settings.stop = next % STOPS.len();
-                self.tour = None;
-                if next < STOPS.len() {
-                    self.go_to_stop();
-                }
-            }
-            About::Leave => self.tour = None,
+            About::Next => self.next_stop(),
+            About::Back => self.stop_before(),
+            About::Leave => self.leave_tour(),
             About::Greet => {}
         }
     }
 
     fn start_tour(&mut self) {
-        (self.dialog, self.welcome.shown, self.sight.selected) = (None, false, None);
+        (self.dialog, self.welcome.shown, self.failing) = (None, false, None);
         self.presenting = false;
-        // Its stops point at what this arrangement shows.
-        self.settings.arrangement = Some(Arrangement::Debug);
         self.settings.panels.left = true;
         self.settings.panels.timeline = true;
-        let with_heads = self.trace().is_some_and(|trace| !trace.heads.is_empty());
-        if !with_heads && let Some(index) = self.session.first_with_heads() {
-            self.session.choose(index);
-            self.record();
-        }
-        self.go_to_stop();
+        self.go_to_stop(self.settings.stop, Vec::new());
     }
 
-    /// The stop that is remembered.
-    fn go_to_stop(&mut self) {
-        let tour = Tour {
-            stop: self.settings.stop.min(STOPS.len() - 1),
-            met: false,
+    fn leave_tour(&mut self) {
+        if self
+            .tour
+            .take()
+            .is_some_and(|tour| tour.at().wait == Wait::Flip)
+        {
+            self.editing.mark = None;
+        }
+    }
+
+    /// On, past what there is no machine for.
+    fn next_stop(&mut self) {
+        let next = self.tour.as_ref().map_or(0, |tour| tour.stop + 1);
+        let next = (next..STOPS.len()).find(|&stop| self.can_be_told(stop));
+        let scene = self.scene();
+        let trail = self.tour.take().map_or_else(Vec::new, |tour| tour.trail);
+        self.editing.mark = None;
+        self.settings.stop = next.unwrap_or(0);
+        if let Some(next) = next {
+            self.go_to_stop(next, trail.into_iter().chain(scene).collect());
+        }
+    }
+
+    /// Back to what the stop before showed when it was left.
+    fn stop_before(&mut self) {
+        let Some(mut tour) = self.tour.take() else {
+            return;
         };
+        self.editing.mark = None;
+        let Some(scene) = tour.trail.pop() else {
+            let before = (0..tour.stop).rev().find(|&stop| self.can_be_told(stop));
+            return self.go_to_stop(before.unwrap_or(0), Vec::new());
+        };
+        (tour.stop, tour.met) = (scene.stop, scene.met);
+        self.settings.stop = scene.stop;
+        let shown = self
+            .session
+            .open
+            .as_ref()
+            .and_then(|open| open.wish.as_ref());
+        if shown == Some(&scene.wish) && self.session.wish == scene.wish {
+            self.show_scene(scene);
+        } else {
+            self.session.wish = scene.wish.clone();
+            tour.coming = Some(scene);
+            self.record();
+        }
+        self.tour = Some(tour);
+    }
+
+    /// True where there is a machine for a stop.
+    fn can_be_told(&self, stop: usize) -> bool {
+        let act = STOPS[stop].act;
+        act != Act::Content || act.wish(&self.session).is_some()
+    }
+
+    /// The episode that a stop is told of, where it is not on screen.
+    fn missing(&self, act: Act) -> Option<Wish> {
+        let wish = act.wish(&self.session);
+        let open = self.session.open.as_ref();
+        let shown = open.and_then(|open| open.wish.as_ref());
+        let is_there = match act {
+            Act::Any => true,
+            Act::Content => shown.is_some() && shown == wish.as_ref(),
+            // Whatever episode of copying is on screen.
+            Act::Place => open.is_some_and(|open| {
+                let recording = &open.shown.recording;
+                let unchanged = shown.is_some_and(|shown| shown.flipped.is_empty());
+                let task = wish.is_none() || (unchanged && act.is_of(&recording.task));
+                task && !recording.trace.heads.is_empty()
+            }),
+        };
+        let any = || {
+            let index = self.session.first_with_heads()?;
+            Some(Wish::of(
+                index,
+                &self.session.machines[index],
+                self.session.wish.seed,
+            ))
+        };
+        if is_there { None } else { wish.or_else(any) }
+    }
+
+    /// A stop, with those that led to it.
+    fn go_to_stop(&mut self, stop: usize, trail: Vec<Scene>) {
+        let tour = Tour {
+            trail,
+            ..Tour::new(stop)
+        };
+        let act = tour.at().act;
+        self.settings.stop = tour.stop;
         self.tour = Some(tour);
         self.pending.play = false;
-        if let Some(open) = &self.session.open {
-            tour.prepare(&mut self.player, &open.stages);
+        match self.missing(act) {
+            Some(wish) => {
+                self.player.pause();
+                self.session.wish = wish;
+                self.record();
+            }
+            None => self.set_scene(),
         }
+    }
+
+    /// What is on screen, to come back to.
+    fn scene(&self) -> Option<Scene> {
+        let tour = self.tour.as_ref()?;
+        Some(Scene {
+            stop: tour.stop,
+            met: tour.met,
+            player: self.player.clone(),
+            focus: self.sight.focus,
+            selected: self.sight.selected,
+            mark: self.editing.mark,
+            wish: self.session.wish.clone(),
+        })
+    }
+
+    fn show_scene(&mut self, scene: Scene) {
+        self.player = scene.player;
+        self.player.pause();
+        (self.sight.focus, self.sight.selected) = (scene.focus, scene.selected);
+        self.editing.mark = scene.mark;
+        self.see_all();
+    }
+
+    /// An episode has come on screen while the tour is taken.
+    pub(super) fn tour_has_come(&mut self) {
+        let Some(tour) = &mut self.tour else { return };
+        let flips = tour.at().wait == Wait::Flip;
+        if let Some(scene) = tour.coming.take() {
+            return self.show_scene(scene);
+        }
+        let flipped = self.session.wish.flipped.last().copied();
+        let Some((step, _)) = flipped.filter(|_| flips) else {
+            return self.set_scene();
+        };
+        if let Some(answer) = self.answer_of(step).or_else(|| self.first_asked()) {
+            self.player.whole();
+            self.player.seek(answer);
+        }
+        self.see_all();
+        self.tell_tour(Deed::Other);
+    }
+
+    /// The step in which the vector is asked for that was shown in a step.
+    pub fn answer_of(&self, shown: usize) -> Option<usize> {
+        let recording = &self.session.open.as_ref()?.shown.recording;
+        (0..recording.trace.steps()).find(|&step| shown_in(recording, step) == Some(shown))
+    }
+
+    /// The first step in which an answer is asked for.
+    fn first_asked(&self) -> Option<usize> {
+        let recording = &self.session.open.as_ref()?.shown.recording;
+        (0..recording.trace.steps()).find(|&step| story::is_asked(recording, step))
+    }
+
+    /// The head that a stop looks at, and the step at which it begins.
+    fn view_of(&self, tour: &Tour, recording: &Recording) -> (usize, usize) {
+        let (stop, heads) = (tour.at(), &recording.trace.heads);
+        let is_content = stop.act == Act::Content;
+        let found = found(&recording.trace, &recording.episode).filter(|_| is_content);
+        let head = match stop.act {
+            Act::Place => heads.iter().position(HeadTrace::is_write),
+            Act::Content => found.map(|(_, head)| head),
+            Act::Any => None,
+        };
+        let (steps, asked) = (self.player.steps(), self.first_asked().unwrap_or(0));
+        let step = match (stop.wait, found) {
+            (Wait::Play, _) => 0,
+            (Wait::First, _) => steps,
+            (Wait::Answer, _) => asked + (steps - asked) / 3,
+            (Wait::Flip, _) => asked,
+            (_, Some((step, _))) => step,
+            // Somewhere in the input, where heads have something to do.
+            _ => (steps / 4).max(1),
+        };
+        (head.unwrap_or(self.sight.focus), step)
+    }
+
+    /// Goes where a stop begins, and looks at its head.
+    fn set_scene(&mut self) {
+        self.see_all();
+        (self.sight.selected, self.sight.part) = (None, Part::default());
+        let (Some(tour), Some(open)) = (&self.tour, &self.session.open) else {
+            return;
+        };
+        let (stop, recording) = (tour.at(), &open.shown.recording);
+        let (head, step) = self.view_of(tour, recording);
+        let stage = tour.begins_at(&open.stages, recording.trace.heads.get(head));
+        // A bit of what is the answer.
+        let mark = shown_in(recording, step).filter(|_| stop.wait == Wait::Flip);
+        let before = mark.map(|_| Recorded(open.shown.clone()));
+        let player = &mut self.player;
+        player.pause();
+        let goes_on = stop.act == Act::Place && !player.whole_steps();
+        match stage {
+            // In the middle of a step: on from there.
+            Some(stage) if goes_on && player.stage() == stage => {}
+            Some(stage) => {
+                player.seek(step);
+                player.seek_stage(stage);
+            }
+            None => {
+                player.whole();
+                player.seek(step);
+            }
+        }
+        self.editing.mark = mark.map(|step| (step, 0));
+        if let Some(tour) = &mut self.tour {
+            tour.before = before;
+        }
+        self.look_at(head);
     }
 
     /// Something was done: it may be what the tour waits for.
     pub(super) fn tell_tour(&mut self, deed: Deed) {
-        let (Some(tour), Some(open)) = (&mut self.tour, &self.session.open) else {
+        let (Some(tour), Some(open)) = (&self.tour, &self.session.open) else {
             return;
         };
-        let player = &mut self.player;
-        let reached = |wanted| open.stages.reached(player.stage(), wanted, None);
-        // What the machine leaves out nobody can wait for.
-        let lacks = |wanted| open.stages.place(wanted, None).is_none();
-        let stage = |wanted| lacks(wanted) || (!player.whole_steps() && reached(wanted));
-        tour.met |= match tour.stop {
-            0 => player.playing(),
-            1 => deed == Deed::Step,
-            2 => deed == Deed::Click,
-            3 => stage(Stage::Content),
-            4 => stage(Stage::Gate),
-            5 => stage(Stage::Shift),
-            6 => stage(Stage::Sharpen),
-            7 => stage(Stage::Add),
-            LASTS => player.step() == 0,
-            _ => self.welcome.shown || story::attends_otherwise(&open.shown.recording.trace),
+        let (player, recording) = (&self.player, &open.shown.recording);
+        let head = recording.trace.heads.get(self.sight.focus);
+        let is_asked = story::is_asked(recording, player.step());
+        let of_answer = |target: Target| matches!(target, Target::Value { id, .. } if id.picture == Picture::Output);
+        let met = match tour.at().wait {
+            Wait::Play => player.playing(),
+            Wait::Step => deed == Deed::Step,
+            Wait::Click => deed == Deed::Click,
+            // What the machine leaves out nobody can wait for.
+            Wait::Stage => tour.about().is_none_or(|about| {
+                let reached = open.stages.reached(player.stage(), about, head);
+                tour.lacks(&open.stages) || (!player.whole_steps() && reached)
+            }),
+            Wait::First => player.step() == 0,
+            Wait::Answer => is_asked && self.sight.selected.is_some_and(of_answer),
+            Wait::Asked => is_asked,
+            Wait::Flip => open
+                .wish
+                .as_ref()
+                .is_some_and(|wish| !wish.flipped.is_empty()),
+            Wait::Start => self.welcome.shown || story::attends_otherwise(&recording.trace),
         };
-        if tour.met && tour.stop == LASTS {
+        let begins = met && tour.at().wait == Wait::First;
+        if let Some(tour) = &mut self.tour {
+            tour.met |= met;
+        }
+        if begins {
             // The memory as the first step finds it.
-            player.seek(0);
-            player.seek_stage(0);
+            self.player.seek(0);
+            self.player.seek_stage(0);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::viewer::command::Window;
 use crate::viewer::state::State;
+use crate::viewer::state::gallery::FAILURES;
 use crate::viewer::state::settings::Theme;
 use crate::viewer::state::work::{Effect, Job};
 
@@ -58,13 +59,25 @@ impl State {
         (self.welcome.shown, self.presenting) = (true, false);
         let recent = self.settings.recent.clone();
         self.effects.push(Effect::Start(Job::Recent(recent)));
-        for (index, machine) in self.session.machines.iter().enumerate() {
-            if self.welcome.pictures.contains_key(&machine.name) {
+        let session = &self.session;
+        let machines = session.machines.iter().enumerate();
+        let machines =
+            machines.map(|(index, machine)| (machine.name.clone(), session.first_request(index)));
+        let failures = FAILURES.iter().map(|failure| {
+            let wish = failure.wish(session);
+            (
+                failure.key(),
+                wish.and_then(|wish| session.request_for(wish)),
+            )
+        });
+        for (name, request) in machines.chain(failures) {
+            if self.welcome.pictures.contains_key(&name) {
                 continue;
             }
-            if let Some(request) = self.session.first_request(index) {
-                self.welcome.pictures.insert(machine.name.clone(), None);
-                self.effects.push(Effect::Start(Job::Picture(request)));
+            if let Some(request) = request {
+                self.welcome.pictures.insert(name.clone(), None);
+                self.effects
+                    .push(Effect::Start(Job::Picture(name, request)));
             }
         }
     }

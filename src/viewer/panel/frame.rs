@@ -4,6 +4,7 @@ use egui::{CentralPanel, Context, Frame, Panel, Rect, RichText, Ui, pos2, vec2};
 
 use super::closeup::close_up_ui;
 use super::compare::compare_ui;
+use super::failure::failure_ui;
 use super::guide::{invitation_ui, tour_ui};
 use super::paper::paper_ui;
 use super::present;
@@ -203,11 +204,14 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
         return;
     };
     present::floating_ui(ctx, state, commands);
-    if let Some(tour) = state.tour {
+    if let Some(tour) = &state.tour {
         let label = story::head_label(&open.shown.recording, state.sight.focus);
         let told = state.told(tour);
         let told = if tour.met { told.as_str() } else { "" };
         tour_ui(ctx, tour, &label, told, commands);
+    } else if let Some(failing) = state.failing {
+        let columns = columns_of(state, ctx.content_rect().width());
+        failure_ui(ctx, state, failing, &columns, commands);
     } else if !state.settings.greeted && state.toasts.is_empty() && state.opening.is_none() {
         invitation_ui(ctx, corner, Palette::for_theme(dark), commands);
     }

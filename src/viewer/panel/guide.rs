@@ -1,106 +1,80 @@
 //! The tour on screen: everything is veiled but what a stop is about, with a card beside it.
 
-use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, Ui, Vec2, vec2};
+use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, Ui, vec2};
 
+use super::card::{card_ui, veil};
+use crate::figure::Stage;
 use crate::viewer::command::{Command, Tour as About};
-use crate::viewer::state::tour::{Place, STOPS, Tour};
+use crate::viewer::state::tour::{Place, STOPS, Tour, Wait};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{on_click, primary_button, text_button};
 use crate::viewer::widget::place;
 use crate::viewer::widget::property::words;
 
-const WIDTH: f32 = 300.0;
+/// What the place of a stop is called.
+fn names(tour: &Tour, head: &str) -> Vec<String> {
+    let names: &[&str] = match tour.at().place {
+        Place::Play => &["Play", "Pause"],
+        Place::Step => &["Next step"],
+        Place::Memory => &["memory"],
+        // What has become of it.
+        Place::Input if tour.met && tour.at().wait == Wait::Flip => &["output"],
+        Place::Input => &["input"],
+        Place::Output => &["output"],
+        Place::Weighting => return vec![format!("weighting of {head}")],
+        Place::Stage => {
+            let about = tour.about().unwrap_or(Stage::Content);
+            let columns = match about {
+                Stage::Content => vec!["match", about.word()],
+                _ => vec![about.word()],
+            };
+            let columns = columns.into_iter().map(|column| format!("{head} {column}"));
+            return columns.collect();
+        }
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn found(ctx: &Context, names: &[String]) -> Option<Rect> {
+    let found = names.iter().filter_map(|name| place::find(ctx, name));
+    found.reduce(Rect::union)
+}
 
 /// Where the thing that a stop is about stands.
-fn spot(ctx: &Context, place: Place, head: &str) -> Option<Rect> {
-    let names = match place {
-        Place::Play => vec!["Play".to_owned(), "Pause".to_owned()],
-        Place::Step => vec!["Next step".to_owned()],
-        Place::Weighting => vec![format!("weighting of {head}")],
-        Place::Content => vec![format!("{head} match"), format!("{head} content")],
-        Place::Column(column) => vec![format!("{head} {column}")],
-        Place::Memory => vec!["memory".to_owned()],
-    };
-    let found = names.iter().filter_map(|name| place::find(ctx, name));
-    let found = found.reduce(Rect::union)?;
-    let room = match place {
+fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
+    let found = found(ctx, &names(tour, head))?;
+    let room = match tour.at().place {
         // The name and the parameter over the column belong to it.
-        Place::Content | Place::Column(_) => {
-            let head = vec2(0.0, 60.0);
-            Rect::from_min_max(found.min - head, found.max)
-        }
+        Place::Stage => Rect::from_min_max(found.min - vec2(0.0, 60.0), found.max),
         _ => found,
     };
     Some(room.expand(5.0))
 }
 
+/// What else is to be seen beside it.
+fn others(ctx: &Context, head: &str) -> Vec<Rect> {
+    let columns = ["before", "match", "content", "gate", "shift", "sharpen"];
+    let columns = columns.map(|column| format!("{head} {column}"));
+    let pictures = ["memory", "input", "output"].map(str::to_owned);
+    let over_time = [format!("weighting of {head}")];
+    let names = columns.into_iter().chain(pictures).chain(over_time);
+    names.filter_map(|name| place::find(ctx, &name)).collect()
+}
+
 /// The tour at its present stop; `told` is what to say once it is done.
-pub fn tour_ui(ctx: &Context, tour: Tour, head: &str, told: &str, commands: &mut Vec<Command>) {
+pub fn tour_ui(ctx: &Context, tour: &Tour, head: &str, told: &str, commands: &mut Vec<Command>) {
     let palette = Palette::on(ctx);
-    let window = ctx.content_rect();
-    let spot = spot(ctx, tour.at().place, head);
+    let spot = spot(ctx, tour, head);
     if let Some(spot) = spot {
         // Once it is done there is something to see all over.
-        let share = if tour.met { 0.25 } else { 0.6 };
-        veil(ctx, window, spot, share, palette);
+        veil(ctx, spot, if tour.met { 0.25 } else { 0.6 });
     }
-    let id = Id::unique("tour");
-    let size = ctx.memory(|memory| memory.area_rect(id));
-    let size = size.map_or(vec2(WIDTH + 28.0, 190.0), |rect| rect.size());
-    Area::new(id)
-        .order(Order::Foreground)
-        .fixed_pos(beside(window, spot, size))
-        .constrain_to(window)
-        .show(ctx, |ui| {
-            egui::Frame::popup(ui.style())
-                .inner_margin(14.0)
-                .show(ui, |ui| {
-                    ui.set_width(WIDTH);
-                    card_ui(ui, tour, told, palette, commands);
-                });
-        });
+    card_ui(ctx, "tour", (spot, &others(ctx, head)), |ui| {
+        stop_ui(ui, tour, told, palette, commands);
+    });
 }
 
-/// Dims what is not lit; the pointer goes through.
-fn veil(ctx: &Context, window: Rect, spot: Rect, share: f32, palette: &Palette) {
-    let layer = egui::LayerId::new(Order::Middle, Id::unique("veil"));
-    let painter = ctx.layer_painter(layer);
-    let spot = spot.intersect(window);
-    let (above, below) = (
-        window.with_max_y(spot.top()),
-        window.with_min_y(spot.bottom()),
-    );
-    let beside = Rect::from_x_y_ranges(window.x_range(), spot.y_range());
-    let (left, right) = (
-        beside.with_max_x(spot.left()),
-        beside.with_min_x(spot.right()),
-    );
-    for part in [above, below, left, right] {
-        painter.rect_filled(part, 0.0, palette.veil.gamma_multiply(share));
-    }
-    let ring = egui::Stroke::new(2.0, palette.accent);
-    painter.rect_stroke(spot, theme::RADIUS, ring, egui::StrokeKind::Outside);
-}
-
-/// A place for the card that leaves the lit part free, as far as there is one.
-fn beside(window: Rect, spot: Option<Rect>, size: Vec2) -> Pos2 {
-    let room = window.shrink(12.0);
-    let last = room.right_bottom() - size;
-    let Some(spot) = spot else { return last };
-    let gap = 14.0;
-    let middle = spot.center() - size / 2.0;
-    let places = [
-        Pos2::new(spot.right() + gap, middle.y),
-        Pos2::new(spot.left() - gap - size.x, middle.y),
-        Pos2::new(middle.x, spot.top() - gap - size.y),
-        Pos2::new(middle.x, spot.bottom() + gap),
-    ];
-    let kept = places.map(|place| place.clamp(room.min, last.max(room.min)));
-    let free = |place: &&Pos2| !Rect::from_min_size(**place, size).intersects(spot);
-    kept.iter().find(free).copied().unwrap_or(last)
-}
-
-fn card_ui(ui: &mut Ui, tour: Tour, told: &str, palette: &Palette, commands: &mut Vec<Command>) {
+fn stop_ui(ui: &mut Ui, tour: &Tour, told: &str, palette: &Palette, commands: &mut Vec<Command>) {
     let (stop, number) = (tour.at(), tour.stop + 1);
     let count = format!("{number} of {}", STOPS.len());
     words(ui, count, theme::mono(11.0), palette.subdued);
@@ -111,18 +85,26 @@ fn card_ui(ui: &mut Ui, tour: Tour, told: &str, palette: &Palette, commands: &mu
         words(ui, stop.ask, theme::text(13.0), palette.text);
     }
     ui.add_space(6.0);
+    // Nothing else waits for these keys then.
+    let pressed = |ui: &Ui, key| {
+        ui.input(|input| input.key_pressed(key)) && ui.memory(|memory| memory.focused().is_none())
+    };
     ui.horizontal(|ui| {
         let last = number == STOPS.len();
         let next = if last { "Finish" } else { "Next" };
         if tour.met {
-            // Nothing else waits for Enter then.
-            let entered = ui.input(|input| input.key_pressed(Key::Enter))
-                && ui.memory(|memory| memory.focused().is_none());
-            if primary_button(ui, next).clicked() || entered {
+            if primary_button(ui, next).clicked() || pressed(ui, Key::Enter) {
                 commands.push(About::Next.into());
             }
         } else {
             text_button(ui, "Skip", About::Next, commands);
+        }
+        if tour.stop > 0 {
+            let back = text_button(ui, "Back", About::Back, commands);
+            back.on_hover_text("to the stop before, as it was (Backspace)");
+            if pressed(ui, Key::Backspace) {
+                commands.push(About::Back.into());
+            }
         }
         text_button(ui, "Leave the tour", About::Leave, commands);
     });
@@ -141,7 +123,7 @@ pub fn invitation_ui(ctx: &Context, corner: Pos2, palette: &Palette, commands: &
                 .show(ui, |ui| {
                     ui.set_width(220.0);
                     words(ui, "New here?", theme::heading(13.0), palette.strong);
-                    let text = "Ten small steps show how a head finds its row.";
+                    let text = "In small steps: how a machine finds a row of its memory, by where it is and by what is there.";
                     words(ui, text, theme::text(13.0), palette.text);
                     ui.add_space(4.0);
                     ui.horizontal(|ui| {

@@ -4,11 +4,13 @@
 pub mod about;
 pub mod address;
 pub mod bottom;
+mod card;
 pub mod centre;
 pub mod closeup;
 pub mod compare;
 pub mod dialogs;
 mod events;
+mod failure;
 pub mod finder;
 pub mod frame;
 pub mod guide;

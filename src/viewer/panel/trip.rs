@@ -17,7 +17,7 @@ const CORNER: f32 = 9.0;
 fn trip(step: usize, view: &View<'_>) -> Option<Trip> {
     let is_asked = story::is_asked(view.recording(), step);
     let first = view.open.writes_first();
-    is_asked.then(|| Trip::of(view.trace(), first, step))?
+    is_asked.then(|| Trip::of(view.recording(), first, step))?
 }
 
 /// It in words, for the answer under the pointer.
@@ -26,12 +26,18 @@ pub fn told(step: usize, view: &View<'_>) -> Option<String> {
     let name = |head| HeadName::of(view.trace(), head);
     let Trip {
         reader,
+        at,
         row,
         weight,
         origin,
     } = trip;
+    let when = if at < step {
+        format!(" in step {at}")
+    } else {
+        String::new()
+    };
     let read = format!(
-        "read from row {row} by {} (weight {weight:.2})",
+        "read from row {row} by {}{when} (weight {weight:.2})",
         name(reader)
     );
     Some(match origin {
@@ -70,7 +76,7 @@ pub fn trip_ui(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &Vi
     let y = place.map_or(rows.max, Span::center);
     let x = |step| columns.step(step, view.steps()).center();
     let answer = pos2(x(step), bands.output.max);
-    let read = pos2(x(step), y);
+    let read = pos2(x(trip.at), y);
     dotted(ui, &[answer, read], view.head_color(trip.reader));
     arrow(ui, answer, view.head_color(trip.reader));
     let Some(Origin {
@@ -86,7 +92,7 @@ pub fn trip_ui(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &Vi
         ui.painter().circle_filled(at, 3.5, color);
     }
     let label = format!("row {}", trip.row);
-    let between = Rangef::new(x(from).min(x(step)), x(from).max(x(step)));
+    let between = Rangef::new(x(from).min(x(trip.at)), x(from).max(x(trip.at)));
     if between.span() > 60.0 {
         name(ui, pos2(between.center(), y - 9.0), &label, view);
     }

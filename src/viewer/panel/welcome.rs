@@ -1,6 +1,8 @@
 //! The start page: what this is, and a card for every machine with an episode of its own.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use egui::{Align2, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
 
@@ -14,8 +16,10 @@ use crate::viewer::files::{Aim, Machine};
 use crate::viewer::rows::{Rows, WITHOUT_GAPS};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
+use crate::viewer::state::gallery::{FAILURES, Failure};
 use crate::viewer::state::session::Session;
 use crate::viewer::story;
+use crate::viewer::story::failure::first_wrong;
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::button::{focus_ring, on_click, primary_button, text_button};
 use crate::viewer::widget::canvas::{Canvas, Textures, area};
@@ -28,7 +32,7 @@ const WIDTH: f32 = 1080.0;
 const CARD: f32 = 178.0;
 /// A narrower card says it in three.
 const NARROW_CARD: (f32, f32) = (300.0, 192.0);
-/// What attends otherwise takes a line more to say.
+/// What attends otherwise, and what fails, takes a line more to say.
 const LINE: f32 = 15.0;
 const PICTURE: f32 = 92.0;
 const GAP: f32 = 16.0;
@@ -89,7 +93,45 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
     });
 }
 
-/// The cards, as many beside each other as there is room for.
+/// A card of the start page.
+struct Card {
+    /// What its picture is called.
+    key: String,
+    title: String,
+    about: String,
+    /// True where it goes wrong, which is marked.
+    fails: bool,
+    command: Episode,
+}
+
+impl Card {
+    fn of_machine(index: usize, machine: &Machine) -> Self {
+        let other = machine.other_way.as_deref();
+        Self {
+            key: machine.name.clone(),
+            title: machine.title.clone(),
+            about: other.unwrap_or_else(|| about(machine)).to_owned(),
+            fails: false,
+            command: Episode::Machine(index),
+        }
+    }
+
+    /// Those of the failures that there are machines for.
+    fn of_failures(session: &Session) -> Vec<Self> {
+        let failures = FAILURES.iter().enumerate();
+        let failures = failures.filter(|(_, failure)| failure.wish(session).is_some());
+        let card = |(which, failure): (usize, &Failure)| Self {
+            key: failure.key(),
+            title: failure.title.to_owned(),
+            about: failure.about.to_owned(),
+            fails: true,
+            command: Episode::Failure(Some(which)),
+        };
+        failures.map(card).collect()
+    }
+}
+
+/// The cards, section after section.
 fn cards_ui(
     ui: &mut Ui,
     state: &State,
@@ -97,32 +139,67 @@ fn cards_ui(
     textures: &mut Textures,
     commands: &mut Vec<Command>,
 ) {
-    let all = ui.available_width();
-    let across = ((all + GAP) / (260.0 + GAP)).floor().clamp(1.0, 3.0);
-    let width = ((all - (across - 1.0) * GAP) / across).max(1.0);
-    let narrow = width < NARROW_CARD.0;
-    let height = if narrow { NARROW_CARD.1 } else { CARD };
-    let machines = state.session.machines.iter().enumerate();
+    let session = &state.session;
+    let machines = session.machines.iter().enumerate();
     let (others, usual): (Vec<_>, Vec<_>) =
         machines.partition(|(_, machine)| machine.other_way.is_some());
+    let cards = |machines: Vec<(usize, &Arc<Machine>)>| {
+        let cards = machines.into_iter();
+        let cards = cards.map(|(index, machine)| Card::of_machine(index, machine));
+        cards.collect::<Vec<_>>()
+    };
     let words =
         "Of every machine: its answer over time; below, where in memory its heads are meanwhile.";
     note(ui, words);
     ui.add_space(2.0);
-    let lines = usual.chunks(across as usize).map(|line| (false, line));
-    let others = others.chunks(across as usize).map(|line| (true, line));
-    let mut is_headed = false;
-    for (is_other, line) in lines.chain(others) {
-        if is_other && !is_headed {
-            section(ui, preset::OTHER_WAYS);
-            is_headed = true;
+    let fails = "Each plays up to its first wrong bit, at the mark, and says why it is wrong.";
+    let sections = [
+        ("", "", cards(usual)),
+        ("Where machines fail", fails, Card::of_failures(session)),
+        (preset::OTHER_WAYS, "", cards(others)),
+    ];
+    for (title, words, cards) in sections {
+        if cards.is_empty() {
+            continue;
         }
-        let height = if is_other { height + LINE } else { height };
+        if !title.is_empty() {
+            section(ui, title);
+        }
+        if !words.is_empty() {
+            note(ui, words);
+            ui.add_space(2.0);
+        }
+        let pictures = &state.welcome.pictures;
+        let more = if title.is_empty() { 0.0 } else { LINE };
+        section_ui(ui, (&cards, more), pictures, (palette, textures), commands);
+    }
+}
+
+/// Cards, as many beside each other as there is room for, so much taller than usual.
+fn section_ui(
+    ui: &mut Ui,
+    (cards, more): (&[Card], f32),
+    pictures: &HashMap<String, Option<Open>>,
+    (palette, textures): (&'static Palette, &mut Textures),
+    commands: &mut Vec<Command>,
+) {
+    let all = ui.available_width();
+    let across = |least: f32, most: f32| ((all + GAP) / (least + GAP)).floor().clamp(1.0, most);
+    // Four in a line rather than one alone in the next.
+    let across = match cards.len() {
+        4 if across(240.0, 4.0) > 3.0 => 4.0,
+        4 => across(260.0, 2.0),
+        _ => across(260.0, 3.0),
+    };
+    let width = ((all - (across - 1.0) * GAP) / across).max(1.0);
+    let narrow = width < NARROW_CARD.0;
+    let height = if narrow { NARROW_CARD.1 } else { CARD } + more;
+    for line in cards.chunks(across as usize) {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
-            for &(index, machine) in line {
+            for card in line {
                 let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
-                let name = format!("Show {}", machine.title);
+                let name = format!("Show {}", card.title);
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
                 let hovered = response.hovered();
                 let fill = if hovered {
@@ -133,11 +210,10 @@ fn cards_ui(
                 let (painter, edge) = (ui.painter(), palette.hairline());
                 painter.rect_filled(rect, theme::CARD_RADIUS, fill);
                 painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
-                let open = state.welcome.pictures.get(&machine.name);
-                let open = open.and_then(Option::as_ref);
-                card_ui(ui, rect.shrink(12.0), machine, open, palette, textures);
+                let open = pictures.get(&card.key).and_then(Option::as_ref);
+                card_ui(ui, rect.shrink(12.0), card, open, palette, textures);
                 focus_ring(ui, &response);
-                on_click(&response, Episode::Machine(index), commands);
+                on_click(&response, card.command, commands);
             }
         });
         ui.add_space(GAP - ui.spacing().item_spacing.y);
@@ -148,7 +224,7 @@ fn cards_ui(
 fn card_ui(
     ui: &Ui,
     rect: Rect,
-    machine: &Machine,
+    card: &Card,
     open: Option<&Open>,
     palette: &'static Palette,
     textures: &mut Textures,
@@ -156,7 +232,12 @@ fn card_ui(
     let (picture, words) = rect.split_top_bottom_at_y(rect.top() + PICTURE);
     let painter = ui.painter();
     if let Some(open) = open {
-        picture_ui(ui, picture, machine, open, palette, textures);
+        picture_ui(ui, picture, &card.key, open, palette, textures);
+        let recording = &open.shown.recording;
+        let wrong = first_wrong(recording).filter(|_| card.fails);
+        if let Some((step, _)) = wrong {
+            mark_ui(ui, picture, (step, recording.trace.steps()), palette);
+        }
     } else {
         painter.rect_filled(picture, 2.0, palette.background);
         let (font, at) = (theme::text(12.0), picture.center());
@@ -164,18 +245,28 @@ fn card_ui(
         painter.text(at, Align2::CENTER_CENTER, words, font, palette.subdued);
     }
     let at = words.left_top() + vec2(0.0, 10.0);
-    let (name, font, ink) = (machine.title.clone(), theme::heading(13.0), palette.strong);
-    let title = painter.layout(name, font, ink, words.width());
+    let (font, ink) = (theme::heading(13.0), palette.strong);
+    let title = painter.layout(card.title.clone(), font, ink, words.width());
     let height = title.size().y;
     painter.galley(at, title, palette.strong);
     let verdict = open.map_or(String::new(), |open| story::verdict(&open.shown.recording));
-    let about = machine
-        .other_way
-        .as_deref()
-        .unwrap_or_else(|| about(machine));
-    let text = format!("{about} {}", sentence(&verdict));
+    let text = format!("{} {}", card.about, sentence(&verdict));
     let galley = painter.layout(text, theme::text(12.0), palette.subdued, words.width());
     painter.galley(at + vec2(0.0, height + 3.0), galley, palette.subdued);
+}
+
+/// Where an episode goes wrong first.
+fn mark_ui(ui: &Ui, rect: Rect, (step, steps): (usize, usize), palette: &Palette) {
+    let x = rect.left() + rect.width() * (step as f32 + 0.5) / steps.max(1) as f32;
+    let painter = ui.painter();
+    for (width, ink) in [(4.0, palette.panel), (2.0, palette.warning)] {
+        let stroke = egui::Stroke::new(width, ink);
+        painter.vline(x, rect.y_range().expand(3.0), stroke);
+    }
+    let tip = egui::pos2(x, rect.top() + 1.0);
+    let corners = [tip, tip + vec2(-5.0, -7.0), tip + vec2(5.0, -7.0)];
+    let shape = egui::Shape::convex_polygon(corners.to_vec(), palette.warning, egui::Stroke::NONE);
+    painter.add(shape);
 }
 
 /// A sentence of a few words, if there are any.
@@ -207,7 +298,7 @@ fn about(machine: &Machine) -> &'static str {
 fn picture_ui(
     ui: &Ui,
     rect: Rect,
-    machine: &Machine,
+    key: &str,
     open: &Open,
     palette: &'static Palette,
     textures: &mut Textures,
@@ -215,7 +306,7 @@ fn picture_ui(
     let trace = &open.shown.recording.trace;
     let (answer, heads) = rect.split_top_bottom_at_y(rect.top() + PICTURE * 0.28);
     let steps = trace.steps();
-    let mut canvas = Canvas::new(ui.painter(), textures, open.serial).of(&machine.name);
+    let mut canvas = Canvas::new(ui.painter(), textures, open.serial).of(key);
     let page = Page::on_screen(palette.data, ui.pixels_per_point());
     let mut paint = |rect: Rect, picture, rows: &Rows, scale, value: Value<'_>| {
         let axis = rows.place(rect.y_range().into(), WITHOUT_GAPS);

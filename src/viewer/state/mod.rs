@@ -7,6 +7,7 @@ pub mod compare;
 pub mod dialog;
 pub mod episode;
 pub mod events;
+pub mod gallery;
 pub mod history;
 pub mod messages;
 pub mod opening;
@@ -26,6 +27,7 @@ use self::beginning::Beginning;
 use self::compare::{Comparing, Pair};
 use self::dialog::Dialog;
 use self::episode::Open;
+use self::gallery::Failing;
 use self::history::{History, Moment};
 use self::messages::Toasts;
 use self::opening::Opening;
@@ -68,6 +70,8 @@ pub struct State {
     pub opening: Option<Opening>,
     /// True while the pictures have the whole window, large, to be shown to others.
     pub presenting: bool,
+    /// A failure that is shown.
+    pub failing: Option<Failing>,
     /// The tour, while it is taken.
     pub tour: Option<Tour>,
     /// What is said.
@@ -145,6 +149,7 @@ impl State {
             is_first: true,
             opening: None,
             presenting: false,
+            failing: None,
             tour: None,
             toasts: Toasts::default(),
             dialog: None,

@@ -71,7 +71,8 @@ impl Session {
         self.request_for(Wish::of(index, machine, self.wish.seed))
     }
 
-    fn request_for(&self, wish: Wish) -> Option<Request> {
+    /// What to record for this wish.
+    pub fn request_for(&self, wish: Wish) -> Option<Request> {
         let machine = self.machines.get(wish.machine)?.clone();
         let task = wish.task(&machine);
         Some(Request {

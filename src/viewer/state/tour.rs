@@ -1,18 +1,72 @@
-//! The guided tour: ten stops, each waits until the person has done something.
+//! The guided tour in two acts: stops that wait until the person has done something.
 
+use std::sync::Arc;
+
+use super::episode::Wish;
+use super::session::Session;
+use super::target::Target;
 use crate::figure::{Stage, Stages};
+use crate::model::{HeadTrace, Trace, peak};
 use crate::player::Player;
+use crate::task::{Episode, Phase, Task};
+use crate::viewer::files::Shown;
 
 /// How far the tour is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tour {
     /// The stop, from 0.
     pub stop: usize,
     /// True when what it asks for was done.
     pub met: bool,
+    /// What the stops before showed when they were left, to go back to.
+    pub trail: Vec<Scene>,
+    /// What is to be shown once its episode is there.
+    pub coming: Option<Scene>,
+    /// The episode before a bit of it was changed.
+    pub before: Option<Recorded>,
 }
 
-/// What a stop is about.
+/// An episode, as it was.
+#[derive(Clone, Debug)]
+pub struct Recorded(pub Arc<Shown>);
+
+impl PartialEq for Recorded {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// What a stop shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// The stop.
+    pub stop: usize,
+    /// True when what it asks for was done.
+    pub met: bool,
+    /// Where the play-head is.
+    pub player: Player,
+    /// The head looked at.
+    pub focus: usize,
+    /// What is kept in view.
+    pub selected: Option<Target>,
+    /// The mark in the input.
+    pub mark: Option<(usize, usize)>,
+    /// The episode.
+    pub wish: Wish,
+}
+
+/// The machine that a stop is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Copy: heads find rows by where they are.
+    Place,
+    /// Associative recall: a head finds a row by what is there.
+    Content,
+    /// Any.
+    Any,
+}
+
+/// What a stop points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The button that plays.
@@ -21,12 +75,37 @@ pub enum Place {
     Step,
     /// The weighting of the head looked at, over time.
     Weighting,
-    /// The comparison with every row, and what comes of it.
-    Content,
-    /// One of its later stages.
-    Column(&'static str),
+    /// The column of the stage that it is about.
+    Stage,
     /// The memory.
     Memory,
+    /// What the machine is given.
+    Input,
+    /// What it answers.
+    Output,
+}
+
+/// What a stop waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// That it plays.
+    Play,
+    /// A step on or back.
+    Step,
+    /// A click in a picture.
+    Click,
+    /// That the stage that it is about has come.
+    Stage,
+    /// The first step.
+    First,
+    /// A bit of the answer that is kept in view.
+    Answer,
+    /// A step in which an answer is asked for.
+    Asked,
+    /// A bit of the input that is another.
+    Flip,
+    /// The start page.
+    Start,
 }
 
 /// A stop of the tour.
@@ -36,121 +115,223 @@ pub struct Stop {
     pub title: &'static str,
     /// What to do, and why.
     pub ask: &'static str,
+    /// Of which machine.
+    pub act: Act,
     /// What is lit.
     pub place: Place,
+    /// What it waits for.
+    pub wait: Wait,
+    /// The stage that it is about.
+    about: Option<Stage>,
+}
+
+const fn stop(
+    act: Act,
+    (place, wait): (Place, Wait),
+    title: &'static str,
+    ask: &'static str,
+) -> Stop {
+    Stop {
+        title,
+        ask,
+        act,
+        place,
+        wait,
+        about: None,
+    }
+}
+
+const fn stage(
+    act: Act,
+    (place, about): (Place, Stage),
+    title: &'static str,
+    ask: &'static str,
+) -> Stop {
+    Stop {
+        about: Some(about),
+        ..stop(act, (place, Wait::Stage), title, ask)
+    }
 }
 
 /// All stops.
-pub const STOPS: [Stop; 10] = [
-    Stop {
-        title: "Play",
-        ask: "The machine sees its input one step at a time, then has to answer from memory. Press Space, or this button, to watch it.",
-        place: Place::Play,
-    },
-    Stop {
-        title: "Step by step",
-        ask: "The whole episode is recorded: you can go through it as slowly as you like, and back. Press → or ←.",
-        place: Place::Step,
-    },
-    Stop {
-        title: "What a weighting is",
-        ask: "Memory rows run down, time runs to the right, the trace is where this head attends. Click in this picture, on the trace.",
-        place: Place::Weighting,
-    },
-    Stop {
-        title: "Content: find by what is there",
-        ask: "Within a step, a head first compares its key k with every row. The strength β says how much the best match counts. Press . for the stages, until content.",
-        place: Place::Content,
-    },
-    Stop {
-        title: "Gate: what is there, or where it was",
-        ask: "The gate g mixes: 1 takes the match, 0 keeps the weighting of the step before. Press . again.",
-        place: Place::Column("gate"),
-    },
-    Stop {
-        title: "Shift: move along the rows",
-        ask: "The shift s says how much of it moves a row back, stays, or moves a row on: this is how a head walks through memory. Press . again.",
-        place: Place::Column("shift"),
-    },
-    Stop {
-        title: "Sharpen",
-        ask: "Every shift blurs a little. The power γ, 1 or more, makes the weighting sharp again. Press . again.",
-        place: Place::Column("sharpen"),
-    },
-    Stop {
-        title: "Erase and add",
-        ask: "Now the heads read, and a write head erases the rows it attends to and adds a vector to them. Press . until add, and watch the memory.",
-        place: Place::Memory,
-    },
-    Stop {
-        title: "Does the memory last?",
-        ask: "This is the memory at the end of the episode. What will the next one start from? Press Home, to see how this one began.",
-        place: Place::Memory,
-    },
-    Stop {
-        title: "Other ways to attend",
-        ask: "A head may score its key otherwise, look through a window, draw one row by chance, or have random weights with a prior. The start page has machines for each, under Other ways to attend. Press W.",
-        place: Place::Content,
-    },
+pub const STOPS: [Stop; 13] = [
+    stop(
+        Act::Place,
+        (Place::Play, Wait::Play),
+        "Play",
+        "This machine is shown vectors of bits, one in a step. Then the input ends, and it has to give them back from \
+         memory. Press Space, or this button, to watch it.",
+    ),
+    stop(
+        Act::Place,
+        (Place::Step, Wait::Step),
+        "Step by step",
+        "All of it is recorded: you can go through it as slowly as you like, and back. Press → or ←.",
+    ),
+    stop(
+        Act::Place,
+        (Place::Weighting, Wait::Click),
+        "Where a head looks",
+        "A head looks at the rows of the memory. Rows run down, time runs to the right, and the trace is the row where it \
+         looks. Click on the trace.",
+    ),
+    stage(
+        Act::Place,
+        (Place::Stage, Stage::Gate),
+        "Gate: stay with where it was",
+        "How does it find the next row? It has a choice: look for what is in a row, or start from the row of the step \
+         before. The gate g decides: 1 looks for what is there, 0 starts from where it was. Press . until gate.",
+    ),
+    stage(
+        Act::Place,
+        (Place::Stage, Stage::Shift),
+        "Shift: move along the rows",
+        "From there it can move by a row, back or on. The shift s says how much of it goes where: this is how a head walks \
+         through memory. Press . again.",
+    ),
+    stage(
+        Act::Place,
+        (Place::Stage, Stage::Sharpen),
+        "Sharpen",
+        "Every shift blurs a little: some weight is left on the rows beside. Taken to the power γ, 1 or more, the large \
+         weights win. Press . again.",
+    ),
+    stage(
+        Act::Place,
+        (Place::Memory, Stage::Add),
+        "Erase and add",
+        "Now it knows its row. A write head first erases there, then adds a vector: that is how a vector gets into memory. \
+         Press . until add, and watch the row.",
+    ),
+    stop(
+        Act::Place,
+        (Place::Memory, Wait::First),
+        "Does the memory last?",
+        "This is the memory at the end of the episode, a vector in every row that was written. What will the next episode start from? Press Home, to see \
+         how this one began.",
+    ),
+    stop(
+        Act::Place,
+        (Place::Output, Wait::Answer),
+        "The answer",
+        "Now nothing comes in any more. The read head walks over the rows that were written, and the vectors come out in \
+         the same order. Click a bit of the answer, in the right half of the output.",
+    ),
+    stage(
+        Act::Content,
+        (Place::Stage, Stage::Content),
+        "Another machine: find by what is there",
+        "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find a row by \
+         what is in it: the head compares its key k with every row. Press . until content.",
+    ),
+    stop(
+        Act::Content,
+        (Place::Weighting, Wait::Asked),
+        "From there, row by row",
+        "It has found the item, and wanted is what came after it: from here on the head moves row by row again. Press → \
+         until the answer begins.",
+    ),
+    stop(
+        Act::Content,
+        (Place::Input, Wait::Flip),
+        "Change one bit",
+        "Is that really read from memory? Change what was shown, and see. Press Space to flip the marked bit, or click \
+         another bit of this item. The machine runs once more.",
+    ),
+    stop(
+        Act::Any,
+        (Place::Stage, Wait::Start),
+        "Other ways to attend",
+        "A head may score its key otherwise, look through a window, draw one row by chance, or have random weights with a \
+         prior. The start page has machines for each, under Other ways to attend. Press W.",
+    ),
 ];
 
+impl Act {
+    /// The episode that it is told of, where there is a machine for it.
+    pub fn wish(self, session: &Session) -> Option<Wish> {
+        // Of four read heads one finds the item by its content alone.
+        let (name, size) = match self {
+            Self::Place => ("copy", None),
+            Self::Content => ("recall_four_heads", Some(5)),
+            Self::Any => return None,
+        };
+        let machines = || session.machines.iter().enumerate();
+        let named = machines().find(|(_, machine)| machine.name == name);
+        let alike = || {
+            machines().find(|(_, machine)| {
+                self.is_of(&machine.task) && machine.is_trained() && machine.ntm.config.heads() > 0
+            })
+        };
+        let (index, machine) = named.or_else(alike)?;
+        let own = Wish::of(index, machine, crate::train::UNSEEN_SEED);
+        Some(Wish {
+            size: size.unwrap_or(own.size),
+            ..own
+        })
+    }
+
+    /// True of a task of which it can be told.
+    pub fn is_of(self, task: &Task) -> bool {
+        match self {
+            Self::Place => matches!(task, Task::Copy(_)),
+            Self::Content => matches!(task, Task::AssociativeRecall(_)),
+            Self::Any => true,
+        }
+    }
+}
+
 impl Tour {
+    /// At a stop where nothing was done yet.
+    pub fn new(stop: usize) -> Self {
+        Self {
+            stop: stop.min(STOPS.len() - 1),
+            met: false,
+            trail: Vec::new(),
+            coming: None,
+            before: None,
+        }
+    }
+
     /// The stop itself.
-    pub fn at(self) -> &'static Stop {
+    pub fn at(&self) -> &'static Stop {
         &STOPS[self.stop.min(STOPS.len() - 1)]
     }
 
+    /// The stage that the stop is about.
+    pub fn about(&self) -> Option<Stage> {
+        self.at().about
+    }
+
     /// True of a stop about a stage that a machine does not have.
-    pub fn lacks(self, stages: &Stages) -> bool {
-        let about = match self.stop {
-            3 => Stage::Content,
-            4 => Stage::Gate,
-            5 => Stage::Shift,
-            6 => Stage::Sharpen,
-            _ => return false,
-        };
-        stages.place(about, None).is_none()
+    pub fn lacks(&self, stages: &Stages) -> bool {
+        let about = self.about();
+        about.is_some_and(|about| stages.place(about, None).is_none())
     }
 
-    /// The stage that a stop begins at, where it is about one.
-    fn before(self) -> Option<Stage> {
-        match self.stop {
-            3 => Some(Stage::Controller),
-            4 => Some(Stage::Content),
-            5 => Some(Stage::Gate),
-            6 => Some(Stage::Shift),
-            7 => Some(Stage::Sharpen),
-            _ => None,
-        }
+    /// The place of the stage that the stop begins at: where the one before ended, or just before its own.
+    pub fn begins_at(&self, stages: &Stages, head: Option<&HeadTrace>) -> Option<usize> {
+        let own = stages.place(self.about()?, head)?;
+        let before = self.stop.checked_sub(1).and_then(|stop| STOPS[stop].about);
+        let ended = before.and_then(|before| stages.place(before, head));
+        ended.or(own.checked_sub(1))
     }
+}
 
-    /// Sets the scene.
-    pub fn prepare(self, player: &mut Player, stages: &Stages) {
-        player.pause();
-        match (
-            self.stop,
-            self.before().and_then(|stage| stages.place(stage, None)),
-        ) {
-            (0, _) => {
-                player.whole();
-                player.first();
-            }
-            (8, _) => {
-                player.whole();
-                player.last();
-            }
-            (_, Some(stage)) => {
-                let inside = !player.whole_steps() && player.stage() == stage;
-                if !inside {
-                    // Somewhere in the input, where heads have something to do.
-                    player.seek((player.steps() / 4).max(1));
-                    player.seek_stage(stage);
-                }
-            }
-            _ => {
-                player.whole();
-                player.seek(player.steps() / 4);
-            }
-        }
-    }
+/// The step and the read head of a query that finds most by content: where gate times the largest weight by content is
+/// largest.
+pub fn found(trace: &Trace, episode: &Episode) -> Option<(usize, usize)> {
+    let query = |phase: &&Phase| phase.name == "query";
+    let query = episode.phases.iter().find(query)?;
+    let heads = trace.heads.iter().enumerate();
+    let readers = heads.filter(|(_, head)| !head.is_write() && head.content.width() > 0);
+    let all = readers.flat_map(|(index, head)| {
+        (query.start..query.end).filter_map(move |step| {
+            let (_, content) = peak(head.content.row(step))?;
+            let gate = head.gate.as_slice().get(step).copied().unwrap_or(1.0);
+            Some((step, index, gate * content))
+        })
+    });
+    let most = all.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    Some((most.0, most.1))
 }

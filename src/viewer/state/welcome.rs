@@ -10,7 +10,7 @@ use super::episode::Open;
 pub struct Welcome {
     /// True while it is on screen.
     pub shown: bool,
-    /// An episode of every machine, by its name, once it is recorded.
+    /// An episode of every machine, by its name, and of every failure, by its key, once it is recorded.
     pub pictures: HashMap<String, Option<Open>>,
     /// Files opened in earlier runs, and whether they are still there.
     pub recent: Vec<(PathBuf, bool)>,

@@ -38,8 +38,8 @@ pub struct Destination {
 pub enum Job {
     /// Record an episode.
     Record(Request),
-    /// Record an episode to show what a machine does.
-    Picture(Request),
+    /// Record an episode to show what a machine does, under this name.
+    Picture(String, Request),
     /// Record so many samples of an episode, and keep what they say together.
     Sample(Request, usize),
     /// Read a file.
@@ -69,7 +69,7 @@ impl Job {
     /// What it does, for the person who waits.
     fn words(&self) -> String {
         match self {
-            Self::Record(request) | Self::Picture(request) => {
+            Self::Record(request) | Self::Picture(_, request) => {
                 let steps = request.wish.steps(&request.task);
                 match request.wish.rows {
                     0 => format!("Recording {steps} steps"),
@@ -174,7 +174,7 @@ pub enum Outcome {
     Outdated,
     /// The person did not want to wait: for the episode of this wish, or for what the words say.
     GivenUp(Option<Wish>, String),
-    /// An episode of the machine of this name, if it could be recorded.
+    /// An episode to show under this name, if it could be recorded.
     Picture(String, Option<Box<Open>>),
     /// What many samples of the episode of this wish say.
     Sampled(Wish, Sampled),

@@ -1,0 +1,91 @@
+//! An episode in which a machine fails: it plays up to its first wrong bit.
+
+use crate::player::NORMAL;
+use crate::viewer::part::Part;
+use crate::viewer::rows::Zoom;
+use crate::viewer::state::State;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::gallery::{FAILURES, Failing};
+use crate::viewer::story::failure::{Cause, first_wrong};
+
+impl State {
+    /// Asks for the episode of a failure, or leaves it at that.
+    pub(super) fn show_failure(&mut self, which: Option<usize>) {
+        self.failing = None;
+        let one = which.and_then(|which| Some((which, FAILURES.get(which)?)));
+        let wish = one.and_then(|(which, one)| Some((which, one.wish(&self.session)?)));
+        let Some((which, wish)) = wish else { return };
+        (self.session.wish, self.tour, self.presenting) = (wish, None, false);
+        self.failing = Some(Failing {
+            which,
+            wrong: None,
+            met: false,
+        });
+        self.record();
+    }
+
+    /// All pictures over time beside the stages of the step, whatever else suits the episode.
+    pub(super) fn see_all(&mut self) {
+        self.suits = Arrangement::Debug;
+        if self.settings.arrangement.is_some() {
+            self.settings.arrangement = Some(self.suits);
+        }
+    }
+
+    /// An episode has come on screen: that of a failure is played up to its first wrong bit, another one ends it.
+    pub(super) fn begin_failure(&mut self) {
+        let Some(failing) = self.failing else { return };
+        let wish = failing.of().wish(&self.session);
+        let open = self.session.open.as_ref().filter(|open| open.wish == wish);
+        let wrong = open.and_then(|open| {
+            let recording = &open.shown.recording;
+            let (step, channel) = first_wrong(recording)?;
+            let head = Cause::of(recording, step).and_then(Cause::head);
+            Some((step, channel, head))
+        });
+        let Some((step, channel, head)) = wrong else {
+            self.failing = None;
+            return;
+        };
+        self.failing = Some(Failing {
+            wrong: Some((step, channel)),
+            ..failing
+        });
+        self.see_all();
+        // The whole of it, however low its rows are.
+        (self.sight.part, self.sight.zoom) = (Part::default(), Zoom::default());
+        if let Some(head) = head {
+            self.look_at(head);
+        }
+        self.player.whole();
+        if self.settings.look.still {
+            self.player.pause();
+            self.player.seek(step);
+        } else {
+            self.player.set_range(None);
+            self.player.set_speed(Failing::speed(step, NORMAL));
+            self.player.seek(0);
+            self.player.play();
+        }
+    }
+
+    /// Playback stops at the first wrong bit.
+    pub(super) fn watch_failure(&mut self) {
+        let Some(failing) = &mut self.failing else {
+            return;
+        };
+        let Some((step, _)) = failing.wrong.filter(|_| !failing.met) else {
+            return;
+        };
+        if self.player.step() < step {
+            return;
+        }
+        failing.met = true;
+        if self.player.playing() {
+            self.player.pause();
+            self.player.seek(step);
+            self.player.whole();
+            self.player.set_speed(NORMAL);
+        }
+    }
+}

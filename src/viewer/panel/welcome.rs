@@ -211,7 +211,16 @@ fn section_ui(
                 painter.rect_filled(rect, theme::CARD_RADIUS, fill);
                 painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
                 let open = pictures.get(&card.key).and_then(Option::as_ref);
-                card_ui(ui, rect.shrink(12.0), card, open, palette, textures);
+                let inside = rect.shrink(12.0);
+                card_ui(ui, inside, card, open, palette, textures);
+                if let (Some(share), Some(_)) = (played(ui, &response), open) {
+                    to_come_ui(
+                        ui,
+                        inside.with_max_y(inside.top() + PICTURE),
+                        share,
+                        palette,
+                    );
+                }
                 focus_ring(ui, &response);
                 on_click(&response, card.command, commands);
             }
@@ -253,6 +262,35 @@ fn card_ui(
     let text = format!("{} {}", card.about, sentence(&verdict));
     let galley = painter.layout(text, theme::text(12.0), palette.subdued, words.width());
     painter.galley(at + vec2(0.0, height + 3.0), galley, palette.subdued);
+}
+
+/// How long an episode plays on its card, and how long it rests at its end, in seconds.
+const PLAYS: [f64; 2] = [4.0, 1.2];
+
+/// How much of its episode a card has played since the pointer is on it, 0 to 1, over and over; none where nothing is
+/// to move.
+fn played(ui: &Ui, response: &egui::Response) -> Option<f32> {
+    let (id, now) = (response.id.with("since"), ui.input(|input| input.time));
+    // As the settings have it.
+    let is_still = ui.style().animation_time <= 0.0;
+    if is_still || !response.hovered() {
+        ui.data_mut(|data| data.remove::<f64>(id));
+        return None;
+    }
+    let since = ui.data_mut(|data| *data.get_temp_mut_or(id, now));
+    let frame = std::time::Duration::from_secs_f64(1.0 / 30.0);
+    ui.ctx().request_repaint_after(frame);
+    let [plays, rests] = PLAYS;
+    Some((((now - since) % (plays + rests)) / plays).min(1.0) as f32)
+}
+
+/// What of a picture has not come yet is covered, up to the step that is played.
+fn to_come_ui(ui: &Ui, rect: Rect, share: f32, palette: &Palette) {
+    let x = rect.left() + share * rect.width();
+    let painter = ui.painter();
+    painter.rect_filled(rect.with_min_x(x), 0.0, palette.hovered);
+    let stroke = egui::Stroke::new(1.5, palette.accent);
+    painter.vline(x, rect.y_range(), stroke);
 }
 
 /// Where an episode goes wrong first.

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use egui::{Context, Ui, ViewportCommand};
 
+use self::look::Shown;
 use super::command::{Command, Compare, Edit, File, Play, Window};
 use super::keys::{self, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
 use super::panel::frame::{self, Drawn};
 use super::state::State;
+use super::state::arrangement::Arrangement;
 use super::state::messages::Kind;
 use super::state::settings::Look;
 use super::state::work::{Effect, Outcome};
@@ -33,8 +35,8 @@ pub struct App {
     drawn: Drawn,
     /// While true, nothing that the worker has done is taken in: for tests of what is under way.
     pub held: bool,
-    /// How everything looks now, and whether it is shown to others.
-    worn: (Look, bool),
+    /// How everything looks now, and what is on screen of it.
+    worn: (Look, Shown),
     title: String,
     /// The time of the last frame.
     time: Option<f64>,
@@ -55,8 +57,8 @@ impl App {
     /// The app in a window: records in the background.
     pub fn new(ctx: &Context, options: Options) -> Self {
         super::theme::apply(ctx);
-        let look = (options.settings.look, false);
-        look::wear(look, ctx, (Look::default(), false));
+        let look = (options.settings.look, Shown::All);
+        look::wear(look, ctx, (Look::default(), Shown::All));
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
         Self::with_worker(options, worker)
@@ -98,7 +100,7 @@ impl App {
             worker,
             drawn: Drawn::default(),
             held: false,
-            worn: (Look::default(), false),
+            worn: (Look::default(), Shown::All),
             title: String::new(),
             time: None,
             next_change: None,
@@ -156,8 +158,17 @@ impl App {
             let text = format!("This window has room for {size:.0} %; a larger one for more.");
             self.state.toasts.add(Kind::Notice, text);
         }
-        let look = (look, self.state.presenting);
+        let look = (look, self.shown());
         look::wear(look, ctx, std::mem::replace(&mut self.worn, look));
+    }
+
+    /// What is on screen, as far as its size goes.
+    fn shown(&self) -> Shown {
+        match self.state.arrangement() {
+            _ if !self.state.presenting => Shown::All,
+            Arrangement::CloseUp => Shown::CloseUp,
+            _ => Shown::Pictures,
+        }
     }
 
     /// Does what follows from commands; the words for the clipboard come back.

@@ -231,6 +231,8 @@ pub enum File {
     Save(PathBuf),
     /// The same, whatever is there.
     Replace(PathBuf),
+    /// Save the close-up in motion here, as an animation; if told so, whatever is there.
+    Film(PathBuf, bool),
     /// Show the desktop's own dialog.
     Browse(Aim),
     /// This file was chosen, or its path typed.

@@ -106,12 +106,14 @@ pub enum Aim {
     Save,
     /// For the figure on screen, of this kind.
     Figure(Format),
+    /// For the close-up in motion.
+    Motion,
 }
 
 impl Aim {
     /// True when the file is written.
     pub fn is_to_save(self) -> bool {
-        matches!(self, Self::Save | Self::Figure(_))
+        matches!(self, Self::Save | Self::Figure(_) | Self::Motion)
     }
 }
 

@@ -108,7 +108,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 71] = [
+pub static TABLE: [Entry; 72] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -142,7 +142,7 @@ pub static TABLE: [Entry; 71] = [
     entry(Group::Look, Need::Memory, Command::Rows(Rows::Extend(-1)), "Extend to the row before", &[shift(Key::ArrowUp)], ""),
     entry(Group::Look, Need::Memory, Command::Look(Look::NextScale), "Scale of weightings", &[key(Key::N)], "linear or logarithmic"),
     entry(Group::Episode, Need::StepBefore, Command::Episode(Episode::Restart), "Restart, same seed", &[key(Key::R)], "from its first step"),
-    entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "New episode, next seed", &[shift(Key::R)], ""),
+    entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "Next seed", &[shift(Key::R)], "another episode of this machine"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::AnotherDraw), "Another draw", &[key(Key::A)], "the same episode, other rows by chance"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::Spread), "Spread of samples", &[key(Key::S)], "many draws: mean, band, what is uncertain"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Mean)), "Most likely rows", &[shift(Key::A)], "nothing is drawn; of random weights the mean"),
@@ -153,6 +153,7 @@ pub static TABLE: [Entry; 71] = [
     entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz"),
     entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step"),
     entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Svg)))), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors"),
+    entry(Group::Episode, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Motion))), "Save animation", &[key(Key::M)], "the close-up in motion: the marked part, or eight steps"),
     entry(Group::Episode, Need::UnderWay, Command::File(File::GiveUp), "Give up", &[control(Key::Period)], "or Esc: what is recorded, read or drawn"),
     entry(Group::Compare, Need::Episode, Command::Ask(Ask::For(Subject::File(Aim::Compare))), "Compare with", &[control(Key::D)], "another trace or weights, on one clock"),
     entry(Group::Compare, Need::Another, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "another machine, seed or bit is B"),

@@ -207,7 +207,7 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     let watch = |done, all| under_way.told(done, all);
     let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
     if let Some(to) = job.destination().filter(left_alone) {
-        return Outcome::IsThere(to.path.clone());
+        return Outcome::IsThere(to.clone());
     }
     match job {
         Job::Record(request) => match record(&request, &watch) {
@@ -258,10 +258,17 @@ fn save_figure(
     under_way: &UnderWay,
     pages: &dyn Pages,
 ) -> Outcome {
-    let frames = pages.moments(Walk::Steps).len();
+    let moves = to.aim == Aim::Motion;
+    let walk = if moves { Walk::Motion } else { Walk::Steps };
+    let frames = pages.moments(walk).len();
     // Pixels per unit of a page.
-    let scale = if format == Format::Gif { 1.0 } else { 2.0 };
+    let scale = if moves || format == Format::Gif {
+        1.0
+    } else {
+        2.0
+    };
     let motion = Motion {
+        walk,
         progress: &|done| under_way.told(done, frames),
         ..Motion::new(GIF_DELAY)
     };
@@ -499,7 +506,12 @@ mod tests {
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
         let (path, replaces) = (PathBuf::from("f.gif"), true);
         let page = Page::One(shown, None, options);
-        let to = Destination { path, replaces };
+        let aim = Aim::Figure(Format::Gif);
+        let to = Destination {
+            path,
+            replaces,
+            aim,
+        };
         worker.start(Job::Draw(to, Format::Gif, page));
         let said = next(&mut worker, 1);
         assert!(said[0].contains("f.gif cannot be written"), "{said:?}");

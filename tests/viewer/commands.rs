@@ -144,7 +144,7 @@ fn what_cannot_be_done_now_says_why() {
     let choices = harness.state().choices();
     let why = |name: &str| choices.iter().find(|c| c.name == name).unwrap().blocked;
     assert_eq!(why("Next step"), Some("no episode is on screen"));
-    assert_eq!(why("New episode, next seed"), Some("no machine is loaded"));
+    assert_eq!(why("Next seed"), Some("no machine is loaded"));
     assert_eq!(why("Open"), None);
 }
 

@@ -159,3 +159,37 @@ fn the_close_up_is_of_the_head_looked_at_and_of_the_one_pinned() {
     press(&mut harness, Key::Num2);
     assert_eq!(heads(&harness)[0], 1);
 }
+
+#[test]
+fn one_key_makes_an_animation_of_the_marked_part() {
+    let shelf = Arc::<Shelf>::default();
+    let mut harness = paused_with(shelf.clone());
+    let steps = |harness: &Screen| harness.state().moving_figure().steps.unwrap();
+    for (at, about) in [(0, 0..8), (5, 3..11), (10, 3..11)] {
+        act(&mut harness, Play::Seek(at));
+        assert_eq!(steps(&harness), about);
+    }
+    act(&mut harness, Play::LoopRange(Some((2, 2))));
+    assert_eq!(steps(&harness), 2..3);
+    press(&mut harness, Key::M);
+    assert!(says(&harness, "The close-up in motion"));
+    let path = PathBuf::from("two.gif");
+    act(&mut harness, File::Chosen(Aim::Motion, path.clone()));
+    assert_eq!(shelf.saved.lock().unwrap().last(), Some(&path));
+    let bytes = shelf.figures.lock().unwrap()[0].clone();
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::Indexed);
+    let mut decoder = options.read_info(&bytes[..]).unwrap();
+    assert_eq!((decoder.width(), decoder.height()), (1200, 630));
+    let mut frames = 0;
+    while decoder.read_next_frame().unwrap().is_some() {
+        frames += 1;
+    }
+    assert!(frames > 20, "{frames} frames");
+    // What is there is asked about, and stays an animation.
+    act(&mut harness, File::Film(path, false));
+    assert!(has(&harness, "Replace it") && says(&harness, "The close-up in motion"));
+    let other = File::Chosen(Aim::Motion, PathBuf::from("two.svg"));
+    act(&mut harness, other);
+    assert!(says(&harness, "ends in .gif or .png"));
+}

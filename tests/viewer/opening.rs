@@ -142,3 +142,27 @@ fn what_has_not_happened_is_not_shown_while_it_plays() {
     press(&mut harness, Key::Space);
     assert_eq!(veiled(&harness, weightings), None);
 }
+
+#[test]
+fn the_view_draws_back_to_where_everything_stands() {
+    let mut harness = opening();
+    while harness.state().arrangement() == Arrangement::CloseUp {
+        harness.run_steps(1);
+    }
+    let place = |harness: &Screen| {
+        let mut texts = whole::texts(harness);
+        let title = texts.find(|(text, _)| text.galley.text().contains("ADDRESSING"));
+        title.map(|(text, _)| text.pos)
+    };
+    let mut places = Vec::new();
+    for _ in 0..20 {
+        places.extend(place(&harness));
+        let window = harness.ctx.content_rect().expand(1.0);
+        assert!(whole::shapes(&harness).all(|(_, clip)| window.contains_rect(clip)));
+        harness.run_steps(1);
+    }
+    let end = *places.last().unwrap();
+    let away: Vec<f32> = places.iter().map(|at| at.distance(end)).collect();
+    assert!(away[0] > 20.0, "{away:?}");
+    assert!(away.windows(2).all(|pair| pair[1] <= pair[0] + 0.01));
+}

@@ -222,6 +222,17 @@ const SCENES: &[Scene] = &[
     ("a failure", "copy", |screen| {
         act(screen, Episode::Failure(Some(0)));
     }),
+    ("close-up", "copy", |screen| {
+        for _ in 0..3 {
+            act(screen, Look::NextLayout);
+        }
+        go_to(screen, 5, "gate");
+    }),
+    ("presented", "copy", |screen| {
+        act(screen, Window::TogglePresent);
+        act(screen, Play::Seek(25));
+        screen.run_steps(60);
+    }),
 ];
 
 /// What a person sees who is here for the first time.

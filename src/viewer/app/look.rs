@@ -8,17 +8,30 @@ use crate::viewer::theme;
 /// The smallest window in which everything fits, in points.
 pub const SMALLEST: Vec2 = vec2(960.0, 600.0);
 
-/// The same where the pictures stand alone.
-const SMALLEST_ALONE: Vec2 = vec2(640.0, 400.0);
+/// The same where the pictures stand alone: the close-up, and all others.
+const SMALLEST_ALONE: [Vec2; 2] = [vec2(640.0, 400.0), vec2(800.0, 500.0)];
 /// How much larger all is that is shown to others: text of 13 points becomes one of 20.
 const PRESENTED: f32 = 20.0 / 13.0;
 
+/// What is on screen, as far as its size goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// The pictures and everything around them.
+    #[default]
+    All,
+    /// The close-up alone.
+    CloseUp,
+    /// Other pictures alone.
+    Pictures,
+}
+
 /// The size asked for, as far as everything still fits into the window.
-fn zoom((look, alone): (Look, bool), ctx: &Context) -> f32 {
-    let (larger, smallest) = if alone {
-        (PRESENTED, SMALLEST_ALONE)
-    } else {
-        (1.0, SMALLEST)
+fn zoom((look, shown): (Look, Shown), ctx: &Context) -> f32 {
+    let [near, others] = SMALLEST_ALONE;
+    let (larger, smallest) = match shown {
+        Shown::All => (1.0, SMALLEST),
+        Shown::CloseUp => (PRESENTED, near),
+        Shown::Pictures => (PRESENTED, others),
     };
     let wanted = larger * f32::from(look.scale) / 100.0;
     let window = ctx.content_rect().size() * ctx.zoom_factor();
@@ -29,12 +42,12 @@ fn zoom((look, alone): (Look, bool), ctx: &Context) -> f32 {
 
 /// The size that the window has room for, in percent, where more was asked for.
 pub fn limit(look: Look, ctx: &Context) -> Option<f32> {
-    let size = 100.0 * zoom((look, false), ctx);
+    let size = 100.0 * zoom((look, Shown::All), ctx);
     (size + 1.5 < f32::from(look.scale)).then_some(size)
 }
 
 /// Puts it on, larger where the pictures stand alone; `before` is what was on.
-pub fn wear((look, alone): (Look, bool), ctx: &Context, (before, _): (Look, bool)) {
+pub fn wear((look, shown): (Look, Shown), ctx: &Context, (before, _): (Look, Shown)) {
     if before.theme != look.theme {
         ctx.set_theme(match look.theme {
             Theme::System => ThemePreference::System,
@@ -42,7 +55,7 @@ pub fn wear((look, alone): (Look, bool), ctx: &Context, (before, _): (Look, bool
             Theme::Light => ThemePreference::Light,
         });
     }
-    let zoom = zoom((look, alone), ctx);
+    let zoom = zoom((look, shown), ctx);
     if (zoom - ctx.zoom_factor()).abs() > 0.015 {
         ctx.set_zoom_factor(zoom);
     }

@@ -1,9 +1,9 @@
 //! Files: what opening, choosing and saving them means for the window; what is copied.
 
 use crate::viewer::state::episode::Open;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::figure::{self, Format};
+use crate::figure::{self, Format, Layout, Orientation, RowsShown};
 use crate::viewer::command::{Command, Compare, File, Subject};
 use crate::viewer::files::{Aim, file_name};
 use crate::viewer::inspect::{self, Form};
@@ -13,6 +13,11 @@ use crate::viewer::state::dialog::Dialog;
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::{Destination, Effect, Job, Page};
 
+/// Steps of an animation where no part is marked.
+const FILMED: usize = 8;
+/// Width and height of an animation, as pictures are sent.
+const SENT: (f32, f32) = (1200.0, 630.0);
+
 impl State {
     /// Commands about files.
     pub(super) fn file(&mut self, file: File) {
@@ -21,6 +26,7 @@ impl State {
             File::GiveUp => self.effects.push(Effect::GiveUp),
             File::Save(path) => self.save(path, false),
             File::Replace(path) => self.save(path, true),
+            File::Film(path, replaces) => self.film(path, replaces),
             File::Browse(aim) => self.browse(aim),
             File::Chosen(aim, path) => {
                 let warned = self.dialog.as_ref().is_some_and(|dialog| dialog.doubted);
@@ -44,8 +50,14 @@ impl State {
             let text = format!("{name}: the name of a figure ends in .svg, .png or .gif.");
             return self.toasts.add(Kind::Problem, text);
         }
+        if aim == Aim::Motion && !matches!(Format::of(&path), Some(Format::Gif | Format::Png)) {
+            let name = file_name(&path);
+            let text = format!("{name}: the name of an animation ends in .gif or .png.");
+            return self.toasts.add(Kind::Problem, text);
+        }
         self.dialog = None;
         self.act(match aim {
+            Aim::Motion => Command::File(File::Film(path, replaces)),
             Aim::Save | Aim::Figure(_) if replaces => Command::File(File::Replace(path)),
             Aim::Save | Aim::Figure(_) => Command::File(File::Save(path)),
             Aim::Compare => Command::Compare(Compare::With(path)),
@@ -67,14 +79,14 @@ impl State {
     }
 
     /// There is a file where one was to be written: the person says what happens to it.
-    pub(super) fn ask_to_replace(&mut self, path: &Path) {
+    pub(super) fn ask_to_replace(&mut self, to: &Destination) {
+        let path = &to.path;
         if self.dialog.is_some() {
             let text = format!("{} is there already; it was left alone.", path.display());
             return self.toasts.add(Kind::Problem, text);
         }
-        let aim = Format::of(path).map_or(Aim::Save, Aim::Figure);
         let text = path.display().to_string();
-        self.dialog = Some(Dialog::doubting(Subject::File(aim), text));
+        self.dialog = Some(Dialog::doubting(Subject::File(to.aim), text));
     }
 
     fn save(&mut self, path: PathBuf, replaces: bool) {
@@ -84,7 +96,12 @@ impl State {
         let shown = open.shown.clone();
         let spread = open.spread.clone();
         let format = Format::of(&path);
-        let path = Destination { path, replaces };
+        let aim = format.map_or(Aim::Save, Aim::Figure);
+        let path = Destination {
+            path,
+            replaces,
+            aim,
+        };
         self.effects.push(Effect::Start(match format {
             None => Job::Save(path, shown),
             Some(format) => {
@@ -96,6 +113,44 @@ impl State {
                 Job::Draw(path, format, page)
             }
         }));
+    }
+
+    /// Writes the close-up in motion: the marked part, or a few steps about the present one.
+    fn film(&mut self, path: PathBuf, replaces: bool) {
+        let (Some(open), Some(format)) = (&self.session.open, Format::of(&path)) else {
+            return;
+        };
+        let to = Destination {
+            path,
+            replaces,
+            aim: Aim::Motion,
+        };
+        let page = Page::One(open.shown.clone(), None, Box::new(self.moving_figure()));
+        self.effects
+            .push(Effect::Start(Job::Draw(to, format, page)));
+    }
+
+    /// How an animation looks: of the heads on screen, or of the one with something to say.
+    pub fn moving_figure(&self) -> figure::Options {
+        let steps = self.player.steps();
+        let here = self.player.step().saturating_sub(FILMED / 3);
+        let first = here.min(steps.saturating_sub(FILMED));
+        let about = (first, (first + FILMED).min(steps).saturating_sub(1));
+        let (first, last) = self.player.range().unwrap_or(about);
+        let near = self.arrangement() == Arrangement::CloseUp;
+        let on_screen = self.figure();
+        figure::Options {
+            layout: Layout::CloseUp,
+            size: Some(SENT),
+            steps: Some(first..last + 1),
+            heads: if near { on_screen.heads } else { Vec::new() },
+            rows: RowsShown::All,
+            orientation: Orientation::Screen,
+            step: None,
+            stage: None,
+            through: 1.0,
+            ..on_screen
+        }
     }
 
     /// How the figure on screen looks.
@@ -129,6 +184,7 @@ impl State {
             Aim::Save => name(),
             Aim::Figure(Format::Svg) => name().replace(".ntmtrace.json", ".svg"),
             Aim::Figure(_) => name().replace(".ntmtrace.json", ".png"),
+            Aim::Motion => name().replace(".ntmtrace.json", ".gif"),
         }
     }
 

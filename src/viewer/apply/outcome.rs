@@ -30,7 +30,7 @@ impl State {
             Outcome::Trace(path, open) => self.show_file(path, *open),
             Outcome::Other(other) => self.take_other(*other),
             Outcome::Compared(found) => self.compared(found),
-            Outcome::IsThere(path) => self.ask_to_replace(&path),
+            Outcome::IsThere(to) => self.ask_to_replace(&to),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Picture(name, open) => {

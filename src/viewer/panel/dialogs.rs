@@ -101,6 +101,11 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
             "The episode on screen with every stage of every step, as .json, .json.gz or .npz.",
             "Save file",
         ),
+        Aim::Motion => (
+            "Save animation",
+            "The close-up in motion, over the marked part of the episode or some eight steps about this one: .gif, or .png for an animated PNG.",
+            "Save file",
+        ),
         Aim::Figure(_) => (
             "Save figure",
             "The pictures in the centre: .svg, .png, or .gif with every step.",

@@ -31,6 +31,8 @@ pub struct Destination {
     pub path: PathBuf,
     /// True where it replaces what is there.
     pub replaces: bool,
+    /// What it was chosen for.
+    pub aim: Aim,
 }
 
 /// Something to do that may take a while.
@@ -189,7 +191,7 @@ pub enum Outcome {
     /// Two episodes were compared.
     Compared(Found),
     /// There is a file where one was to be written; it was left alone.
-    IsThere(PathBuf),
+    IsThere(Destination),
     /// A file was written; the sentence says what.
     Saved(String),
     /// A sentence that says what went wrong with a file.

@@ -19,6 +19,9 @@ use crate::model::attention::Score;
 use crate::model::{ArraySpec, HeadTrace, Sampling, Trace};
 use crate::train::Recording;
 
+/// More rows than this are too low to be seen on their way.
+const MOST_MOVING: usize = 2048;
+
 /// A quantity over time.
 pub struct Source<'a> {
     /// What it is.
@@ -316,6 +319,15 @@ impl<'a> Catalogue<'a> {
         })
     }
 
+    /// True while the memory is on its way: as it is written to, in rows that can be told apart.
+    fn memory_moves(&self) -> bool {
+        let place = self.moment.1;
+        let writes =
+            |place: usize| matches!(self.stages.at(place).stage, Stage::Erase | Stage::Add);
+        let changes = place >= self.stages.len() || writes(place);
+        self.through < 1.0 && changes && self.rows.shown() <= MOST_MOVING
+    }
+
     /// The memory, with the heads at its rows.
     fn memory(&self) -> Option<Panel<'a>> {
         let (trace, stages, (step, place)) = (self.trace(), self.stages, self.moment);
@@ -324,7 +336,7 @@ impl<'a> Catalogue<'a> {
         }
         let memory = MemoryAt::new(trace, stages, step, place);
         let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
-        let (instant, moving) = (self.instant(), self.through < 1.0);
+        let (instant, moving) = (self.instant(), self.memory_moves());
         let mut cells = Cells::new([columns, rows], self.scales.memory, move |column, row| {
             if moving {
                 instant.memory(row, column)

@@ -25,6 +25,8 @@ use super::worker::Worker;
 /// Longest time by which a frame may come late and still catch up, in seconds: a window that was away does
 /// not leap.
 const LONGEST_LATE: f64 = 0.25;
+/// The part of the time between two frames after which the next one is begun, while something moves.
+const BEFORE: f64 = 0.6;
 /// How often it is said how far a job is, in seconds.
 const BETWEEN_SHARES: f64 = 0.1;
 
@@ -241,9 +243,16 @@ impl App {
         let opening = self.opening.and_then(|opening| opening.next_change_in());
         let changes = [step, message, busy, opening];
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
+        let moves = opening.is_some() || (step.is_some() && self.player.through() < 1.0);
         if let Some(seconds) = self.next_change {
-            // A little late rather than a little early: that would be one frame more.
-            ctx.request_repaint_after(Duration::from_secs_f64(seconds + 0.0005));
+            let wait = if moves {
+                // It is drawn before the screen shows it, or it would be shown in every other frame of the screen.
+                seconds * BEFORE
+            } else {
+                // A little late rather than a little early: that would be one frame more.
+                seconds + 0.0005
+            };
+            ctx.request_repaint_after(Duration::from_secs_f64(wait));
         }
         let nothing = self.session.open.is_none() && !self.worker.busy();
         if nothing && !self.welcome.shown {

@@ -225,6 +225,7 @@ mod tests {
             Part::Layers,
             Part::Batch,
             Part::Threads,
+            Part::Samples,
         ];
         let training = |batch, threads| Work::Training {
             batch,

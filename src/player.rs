@@ -226,21 +226,22 @@ impl Player {
 
     /// True when playback walks through the stages of every step: each of them has time to be seen.
     pub fn stage_by_stage(&self) -> bool {
-        self.seconds_a_stage() >= SEEN
+        self.seconds_a_stage(self.speed) >= SEEN
     }
 
     /// The fastest speed at which a newcomer can follow the stages, half or double of [`NORMAL`] so many times, in steps
     /// per second.
     pub fn followed(&self) -> f64 {
         let mut speed = NORMAL;
-        while speed > SLOWEST && 1.0 / (speed * self.stages as f64) < FOLLOWED {
+        while speed > SLOWEST && self.seconds_a_stage(speed) < FOLLOWED {
             speed /= 2.0;
         }
         speed
     }
 
-    fn seconds_a_stage(&self) -> f64 {
-        1.0 / (self.speed * self.stages as f64)
+    /// How long a stage takes at a speed in steps per second.
+    fn seconds_a_stage(&self, speed: f64) -> f64 {
+        1.0 / (speed * self.stages as f64)
     }
 
     /// For how long the current stage moves, and how long it rests until the next move, in seconds.
@@ -252,7 +253,7 @@ impl Player {
         if !self.stage_by_stage() {
             return [0.0, 1.0 / self.speed];
         }
-        let seconds = self.seconds_a_stage();
+        let seconds = self.seconds_a_stage(self.speed);
         [moves.min(seconds), (seconds - moves).max(0.0)]
     }
 

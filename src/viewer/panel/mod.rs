@@ -54,6 +54,7 @@ use crate::figure::catalogue::Catalogue;
 use crate::figure::compare::page_columns;
 use crate::figure::paint::Page;
 use crate::figure::stages::Moment;
+use crate::figure::trip::Trip;
 use crate::figure::{HeadName, PanelId, Picture, Stage};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
@@ -132,8 +133,8 @@ pub struct View<'a> {
     pub unit_before: Option<(usize, usize)>,
     /// Layer and unit under the pointer.
     pub unit: &'a mut Option<(usize, usize)>,
-    /// The step of the answer under the pointer.
-    pub answer: Option<usize>,
+    /// The step of the answer under the pointer, and where that comes from, if it is asked for.
+    pub answer: Option<(usize, Option<Trip>)>,
     /// Both episodes, while two are on screen.
     pub pair: Option<Pair<'a>>,
 }

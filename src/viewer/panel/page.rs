@@ -126,7 +126,8 @@ pub fn hover_ui(
     }
     let answers = [Picture::Output, Picture::Target, Picture::Error];
     if answers.contains(&id.picture) && id.side.is_none() {
-        view.answer = Some(if id.now { view.step() } else { at.column });
+        let step = if id.now { view.step() } else { at.column };
+        view.answer = Some((step, trip::trip(step, view)));
     }
     *view.readout = Some(readout(place, at, others, view));
     (response, hit)
@@ -237,9 +238,11 @@ fn meaning(place: &Place<'_>, at: Hit, view: &View<'_>) -> String {
             let card = target(id, at).card(view.open, view.focus, step);
             card.map_or(String::new(), |card| inspect::vector::told(&card))
         }
-        _ => match view.answer.and_then(|step| trip::told(step, view)) {
-            Some(told) => format!("{}\n{told}", panel.note),
-            None => panel.note.clone(),
+        _ => match view.answer {
+            Some((step, Some(trip))) => {
+                format!("{}\n{}", panel.note, trip::told(step, trip, view))
+            }
+            _ => panel.note.clone(),
         },
     }
 }

@@ -14,15 +14,14 @@ use crate::viewer::story;
 const CORNER: f32 = 9.0;
 
 /// The trip of the answer of a step, where one is asked for.
-fn trip(step: usize, view: &View<'_>) -> Option<Trip> {
+pub fn trip(step: usize, view: &View<'_>) -> Option<Trip> {
     let is_asked = story::is_asked(view.recording(), step);
     let first = view.open.writes_first();
     is_asked.then(|| Trip::of(view.recording(), first, step))?
 }
 
-/// It in words, for the answer under the pointer.
-pub fn told(step: usize, view: &View<'_>) -> Option<String> {
-    let trip = trip(step, view)?;
+/// It in words.
+pub fn told(step: usize, trip: Trip, view: &View<'_>) -> String {
     let name = |head| HeadName::of(view.trace(), head);
     let Trip {
         reader,
@@ -40,7 +39,7 @@ pub fn told(step: usize, view: &View<'_>) -> Option<String> {
         "read from row {row} by {}{when} (weight {weight:.2})",
         name(reader)
     );
-    Some(match origin {
+    match origin {
         Some(Origin {
             writer,
             step,
@@ -53,21 +52,24 @@ pub fn told(step: usize, view: &View<'_>) -> Option<String> {
             )
         }
         None => format!("{read}, which nobody has written"),
-    })
+    }
 }
 
-/// The step whose trip is shown: that of the answer under the pointer, or of the one kept in view.
-fn shown(view: &View<'_>) -> Option<usize> {
-    let kept = match view.state.sight.selected {
-        Some(Target::Value { id, .. }) if id.picture == Picture::Output => Some(view.step()),
-        _ => None,
+/// The step and the trip that are shown: those of the answer under the pointer, or of the one kept in view.
+fn shown(view: &View<'_>) -> Option<(usize, Trip)> {
+    let (step, trip) = match (view.answer, view.state.sight.selected) {
+        (Some(answer), _) => answer,
+        (None, Some(Target::Value { id, .. })) if id.picture == Picture::Output => {
+            (view.step(), trip(view.step(), view))
+        }
+        _ => return None,
     };
-    view.answer.or(kept)
+    Some((step, trip?))
 }
 
 /// The trip as a line through the pictures over time.
 pub fn trip_ui(ui: &Ui, columns: &Columns, bands: &Bands, axis: &Axis, view: &View<'_>) {
-    let Some((step, trip)) = shown(view).and_then(|step| Some((step, trip(step, view)?))) else {
+    let Some((step, trip)) = shown(view) else {
         return;
     };
     let rows = rows_range(axis);

@@ -39,6 +39,7 @@
 //! | [`task`] | episode generators | `keys`, `math` |
 //! | [`train`] | loss, optimizers, trainer, evaluation | `keys`, `math`, `model`, `task` |
 //! | [`figure`] | pictures of an episode: for the window, as SVG, PNG, GIF | `math`, `model`, `task`, `train` |
+//! | [`learn`] | a run that is watched while it learns: its account, its snapshots, its threads | `math`, `model`, `task`, `train` |
 //! | [`io`] | presets, weights, traces: the only module that knows files | all above but `figure` |
 //! | [`player`] | the playback state machine, without a window or a clock | nothing |
 //! | [`cli`] | a file per subcommand | all above |
@@ -67,6 +68,7 @@
 pub mod cli;
 pub mod figure;
 pub mod io;
+pub mod learn;
 pub mod player;
 #[cfg(feature = "gui")]
 pub mod viewer;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::measurement::{EvaluationForm, PointForm, SinceForm};
+use super::measurement::{ChangeForm, EvaluationForm, PointForm, SinceForm};
 use super::weights::{self, GENERATOR, Metadata};
 use super::{Error, Experiment, file};
 use crate::model::Model;
@@ -33,6 +33,8 @@ struct StateForm {
     since_validation: SinceForm,
     #[serde(default)]
     baseline: f64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<ChangeForm>,
     history: Vec<PointForm>,
     best: Option<EvaluationForm>,
 }
@@ -87,6 +89,7 @@ impl From<&State> for StateForm {
             nanoseconds: u64::try_from(state.time.as_nanos()).unwrap_or(u64::MAX),
             since_validation: SinceForm(state.since_validation),
             baseline: state.baseline,
+            changes: state.changes.iter().cloned().map(ChangeForm).collect(),
             history: state.history.iter().copied().map(PointForm).collect(),
             best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
         }
@@ -145,6 +148,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         time: Duration::from_nanos(form.nanoseconds),
         overflows: form.overflows,
         baseline: form.baseline,
+        changes: form.changes.into_iter().map(|change| change.0).collect(),
         since_validation: form.since_validation.0,
     };
     Ok((experiment, state))

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Trained, file, paper};
 use crate::task::{Measure, Task};
-use crate::train::{Beside, Evaluation, HistoryPoint, Measurement, Sampled, Since};
+use crate::train::{Beside, Change, Evaluation, HistoryPoint, Measurement, Sampled, Since};
 
 /// One measurement of the machine that is called `name` as one line of JSON, with what its samples say where it was
 /// drawn from, beside the optimum over the same episodes.
@@ -242,6 +242,18 @@ struct SinceKeys {
     bits: f64,
     #[serde(flatten, with = "BesideKeys")]
     beside: Beside,
+}
+
+/// [`Change`] in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct ChangeForm(#[serde(with = "ChangeKeys")] pub(super) Change);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Change", deny_unknown_fields)]
+struct ChangeKeys {
+    sequences: u64,
+    set: Vec<String>,
 }
 
 /// A number as logs have it, NaN and infinities too.

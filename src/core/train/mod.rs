@@ -17,6 +17,7 @@ mod samples;
 mod state;
 mod trainer;
 pub mod uncertainty;
+mod vitals;
 
 pub use beside::{BayesianConfig, Beside, HardConfig};
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
@@ -28,8 +29,9 @@ pub use optimizer::{Optimizer, clip, global_norm};
 pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};
 pub use redundancy::{Penalty, overlap};
 pub use samples::Sampled;
-pub use state::{HistoryPoint, Since, State};
+pub use state::{Change, HistoryPoint, Since, State};
 pub use trainer::{Diverged, Trainer, Update};
+pub use vitals::{HeadVitals, Vitals};
 
 /// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training
 /// runs (the presets' is 1), so that these are episodes that no machine was trained on.

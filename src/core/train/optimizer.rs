@@ -8,7 +8,8 @@ use crate::model::{ModelConfig, Params};
 /// An update rule with its running moments.
 #[derive(Clone, Debug)]
 pub struct Optimizer<R = f32> {
-    config: OptimizerConfig,
+    /// The rule; the moments do not depend on its rate.
+    pub config: OptimizerConfig,
     /// RMSProp: running mean of ε². Adam: second moment.
     pub square: Params<R>,
     /// RMSProp: running mean of ε. Adam: first moment.
@@ -130,29 +131,24 @@ kernel! {
     }
 }
 
-/// Clips a gradient in place; returns whether every element was finite.
-pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> bool {
-    let limit = match clip {
-        Clip::Elementwise(limit) => {
-            let limit = R::from_f64(limit);
-            return gradient
-                .slices_mut()
-                .map(|slice| limit_to(limit, slice))
-                .min()
-                .unwrap_or(true);
-        }
-        Clip::GlobalNorm(limit) => limit,
-        Clip::None => return all_finite(gradient),
-    };
-    if !all_finite(gradient) {
-        return false;
-    }
+/// Clips a gradient in place; returns its Euclidean norm before that, over all tensors. A gradient with an element that
+/// is not finite has no finite norm, and stays as it is.
+pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> f64 {
     let norm = global_norm(gradient);
-    if norm > limit {
-        let factor = R::from_f64(limit / norm);
-        gradient.slices_mut().flatten().for_each(|g| *g *= factor);
+    match clip {
+        Clip::Elementwise(limit) if norm.is_finite() => {
+            let limit = R::from_f64(limit);
+            gradient
+                .slices_mut()
+                .for_each(|slice| limit_to(limit, slice));
+        }
+        Clip::GlobalNorm(limit) if norm.is_finite() && norm > limit => {
+            let factor = R::from_f64(limit / norm);
+            gradient.slices_mut().flatten().for_each(|g| *g *= factor);
+        }
+        Clip::Elementwise(_) | Clip::GlobalNorm(_) | Clip::None => {}
     }
-    true
+    norm
 }
 
 /// Returns whether every element is finite.
@@ -174,22 +170,11 @@ kernel! {
 }
 
 kernel! {
-    /// Limits every value to ± `limit`, not-a-number stays; returns whether all were finite.
-    fn limit_to<'a, R>(_simd; limit: R, values: &'a mut [R]) -> bool {
-        let mut zeros = [R::ZERO; 32];
-        let (chunks, rest) = values.as_chunks_mut::<32>();
-        for chunk in chunks {
-            for (zero, value) in zeros.iter_mut().zip(chunk) {
-                *zero += *value * R::ZERO;
-                *value = limited(*value, limit);
-            }
-        }
-        for value in rest {
-            zeros[0] += *value * R::ZERO;
+    /// Limits every value to ± `limit`.
+    fn limit_to<'a, R>(_simd; limit: R, values: &'a mut [R]) {
+        for value in values {
             *value = limited(*value, limit);
         }
-        // A finite number times zero is zero; infinity and not-a-number are not.
-        zeros.iter().all(|&zero| zero == R::ZERO)
     }
 }
 
@@ -283,13 +268,19 @@ mod tests {
         };
         let mut large = with([3e30, -4e30]);
         assert!((global_norm(&large) / 5e30 - 1.0).abs() < 1e-6);
-        assert!(clip(&mut large, Clip::GlobalNorm(10.0)));
+        assert!(clip(&mut large, Clip::GlobalNorm(10.0)).is_finite());
         assert!((large.linears[2].bias[[0, 0]] - 6.0).abs() < 1e-5);
         assert!((global_norm(&large) - 10.0).abs() < 1e-5);
         for kind in [Clip::None, Clip::Elementwise(1.0), Clip::GlobalNorm(1.0)] {
-            assert!(clip(&mut with([f32::MAX, 0.0]), kind), "{kind:?}");
+            assert!(
+                clip(&mut with([f32::MAX, 0.0]), kind).is_finite(),
+                "{kind:?}"
+            );
             for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-                assert!(!clip(&mut with([1.0, broken]), kind), "{kind:?}, {broken}");
+                assert!(
+                    !clip(&mut with([1.0, broken]), kind).is_finite(),
+                    "{kind:?}, {broken}"
+                );
             }
         }
     }

@@ -31,6 +31,17 @@ pub struct State {
     pub since_validation: Since,
     /// The moving baseline of ln p(y|s), by which hard heads are rewarded, nats.
     pub baseline: f64,
+    /// What was changed while it ran, in order.
+    pub changes: Vec<Change>,
+}
+
+/// A change of the task or the configuration of a run while it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Sequences trained on before it.
+    pub sequences: u64,
+    /// What was set, each as `path=value`.
+    pub set: Vec<String>,
 }
 
 /// Sums over the sequences trained on since the last validation.
@@ -72,6 +83,7 @@ impl State {
             overflows: 0,
             since_validation: Since::default(),
             baseline: 0.0,
+            changes: Vec::new(),
         }
     }
 }

@@ -13,6 +13,7 @@ use super::evaluate::{Evaluation, Exam};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
+use super::vitals::{HeadVitals, Vitals};
 use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, hard};
 use crate::task::{Episode, Task};
 
@@ -42,6 +43,10 @@ pub struct Trainer {
     groups: Vec<Group>,
     tapes: Vec<Tape>,
     threads: ThreadPool,
+    /// As many as were asked for: a small batch has no work for all of them.
+    most_threads: usize,
+    /// Groups of the last batch.
+    learned: usize,
 }
 
 /// What one update did.
@@ -53,6 +58,8 @@ pub struct Update {
     pub wrong: f64,
     /// Means of what joins the loss, of the batch before the update.
     pub beside: Beside,
+    /// Euclidean norm of the gradient over all tensors, before clipping; not finite where the update was left out.
+    pub norm: f64,
     /// Set when this update ended with a validation.
     pub validated: Option<HistoryPoint>,
 }
@@ -91,6 +98,7 @@ struct Tape {
     loss: Vec<f32>,
 }
 
+#[derive(Clone, Copy)]
 /// What there is to know when a batch is learned from.
 struct Lesson<'a> {
     config: &'a TrainingConfig,
@@ -101,6 +109,8 @@ struct Lesson<'a> {
     /// Of ln p(y|s), before this batch.
     baseline: f64,
     heads: Drawing,
+    /// Whether its first group is looked at closely.
+    is_watched: bool,
 }
 
 impl Lesson<'_> {
@@ -117,6 +127,10 @@ impl Lesson<'_> {
 struct Group {
     gradient: Params<f32>,
     scores: Vec<Score>,
+    /// The sizes of the episodes, in the order of their scores.
+    sizes: Vec<usize>,
+    /// What the heads did in the longest of them, where that is looked at.
+    heads: Vec<HeadVitals>,
     /// ln p(y|s) of the episodes of machines with hard heads, by their index.
     drawn: Vec<(u64, f64)>,
     /// The first tensor, with its step, that was not finite.
@@ -149,6 +163,10 @@ impl Tape {
             .map(|(episode, draw)| (&episode.input, *draw));
         machine.run_together(inputs, TAPE_LIMIT, traces);
         let scored = traces.iter().zip(&mut *workspaces).zip(&mut group.scores);
+        group.sizes.clear();
+        group
+            .sizes
+            .extend(episodes.iter().map(|(episode, _)| episode.size));
         group.drawn.clear();
         for ((episode, draw), ((trace, workspace), result)) in episodes.iter().zip(scored) {
             self.loss.resize(episode.steps(), 0.0);
@@ -167,6 +185,12 @@ impl Tape {
             if lesson.heads.is_hard {
                 group.drawn.push((draw.episode, log_probability(result)));
             }
+        }
+        group.heads.clear();
+        if lesson.is_watched
+            && let Some(((episode, _), trace)) = episodes.iter().zip(&*traces).next()
+        {
+            group.heads = HeadVitals::of(trace, episode);
         }
         group.not_finite = if group.scores.iter().all(|score| score.bits.is_finite()) {
             None
@@ -196,9 +220,12 @@ impl Trainer {
     }
 
     /// Goes on from a state of a run of this task and configuration, to the same end in the same bits.
-    pub fn resume(task: Task, config: TrainingConfig, state: State, threads: usize) -> Self {
+    pub fn resume(task: Task, config: TrainingConfig, mut state: State, threads: usize) -> Self {
+        state.optimizer.config = config.optimizer;
         let model = &state.machine.config;
         Self {
+            most_threads: threads,
+            learned: 0,
             heads: Drawing::of(model),
             gradient: Params::zeros(model),
             groups: (0..config.batch)
@@ -206,6 +233,8 @@ impl Trainer {
                 .map(|_| Group {
                     gradient: Params::zeros(model),
                     scores: Vec::new(),
+                    sizes: Vec::new(),
+                    heads: Vec::new(),
                     drawn: Vec::new(),
                     not_finite: None,
                 })
@@ -218,6 +247,18 @@ impl Trainer {
             task,
             config,
         }
+    }
+
+    /// The same run with another task, whose channels are the same, or configuration, from the next update on.
+    #[must_use]
+    pub fn changed(self, task: Task, config: TrainingConfig) -> Self {
+        Self::resume(task, config, self.state, self.most_threads)
+    }
+
+    /// The size of every episode of the last batch, and how well it was answered.
+    pub fn answered(&self) -> impl Iterator<Item = (usize, &Score)> {
+        let groups = self.groups[..self.learned].iter();
+        groups.flat_map(|group| group.sizes.iter().copied().zip(&group.scores))
     }
 
     /// True when the run has seen all its sequences.
@@ -240,16 +281,31 @@ impl Trainer {
     /// [`Diverged`] names the tensor and the step. The weights stay as they were before this update, unless
     /// it was its step that broke them: then [`Diverged::weights`] is true.
     pub fn update(&mut self) -> Result<Update, Diverged> {
+        self.update_watched(None)
+    }
+
+    /// [`Trainer::update`], and says of one episode of the batch and of the gradient what is to be said of them: the
+    /// weights come to the same bits, watched or not.
+    ///
+    /// # Errors
+    /// As for [`Trainer::update`]; then the vitals, too, are of the batch that broke.
+    pub fn update_watched(&mut self, vitals: Option<&mut Vitals>) -> Result<Update, Diverged> {
         let start = Instant::now();
         // The last batch is as large as what is left.
         let batch =
             (self.config.sequences - self.state.sequences).clamp(1, self.config.batch as u64);
-        let groups = self.learn_batch(batch as usize);
+        let groups = self.learn_batch(batch as usize, vitals.is_some());
+        self.learned = groups;
         let scores = || self.groups[..groups].iter().flat_map(|group| &group.scores);
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
         let beside = Beside::sum(scores().map(|score| score.beside));
-        if clip(&mut self.gradient, self.config.clip) {
+        if let Some(vitals) = vitals {
+            let heads = self.groups.first().map(|group| group.heads.as_slice());
+            *vitals = Vitals::of(heads.unwrap_or_default(), &self.gradient);
+        }
+        let norm = clip(&mut self.gradient, self.config.clip);
+        if norm.is_finite() {
             self.state.overflows = 0;
         } else {
             self.state.overflows += 1;
@@ -285,12 +341,14 @@ impl Trainer {
             bits: bits / batch as f64,
             wrong: wrong as f64 / batch as f64,
             beside: beside.over(batch as f64),
+            norm,
             validated,
         })
     }
 
-    /// Fills `self.gradient` from the next episodes, `count` of them; returns how many groups took part.
-    fn learn_batch(&mut self, count: usize) -> usize {
+    /// Fills `self.gradient` from the next episodes, `count` of them; returns how many groups took part. What its first
+    /// episodes do is looked at closely if `is_watched`.
+    fn learn_batch(&mut self, count: usize, is_watched: bool) -> usize {
         let Self {
             task,
             config,
@@ -313,6 +371,7 @@ impl Trainer {
             sequences: *sequences,
             baseline: *baseline,
             heads: *heads,
+            is_watched: false,
         };
         let size = group_size(config.batch);
         let groups = &mut groups[..count.div_ceil(size)];
@@ -325,6 +384,10 @@ impl Trainer {
                     let index = *sequences + index as u64;
                     let draw = config.draw(*heads, index);
                     (task.episode(config.seed, index), draw)
+                };
+                let lesson = Lesson {
+                    is_watched: is_watched && index == 0,
+                    ..lesson
                 };
                 tape.learn(machine, episodes.map(episode).collect(), &lesson, group);
             }
@@ -670,6 +733,50 @@ mod tests {
             assert_eq!(one, weights(2));
             assert_eq!(one, weights(3));
         }
+    }
+
+    #[test]
+    fn being_watched_changes_nothing_and_says_the_same_on_any_number_of_threads() {
+        let mut alone = small(5, 100, 1);
+        let mut watched = [small(5, 100, 1), small(5, 100, 3)];
+        while !alone.finished() {
+            let update = alone.update().unwrap();
+            let said = watched.each_mut().map(|trainer| {
+                let mut vitals = Vitals::default();
+                let found = trainer.update_watched(Some(&mut vitals)).unwrap();
+                assert_eq!((found.bits, found.norm), (update.bits, update.norm));
+                vitals
+            });
+            assert_eq!(said[0], said[1]);
+            assert_eq!(said[0].heads.len(), 2);
+            assert!((said[0].norm() - update.norm).abs() < 1e-6 * update.norm);
+            let mut sizes = alone.answered().map(|(size, _)| size).collect::<Vec<_>>();
+            assert!(!sizes.is_empty());
+            sizes.retain(|size| !(1..=3).contains(size));
+            assert!(sizes.is_empty(), "{sizes:?}");
+        }
+        for trainer in watched {
+            assert_eq!(trainer.state.machine, alone.state.machine);
+        }
+    }
+
+    #[test]
+    fn a_change_counts_from_the_next_update_on() {
+        let mut trainer = small(4, 100, 1);
+        trainer.update().unwrap();
+        let before = trainer.state.machine.clone();
+        let mut config = trainer.config.clone();
+        config.batch = 7;
+        let OptimizerConfig::Adam { rate, .. } = &mut config.optimizer else {
+            unreachable!()
+        };
+        *rate = 1e-30;
+        let task = trainer.task.clone().with_size(2);
+        let mut trainer = trainer.changed(task, config);
+        trainer.update().unwrap();
+        assert_eq!(trainer.state.sequences, 11);
+        assert_eq!(trainer.state.machine, before);
+        assert!(trainer.answered().all(|(size, _)| size == 2));
     }
 
     #[test]

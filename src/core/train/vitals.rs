@@ -1,0 +1,143 @@
+//! How a run is, seen from within: what its heads did in one episode, and how large the gradient of every tensor is.
+
+use crate::math::Real;
+use crate::model::{HeadTrace, Params, Trace};
+use crate::task::Episode;
+
+/// What there is to say of one update, beside its loss.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Vitals {
+    /// What every head did in one episode of the batch.
+    pub heads: Vec<HeadVitals>,
+    /// Euclidean norm of the gradient of every tensor before clipping, in the order of [`Params::named`].
+    pub norms: Vec<f64>,
+}
+
+/// What a head did in an episode, as means over the steps: while it is told, and while it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HeadVitals {
+    /// Entropy of the weighting, nats: 0 where a single row is attended to, ln N where all are alike.
+    pub entropy: [f64; 2],
+    /// The gate, 0 to 1; `None` for a head without one.
+    pub gate: [Option<f64>; 2],
+    /// On how many rows the head was in all: e to the entropy of its mean weighting, 1 to N.
+    pub rows: f64,
+    /// Rows of the memory.
+    pub of: usize,
+    /// Steps of the episode.
+    pub steps: usize,
+}
+
+impl Vitals {
+    /// Of a gradient before it is clipped, and of what heads did.
+    pub(super) fn of(heads: &[HeadVitals], gradient: &Params<f32>) -> Self {
+        let norm = |values: &mut dyn Iterator<Item = f32>| {
+            let squares = values.map(|value| f64::from(value).powi(2));
+            squares.sum::<f64>().sqrt()
+        };
+        let named = gradient.named().into_iter();
+        Self {
+            heads: heads.to_vec(),
+            norms: named
+                .map(|(_, tensor)| norm(&mut tensor.iter().copied()))
+                .collect(),
+        }
+    }
+
+    /// The norm over all tensors.
+    pub fn norm(&self) -> f64 {
+        let squares = self.norms.iter().map(|norm| norm * norm);
+        squares.sum::<f64>().sqrt()
+    }
+}
+
+impl HeadVitals {
+    /// Of every head in a recorded episode.
+    pub fn of<R: Real>(trace: &Trace<R>, episode: &Episode) -> Vec<Self> {
+        let heads = trace.heads.iter();
+        heads
+            .map(|head| Self::of_head(head, &episode.mask))
+            .collect()
+    }
+
+    fn of_head<R: Real>(head: &HeadTrace<R>, mask: &[f32]) -> Self {
+        let steps = head.weighting.steps().min(mask.len());
+        let rows = head.weighting.width();
+        let (mut entropy, mut gate, mut counts) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+        let mut total = vec![0.0; rows];
+        for (t, mask) in mask.iter().enumerate().take(steps) {
+            let phase = usize::from(*mask > 0.0);
+            let weighting = head.weighting.row(t).iter().map(|w| w.to_f64());
+            entropy[phase] += self::entropy(weighting.clone());
+            total
+                .iter_mut()
+                .zip(weighting)
+                .for_each(|(sum, w)| *sum += w);
+            gate[phase] += head.gate.row(t).first().map_or(0.0, |g| g.to_f64());
+            counts[phase] += 1.0;
+        }
+        let mean = |sums: [f64; 2], phase: usize| sums[phase] / f64::max(counts[phase], 1.0);
+        let all: f64 = total.iter().sum();
+        Self {
+            entropy: [0, 1].map(|phase| mean(entropy, phase)),
+            gate: [0, 1].map(|phase| (head.gate.width() > 0).then(|| mean(gate, phase))),
+            rows: self::entropy(total.iter().map(|sum| sum / f64::max(all, 1e-30))).exp(),
+            of: rows,
+            steps,
+        }
+    }
+}
+
+/// −Σ w·ln w, nats.
+fn entropy(weighting: impl Iterator<Item = f64>) -> f64 {
+    let positive = weighting.filter(|&w| w > 0.0);
+    -positive.map(|w| w * w.ln()).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Draw, Model, NtmConfig};
+    use crate::task::{Copy, Task};
+
+    #[test]
+    fn attending_to_one_row_and_to_all_are_told_apart() {
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 4..=4,
+        });
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (8, 4, 5);
+        let machine = Model::<f32>::new(config, 1);
+        let episode = task.episode(1, 0);
+        let mut trace = Trace::new(&machine.config);
+        machine.run(&episode.input, Draw::default(), &mut trace);
+        let steps = trace.steps();
+        for t in 0..steps {
+            trace.heads[0].weighting.row_mut(t).fill(1.0 / 8.0);
+            trace.heads[0]
+                .gate
+                .row_mut(t)
+                .fill(if episode.mask[t] > 0.0 { 0.75 } else { 0.25 });
+            let row = trace.heads[1].weighting.row_mut(t);
+            row.fill(0.0);
+            row[t % 2] = 1.0;
+        }
+        let [read, write] = HeadVitals::of(&trace, &episode)[..] else {
+            panic!("two heads")
+        };
+        let close = |x: f64, y: f64| assert!((x - y).abs() < 1e-6, "{x} {y}");
+        for phase in [0, 1] {
+            close(read.entropy[phase], 8f64.ln());
+            close(write.entropy[phase], 0.0);
+            close(read.gate[phase].unwrap(), [0.25, 0.75][phase]);
+        }
+        close(read.rows, 8.0);
+        let on_first = steps.div_ceil(2) as f64 / steps as f64;
+        close(
+            write.rows,
+            (-on_first * on_first.ln() - (1.0 - on_first) * (1.0 - on_first).ln()).exp(),
+        );
+        assert_eq!((read.of, read.steps), (8, steps));
+    }
+}

@@ -1,0 +1,129 @@
+//! What a run has come to over its sequences, in a fixed amount of memory: every update is in it, the early ones one by
+//! one, later ones together, so that it is as fine everywhere as a logarithmic axis can show.
+
+use crate::train::Update;
+
+/// A point covers this share of the sequences before it.
+const SHARE: f64 = 0.004;
+
+/// Updates next to each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Sequences trained on after the last of them.
+    pub sequences: u64,
+    /// How many updates.
+    pub updates: u64,
+    /// Bits per sequence: the mean over them.
+    pub bits: f64,
+    /// Those of the best and of the worst of them.
+    pub ends: [f64; 2],
+    /// Euclidean norm of the gradient before clipping: the mean over them.
+    pub norm: f64,
+}
+
+/// The points of a run, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    points: Vec<Point>,
+    /// Where the last point began, in sequences.
+    began: u64,
+}
+
+impl Curve {
+    /// All points.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// One more update, after which so many sequences have been trained on.
+    pub fn push(&mut self, sequences: u64, update: &Update) {
+        let width = sequences as f64 * SHARE;
+        match self.points.last_mut() {
+            Some(last) if ((sequences - self.began) as f64) < width => {
+                let count = last.updates as f64;
+                let mean = |mean: f64, value: f64| (mean * count + value) / (count + 1.0);
+                last.bits = mean(last.bits, update.bits);
+                last.norm = mean(last.norm, update.norm);
+                last.ends = [last.ends[0].min(update.bits), last.ends[1].max(update.bits)];
+                last.updates += 1;
+                last.sequences = sequences;
+            }
+            last => {
+                self.began = last.map_or(0, |last| last.sequences);
+                self.points.push(Point {
+                    sequences,
+                    updates: 1,
+                    bits: update.bits,
+                    ends: [update.bits; 2],
+                    norm: update.norm,
+                });
+            }
+        }
+    }
+
+    /// A moving mean of something about every point: over the last `share` of the sequences before it, by updates.
+    pub fn smoothed(&self, share: f64, of: impl Fn(&Point) -> f64) -> Vec<f64> {
+        let mut first = 0;
+        let (mut sum, mut count) = (0.0, 0.0);
+        let mut means = Vec::with_capacity(self.points.len());
+        for point in &self.points {
+            sum += of(point) * point.updates as f64;
+            count += point.updates as f64;
+            let from = point.sequences as f64 * (1.0 - share);
+            while (self.points[first].sequences as f64) < from {
+                sum -= of(&self.points[first]) * self.points[first].updates as f64;
+                count -= self.points[first].updates as f64;
+                first += 1;
+            }
+            means.push(sum / count);
+        }
+        means
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Beside;
+
+    fn update(bits: f64) -> Update {
+        Update {
+            bits,
+            wrong: 0.0,
+            beside: Beside::default(),
+            norm: 2.0 * bits,
+            validated: None,
+        }
+    }
+
+    #[test]
+    fn early_updates_stand_alone_and_all_are_counted() {
+        let mut curve = Curve::default();
+        for done in 1..=100_000 {
+            curve.push(done, &update(done as f64));
+        }
+        let points = curve.points();
+        assert_eq!(points[99].sequences, 100);
+        assert!(points.len() < 2500, "{}", points.len());
+        assert_eq!(points.iter().map(|p| p.updates).sum::<u64>(), 100_000);
+        assert!(
+            points
+                .iter()
+                .all(|p| p.ends[0] <= p.bits && p.bits <= p.ends[1])
+        );
+        assert!(points.iter().all(|p| (p.norm - 2.0 * p.bits).abs() < 1e-6));
+        let last = points[points.len() - 2];
+        assert!((last.ends[1] - last.ends[0]) < 500.0);
+    }
+
+    #[test]
+    fn a_smoothed_curve_is_the_mean_of_what_was_just_before() {
+        let mut curve = Curve::default();
+        for done in 1..=1000 {
+            curve.push(done, &update(if done % 2 == 0 { 1.0 } else { 3.0 }));
+        }
+        let smoothed = curve.smoothed(0.5, |point| point.bits);
+        assert_eq!(smoothed.len(), curve.points().len());
+        assert!((smoothed[smoothed.len() - 1] - 2.0).abs() < 0.02);
+    }
+}

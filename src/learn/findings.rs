@@ -1,0 +1,365 @@
+//! What is happening in a run, in words: what is noticed from its numbers, what that means, and what people do about it.
+
+use std::collections::BTreeSet;
+
+use super::run::Account;
+use crate::train::{Diverged, Update, Vitals};
+
+/// Something that was noticed, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Sequences trained on before it.
+    pub sequences: u64,
+    /// What.
+    pub kind: Kind,
+    /// What it means and what people do about it, in a sentence or two.
+    pub words: String,
+}
+
+/// What can be noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A value is no longer finite.
+    Diverged,
+    /// A head attends to all rows alike.
+    Uniform,
+    /// A head stays on one row.
+    OneRow,
+    /// The gradient of a tensor is nearly nothing beside the others.
+    Vanishing,
+    /// The gradient is many times as large as it was.
+    Exploding,
+    /// The loss is much worse again.
+    Relapse,
+    /// The loss does not change.
+    Plateau,
+    /// A validation was all right.
+    Learned,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Diverged,
+        Self::Uniform,
+        Self::OneRow,
+        Self::Vanishing,
+        Self::Exploding,
+        Self::Relapse,
+        Self::Plateau,
+        Self::Learned,
+    ];
+
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Diverged => "diverged",
+            Self::Uniform => "uniform addressing",
+            Self::OneRow => "one row",
+            Self::Vanishing => "vanishing gradient",
+            Self::Exploding => "exploding gradient",
+            Self::Relapse => "relapse",
+            Self::Plateau => "plateau",
+            Self::Learned => "learned",
+        }
+    }
+}
+
+impl Finding {
+    /// A value is no longer finite: where it began.
+    pub fn diverged(diverged: &Diverged) -> Self {
+        Self {
+            sequences: diverged.sequences,
+            kind: Kind::Diverged,
+            words: format!(
+                "{diverged}. The weights on screen are the last good ones. People lower the learning rate, or clip the gradient at a smaller norm."
+            ),
+        }
+    }
+}
+
+/// Before so many sequences nothing is said of heads and of the loss: every machine begins badly.
+const EARLY: u64 = 1000;
+/// From this share of ln N on an entropy is that of a head that attends to all rows alike.
+const ALIKE: f64 = 0.98;
+/// A head that was on fewer rows than this in an episode stays on one.
+const ONE_ROW: f64 = 1.2;
+/// Steps of the shortest episode in which that means anything.
+const STEPS: usize = 6;
+/// Beside the norm of the whole gradient, the norm of a tensor below this share is nothing.
+const NOTHING: f64 = 1e-7;
+/// So many times its usual norm a gradient explodes.
+const EXPLODES: f64 = 100.0;
+/// By how much of itself the usual norm follows a new one.
+const FOLLOWS: f64 = 0.02;
+/// So many times the best mean of the loss, and a bit, are a relapse.
+const RELAPSE: f64 = 3.0;
+/// A mean over this share of the sequences before it.
+const LATELY: f64 = 0.1;
+/// The loss is flat where it has come down by less than this share,
+const FLAT: f64 = 0.02;
+/// since there were so many times fewer sequences,
+const SINCE: f64 = 1.6;
+/// and is not yet below this share of what it began with.
+const OPEN: f64 = 0.05;
+
+/// What is remembered to notice something.
+#[derive(Debug, Default)]
+pub(super) struct Watcher {
+    /// What holds now, each with the head or the tensor it is about: it is said when it begins.
+    holds: BTreeSet<(Kind, usize)>,
+    /// ln of the usual norm of the gradient.
+    usual: Option<f64>,
+    /// Bits at first, and the best mean so far.
+    first: Option<f64>,
+    best: f64,
+}
+
+impl Watcher {
+    /// What is noticed after one more update; heads, tensors and the loss are asked about at closer looks alone.
+    pub(super) fn look(
+        &mut self,
+        account: &Account,
+        update: &Update,
+        vitals: Option<&Vitals>,
+    ) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let mut say = |kind, about, holds: bool, words: &dyn Fn() -> String| {
+            let is_new = if holds {
+                self.holds.insert((kind, about))
+            } else {
+                self.holds.remove(&(kind, about));
+                false
+            };
+            if is_new {
+                found.push(Finding {
+                    sequences: account.sequences,
+                    kind,
+                    words: words(),
+                });
+            }
+        };
+        let norm = update.norm.max(1e-30).ln();
+        let usual = *self.usual.get_or_insert(norm);
+        say(Kind::Exploding, 0, norm > usual + EXPLODES.ln(), &|| {
+            let times = (norm - usual).exp();
+            format!(
+                "The gradient is {times:.0} times as large as it usually is: one step along it can undo what was learned. People clip it at a smaller norm, or lower the learning rate."
+            )
+        });
+        if norm.is_finite() {
+            self.usual = Some(usual + FOLLOWS * (norm - usual));
+        }
+        if let Some(point) = &update.validated {
+            let all = point.validation.perfect >= 1.0;
+            say(Kind::Learned, 0, all, &|| {
+                let episodes = point.validation.episodes;
+                format!(
+                    "Learned: all {episodes} episodes of a validation were answered without a wrong bit."
+                )
+            });
+        }
+        if let Some(vitals) = vitals.filter(|_| account.sequences >= EARLY) {
+            heads(account, vitals, &mut say);
+            tensors(account, vitals, &mut say);
+            let lately = Lately::of(account);
+            let first = *self.first.get_or_insert_with(|| {
+                let first = account.curve.points().first();
+                self.best = lately.now;
+                first.map_or(lately.now, |point| point.bits)
+            });
+            let (now, best) = (lately.now, self.best);
+            say(Kind::Relapse, 0, now > RELAPSE * best + 1.0, &|| {
+                format!(
+                    "The loss has gone from {best:.1} back to {now:.1} bits: the machine has lost what it knew. The best weights are kept. People lower the learning rate once it has learned, or settle the run (training.settled_below)."
+                )
+            });
+            self.best = best.min(now);
+            say(
+                Kind::Plateau,
+                0,
+                lately.is_flat && now > OPEN * first,
+                &|| {
+                    format!(
+                        "The loss has stood at {now:.1} bits for a while. Such machines often stand still before they find the algorithm: people wait, try another seed, or begin with shorter sequences."
+                    )
+                },
+            );
+        }
+        found
+    }
+}
+
+/// Says what there is to say, with what it is about, whether it holds, and in which words.
+type Say<'a> = dyn FnMut(Kind, usize, bool, &dyn Fn() -> String) + 'a;
+
+fn heads(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
+    for (index, head) in vitals.heads.iter().enumerate() {
+        let name = || account.heads.get(index).map_or("a head", String::as_str);
+        let rows = head.of;
+        let alike = head
+            .entropy
+            .iter()
+            .all(|&entropy| entropy > ALIKE * (rows as f64).ln());
+        say(Kind::Uniform, index, alike && rows > 1, &|| {
+            format!(
+                "{} attends to all {rows} rows alike: it sees their mean, and cannot tell them apart. Most machines begin so; where it stays, people raise the learning rate or begin with shorter sequences.",
+                name()
+            )
+        });
+        let one = head.rows < ONE_ROW && head.steps >= STEPS;
+        say(Kind::OneRow, index, one, &|| {
+            format!(
+                "{} stays on a single row through the whole episode, so the memory holds one vector at a time. People try another seed, or a smaller learning rate.",
+                name()
+            )
+        });
+    }
+}
+
+fn tensors(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
+    let whole = vitals.norm();
+    for (index, &norm) in vitals.norms.iter().enumerate() {
+        // A tensor that nothing depends on has no gradient at all.
+        let vanishes = norm > 0.0 && norm < NOTHING * whole;
+        say(Kind::Vanishing, index, vanishes, &|| {
+            let name = account.lane.tensors.get(index).map_or("", String::as_str);
+            let share = norm / whole;
+            format!(
+                "The gradient of `{name}` is {share:.0e} of the whole: hardly anything of the loss comes back to it, so it learns last. People look for a saturated gate or strength before it."
+            )
+        });
+    }
+}
+
+/// The loss now, as a mean, and whether it was the same for a while.
+struct Lately {
+    now: f64,
+    is_flat: bool,
+}
+
+impl Lately {
+    fn of(account: &Account) -> Self {
+        let points = account.curve.points();
+        let mean = |until: f64| {
+            let from = until * (1.0 - LATELY);
+            let inside = |point: &&super::Point| (from..=until).contains(&(point.sequences as f64));
+            let inside = points
+                .iter()
+                .rev()
+                .skip_while(|p| p.sequences as f64 > until)
+                .take_while(inside);
+            let (sum, count) = inside.fold((0.0, 0.0), |(sum, count), point| {
+                let updates = point.updates as f64;
+                (sum + point.bits * updates, count + updates)
+            });
+            (count > 0.0).then(|| sum / count)
+        };
+        let at = account.sequences as f64;
+        let now = mean(at).unwrap_or(f64::NAN);
+        let is_same = |before: f64| (before - now).abs() < FLAT * now;
+        let earlier = [SINCE, SINCE.sqrt()].map(|times| mean(at / times));
+        Self {
+            now,
+            is_flat: at / SINCE >= EARLY as f64
+                && earlier.iter().all(|before| before.is_some_and(is_same)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::Curve;
+    use crate::train::{Beside, HeadVitals};
+
+    fn update(bits: f64, norm: f64) -> Update {
+        Update {
+            bits,
+            wrong: 0.0,
+            beside: Beside::default(),
+            norm,
+            validated: None,
+        }
+    }
+
+    /// What is found in a run with these losses, each for one update of one sequence, and vitals at every one.
+    fn kinds(losses: impl Iterator<Item = f64>, vitals: &Vitals) -> Vec<Kind> {
+        let mut account = Account::empty();
+        account.heads = vec!["read0".to_owned()];
+        let mut watcher = Watcher::default();
+        let mut curve = Curve::default();
+        let mut kinds = Vec::new();
+        for (index, bits) in losses.enumerate() {
+            account.sequences = index as u64 + 1;
+            let update = update(bits, 1.0);
+            curve.push(account.sequences, &update);
+            let looks = index % 16 == 0;
+            if looks {
+                account.curve = curve.clone();
+            }
+            let found = watcher.look(&account, &update, looks.then_some(vitals));
+            assert!(found.iter().all(|finding| finding.words.ends_with('.')));
+            kinds.extend(found.into_iter().map(|finding| finding.kind));
+        }
+        kinds
+    }
+
+    fn healthy() -> Vitals {
+        Vitals {
+            heads: vec![HeadVitals {
+                entropy: [0.5; 2],
+                gate: [None; 2],
+                rows: 12.0,
+                of: 64,
+                steps: 20,
+            }],
+            norms: vec![1.0, 0.5],
+        }
+    }
+
+    fn falling(index: u64) -> f64 {
+        80.0 / (1.0 + index as f64 / 500.0)
+    }
+
+    #[test]
+    fn a_run_that_learns_is_left_alone() {
+        assert_eq!(kinds((0..8000).map(falling), &healthy()), []);
+    }
+
+    #[test]
+    fn what_holds_is_said_once() {
+        let mut vitals = healthy();
+        vitals.heads[0].entropy = [64f64.ln(); 2];
+        assert_eq!(kinds((0..4000).map(falling), &vitals), [Kind::Uniform]);
+        let mut vitals = healthy();
+        vitals.heads[0].rows = 1.0;
+        assert_eq!(kinds((0..4000).map(falling), &vitals), [Kind::OneRow]);
+        let mut vitals = healthy();
+        vitals.norms = vec![1.0, 1e-9];
+        assert_eq!(kinds((0..4000).map(falling), &vitals), [Kind::Vanishing]);
+        // Nothing depends on the second one.
+        vitals.norms = vec![1.0, 0.0];
+        assert_eq!(kinds((0..4000).map(falling), &vitals), []);
+    }
+
+    #[test]
+    fn a_loss_that_stands_and_one_that_comes_back_are_told_apart() {
+        let stands = (0..6000).map(|_| 60.0);
+        assert_eq!(kinds(stands, &healthy()), [Kind::Plateau]);
+        let relapses = (0..9000).map(|index| if index < 6000 { falling(index) } else { 70.0 });
+        assert_eq!(kinds(relapses, &healthy())[0], Kind::Relapse);
+    }
+
+    #[test]
+    fn a_gradient_that_explodes_is_noticed_at_once() {
+        let account = Account::empty();
+        let mut watcher = Watcher::default();
+        for _ in 0..50 {
+            assert_eq!(watcher.look(&account, &update(1.0, 2.0), None), []);
+        }
+        let found = watcher.look(&account, &update(1.0, 2000.0), None);
+        assert_eq!(found[0].kind, Kind::Exploding);
+        assert!(found[0].words.contains("1000 times"), "{}", found[0].words);
+    }
+}

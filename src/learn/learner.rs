@@ -1,0 +1,395 @@
+//! The threads that train while somebody watches: each run has one of its own; orders go in, and the newest account
+//! comes out when it is asked for, between two updates.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::run::{Account, Run};
+use crate::model::Model;
+use crate::task::Task;
+use crate::train::TrainingConfig;
+
+/// What a run is told.
+#[derive(Clone, Debug)]
+pub enum Order {
+    /// Train at this pace.
+    Go(Pace),
+    /// Wait after the present update.
+    Pause,
+    /// One update, then wait.
+    Once,
+    /// Another task or configuration from the next update on; the words say what was set.
+    Change(Box<(Task, TrainingConfig)>, Vec<String>),
+}
+
+/// How fast it trains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// As fast as it can.
+    Full,
+    /// So many updates per second.
+    Updates(f64),
+}
+
+/// What is new of a run.
+#[derive(Clone, Debug)]
+pub struct News {
+    /// What has been observed.
+    pub account: Account,
+    /// The machine as it is.
+    pub machine: Model<f32>,
+    /// Sequences per second, lately; `None` while it waits.
+    pub rate: Option<f64>,
+}
+
+/// Where a thread leaves what was asked for.
+#[derive(Debug, Default)]
+struct Desk {
+    wanted: AtomicBool,
+    news: Mutex<Option<Box<News>>>,
+}
+
+/// A run and its thread; without a thread it is driven by whoever asks: for tests.
+#[derive(Debug)]
+enum Driver {
+    Thread {
+        orders: Sender<Order>,
+        desk: Arc<Desk>,
+        thread: JoinHandle<Run>,
+    },
+    Here(Box<Pupil>),
+}
+
+/// Runs that are trained side by side.
+#[derive(Debug)]
+pub struct Learner {
+    drivers: Vec<Driver>,
+}
+
+impl Learner {
+    /// Begins with these runs, paused, each on a thread of its own; `wake` is called when news that was asked for is
+    /// there.
+    ///
+    /// # Errors
+    /// The system has no thread to spare.
+    pub fn start(
+        runs: Vec<Run>,
+        wake: impl Fn() + Clone + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let drive = |run| {
+            let (orders, inbox) = channel();
+            let desk = Arc::new(Desk::default());
+            let (own, wake) = (desk.clone(), wake.clone());
+            let builder = std::thread::Builder::new().name("learn".to_owned());
+            let thread = builder.spawn(move || drive(Pupil::new(run), &inbox, &own, &wake))?;
+            Ok(Driver::Thread {
+                orders,
+                desk,
+                thread,
+            })
+        };
+        let drivers: std::io::Result<_> = runs.into_iter().map(drive).collect();
+        Ok(Self { drivers: drivers? })
+    }
+
+    /// Without threads: each time news is asked for, every run that is not paused does one update.
+    pub fn here(runs: Vec<Run>) -> Self {
+        let here = |run| Driver::Here(Box::new(Pupil::new(run)));
+        Self {
+            drivers: runs.into_iter().map(here).collect(),
+        }
+    }
+
+    /// Tells all runs.
+    pub fn tell(&mut self, order: &Order) {
+        for driver in &mut self.drivers {
+            match driver {
+                // A thread that has ended, after all its sequences or by a fault, has nothing left to do.
+                Driver::Thread { orders, .. } => drop(orders.send(order.clone())),
+                Driver::Here(pupil) => pupil.hear(order.clone()),
+            }
+        }
+    }
+
+    /// Asks for the newest of every run.
+    pub fn ask(&mut self) {
+        for driver in &mut self.drivers {
+            match driver {
+                Driver::Thread { desk, .. } => desk.wanted.store(true, Ordering::Release),
+                Driver::Here(pupil) => pupil.go(),
+            }
+        }
+    }
+
+    /// What has come since, each with the place of its run.
+    pub fn news(&mut self) -> Vec<(usize, News)> {
+        let of = |(index, driver): (usize, &mut Driver)| {
+            let news = match driver {
+                Driver::Thread { desk, .. } => {
+                    let mut news = desk.news.lock().unwrap_or_else(PoisonError::into_inner);
+                    news.take()?
+                }
+                Driver::Here(pupil) => Box::new(pupil.news()),
+            };
+            Some((index, *news))
+        };
+        self.drivers.iter_mut().enumerate().filter_map(of).collect()
+    }
+
+    /// Ends all threads and hands back the runs as they are; a run whose thread broke is lost.
+    pub fn end(self) -> Vec<Run> {
+        let ends = self.drivers.into_iter().map(|driver| match driver {
+            Driver::Thread { orders, thread, .. } => {
+                drop(orders);
+                thread.join().ok()
+            }
+            Driver::Here(pupil) => pupil.run,
+        });
+        ends.flatten().collect()
+    }
+}
+
+/// A run, and what it was told.
+#[derive(Debug)]
+struct Pupil {
+    /// Always there: taken out only while it is changed.
+    run: Option<Run>,
+    pace: Option<Pace>,
+    once: bool,
+    /// When the next update is due at a pace of so many per second.
+    due: Instant,
+    /// Where it stood when its speed was measured last.
+    measured: (Instant, u64),
+    rate: Option<f64>,
+}
+
+/// How long a speed is measured.
+const MEASURED: Duration = Duration::from_millis(500);
+
+impl Pupil {
+    fn new(run: Run) -> Self {
+        let now = Instant::now();
+        Self {
+            measured: (now, run.account().sequences),
+            run: Some(run),
+            pace: None,
+            once: false,
+            due: now,
+            rate: None,
+        }
+    }
+
+    fn hear(&mut self, order: Order) {
+        match order {
+            Order::Go(pace) => {
+                if self.pace.is_none() {
+                    let done = self.run.as_ref().map_or(0, |run| run.account().sequences);
+                    (self.measured, self.rate) = ((Instant::now(), done), None);
+                }
+                (self.pace, self.due) = (Some(pace), Instant::now());
+            }
+            Order::Pause => (self.pace, self.rate) = (None, None),
+            Order::Once => (self.pace, self.rate, self.once) = (None, None, true),
+            Order::Change(to, set) => {
+                let run = self.run.take();
+                self.run = run.map(|run| run.changed(to.0, to.1, set));
+            }
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        let goes_on = self.run.as_ref().is_some_and(Run::goes_on);
+        goes_on && (self.once || self.pace.is_some())
+    }
+
+    /// One update, if there is one to be done.
+    fn go(&mut self) {
+        if !self.has_work() {
+            return;
+        }
+        self.once = false;
+        if let Some(run) = &mut self.run {
+            run.advance();
+            let (since, before) = self.measured;
+            let (passed, done) = (since.elapsed(), run.account().sequences);
+            if passed >= MEASURED {
+                self.rate = self
+                    .pace
+                    .map(|_| (done - before) as f64 / passed.as_secs_f64());
+                self.measured = (Instant::now(), done);
+            }
+        }
+    }
+
+    /// How long to wait before the next update.
+    fn wait(&mut self) -> Duration {
+        let Some(Pace::Updates(per_second)) = self.pace else {
+            return Duration::ZERO;
+        };
+        let now = Instant::now();
+        let wait = self.due.saturating_duration_since(now);
+        if wait.is_zero() {
+            let between = Duration::from_secs_f64(1.0 / per_second.max(1e-3));
+            // What was late is not caught up with.
+            self.due = (self.due + between).max(now);
+        }
+        wait
+    }
+
+    fn news(&self) -> News {
+        let run = self.run.as_ref();
+        let Some(run) = run else {
+            unreachable!("a run is taken out only while it is changed")
+        };
+        News {
+            account: run.account().clone(),
+            machine: run.trainer().state.machine.clone(),
+            rate: self.rate,
+        }
+    }
+}
+
+/// Drives a run until nobody is left to tell it anything.
+fn drive(mut pupil: Pupil, inbox: &Receiver<Order>, desk: &Desk, wake: &impl Fn()) -> Run {
+    /// How soon a thread that waits sees that news is wanted.
+    const LOOKS_UP: Duration = Duration::from_millis(10);
+    loop {
+        let wait = if pupil.has_work() {
+            pupil.wait()
+        } else {
+            LOOKS_UP
+        };
+        let told = if wait.is_zero() {
+            inbox
+                .try_recv()
+                .map_err(|error| error == TryRecvError::Disconnected)
+        } else {
+            let told = inbox.recv_timeout(wait.min(LOOKS_UP));
+            told.map_err(|error| error == RecvTimeoutError::Disconnected)
+        };
+        match told {
+            Ok(order) => pupil.hear(order),
+            Err(true) => break,
+            Err(false) if wait.is_zero() => pupil.go(),
+            Err(false) => {}
+        }
+        if desk.wanted.swap(false, Ordering::AcqRel) {
+            let news = Box::new(pupil.news());
+            *desk.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+            wake();
+        }
+    }
+    let Some(run) = pupil.run else {
+        unreachable!("a run is taken out only while it is changed")
+    };
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::{End, Snapshots};
+    use crate::model::NtmConfig;
+    use crate::task::Copy;
+    use crate::train::State;
+
+    fn run(seed: u64, sequences: u64) -> Run {
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 1..=3,
+        });
+        let mut model = NtmConfig::new(task.inputs(), task.outputs());
+        (model.rows, model.columns, model.controller.size) = (8, 6, 10);
+        let config = TrainingConfig {
+            sequences,
+            seed,
+            validation_every: 20,
+            validation_episodes: 2,
+            ..TrainingConfig::default()
+        };
+        let state = State::new(model.into(), &config);
+        Run::new(task, config, state, 1, Snapshots::LIMIT)
+    }
+
+    fn alone(seed: u64, sequences: u64) -> Model<f32> {
+        let mut run = run(seed, sequences);
+        while run.goes_on() {
+            run.advance();
+        }
+        run.trainer().state.machine.clone()
+    }
+
+    /// Asks until the news is so.
+    fn until(learner: &mut Learner, is_so: impl Fn(usize, &News) -> bool) {
+        let mut waiting: Vec<bool> = vec![true; learner.drivers.len()];
+        while waiting.contains(&true) {
+            learner.ask();
+            for (index, news) in learner.news() {
+                waiting[index] &= !is_so(index, &news);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn runs_side_by_side_come_to_the_same_bits_as_each_alone() {
+        let runs = (1..=3).map(|seed| run(seed, 60)).collect();
+        let mut learner = Learner::start(runs, || ()).unwrap();
+        learner.tell(&Order::Go(Pace::Full));
+        until(&mut learner, |_, news| {
+            news.account.end == Some(End::Finished)
+        });
+        for (seed, run) in (1..=3).zip(learner.end()) {
+            assert_eq!(run.trainer().state.machine, alone(seed, 60));
+            let account = run.account();
+            assert_eq!((account.sequences, account.history.len()), (60, 3));
+            let updates = account.curve.points().iter().map(|point| point.updates);
+            assert_eq!(updates.sum::<u64>(), 60);
+            assert!(account.snapshots.all().len() > 5);
+        }
+    }
+
+    #[test]
+    fn one_update_is_one_update_and_a_pause_is_a_pause() {
+        let mut learner = Learner::start(vec![run(1, 1000)], || ()).unwrap();
+        for done in 1..=3 {
+            learner.tell(&Order::Once);
+            until(&mut learner, |_, news| news.account.sequences == done);
+        }
+        learner.tell(&Order::Go(Pace::Updates(1e6)));
+        until(&mut learner, |_, news| news.account.sequences > 10);
+        learner.tell(&Order::Pause);
+        let run = learner.end().remove(0);
+        assert!(run.account().sequences > 10 && run.goes_on());
+    }
+
+    #[test]
+    fn a_change_is_remembered_with_its_moment() {
+        let mut learner = Learner::here(vec![run(1, 100)]);
+        learner.tell(&Order::Go(Pace::Full));
+        (0..5).for_each(|_| learner.ask());
+        let trainer = learner.end().remove(0);
+        let (task, mut config) = (
+            trainer.trainer().task.clone(),
+            trainer.trainer().config.clone(),
+        );
+        config.batch = 4;
+        let mut learner = Learner::here(vec![trainer]);
+        let set = vec!["training.batch=4".to_owned()];
+        learner.tell(&Order::Change(Box::new((task, config)), set.clone()));
+        learner.tell(&Order::Once);
+        learner.ask();
+        let (_, news) = learner.news().remove(0);
+        assert_eq!(news.account.sequences, 9);
+        assert_eq!(
+            (
+                news.account.changes[0].sequences,
+                &news.account.changes[0].set
+            ),
+            (5, &set)
+        );
+    }
+}

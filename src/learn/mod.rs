@@ -1,0 +1,17 @@
+//! A machine that learns while it is watched: the run with all that is observed of it, the threads that drive it, what
+//! it was at earlier moments, and what is happening in words.
+//!
+//! Nothing here changes what is learned: a run that is watched, paused, or looked back at comes to the same bits as one
+//! that nobody saw.
+
+pub mod curve;
+pub mod findings;
+pub mod learner;
+pub mod run;
+pub mod snapshots;
+
+pub use curve::{Curve, Point};
+pub use findings::{Finding, Kind};
+pub use learner::{Learner, News, Order, Pace};
+pub use run::{Account, Answers, End, Lane, Run};
+pub use snapshots::{Snapshot, Snapshots};

@@ -1,0 +1,296 @@
+//! A training run with all that is observed of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::curve::Curve;
+use super::findings::{Finding, Watcher};
+use super::snapshots::{Snapshot, Snapshots};
+use crate::task::Task;
+use crate::train::{
+    Change, Diverged, HeadVitals, HistoryPoint, Score, State, Trainer, TrainingConfig, Vitals,
+};
+
+/// One update in so many is looked at closely: a closer look costs a tenth of an update, at most.
+const BETWEEN_LOOKS: i32 = 16;
+/// A point of a lane covers this share of the sequences before it.
+const SHARE: f64 = 0.01;
+/// By how much what an episode was answered like counts less with every later one of its size.
+const FORGETS: f64 = 0.02;
+
+/// A run in progress.
+#[derive(Debug)]
+pub struct Run {
+    trainer: Trainer,
+    account: Account,
+    watcher: Watcher,
+    vitals: Vitals,
+}
+
+/// What has been observed of a run.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Sequences trained on.
+    pub sequences: u64,
+    /// Sequences in the whole run.
+    pub of: u64,
+    /// Seconds spent in updates.
+    pub seconds: f64,
+    /// Every update.
+    pub curve: Curve,
+    /// Every validation.
+    pub history: Vec<HistoryPoint>,
+    /// How episodes of each size are answered, lately.
+    pub answers: Answers,
+    /// What the heads do, and how large the gradients are.
+    pub lane: Lane,
+    /// What is happening, in the order in which it was noticed.
+    pub findings: Vec<Finding>,
+    /// What the machine was.
+    pub snapshots: Snapshots,
+    /// What was changed.
+    pub changes: Vec<Change>,
+    /// The names of the heads.
+    pub heads: Vec<String>,
+    /// Why it does not go on, if it does not.
+    pub end: Option<End>,
+}
+
+/// Why a run does not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// It has seen all its sequences.
+    Finished,
+    /// A value was no longer finite.
+    Diverged(Diverged),
+}
+
+/// How episodes are answered, by their size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers(BTreeMap<usize, [f64; 3]>);
+
+impl Answers {
+    fn add(&mut self, size: usize, score: &Score) {
+        let wrong = score.wrong as f64 / score.scored.max(1) as f64;
+        let now = [score.bits, wrong, 1.0];
+        let mean = self.0.entry(size).or_insert([0.0; 3]);
+        // At first a mean, later what is forgotten bit by bit.
+        let share = (1.0 / (mean[2] + 1.0)).max(FORGETS);
+        for (mean, now) in mean[..2].iter_mut().zip(now) {
+            *mean += share * (now - *mean);
+        }
+        mean[2] += 1.0;
+    }
+
+    /// Every size that was seen, ascending: bits per sequence, and the share of wrong bits, 0 to 1.
+    pub fn each(&self) -> impl Iterator<Item = (usize, f64, f64)> {
+        let all = self.0.iter();
+        all.map(|(&size, &[bits, wrong, _])| (size, bits, wrong))
+    }
+}
+
+/// What was seen at closer looks, in order; as fine everywhere as a logarithmic axis can show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lane {
+    /// Sequences trained on, and what was seen then.
+    pub looks: Vec<(u64, Vitals)>,
+    /// The tensors whose gradients these are.
+    pub tensors: Arc<Vec<String>>,
+}
+
+impl Lane {
+    fn push(&mut self, sequences: u64, vitals: &Vitals) {
+        let last = self.looks.last().map_or(0, |(last, _)| *last);
+        if self.looks.is_empty() || (sequences - last) as f64 >= sequences as f64 * SHARE {
+            self.looks.push((sequences, vitals.clone()));
+        }
+    }
+
+    /// Something of a head over the sequences, where it is known.
+    pub fn of_head(
+        &self,
+        head: usize,
+        what: impl Fn(&HeadVitals) -> Option<f64>,
+    ) -> Vec<(u64, f64)> {
+        let of = |(sequences, vitals): &(u64, Vitals)| {
+            let value = what(vitals.heads.get(head)?)?;
+            Some((*sequences, value))
+        };
+        self.looks.iter().filter_map(of).collect()
+    }
+}
+
+#[cfg(test)]
+impl Account {
+    /// Of nothing.
+    pub(super) fn empty() -> Self {
+        Self {
+            sequences: 0,
+            of: 1,
+            seconds: 0.0,
+            curve: Curve::default(),
+            history: Vec::new(),
+            answers: Answers::default(),
+            lane: Lane::default(),
+            findings: Vec::new(),
+            snapshots: Snapshots::new(0),
+            changes: Vec::new(),
+            heads: Vec::new(),
+            end: None,
+        }
+    }
+}
+
+impl Run {
+    /// A run that begins, or goes on, from a state, with snapshots of at most so many bytes.
+    pub fn new(
+        task: Task,
+        config: TrainingConfig,
+        state: State,
+        threads: usize,
+        limit: usize,
+    ) -> Self {
+        Self::resumed(task, config, state, threads, Snapshots::new(limit))
+    }
+
+    /// The same with what is known of it from before.
+    pub fn resumed(
+        task: Task,
+        config: TrainingConfig,
+        state: State,
+        threads: usize,
+        snapshots: Snapshots,
+    ) -> Self {
+        let named = state.machine.params.named().into_iter();
+        let tensors = named.map(|(name, _)| name).collect();
+        let model = &state.machine.config;
+        let heads = (0..model.heads())
+            .map(|head| model.head_name(head))
+            .collect();
+        let trainer = Trainer::resume(task, config, state, threads);
+        let mut run = Self {
+            account: Account {
+                sequences: trainer.state.sequences,
+                of: trainer.config.sequences,
+                seconds: trainer.seconds(),
+                curve: Curve::default(),
+                history: trainer.state.history.clone(),
+                answers: Answers::default(),
+                lane: Lane {
+                    looks: Vec::new(),
+                    tensors: Arc::new(tensors),
+                },
+                findings: Vec::new(),
+                snapshots,
+                changes: trainer.state.changes.clone(),
+                heads,
+                end: trainer.finished().then_some(End::Finished),
+            },
+            watcher: Watcher::default(),
+            vitals: Vitals::default(),
+            trainer,
+        };
+        run.keep(None);
+        run
+    }
+
+    /// What is observed.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// The trainer as it is.
+    pub fn trainer(&self) -> &Trainer {
+        &self.trainer
+    }
+
+    /// True until it has ended.
+    pub fn goes_on(&self) -> bool {
+        self.account.end.is_none()
+    }
+
+    /// One update, and what is to be observed of it. Nothing once it has ended.
+    pub fn advance(&mut self) {
+        if !self.goes_on() {
+            return;
+        }
+        let looks = self.trainer.state.optimizer.updates % BETWEEN_LOOKS == 0;
+        let vitals = looks.then_some(&mut self.vitals);
+        let update = match self.trainer.update_watched(vitals) {
+            Ok(update) => update,
+            Err(diverged) => return self.diverged(diverged),
+        };
+        let account = &mut self.account;
+        account.sequences = self.trainer.state.sequences;
+        account.seconds = self.trainer.seconds();
+        account.curve.push(account.sequences, &update);
+        for (size, score) in self.trainer.answered() {
+            account.answers.add(size, score);
+        }
+        if looks {
+            account.lane.push(account.sequences, &self.vitals);
+        }
+        let validated = update.validated;
+        if let Some(point) = validated {
+            account.history.push(point);
+        }
+        let seen = looks.then_some(&self.vitals);
+        let found = self.watcher.look(account, &update, seen);
+        self.account.findings.extend(found);
+        let best = validated.filter(|point| {
+            let best = self.trainer.state.best.as_ref();
+            best.is_some_and(|(_, best)| *best == point.validation)
+        });
+        self.keep(best);
+        if self.trainer.finished() {
+            self.account.end = Some(End::Finished);
+        }
+    }
+
+    /// Another task or configuration from the next update on; `set` says what was changed, each as `path=value`.
+    #[must_use]
+    pub fn changed(self, task: Task, config: TrainingConfig, set: Vec<String>) -> Self {
+        let Self {
+            trainer,
+            mut account,
+            watcher,
+            vitals,
+        } = self;
+        let mut trainer = trainer.changed(task, config);
+        trainer.state.changes.push(Change {
+            sequences: trainer.state.sequences,
+            set,
+        });
+        account.changes.clone_from(&trainer.state.changes);
+        Self {
+            trainer,
+            account,
+            watcher,
+            vitals,
+        }
+    }
+
+    fn diverged(&mut self, diverged: Diverged) {
+        self.account.findings.push(Finding::diverged(&diverged));
+        self.account.end = Some(End::Diverged(diverged));
+    }
+
+    /// Keeps what the machine is, where it is time, or where it is the best so far.
+    fn keep(&mut self, best: Option<HistoryPoint>) {
+        let account = &mut self.account;
+        let ended = self.trainer.finished();
+        if best.is_none() && !ended && !account.snapshots.is_due(account.sequences) {
+            return;
+        }
+        let lately = account.curve.points().last().map(|point| point.bits);
+        account.snapshots.push(Snapshot {
+            sequences: account.sequences,
+            seconds: account.seconds,
+            bits: best
+                .map(|point| point.validation.bits_per_sequence)
+                .or(lately),
+            is_best: best.is_some(),
+            machine: Arc::new(self.trainer.state.machine.clone()),
+        });
+    }
+}

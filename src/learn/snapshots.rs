@@ -1,0 +1,172 @@
+//! What a machine was at moments of its training: its weights at the start, at moments that lie evenly on a logarithmic
+//! axis, and at every validation that was the best so far, within a stated amount of memory.
+
+use std::sync::Arc;
+
+use crate::model::Model;
+
+/// How many snapshots there are while the number of sequences grows tenfold, at first.
+const PER_DECADE: f64 = 16.0;
+
+/// The weights of a machine at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Sequences trained on before it.
+    pub sequences: u64,
+    /// Seconds of training before it.
+    pub seconds: f64,
+    /// Bits per sequence at about that moment: of the validation where it was the best, else of the training just before;
+    /// `None` before there was any.
+    pub bits: Option<f64>,
+    /// True where a validation found it the best so far.
+    pub is_best: bool,
+    /// The machine.
+    pub machine: Arc<Model<f32>>,
+}
+
+/// Snapshots in the order of their moments.
+#[derive(Clone, Debug)]
+pub struct Snapshots {
+    kept: Vec<Snapshot>,
+    /// Bytes that all of them may take.
+    limit: usize,
+    /// Now; halved whenever there are too many.
+    per_decade: f64,
+}
+
+impl Snapshots {
+    /// What a run keeps of itself: 128 MiB.
+    pub const LIMIT: usize = 128 << 20;
+
+    /// None yet; together they take at most `limit` bytes, but the first and the last are always kept.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            kept: Vec::new(),
+            limit,
+            per_decade: PER_DECADE,
+        }
+    }
+
+    /// In the order of their moments.
+    pub fn all(&self) -> &[Snapshot] {
+        &self.kept
+    }
+
+    /// True when the next regular snapshot is due after so many sequences.
+    pub fn is_due(&self, sequences: u64) -> bool {
+        let place = |sequences: u64| ((sequences as f64 + 1.0).log10() * self.per_decade).floor();
+        let last = self.kept.iter().rev().find(|snapshot| !snapshot.is_best);
+        last.is_none_or(|last| place(sequences) > place(last.sequences))
+    }
+
+    /// Keeps one more, later than all; where that is too much, every second goes.
+    pub fn push(&mut self, snapshot: Snapshot) {
+        if let Some(last) = self.kept.last_mut()
+            && last.sequences >= snapshot.sequences
+        {
+            last.is_best |= snapshot.is_best;
+            last.bits = snapshot.bits.or(last.bits);
+            return;
+        }
+        self.kept.push(snapshot);
+        while self.bytes() > self.limit && self.kept.len() > 2 {
+            self.thin();
+        }
+    }
+
+    /// Bytes of all weights.
+    pub fn bytes(&self) -> usize {
+        let one = |snapshot: &Snapshot| {
+            let values = snapshot.machine.params.slices().map(<[f32]>::len);
+            values.sum::<usize>() * size_of::<f32>()
+        };
+        self.kept.iter().map(one).sum()
+    }
+
+    /// Half of them goes: those whose neighbours are nearest, on the logarithmic axis.
+    fn thin(&mut self) {
+        self.per_decade = (self.per_decade / 2.0).max(1.0);
+        let last = self.kept.len() - 1;
+        let mut index = 0;
+        self.kept.retain(|_| {
+            let stays = index == 0 || index == last || index % 2 == 0;
+            index += 1;
+            stays
+        });
+    }
+
+    /// The one at this moment, or the last one before it.
+    pub fn at(&self, sequences: u64) -> Option<usize> {
+        let after = self
+            .kept
+            .partition_point(|snapshot| snapshot.sequences <= sequences);
+        after.checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::NtmConfig;
+
+    fn snapshot(sequences: u64, is_best: bool) -> Snapshot {
+        let mut config = NtmConfig::new(2, 2);
+        (config.rows, config.columns, config.controller.size) = (4, 4, 4);
+        Snapshot {
+            sequences,
+            seconds: sequences as f64,
+            bits: None,
+            is_best,
+            machine: Arc::new(Model::new(config, 1)),
+        }
+    }
+
+    fn run(limit: usize) -> Snapshots {
+        let mut snapshots = Snapshots::new(limit);
+        for sequences in 0..5000 {
+            let is_best = sequences > 0 && sequences % 1000 == 0;
+            if is_best || snapshots.is_due(sequences) {
+                snapshots.push(snapshot(sequences, is_best));
+            }
+        }
+        snapshots
+    }
+
+    #[test]
+    fn moments_lie_evenly_on_a_logarithmic_axis_and_the_best_are_among_them() {
+        let all = run(usize::MAX);
+        let moments: Vec<u64> = all.all().iter().map(|s| s.sequences).collect();
+        assert_eq!(moments[..4], [0, 1, 2, 3]);
+        assert!(moments.is_sorted_by(|a, b| a < b));
+        let between = |low, high| {
+            moments
+                .iter()
+                .filter(|&&s| (low..high).contains(&s))
+                .count()
+        };
+        assert!((14..=19).contains(&between(100, 1000)), "{moments:?}");
+        assert_eq!(all.all().iter().filter(|s| s.is_best).count(), 4);
+    }
+
+    #[test]
+    fn they_take_no_more_than_they_may_and_keep_the_ends() {
+        let one = run(usize::MAX).bytes() / run(usize::MAX).all().len();
+        for count in [2, 5, 20] {
+            let few = run(one * count);
+            assert!((2..=count).contains(&few.all().len()));
+            assert!(few.bytes() <= one * count);
+            assert_eq!(few.all()[0].sequences, 0);
+            assert!(few.all().last().unwrap().sequences >= 4000);
+        }
+    }
+
+    #[test]
+    fn a_moment_finds_the_snapshot_before_it() {
+        let all = run(usize::MAX);
+        assert_eq!(all.at(0), Some(0));
+        assert_eq!(all.at(u64::MAX), Some(all.all().len() - 1));
+        let index = all.at(1003).unwrap();
+        assert!(all.all()[index].sequences <= 1003);
+        assert_eq!(Snapshots::new(0).at(5), None);
+    }
+}

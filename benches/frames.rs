@@ -32,7 +32,7 @@ fn app(rows: usize, columns: usize, length: usize) -> App {
     App::headless(Options {
         machines: vec![machine],
         files: Arc::new(NoFiles),
-        seed: 1,
+        seed: Some(1),
         ..Options::default()
     })
 }

@@ -7,6 +7,8 @@ mod commands;
 mod compare;
 #[path = "viewer/copying.rs"]
 mod copying;
+#[path = "viewer/head.rs"]
+mod head;
 #[path = "viewer/kinds.rs"]
 mod kinds;
 #[path = "viewer/mended.rs"]
@@ -293,7 +295,7 @@ fn options(files: Arc<dyn Files>) -> Options {
     Options {
         machines: vec![machine("first", 1), repeating()],
         files,
-        seed: 1,
+        seed: Some(1),
         ..Options::default()
     }
 }
@@ -982,6 +984,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
 fn whatever_is_clicked_has_a_card() {
     let mut harness = paused();
     act(&mut harness, Play::Seek(8));
+    act(&mut harness, Look::Focus(1));
     for (picture, title) in [
         ("W0 key k: at this step", "W0 key k column "),
         ("W0 erase e: at this step", "W0 erase e column "),

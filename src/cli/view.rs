@@ -40,7 +40,7 @@ pub(super) struct View {
     /// Stand at this step, instead of playing.
     #[arg(long, value_name = "T", value_parser = step, allow_negative_numbers = true)]
     step: Option<usize>,
-    /// Look at this head, such as W0 or R1 [default: the first that writes].
+    /// Look at this head, such as W0 or R1 [default: the one that acts].
     #[arg(long, value_name = "HEAD")]
     head: Option<String>,
     #[command(flatten)]

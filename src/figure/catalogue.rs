@@ -120,7 +120,10 @@ impl<'a> Source<'a> {
         let scale = match id.picture {
             Picture::Keys | Picture::Adds => scales.vector,
             Picture::Reads => scales.memory,
-            Picture::Shifts | Picture::Weightings | Picture::Overlap => weights,
+            Picture::Shifts | Picture::Weightings => {
+                weights.of_head(HeadName::of(trace, id.of.unwrap_or(0)))
+            }
+            Picture::Overlap => weights,
             Picture::Cells => scales.state,
             Picture::Hidden => Scale::Signed(1.0),
             Picture::Erases => Scale::Bits,

@@ -40,16 +40,23 @@ pub struct Colours {
     pub non_finite: Rgb,
     /// The hues of the heads: cool ones for those that read, warm ones for those that write.
     heads: [[Rgb; HUES]; 2],
-    weighting: [Rgb; 256],
-    bits: [Rgb; 256],
-    signed: [Rgb; 256],
+    weighting: Table,
+    /// Those of the weightings of a head, where each has its own.
+    own: Option<Box<[[Table; HUES]; 2]>>,
+    bits: Table,
+    signed: Table,
 }
+
+/// Colours from one end of a scale to the other.
+type Table = [Rgb; 256];
 
 /// The colours of a weighting, from none to all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Map {
-    /// Black, purple, orange, white.
+    /// Of every head its own hue; as [`Map::Magma`] where no head is meant.
     #[default]
+    Heads,
+    /// Black, purple, orange, white.
     Magma,
     /// Violet, green, yellow.
     Viridis,
@@ -61,11 +68,18 @@ pub enum Map {
 
 impl Map {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Magma, Self::Viridis, Self::Cividis, Self::Gray];
+    pub const ALL: [Self; 5] = [
+        Self::Heads,
+        Self::Magma,
+        Self::Viridis,
+        Self::Cividis,
+        Self::Gray,
+    ];
 
     /// As people call it.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Heads => "Each head's",
             Self::Magma => "Magma",
             Self::Viridis => "Viridis",
             Self::Cividis => "Cividis",
@@ -76,7 +90,7 @@ impl Map {
     /// From least to most on a dark ground.
     fn anchors(self) -> &'static [u32] {
         match self {
-            Self::Magma => &MAGMA,
+            Self::Heads | Self::Magma => &MAGMA,
             Self::Viridis => &VIRIDIS,
             Self::Cividis => &CIVIDIS,
             Self::Gray => &[0x00_0000, 0xff_ffff],
@@ -91,6 +105,13 @@ pub enum Scale {
     Weighting,
     /// The same by its logarithm, from 1e-6 to 1: what is next to nothing can be seen.
     LogWeighting,
+    /// The weighting of a head: as one of these, in its own hue where colours are those of [`Map::Heads`].
+    OfHead {
+        /// Which.
+        name: HeadName,
+        /// By its logarithm.
+        log: bool,
+    },
     /// Bits and probabilities: 0 to 1; negative values in the negative colour of [`Scale::Signed`].
     Bits,
     /// As the paper prints weightings and bits, in both themes: 0 is black, 1 is white; negative values as
@@ -112,11 +133,30 @@ impl Scale {
         Self::Signed(super::numbers::round_up(finite.fold(0.0, f32::max)))
     }
 
+    /// That of a weighting, for a head of this name; other scales are the same for all.
+    #[must_use]
+    pub fn of_head(self, name: HeadName) -> Self {
+        match self {
+            Self::Weighting => Self::OfHead { name, log: false },
+            Self::LogWeighting => Self::OfHead { name, log: true },
+            other => other,
+        }
+    }
+
+    /// True of one that goes by the logarithm.
+    pub fn is_log(self) -> bool {
+        matches!(self, Self::LogWeighting | Self::OfHead { log: true, .. })
+    }
+
     /// The values at the two ends of the legend.
     pub fn ends(self) -> (f32, f32) {
         match self {
-            Self::Weighting | Self::Bits | Self::Gray => (0.0, 1.0),
-            Self::LogWeighting => (FAINTEST, 1.0),
+            _ if self.is_log() => (FAINTEST, 1.0),
+            Self::Weighting
+            | Self::LogWeighting
+            | Self::OfHead { .. }
+            | Self::Bits
+            | Self::Gray => (0.0, 1.0),
             Self::Signed(limit) => (-limit, limit),
             Self::UpTo(limit) => (0.0, limit),
         }
@@ -125,7 +165,7 @@ impl Scale {
     /// How long the bar of a weight is, as a share of the full length.
     pub fn length(self, weight: f32) -> f32 {
         match self {
-            Self::LogWeighting => {
+            _ if self.is_log() => {
                 (1.0 - weight.max(FAINTEST).log10() / FAINTEST.log10()).clamp(0.0, 1.0)
             }
             Self::UpTo(limit) => (weight.abs() / limit).min(1.0),
@@ -151,7 +191,7 @@ impl Scale {
     pub fn at(self, share: f32) -> f32 {
         let (low, high) = self.ends();
         match self {
-            Self::LogWeighting => FAINTEST.powf(1.0 - share),
+            _ if self.is_log() => FAINTEST.powf(1.0 - share),
             _ => low + (high - low) * share,
         }
     }
@@ -165,19 +205,36 @@ impl Colours {
 
     /// The same with another colour map for weightings.
     pub fn with_map(dark: bool, map: Map) -> &'static Self {
-        static ALL: [[OnceLock<Colours>; 4]; 2] = [const { [const { OnceLock::new() }; 4] }; 2];
+        static ALL: [[OnceLock<Colours>; Map::ALL.len()]; 2] =
+            [const { [const { OnceLock::new() }; Map::ALL.len()] }; 2];
         ALL[usize::from(dark)][map as usize].get_or_init(|| {
-            if dark {
+            let colours = if dark {
                 dark_colours(map)
             } else {
                 light_colours(map)
-            }
+            };
+            let own = (map == Map::Heads)
+                .then(|| Box::new(colours.heads.map(|hues| hues.map(|hue| colours.ramp(hue)))));
+            Self { own, ..colours }
         })
     }
 
     /// The hue of a head: the third cue, after its sign and its label.
     pub fn head(&self, name: HeadName) -> Rgb {
         self.heads[usize::from(name.is_write)][name.place % HUES]
+    }
+
+    /// From the ground through a hue to the lightest of it on a dark ground, or the darkest on a light one: at every
+    /// step further from the ground, and what is small well off it.
+    fn ramp(&self, hue: Rgb) -> Table {
+        let far = mix(hue, self.strong, if self.is_dark { 0.45 } else { 0.3 });
+        bake(&[
+            self.well,
+            mix(self.well, hue, 0.45),
+            mix(self.well, hue, 0.75),
+            hue,
+            far,
+        ])
     }
 
     /// The hue of one of several lines: those of the heads in turns.
@@ -193,10 +250,16 @@ impl Colours {
         if !value.is_finite() {
             return self.non_finite;
         }
-        let at = |table: &[Rgb; 256], share: f32| table[(share * 255.0).round() as usize];
+        let at = |table: &Table, share: f32| table[(share * 255.0).round() as usize];
         match scale {
             Scale::Weighting | Scale::LogWeighting | Scale::UpTo(_) => {
                 at(&self.weighting, scale.length(value.max(0.0)))
+            }
+            Scale::OfHead { name, .. } => {
+                let own = self.own.as_deref();
+                let hue = own.map(|own| &own[usize::from(name.is_write)][name.place % HUES]);
+                let share = scale.length(value.max(0.0));
+                at(hue.unwrap_or(&self.weighting), share)
             }
             Scale::Bits | Scale::Gray if value < 0.0 => {
                 at(&self.signed, (0.5 + value / 4.0).clamp(0.0, 0.5))
@@ -232,6 +295,7 @@ fn dark_colours(map: Map) -> Colours {
             [0xf0_e442, 0xd9_714c, 0xff_a6a6].map(hex),
         ],
         weighting: bake(&with_ground(map.anchors(), well)),
+        own: None,
         bits: bake(&[well, mix(well, text, 0.45), text]),
         signed: bake(&[
             hex(0xff_b27a),
@@ -266,6 +330,7 @@ fn light_colours(map: Map) -> Colours {
             [0x88_2255, 0xff_2200, 0x8c_0000].map(hex),
         ],
         weighting: bake(&with_ground(&weighting, well)),
+        own: None,
         bits: bake(&[well, mix(well, text, 0.45), text]),
         signed: bake(&[
             hex(0x9c_4a00),
@@ -303,7 +368,7 @@ fn with_ground(map: &[u32], ground: Rgb) -> Vec<Rgb> {
     colours
 }
 
-fn bake(anchors: &[Rgb]) -> [Rgb; 256] {
+fn bake(anchors: &[Rgb]) -> Table {
     std::array::from_fn(|index| {
         let place = index as f32 / 255.0 * (anchors.len() - 1) as f32;
         let below = (place.floor() as usize).min(anchors.len() - 2);
@@ -345,6 +410,51 @@ mod tests {
                 }
                 assert_ne!(colours.of(scale, 0.0), colours.non_finite);
             }
+        }
+    }
+
+    #[test]
+    fn the_weightings_of_a_head_grow_from_the_ground_in_its_hue() {
+        let light = |[r, g, b]: Rgb| {
+            let linear = |channel: u8| (f32::from(channel) / 255.0).powf(2.2);
+            0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+        };
+        for (dark, is_write, place) in [true, false].into_iter().flat_map(|dark| {
+            [true, false]
+                .into_iter()
+                .flat_map(move |write| (0..2 * HUES).map(move |place| (dark, write, place)))
+        }) {
+            let colours = Colours::for_theme(dark);
+            let name = HeadName { is_write, place };
+            for log in [false, true] {
+                let scale = Scale::OfHead { name, log };
+                let at = |share: f32| colours.of(scale, scale.at(share));
+                let far = |share: f32| (light(at(share)) - light(colours.well)).abs();
+                assert_eq!(colours.of(scale, 0.0), colours.well);
+                for step in 0..64 {
+                    let [before, after] = [step, step + 1].map(|step| far(step as f32 / 64.0));
+                    assert!(
+                        after > before,
+                        "{name:?}, dark {dark}, {step}: {before}, {after}"
+                    );
+                }
+                // What is small is seen: as far from the ground as Weber's law asks of a patch.
+                let ground = light(colours.well) + 0.05;
+                let contrast = (light(at(0.1)) + 0.05) / ground;
+                assert!(
+                    contrast.max(1.0 / contrast) > 1.1,
+                    "{name:?}, dark {dark}: {contrast}"
+                );
+            }
+            let other = HeadName {
+                is_write: !is_write,
+                place,
+            };
+            let of = |name| colours.of(Scale::Weighting.of_head(name), 0.7);
+            assert_ne!(of(name), of(other));
+            let map = Colours::with_map(dark, Map::Viridis);
+            let plain = map.of(Scale::Weighting, 0.7);
+            assert_eq!(map.of(Scale::Weighting.of_head(name), 0.7), plain);
         }
     }
 

@@ -14,8 +14,8 @@ use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Column, Moment, Stages, columns_of, weighting_at};
 use super::{
-    Area, Colours, Drawing, Options, PanelId, Picture, RowsShown, Scale, Walk, head_label,
-    head_named, numbers,
+    Area, Colours, Drawing, HeadName, Options, PanelId, Picture, RowsShown, Scale, Walk,
+    head_label, head_named, numbers,
 };
 use crate::math::Series;
 use crate::model::HeadTrace;
@@ -332,7 +332,11 @@ impl<'a> Comparison<'a> {
         } else {
             Scale::Weighting
         };
-        let scale = [own, own, difference][side];
+        let own = [0, 1].map(|side| {
+            let trace = &[self.a, self.b][side].recording.trace;
+            heads[side].map_or(own, |head| own.of_head(HeadName::of(trace, head)))
+        });
+        let scale = [own[0], own[1], difference][side];
         let mut cells = self.over_time(side, self.common.all.total(), scale, series);
         cells.version = (self.weighting.place(), 0);
         let what = format!("{} of {}", self.weighting.symbol, self.head);

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::catalogue::Catalogue;
 use super::closeup;
-use super::facts::{Scales, Written};
+use super::facts::{Scales, Telling, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::overlap::{Redundancies, Redundant};
 use super::pages::{Moment, Pages};
@@ -16,8 +17,8 @@ use super::spread::Spread;
 use super::stages::{Stage, Stages};
 use super::units::STRIPS;
 use super::{
-    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, entropy,
-    head_label, numbers, scalars,
+    Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, head_label,
+    numbers, scalars,
 };
 use crate::math::Matrix;
 use crate::model::Sampling;
@@ -147,6 +148,8 @@ pub struct Figure<'a> {
     scales: Scales,
     written: Cow<'a, Written>,
     redundancies: Cow<'a, Redundancies>,
+    /// Which head has something to say, once that is asked.
+    telling: OnceLock<Telling>,
     /// The cells that the first step finds, by layer.
     initial: Option<&'a Matrix<f32>>,
     /// What many samples of the episode say, where they were asked.
@@ -173,6 +176,7 @@ impl<'a> Figure<'a> {
             written: Cow::Owned(Written::of(trace)),
             redundancies: Cow::Owned(Redundancies::of(trace)),
             span,
+            telling: OnceLock::new(),
             initial: None,
             spread: None,
             recording,
@@ -197,6 +201,7 @@ impl<'a> Figure<'a> {
             rows: Cow::Borrowed(seen.rows),
             stages: Cow::Borrowed(seen.stages),
             scales: seen.scales.clone(),
+            telling: OnceLock::new(),
             initial: seen.initial,
             spread: seen.spread,
             written: Cow::Borrowed(seen.written),
@@ -286,17 +291,10 @@ impl<'a> Figure<'a> {
         frames.collect()
     }
 
-    /// The head with something to say: one that reads where an answer is asked for, one that writes elsewhere; of those
-    /// the one that looks at the fewest rows.
+    /// The head with something to say in a step.
     fn telling(&self, step: usize) -> Option<usize> {
-        let trace = &self.recording.trace;
-        let mask = self.recording.episode.mask.get(step);
-        let asked = mask.is_some_and(|&mask| mask > 0.0);
-        let spread = |head: &usize| entropy(trace.heads[*head].weighting.row(step));
-        let all = || 0..trace.heads.len();
-        let heads = |write: bool| all().filter(move |&head| trace.heads[head].is_write() == write);
-        let least = |write| heads(write).min_by(|a, b| spread(a).total_cmp(&spread(b)));
-        least(!asked).or_else(|| least(asked))
+        let telling = self.telling.get_or_init(|| Telling::of(self.recording));
+        telling.at(step)
     }
 
     fn natural_width(&self) -> f32 {
@@ -796,7 +794,8 @@ mod tests {
             for t in 0..9 {
                 for row in 0..12 {
                     let value = weighting.row(t)[row];
-                    let colour = Colours::for_theme(dark).of(Scale::Weighting, value);
+                    let scale = Scale::Weighting.of_head(HeadName::of(&recording.trace, 2));
+                    let colour = Colours::for_theme(dark).of(scale, value);
                     let y = match orientation {
                         Orientation::Screen => row,
                         Orientation::Paper => 11 - row,
@@ -885,7 +884,10 @@ mod tests {
     fn the_logarithm_shows_what_is_faint() {
         let mut recording = recording();
         recording.trace.heads[2].weighting.row_mut(4)[5] = 1e-4;
-        for (log_scale, scale) in [(false, Scale::Weighting), (true, Scale::LogWeighting)] {
+        let name = HeadName::of(&recording.trace, 2);
+        for log_scale in [false, true] {
+            let log = log_scale;
+            let scale = Scale::OfHead { name, log };
             let options = Options {
                 log_scale,
                 heads: vec![2],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::rows::touches;
 use super::stages::{Stages, columns_of};
-use super::{HeadName, Scale, numbers};
+use super::{HeadName, Scale, entropy, numbers};
 use crate::model::attention::Score;
 use crate::model::{Trace, peak};
 use crate::train::Recording;
@@ -48,6 +48,52 @@ impl Scales {
             vector: Scale::signed(vectors),
             state: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
         }
+    }
+}
+
+/// Which head has something to say: until the first answer is asked for one that writes, from then on one that reads; of
+/// several the one that looks at the fewest rows. It changes once in an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Telling {
+    asked: usize,
+    heads: [Option<usize>; 2],
+}
+
+impl Telling {
+    /// Of an episode. Where several heads could be meant, a pass over their weightings.
+    pub fn of(recording: &Recording) -> Self {
+        let (trace, mask) = (&recording.trace, &recording.episode.mask);
+        let steps = trace.steps();
+        let asked = mask.iter().position(|&mask| mask > 0.0);
+        let asked = asked.map_or(steps, |step| step.min(steps));
+        let least = |write: bool, steps: Range<usize>| {
+            let heads = trace.heads.iter().enumerate();
+            let heads = heads.filter(|(_, head)| head.is_write() == write);
+            let heads: Vec<_> = heads.map(|(index, _)| index).collect();
+            let spread = |head: usize| {
+                let weighting = &trace.heads[head].weighting;
+                let spreads = steps.clone().map(|step| entropy(weighting.row(step)));
+                spreads.sum::<f32>()
+            };
+            if let [only] = heads[..] {
+                return Some(only);
+            }
+            let spreads = heads.into_iter().map(|head| (spread(head), head));
+            let least = spreads.min_by(|(a, _), (b, _)| a.total_cmp(b));
+            least.map(|(_, head)| head)
+        };
+        let either = |write: bool, steps: Range<usize>| {
+            least(write, steps.clone()).or_else(|| least(!write, steps))
+        };
+        Self {
+            asked,
+            heads: [either(true, 0..asked), either(false, asked..steps)],
+        }
+    }
+
+    /// The head with something to say in a step; none of a machine without heads.
+    pub fn at(self, step: usize) -> Option<usize> {
+        self.heads[usize::from(step >= self.asked)]
     }
 }
 

@@ -97,6 +97,7 @@ impl State {
             let steps = self.player.steps();
             self.sight.part.keep(self.player.step(), steps);
         }
+        self.look_by_itself();
         self.player.set_still(!self.moves());
         // Whoever has chosen a speed keeps it.
         if self.opening.is_none() && (self.player.speed() - usual).abs() < f64::EPSILON {
@@ -151,7 +152,7 @@ impl State {
     /// Commands about what is looked at.
     fn look(&mut self, look: Look) {
         match look {
-            Look::Focus(head) => self.look_at(head),
+            Look::Focus(head) => self.choose_head(head),
             Look::Pin(head) => self.pin(head),
             Look::AllHeads => self.sight.all_heads = !self.sight.all_heads,
             Look::NextScale => self.sight.log_scale = !self.sight.log_scale,
@@ -164,11 +165,29 @@ impl State {
         }
     }
 
+    /// A person looks at a head: it stays. Looked at once more it is let go of.
+    fn choose_head(&mut self, head: usize) {
+        if self.sight.keeps(head) {
+            self.sight.chosen = false;
+        } else {
+            self.look_at(head);
+        }
+    }
+
+    /// While nobody has chosen a head, the one is looked at that has something to say.
+    fn look_by_itself(&mut self) {
+        if let (false, Some(open)) = (self.sight.chosen, &self.session.open) {
+            let telling = open.telling.at(self.player.step());
+            self.sight.focus = telling.unwrap_or(usize::MAX);
+        }
+    }
+
     fn look_at(&mut self, head: usize) {
         if head >= self.heads() {
             return;
         }
         let sight = &mut self.sight;
+        sight.chosen = true;
         if sight.pinned == Some(head) {
             sight.pinned = Some(sight.focus);
         }
@@ -181,6 +200,8 @@ impl State {
         let sight = &mut self.sight;
         let other = head < heads && head != sight.focus && sight.pinned != Some(head);
         sight.pinned = other.then_some(head);
+        // Two that are compared stay.
+        sight.chosen |= other;
         sight.all_heads = false;
     }
 }

@@ -60,12 +60,17 @@ impl State {
         let shown = self.session.open.as_ref().map(|open| &open.shown.recording);
         let heads = shown.into_iter().flat_map(|recording| {
             (0..recording.trace.heads.len()).map(move |head| {
-                let name = format!("Look at head {}", story::head_label(recording, head));
-                let command = Command::Look(Look::Focus(head));
-                let here = (head == self.sight.focus).then_some("it is looked at");
+                let kept = self.sight.keeps(head);
+                let does = if kept { "Let go of" } else { "Look at" };
+                let name = format!("{does} head {}", story::head_label(recording, head));
+                let help = if kept {
+                    "the one with something to say is looked at"
+                } else {
+                    "its stages, its numbers; it stays"
+                };
                 Choice {
                     key: keys::head_key(head).unwrap_or_default(),
-                    ..choice(name, "its stages, its numbers", command, here)
+                    ..choice(name, help, Command::Look(Look::Focus(head)), None)
                 }
             })
         });

@@ -10,7 +10,6 @@ use super::state::session::Session;
 use super::state::settings::Settings;
 use super::worker;
 use crate::model::Trace;
-use crate::train::UNSEEN_SEED;
 
 /// What the window starts with.
 #[derive(Clone)]
@@ -19,8 +18,8 @@ pub struct Options {
     pub machines: Vec<Machine>,
     /// How files are opened and saved.
     pub files: Arc<dyn Files>,
-    /// The seed of the first episode.
-    pub seed: u64,
+    /// The seed of the first episode; where not given one whose input is worth looking at.
+    pub seed: Option<u64>,
     /// A trace or weights to show instead of the first machine, and the file they came from.
     pub open: Option<(PathBuf, Opened)>,
     /// A trace that is read behind the window, where nothing else is to be shown: it may be large.
@@ -102,7 +101,7 @@ impl Default for Options {
         Self {
             machines: Vec::new(),
             files: Arc::new(NoFiles),
-            seed: UNSEEN_SEED,
+            seed: None,
             open: None,
             large: None,
             compare: None,

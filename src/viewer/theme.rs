@@ -75,7 +75,8 @@ impl Palette {
 
     /// The same with another colour map for weightings.
     pub fn with_map(dark: bool, map: Map) -> &'static Self {
-        static ALL: [[OnceLock<Palette>; 4]; 2] = [const { [const { OnceLock::new() }; 4] }; 2];
+        static ALL: [[OnceLock<Palette>; Map::ALL.len()]; 2] =
+            [const { [const { OnceLock::new() }; Map::ALL.len()] }; 2];
         ALL[usize::from(dark)][map as usize].get_or_init(|| palette(dark, map))
     }
 

@@ -421,6 +421,7 @@ fn the_window_opens_on_two() {
 #[test]
 fn unlike_heads_lengths_and_absent_arrays_are_said() {
     let mut harness = paused();
+    act(&mut harness, Look::Focus(1));
     open_other(&mut harness, "partial.json");
     assert!(says(&harness, "A: memory: M of step 0"));
     assert!(says(&harness, "B: memory: not recorded in B"));

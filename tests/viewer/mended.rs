@@ -265,7 +265,7 @@ fn the_step_and_its_sentence_stand_above_the_names_of_the_stages() {
             .collect();
         let at = |is: &dyn Fn(&str) -> bool| shown.iter().find(|(text, _)| is(text)).unwrap().1;
         let step = at(&|text| text.starts_with("step 60  "));
-        let sentence = at(&|text| text.starts_with("W0 writes to"));
+        let sentence = at(&|text| text.starts_with("R0 reads"));
         let names = at(&|text| text == "sharpen");
         assert!(step.bottom() <= sentence.top() + 2.0, "{size}");
         assert!(

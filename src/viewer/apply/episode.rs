@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::figure::{self, head_named};
-use crate::model::{HeadTrace, Sampling};
+use crate::model::Sampling;
 use crate::viewer::command::Episode;
 use crate::viewer::files::Opened;
 use crate::viewer::part::Part;
@@ -173,11 +173,8 @@ impl State {
         }
         let sight = &mut self.sight;
         sight.pinned = sight.pinned.filter(|head| *head < trace.heads.len());
-        if sight.focus >= trace.heads.len() {
-            // The write head comes first in the story of an episode.
-            let write = trace.heads.iter().position(HeadTrace::is_write);
-            sight.focus = write.unwrap_or(usize::MAX);
-        }
+        sight.chosen &= sight.focus < trace.heads.len();
+        self.look_by_itself();
         self.opening = None;
         if std::mem::take(&mut self.pending.play) {
             self.begin_opening();

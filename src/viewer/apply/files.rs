@@ -143,7 +143,11 @@ impl State {
             layout: Layout::CloseUp,
             size: Some(SENT),
             steps: Some(first..last + 1),
-            heads: if near { on_screen.heads } else { Vec::new() },
+            heads: if near && self.sight.chosen {
+                on_screen.heads
+            } else {
+                Vec::new()
+            },
             rows: RowsShown::All,
             orientation: Orientation::Screen,
             step: None,

@@ -44,7 +44,7 @@ impl State {
             Some((step, channel, head))
         });
         let Some((step, channel, head)) = wrong else {
-            self.failing = None;
+            (self.failing, self.sight.chosen) = (None, false);
             return;
         };
         self.failing = Some(Failing {

@@ -1,7 +1,6 @@
 //! The tour: how it goes on, and back.
 
 use crate::figure::Picture;
-use crate::model::HeadTrace;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
 use crate::viewer::part::Part;
@@ -63,6 +62,7 @@ impl State {
     }
 
     fn leave_tour(&mut self) {
+        self.sight.chosen = false;
         if self
             .tour
             .take()
@@ -80,8 +80,9 @@ impl State {
         let trail = self.tour.take().map_or_else(Vec::new, |tour| tour.trail);
         self.editing.mark = None;
         self.settings.stop = next.unwrap_or(0);
-        if let Some(next) = next {
-            self.go_to_stop(next, trail.into_iter().chain(scene).collect());
+        match next {
+            Some(next) => self.go_to_stop(next, trail.into_iter().chain(scene).collect()),
+            None => self.sight.chosen = false,
         }
     }
 
@@ -172,7 +173,7 @@ impl State {
             stop: tour.stop,
             met: tour.met,
             player: self.player.clone(),
-            focus: self.sight.focus,
+            chosen: self.sight.chosen.then_some(self.sight.focus),
             selected: self.sight.selected,
             mark: self.editing.mark,
             wish: self.session.wish.clone(),
@@ -182,7 +183,9 @@ impl State {
     fn show_scene(&mut self, scene: Scene) {
         self.player = scene.player;
         self.player.pause();
-        (self.sight.focus, self.sight.selected) = (scene.focus, scene.selected);
+        self.sight.chosen = scene.chosen.is_some();
+        self.sight.focus = scene.chosen.unwrap_or(self.sight.focus);
+        self.sight.selected = scene.selected;
         self.editing.mark = scene.mark;
         self.see_all();
     }
@@ -218,16 +221,11 @@ impl State {
         (0..recording.trace.steps()).find(|&step| story::is_asked(recording, step))
     }
 
-    /// The head that a stop looks at, and the step at which it begins.
-    fn view_of(&self, tour: &Tour, recording: &Recording) -> (usize, usize) {
-        let (stop, heads) = (tour.at(), &recording.trace.heads);
+    /// The head that a stop looks at, if not at the one with something to say, and the step at which it begins.
+    fn view_of(&self, tour: &Tour, recording: &Recording) -> (Option<usize>, usize) {
+        let stop = tour.at();
         let is_content = stop.act == Act::Content;
         let found = found(&recording.trace, &recording.episode).filter(|_| is_content);
-        let head = match stop.act {
-            Act::Place => heads.iter().position(HeadTrace::is_write),
-            Act::Content => found.map(|(_, head)| head),
-            Act::Any => None,
-        };
         let (steps, asked) = (self.player.steps(), self.first_asked().unwrap_or(0));
         let step = match (stop.wait, found) {
             (Wait::Play, _) => 0,
@@ -238,7 +236,12 @@ impl State {
             // Somewhere in the input, where heads have something to do.
             _ => (steps / 4).max(1),
         };
-        (head.unwrap_or(self.sight.focus), step)
+        let head = match stop.act {
+            // What was looked at before.
+            Act::Any if self.sight.chosen => Some(self.sight.focus),
+            _ => found.map(|(_, head)| head),
+        };
+        (head, step)
     }
 
     /// Goes where a stop begins, and looks at its head.
@@ -249,8 +252,10 @@ impl State {
             return;
         };
         let (stop, recording) = (tour.at(), &open.shown.recording);
-        let (head, step) = self.view_of(tour, recording);
-        let stage = tour.begins_at(&open.stages, recording.trace.heads.get(head));
+        let (chosen, step) = self.view_of(tour, recording);
+        let head = chosen.or_else(|| open.telling.at(step));
+        let traced = head.and_then(|head| recording.trace.heads.get(head));
+        let stage = tour.begins_at(&open.stages, traced);
         // A bit of what is the answer.
         let mark = shown_in(recording, step).filter(|_| stop.wait == Wait::Flip);
         let before = mark.map(|_| Recorded(open.shown.clone()));
@@ -273,7 +278,10 @@ impl State {
         if let Some(tour) = &mut self.tour {
             tour.before = before;
         }
-        self.look_at(head);
+        if let Some(head) = head {
+            self.look_at(head);
+        }
+        self.sight.chosen = chosen.is_some();
     }
 
     /// Something was done: it may be what the tour waits for.

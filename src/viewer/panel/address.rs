@@ -9,7 +9,7 @@ use super::{Columns, View};
 use super::{heads, overlap, pipeline};
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Panel, shades};
-use crate::figure::{PanelId, Picture, numbers};
+use crate::figure::{HeadName, PanelId, Picture, numbers};
 use crate::viewer::rows::Axis;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
@@ -189,8 +189,13 @@ fn vector_now(ui: &mut Ui, columns: &Columns, y: Rangef, now: Panel<'_>, view: &
 /// What the colours mean, so many legends beside each other; false where there is no room for them.
 fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) -> bool {
     const FOOTNOTE: f32 = 14.0;
+    let weighting = view.weighting_scale;
+    let weighting = match view.trace().heads.get(view.focus) {
+        Some(_) => weighting.of_head(HeadName::of(view.trace(), view.focus)),
+        None => weighting,
+    };
     let entries = [
-        ("weighting", view.weighting_scale),
+        ("weighting", weighting),
         ("bit, erase", Scale::Bits),
         ("memory, read", view.open.scales.memory),
         ("key, add", view.open.scales.vector),
@@ -255,7 +260,7 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
     let text = |value: f32| numbers::exact((value * 1000.0).round() / 1000.0);
     painter.text(at, Align2::LEFT_BOTTOM, name, theme::text(10.5), ink);
     let ends = match scale {
-        Scale::LogWeighting => "1e−6 … 1".to_owned(),
+        _ if scale.is_log() => "1e−6 … 1".to_owned(),
         Scale::Signed(_) => format!("±{}", text(high)),
         _ => format!("{} to {}", text(low), text(high)),
     };

@@ -7,28 +7,38 @@ use crate::viewer::theme::{self, Palette};
 /// Width of what is said.
 pub const WIDTH: f32 = 300.0;
 const MARGIN: f32 = 14.0;
+/// The margin where there is little room.
+const CLOSE: f32 = 10.0;
 const GAP: f32 = 14.0;
 
-/// A card about a part of the window; as far as there is room it leaves free what else is to be seen.
-pub fn card_ui(
-    ctx: &Context,
-    name: &str,
-    (spot, others): (Option<Rect>, &[Rect]),
-    add: impl FnOnce(&mut Ui),
-) {
+/// Where a card stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Stand<'a> {
+    /// Beside the spot that it is about; as far as there is room it leaves free what else is to be seen.
+    Beside(Option<Rect>, &'a [Rect]),
+    /// In this place, as wide as it is.
+    In(Rect),
+}
+
+/// A card about a part of the window.
+pub fn card_ui(ctx: &Context, name: &str, stand: Stand<'_>, add: impl FnOnce(&mut Ui)) {
     let window = ctx.content_rect();
     let id = Id::unique(name);
     let size = ctx.memory(|memory| memory.area_rect(id));
     let size = size.map_or(vec2(WIDTH + 2.0 * MARGIN, 190.0), |rect| rect.size());
+    let (corner, width, margin) = match stand {
+        Stand::Beside(spot, others) => (beside(window, spot, others, size), WIDTH, MARGIN),
+        Stand::In(place) => (place.min, place.width() - 2.0 * CLOSE - 2.0, CLOSE),
+    };
     Area::new(id)
         .order(Order::Foreground)
-        .fixed_pos(beside(window, spot, others, size))
+        .fixed_pos(corner)
         .constrain_to(window)
         .show(ctx, |ui| {
             egui::Frame::popup(ui.style())
-                .inner_margin(MARGIN)
+                .inner_margin(margin)
                 .show(ui, |ui| {
-                    ui.set_width(WIDTH);
+                    ui.set_width(width);
                     add(ui);
                 });
         });

@@ -1,13 +1,15 @@
 //! A failure on screen: what is asked of the machine, and where and why it goes wrong.
 
-use egui::{Context, Rect};
+use egui::{Context, Rect, Ui, pos2, vec2};
 
-use super::Columns;
-use super::card::{card_ui, veil};
+use super::card::{Stand, card_ui, veil};
+use super::{Columns, guide};
 use crate::figure::head_label;
+use crate::train::Recording;
 use crate::viewer::command::{Command, Episode, Window};
-use crate::viewer::state::State;
+use crate::viewer::state::episode::Open;
 use crate::viewer::state::gallery::{FAILURES, Failing};
+use crate::viewer::state::{NARROW, State};
 use crate::viewer::story::failure::told;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{on_click, primary_button, text_button};
@@ -34,45 +36,80 @@ pub fn failure_ui(
     if let (Some(spot), true) = (spot, failing.met) {
         veil(ctx, spot, 0.0);
     }
-    // What it does in time is to be seen.
+    let others = others(ctx, state, open);
+    // Where there is no room beside the pictures, over what was asked for: that is in the words, too.
+    let window = ctx.content_rect();
+    let narrow = state.panels().left && window.width() < NARROW;
+    let stand = if narrow {
+        let size = vec2(super::left_width(window.width()) - 4.0, window.height());
+        Stand::In(Rect::from_min_size(pos2(2.0, super::TOP + 2.0), size))
+    } else {
+        Stand::Beside(spot, &others)
+    };
+    card_ui(ctx, "failure", stand, |ui| {
+        said_ui(
+            ui,
+            (failing, wrong),
+            &open.shown.recording,
+            narrow,
+            commands,
+        );
+    });
+}
+
+/// What it does in time, and in the step: that is to be seen.
+fn others(ctx: &Context, state: &State, open: &Open) -> Vec<Rect> {
     let trace = &open.shown.recording.trace;
     let heads = (0..trace.heads.len()).map(|head| head_label(trace, head));
     let layers = (0..trace.layers.len())
         .flat_map(|layer| ["cell", "hidden"].map(|state| format!("{state} of layer {layer}")));
     let weightings = heads.map(|head| format!("weighting of {head}"));
-    let answers = ["input", "target", "output"].map(str::to_owned);
-    let over_time = weightings.chain(layers).chain(answers);
-    let others: Vec<_> = over_time
-        .filter_map(|name| place::find(ctx, &name))
-        .collect();
-    let palette = Palette::on(ctx);
-    card_ui(ctx, "failure", (spot, &others), |ui| {
-        let count = format!(
-            "Where machines fail: {} of {}",
-            failing.which + 1,
-            FAILURES.len()
+    let over_time = weightings.chain(layers).chain(["target".to_owned()]);
+    let over_time = over_time.filter_map(|name| place::find(ctx, &name));
+    let focus = head_label(trace, state.sight.focus);
+    over_time.chain(guide::others(ctx, &focus)).collect()
+}
+
+fn said_ui(
+    ui: &mut Ui,
+    (failing, wrong): (Failing, (usize, usize)),
+    recording: &Recording,
+    narrow: bool,
+    commands: &mut Vec<Command>,
+) {
+    let palette = Palette::of(ui);
+    let size = if narrow { 12.0 } else { 13.0 };
+    let count = format!("{} of {}", failing.which + 1, FAILURES.len());
+    let count = if narrow {
+        count
+    } else {
+        format!("Where machines fail: {count}")
+    };
+    words(ui, count, theme::mono(11.0), palette.subdued);
+    words(
+        ui,
+        failing.of().title,
+        theme::heading(size + 2.0),
+        palette.strong,
+    );
+    words(ui, failing.of().about, theme::text(size), palette.text);
+    if failing.met {
+        ui.add_space(2.0);
+        words(
+            ui,
+            told(recording, wrong),
+            theme::text(size),
+            palette.strong,
         );
-        words(ui, count, theme::mono(11.0), palette.subdued);
-        words(ui, failing.of().title, theme::heading(15.0), palette.strong);
-        words(ui, failing.of().about, theme::text(13.0), palette.text);
+    }
+    ui.add_space(6.0);
+    ui.horizontal_wrapped(|ui| {
         if failing.met {
-            ui.add_space(2.0);
-            words(
-                ui,
-                told(&open.shown.recording, wrong),
-                theme::text(13.0),
-                palette.strong,
-            );
+            let next = primary_button(ui, "Next failure");
+            let following = (failing.which + 1) % FAILURES.len();
+            on_click(&next, Episode::Failure(Some(following)), commands);
+            text_button(ui, "Start page", Window::ToggleWelcome, commands);
         }
-        ui.add_space(6.0);
-        ui.horizontal(|ui| {
-            if failing.met {
-                let next = primary_button(ui, "Next failure");
-                let following = (failing.which + 1) % FAILURES.len();
-                on_click(&next, Episode::Failure(Some(following)), commands);
-                text_button(ui, "Start page", Window::ToggleWelcome, commands);
-            }
-            text_button(ui, "Close", Episode::Failure(None), commands);
-        });
+        text_button(ui, "Close", Episode::Failure(None), commands);
     });
 }

@@ -5,7 +5,7 @@ use egui::{CentralPanel, Context, Frame, Panel, Rect, RichText, Ui, pos2, vec2};
 use super::closeup::close_up_ui;
 use super::compare::compare_ui;
 use super::failure::failure_ui;
-use super::guide::{invitation_ui, tour_ui};
+use super::guide::tour_ui;
 use super::paper::paper_ui;
 use super::present;
 use super::top::{top_ui, under_way_ui};
@@ -212,8 +212,6 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
     } else if let Some(failing) = state.failing {
         let columns = columns_of(state, ctx.content_rect().width());
         failure_ui(ctx, state, failing, &columns, commands);
-    } else if !state.settings.greeted && state.toasts.is_empty() && state.opening.is_none() {
-        invitation_ui(ctx, corner, Palette::for_theme(dark), commands);
     }
 }
 

@@ -1,10 +1,11 @@
 //! The tour on screen: everything is veiled but what a stop is about, with a card beside it.
 
-use egui::{Align2, Area, Context, Id, Key, Order, Pos2, Rect, Ui, vec2};
+use egui::{Context, Key, Rect, Ui, vec2};
 
-use super::card::{card_ui, veil};
+use super::card::{Stand, card_ui, veil};
 use crate::figure::Stage;
 use crate::viewer::command::{Command, Tour as About};
+use crate::viewer::state::State;
 use crate::viewer::state::tour::{Place, STOPS, Tour, Wait};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{on_click, primary_button, text_button};
@@ -51,8 +52,8 @@ fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
     Some(room.expand(5.0))
 }
 
-/// What else is to be seen beside it.
-fn others(ctx: &Context, head: &str) -> Vec<Rect> {
+/// What else is to be seen: what a head does, and what comes of it.
+pub fn others(ctx: &Context, head: &str) -> Vec<Rect> {
     let columns = ["before", "match", "content", "gate", "shift", "sharpen"];
     let columns = columns.map(|column| format!("{head} {column}"));
     let pictures = ["memory", "input", "output"].map(str::to_owned);
@@ -69,7 +70,7 @@ pub fn tour_ui(ctx: &Context, tour: &Tour, head: &str, told: &str, commands: &mu
         // Once it is done there is something to see all over.
         veil(ctx, spot, if tour.met { 0.25 } else { 0.6 });
     }
-    card_ui(ctx, "tour", (spot, &others(ctx, head)), |ui| {
+    card_ui(ctx, "tour", Stand::Beside(spot, &others(ctx, head)), |ui| {
         stop_ui(ui, tour, told, palette, commands);
     });
 }
@@ -110,27 +111,20 @@ fn stop_ui(ui: &mut Ui, tour: &Tour, told: &str, palette: &Palette, commands: &m
     });
 }
 
-/// Offers the tour to someone who is here for the first time.
-pub fn invitation_ui(ctx: &Context, corner: Pos2, palette: &Palette, commands: &mut Vec<Command>) {
-    Area::new(Id::unique("invitation"))
-        .order(Order::Foreground)
-        .pivot(Align2::RIGHT_BOTTOM)
-        .fixed_pos(corner)
-        .constrain_to(ctx.content_rect())
-        .show(ctx, |ui| {
-            egui::Frame::popup(ui.style())
-                .inner_margin(12.0)
-                .show(ui, |ui| {
-                    ui.set_width(220.0);
-                    words(ui, "New here?", theme::heading(13.0), palette.strong);
-                    let text = "In small steps: how a machine finds a row of its memory, by where it is and by what is there.";
-                    words(ui, text, theme::text(13.0), palette.text);
-                    ui.add_space(4.0);
-                    ui.horizontal(|ui| {
-                        let take = primary_button(ui, "Take the tour");
-                        on_click(&take, About::Start, commands);
-                        text_button(ui, "Not now", About::Greet, commands);
-                    });
-                });
-        });
+/// True while the tour is offered to someone who is here for the first time.
+pub fn invites(state: &State) -> bool {
+    let pictures = state.session.open.is_some() && !state.welcome.shown;
+    let alone = state.tour.is_none() && state.failing.is_none() && state.comparing.kept.is_none();
+    pictures && alone && !state.settings.greeted && state.opening.is_none()
+}
+
+/// The offer, in a line: nothing that is to be seen is covered by it.
+pub fn invitation_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let about = "In small steps: how a machine finds a row of its memory, by where it is and by what is there.";
+    let palette = Palette::of(ui);
+    ui.add_space(8.0);
+    words(ui, "New here?", theme::heading(13.0), palette.strong).on_hover_text(about);
+    let take = primary_button(ui, "Take the tour").on_hover_text(about);
+    on_click(&take, About::Start, commands);
+    text_button(ui, "Not now", About::Greet, commands);
 }

@@ -388,10 +388,16 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     head_line(&line, head, &label, view);
     let response = line.response;
     choose(ui, &response, head, view);
-    response.on_hover_text(match keys::head_key(head) {
-        Some(key) => format!("Look at {label}  ({key})\nrow and weight of its peak"),
-        None => format!("Look at {label}"),
-    });
+    let key = keys::head_key(head).map_or(String::new(), |key| format!("  ({key})"));
+    let sight = &view.state.sight;
+    let why = if sight.keeps(head) {
+        format!("{label} was chosen and stays. Once more{key}: the head with something to say.")
+    } else if head == view.focus && !sight.chosen {
+        format!("{label} has something to say now. A click{key}: it stays.")
+    } else {
+        format!("Look at {label}{key}")
+    };
+    response.on_hover_text(format!("{why}\nrow and weight of its peak"));
 }
 
 /// The sign of a head, its label, and where its peak is.

@@ -2,6 +2,7 @@
 
 use egui::{Rect, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
+use crate::figure::HeadName;
 use crate::viewer::command::{Command, Window};
 use crate::viewer::state::settings::{SCALES, Settings, Theme};
 use crate::viewer::theme::{self, Map, Palette, Scale};
@@ -86,8 +87,13 @@ fn map_ui(ui: &mut Ui, map: Map, on: bool) -> Response {
     for part in 0..parts {
         let left = bar.left() + part as f32 * width;
         let cell = Rect::from_min_size(pos2(left, bar.top()), vec2(width + 0.5, bar.height()));
-        let share = part as f32 / (parts - 1) as f32;
-        painter.rect_filled(cell, 0.0, shown.color(Scale::Weighting, share));
+        // Where each head has its own: that of one that reads, then that of one that writes.
+        let turns = if map == Map::Heads { 2 } else { 1 };
+        let each = parts / turns;
+        let (is_write, place) = (part >= each, 0);
+        let scale = Scale::Weighting.of_head(HeadName { is_write, place });
+        let share = (part % each) as f32 / (each - 1) as f32;
+        painter.rect_filled(cell, 0.0, shown.color(scale, share));
     }
     painter.rect_stroke(bar, 0.0, own.hairline(), egui::StrokeKind::Outside);
     line.response

@@ -11,7 +11,7 @@ use crate::viewer::command::{Command, Edit, Look, Play};
 use crate::viewer::rows::{Axis, ON_SCREEN, Span};
 use crate::viewer::state::target::Target;
 use crate::viewer::story;
-use crate::viewer::theme::{self, Scale};
+use crate::viewer::theme;
 use crate::viewer::widget::button::focus_ring;
 use crate::viewer::widget::canvas::{area, rect};
 use crate::viewer::widget::icon::head_sign;
@@ -328,7 +328,7 @@ fn lane_ui(ui: &mut Ui, columns: &Columns, axis: &Axis, head: usize, view: &mut 
     clipped(ui, columns, |ui| picture_ui(ui, &place, view));
     let focused = head == view.focus;
     lane_name(ui, columns, rect.y_range(), head, focused, view);
-    if focused && view.weighting_scale == Scale::LogWeighting {
+    if focused && view.weighting_scale.is_log() {
         let rect = Rect::from_x_y_ranges(columns.time, rect.y_range());
         log_badge(ui, rect, view);
     }

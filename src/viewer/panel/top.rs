@@ -1,5 +1,6 @@
 //! The top bar: what is open, and what to do with it.
 
+use super::guide::{invitation_ui, invites};
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 
 use crate::viewer::command::{Ask, Command, Compare, Episode, File, Subject, Window};
@@ -41,6 +42,8 @@ pub fn top_ui(
                 ui.add(egui::Label::new(text).truncate());
             });
             under_way_ui(ui, job, SHARE / 2.0, commands);
+        } else if invites(state) {
+            invitation_ui(ui, commands);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;

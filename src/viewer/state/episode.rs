@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::events::{self, Event, Stretch};
-use crate::figure::facts::{Scales, Written};
+use crate::figure::facts::{Scales, Telling, Written};
 use crate::figure::overlap::Redundancies;
 use crate::figure::rows::addressed;
 use crate::figure::spread::Spread;
@@ -17,6 +17,10 @@ use crate::viewer::rows::Rows;
 
 /// The longest sequence, or the most items, that can be asked for. Memory sets a limit of its own: see the worker.
 pub const LONGEST: usize = 2000;
+/// A vector of fewer bits is easily blank or full.
+const LEAST_BITS: usize = 4;
+/// So many seeds are tried for an episode worth looking at.
+const MOST_SEEDS: u64 = 2000;
 /// The most repeats that can be asked for.
 pub const MOST_REPEATS: usize = 200;
 
@@ -58,6 +62,34 @@ pub struct Asked {
 #[derive(Clone, Debug)]
 pub struct Given(pub Arc<(Task, Episode)>);
 
+/// True where every vector that is shown has a quarter to three quarters of its bits set, others than the one before.
+fn is_lively(task: &Task, episode: &Episode) -> bool {
+    let bits = task.bits();
+    let inputs = episode.phases.iter().filter(|phase| phase.name == "input");
+    let steps = inputs.flat_map(|phase| phase.start..phase.end);
+    // The channel behind the bits says where an item begins.
+    let is_shown = |step: &usize| {
+        episode
+            .input
+            .get([*step, bits])
+            .is_none_or(|flag| *flag <= 0.5)
+    };
+    let shown = steps.filter(is_shown).map(|step| {
+        let row = episode.input.row(step);
+        row.iter()
+            .take(bits)
+            .map(|bit| *bit > 0.5)
+            .collect::<Vec<_>>()
+    });
+    let shown: Vec<_> = shown.collect();
+    let is_mixed = |vector: &Vec<bool>| {
+        let set = vector.iter().filter(|bit| **bit).count();
+        (bits..=3 * bits).contains(&(4 * set))
+    };
+    let is_like = |pair: &[Vec<bool>]| pair[0] == pair[1];
+    !shown.is_empty() && shown.iter().all(is_mixed) && !shown.windows(2).any(is_like)
+}
+
 impl PartialEq for Given {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -92,6 +124,20 @@ impl Wish {
             wish.size = (wish.size / 2).max(least);
         }
         wish
+    }
+
+    /// The same of the first seed, from this one on, whose input is worth looking at: no vector that is shown is nearly
+    /// blank or nearly full, and none is like the one before. Where a task has too few bits for that, of this seed.
+    #[must_use]
+    pub fn lively(self, machine: &Machine) -> Self {
+        let task = self.task(machine);
+        let is_lively = |seed: &u64| is_lively(&task, &task.episode(*seed, 0));
+        let mut seeds = self.seed..self.seed.saturating_add(MOST_SEEDS);
+        let seed = seeds.find(|seed| task.bits() >= LEAST_BITS && is_lively(seed));
+        Self {
+            seed: seed.unwrap_or(self.seed),
+            ..self
+        }
     }
 
     /// True where both ask for one episode, though it may be drawn otherwise.
@@ -163,6 +209,8 @@ pub struct Open {
     pub scales: Scales,
     /// When its rows were first written.
     pub written: Arc<Written>,
+    /// Which head has something to say.
+    pub telling: Telling,
     /// Which heads get into each other's way.
     pub redundancies: Arc<Redundancies>,
     /// Where something changes, in order.
@@ -201,6 +249,7 @@ impl Open {
             all: Arc::new(Rows::all(total)),
             scales: Scales::of(trace),
             written: Arc::new(Written::of(trace)),
+            telling: Telling::of(&shown.recording),
             redundancies: Arc::new(Redundancies::of(trace)),
             events: Arc::new(events::events(&shown.recording)),
             heads: Arc::new(heads.collect()),

@@ -132,7 +132,7 @@ impl State {
     /// Before anything was done. `compare` is what the first episode is compared with.
     pub fn new(
         machines: Vec<Machine>,
-        seed: u64,
+        seed: Option<u64>,
         settings: Settings,
         begin: Beginning,
         compare: Option<(PathBuf, Opened)>,

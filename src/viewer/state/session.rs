@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::episode::{Asked, Given, LONGEST, MOST_REPEATS, Open, Request, Wish, drawn};
 use crate::model::{Draw, ModelConfig, NtmConfig, Sampling};
 use crate::task::{Episode, Task};
-use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
+use crate::train::{LARGEST_RECORDING, Recording, UNSEEN_SEED, recording_bytes};
 use crate::viewer::files::Machine;
 
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
@@ -32,18 +32,21 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with these machines, nothing on screen yet.
-    pub fn new(machines: Vec<Machine>, seed: u64) -> Self {
+    /// A session with these machines, nothing on screen yet; without a seed each begins with a lively episode.
+    pub fn new(machines: Vec<Machine>, seed: Option<u64>) -> Self {
         let machines: Vec<_> = machines.into_iter().map(Arc::new).collect();
         let wish = machines.first().map_or(
             Wish {
                 size: 1,
                 repeats: 1,
-                seed,
+                seed: seed.unwrap_or(UNSEEN_SEED),
                 rows: 1,
                 ..Wish::default()
             },
-            |machine| Wish::of(0, machine, seed),
+            |machine| {
+                let lively = || own_wish(0, machine);
+                seed.map_or_else(lively, |seed| Wish::of(0, machine, seed))
+            },
         );
         Self {
             machines,
@@ -67,8 +70,22 @@ impl Session {
 
     /// What to record to show what a machine does.
     pub fn first_request(&self, index: usize) -> Option<Request> {
+        self.request_for(self.first_wish(index)?)
+    }
+
+    /// What to ask a machine for first: the seed that a person has chosen stays, another machine has another lively one.
+    fn first_wish(&self, index: usize) -> Option<Wish> {
         let machine = self.machines.get(index)?;
-        self.request_for(Wish::of(index, machine, self.wish.seed))
+        let (now, seed) = (self.wish.machine, self.wish.seed);
+        let by_itself = self
+            .machines
+            .get(now)
+            .is_some_and(|machine| own_wish(now, machine).seed == seed);
+        Some(if by_itself {
+            own_wish(index, machine)
+        } else {
+            Wish::of(index, machine, seed)
+        })
     }
 
     /// What to record for this wish.
@@ -98,8 +115,8 @@ impl Session {
 
     /// Asks for another machine, at its own sizes.
     pub fn choose(&mut self, index: usize) {
-        if let Some(machine) = self.machines.get(index) {
-            self.wish = Wish::of(index, machine, self.wish.seed);
+        if let Some(wish) = self.first_wish(index) {
+            self.wish = wish;
         }
     }
 
@@ -302,6 +319,11 @@ impl Session {
         let task: String = recording.task.name().chars().filter(plain).collect();
         format!("{task}-{measure}{size}{seed}.ntmtrace.json")
     }
+}
+
+/// What a machine is asked for where nobody says: an episode that is worth looking at.
+pub fn own_wish(index: usize, machine: &Machine) -> Wish {
+    Wish::of(index, machine, UNSEEN_SEED).lively(machine)
 }
 
 /// Why a number was not taken as it was typed.

@@ -15,6 +15,8 @@ use crate::viewer::rows::Zoom;
 pub struct Sight {
     /// The head looked at.
     pub focus: usize,
+    /// True once that was chosen: it stays. Until then the head is looked at that has something to say.
+    pub chosen: bool,
     /// The head pinned beside it.
     pub pinned: Option<usize>,
     /// True while all heads are shown alike.
@@ -41,6 +43,7 @@ impl Default for Sight {
     fn default() -> Self {
         Self {
             focus: usize::MAX,
+            chosen: false,
             pinned: None,
             all_heads: false,
             touched_only: true,
@@ -56,7 +59,13 @@ impl Default for Sight {
 }
 
 impl Sight {
-    /// The same with its rows scrolled to the first and all steps on screen: scrolling is no change.
+    /// True of the head that was chosen and nothing beside it: chosen once more it is let go of.
+    pub fn keeps(&self, head: usize) -> bool {
+        self.chosen && self.focus == head && self.pinned.is_none() && !self.all_heads
+    }
+
+    /// The same with its rows scrolled to the first, all steps on screen and no head looked at but a chosen one: what
+    /// follows by itself and what is scrolled is no change.
     pub fn unscrolled(&self) -> Self {
         let zoom = Zoom {
             first: 0,
@@ -64,6 +73,7 @@ impl Sight {
         };
         Self {
             zoom,
+            focus: if self.chosen { self.focus } else { usize::MAX },
             part: Part::default(),
             ..self.clone()
         }

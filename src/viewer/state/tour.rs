@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::episode::Wish;
-use super::session::Session;
+use super::session::{Session, own_wish};
 use super::target::Target;
 use crate::figure::{Stage, Stages};
 use crate::model::{HeadTrace, Trace, peak};
@@ -45,8 +45,8 @@ pub struct Scene {
     pub met: bool,
     /// Where the play-head is.
     pub player: Player,
-    /// The head looked at.
-    pub focus: usize,
+    /// The head looked at, if it was chosen.
+    pub chosen: Option<usize>,
     /// What is kept in view.
     pub selected: Option<Target>,
     /// The mark in the input.
@@ -264,10 +264,12 @@ impl Act {
             })
         };
         let (index, machine) = named.or_else(alike)?;
-        let own = Wish::of(index, machine, crate::train::UNSEEN_SEED);
-        Some(Wish {
-            size: size.unwrap_or(own.size),
-            ..own
+        Some(match size {
+            Some(size) => Wish {
+                size,
+                ..Wish::of(index, machine, crate::train::UNSEEN_SEED)
+            },
+            None => own_wish(index, machine),
         })
     }
 

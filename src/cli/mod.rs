@@ -4,6 +4,7 @@ mod collect;
 mod compare;
 mod episode;
 mod eval;
+mod learn;
 mod machine;
 mod plan;
 mod render;
@@ -37,6 +38,7 @@ Examples:
   tapescope                                  open the window on a trained machine
   tapescope copy.ntmtrace.json               open it on a file, or on a preset; short for `view`
   tapescope tasks                            list the experiments
+  tapescope learn copy                       watch a machine learn, from nothing
   tapescope train copy --seed 7              train; the best weights go to runs/copy-7
   tapescope eval copy --lengths 10,20,120    measure, also on sequences longer than in training
   tapescope trace copy --length 20 --out copy.ntmtrace.json
@@ -79,6 +81,7 @@ enum Command {
     View(view::View),
     Tasks(tasks::Tasks),
     Train(train::Train),
+    Learn(learn::Learn),
     Eval(eval::Eval),
     Trace(trace::Trace),
     Render(render::Render),
@@ -162,6 +165,7 @@ pub fn run() -> ExitCode {
         Command::View(view) => view.run(),
         Command::Tasks(tasks) => tasks.run(&mut out),
         Command::Train(train) => train.run(&mut out),
+        Command::Learn(learn) => learn.run(),
         Command::Eval(eval) => eval.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
         Command::Render(render) => render.run(&mut out),

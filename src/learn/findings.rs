@@ -1,6 +1,6 @@
 //! What is happening in a run, in words: what is noticed from its numbers, what that means, and what people do about it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::Account;
 use crate::train::{Diverged, Update, Vitals};
@@ -108,6 +108,8 @@ const OPEN: f64 = 0.05;
 pub(super) struct Watcher {
     /// What holds now, each with the head or the tensor it is about: it is said when it begins.
     holds: BTreeSet<(Kind, usize)>,
+    /// When it was said last: not again before there were twice as many sequences.
+    said: BTreeMap<(Kind, usize), u64>,
     /// ln of the usual norm of the gradient.
     usual: Option<f64>,
     /// Bits at first, and the best mean so far.
@@ -125,13 +127,17 @@ impl Watcher {
     ) -> Vec<Finding> {
         let mut found = Vec::new();
         let mut say = |kind, about, holds: bool, words: &dyn Fn() -> String| {
-            let is_new = if holds {
-                self.holds.insert((kind, about))
+            let key = (kind, about);
+            let begins = if holds {
+                self.holds.insert(key)
             } else {
-                self.holds.remove(&(kind, about));
+                self.holds.remove(&key);
                 false
             };
+            let last = self.said.get(&key);
+            let is_new = begins && last.is_none_or(|last| account.sequences >= 2 * last);
             if is_new {
+                self.said.insert(key, account.sequences);
                 found.push(Finding {
                     sequences: account.sequences,
                     kind,

@@ -2,19 +2,22 @@
 //! drawn.
 
 pub mod look;
+mod school;
 
 use std::time::Duration;
 
 use egui::{Context, Ui, ViewportCommand};
 
 use self::look::Shown;
-use super::command::{Command, Compare, Edit, File, Play, Window};
+use self::school::School;
+use super::command::{Command, Compare, Edit, File, Learn, Play, Window};
 use super::keys::{self, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
 use super::panel::frame::{self, Drawn};
 use super::state::State;
 use super::state::arrangement::Arrangement;
+use super::state::learning::Learning;
 use super::state::messages::Kind;
 use super::state::settings::Look;
 use super::state::work::{Effect, Outcome};
@@ -44,6 +47,8 @@ pub struct App {
     time: Option<f64>,
     /// Seconds from then on until something changes by itself.
     next_change: Option<f64>,
+    /// Who trains.
+    school: School,
 }
 
 /// What it knows; it changes by commands.
@@ -63,7 +68,7 @@ impl App {
         look::wear(look, ctx, (Look::default(), Shown::All));
         let wake = ctx.clone();
         let worker = Worker::new(options.files.clone(), move || wake.request_repaint());
-        Self::with_worker(options, worker)
+        Self::with_worker(options, worker, School::new(Some(ctx.clone())))
     }
 
     /// The app without a window: every job is done at once. For tests.
@@ -71,10 +76,10 @@ impl App {
     /// The context it will be drawn in has to be prepared with [`super::dress`].
     pub fn headless(options: Options) -> Self {
         let worker = Worker::here(options.files.clone());
-        Self::with_worker(options, worker)
+        Self::with_worker(options, worker, School::new(None))
     }
 
-    fn with_worker(options: Options, worker: Worker) -> Self {
+    fn with_worker(options: Options, worker: Worker, school: School) -> Self {
         let files = options.files;
         let mut state = State::new(
             options.machines,
@@ -93,6 +98,10 @@ impl App {
                 None => state.begin(),
             },
         };
+        if let Some(experiment) = options.learn {
+            let begin = Learn::Begin(vec![*experiment]);
+            effects.extend(state.apply(Command::Learn(begin)));
+        }
         // It comes behind the first one.
         if let Some(path) = options.large_compare {
             effects.extend(state.apply(Command::Compare(Compare::With(path))));
@@ -106,6 +115,7 @@ impl App {
             title: String::new(),
             time: None,
             next_change: None,
+            school,
         };
         app.perform(effects);
         for outcome in app.worker.outcomes() {
@@ -182,6 +192,11 @@ impl App {
                 Effect::Choose(aim, suggestion) => self.worker.choose(aim, suggestion),
                 Effect::GiveUp => self.worker.give_up(),
                 Effect::Copy(text) => copied.push(text),
+                Effect::Teach(teach) => {
+                    if let Err(sentence) = self.school.teach(teach) {
+                        self.state.toasts.add(Kind::Problem, sentence);
+                    }
+                }
             }
         }
         copied
@@ -202,6 +217,11 @@ impl App {
             dark: dark(ctx.theme()),
             system: ctx.system_theme().map(dark),
         }));
+        let learning = self.state.learning.as_ref();
+        let wanted = learning.is_some_and(Learning::expects_news);
+        if let (Some(told), false) = (self.school.news(now, wanted), self.held) {
+            self.tell(Command::Learn(Learn::News(told)));
+        }
         if self.opening.is_some() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));
         }
@@ -241,7 +261,10 @@ impl App {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
         let opening = self.opening.and_then(|opening| opening.next_change_in());
-        let changes = [step, message, busy, opening];
+        let learning = self.state.learning.as_ref();
+        let news = learning.is_some_and(Learning::expects_news);
+        let news = news.then_some(school::BETWEEN);
+        let changes = [step, message, busy, opening, news];
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
         let moves = opening.is_some() || (step.is_some() && self.player.through() < 1.0);
         if let Some(seconds) = self.next_change {

@@ -7,6 +7,7 @@ mod edit;
 mod episode;
 mod files;
 mod gallery;
+mod learning;
 mod opening;
 mod outcome;
 mod rows;
@@ -87,6 +88,7 @@ impl State {
             Command::Ask(ask) => self.ask(ask),
             Command::Window(window) => self.window(window),
             Command::Tour(tour) => self.guide(tour),
+            Command::Learn(learn) => self.learn(learn),
             Command::Done(outcome) => self.take_in(outcome),
         }
         if let Some(deed) = heard {
@@ -158,7 +160,8 @@ impl State {
             Look::NextScale => self.sight.log_scale = !self.sight.log_scale,
             Look::NextLayout => {
                 let two = self.pair().is_some();
-                self.settings.arrangement = Some(self.arrangement().next(two));
+                self.settings.arrangement =
+                    Some(self.arrangement().next(two, self.learning.is_some()));
             }
             Look::Select(target) => self.sight.selected = Some(target),
             Look::Deselect => self.sight.selected = None,

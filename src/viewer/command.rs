@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use super::files::Aim;
 use super::inspect::Form;
 pub use super::state::dialog::Subject;
+use super::state::learning::Told;
 use super::state::settings::Theme;
 use super::state::target::Target;
 use super::state::work::Outcome;
 use crate::figure::Map;
+use crate::io::Experiment;
 use crate::model::Sampling;
 
 /// A wish of the person in front of the window, or news for it.
@@ -37,6 +39,8 @@ pub enum Command {
     Window(Window),
     /// About the tour.
     Tour(Tour),
+    /// About machines that learn.
+    Learn(Learn),
     /// What the worker has done.
     Done(Outcome),
 }
@@ -48,6 +52,7 @@ impl Command {
             self,
             Self::Play(Play::Pass(_))
                 | Self::Done(_)
+                | Self::Learn(Learn::News(_))
                 | Self::Window(Window::Sized { .. } | Window::Lit { .. } | Window::Busy(_))
         )
     }
@@ -329,6 +334,37 @@ pub enum Tour {
     Greet,
 }
 
+/// Machines that learn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Learn {
+    /// Train or wait; where nothing learns, the preset of the machine on screen begins.
+    Toggle,
+    /// One update, then wait.
+    Once,
+    /// Twice the pace so many times, or half of it.
+    Faster(i32),
+    /// So slow that updates can be followed, or as fast as it can.
+    SlowOrFull,
+    /// Begin anew, from the same seed.
+    Again,
+    /// Begin anew, from the next seed.
+    NextSeed,
+    /// Begin with this preset.
+    Preset(String),
+    /// Begin these side by side.
+    Begin(Vec<Experiment>),
+    /// Look at what the machine was at this snapshot, or at what it is.
+    Moment(Option<usize>),
+    /// So many snapshots on, or back.
+    MoveMoment(isize),
+    /// Look at this one of the runs.
+    Run(usize),
+    /// End it; the machine stays as it is.
+    Leave,
+    /// What has come of it.
+    News(Told),
+}
+
 /// Whatever is about something is a command.
 macro_rules! commands {
     ($($about:ident),*) => {$(
@@ -341,5 +377,5 @@ macro_rules! commands {
 }
 
 commands!(
-    Play, Look, Rows, Steps, Episode, Edit, Compare, File, Ask, Window, Tour
+    Play, Look, Rows, Steps, Episode, Edit, Compare, File, Ask, Window, Tour, Learn
 );

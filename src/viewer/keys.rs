@@ -3,7 +3,8 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
 use super::command::{
-    Ask, Command, Compare, Edit, Episode, File, Look, Play, Rows, Steps, Subject, Tour, Window,
+    Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Rows, Steps, Subject, Tour,
+    Window,
 };
 use super::files::Aim;
 use super::inspect::Form;
@@ -43,6 +44,8 @@ pub enum Group {
     Window,
     /// Two episodes.
     Compare,
+    /// A machine that learns.
+    Learn,
 }
 
 impl Group {
@@ -55,6 +58,7 @@ impl Group {
             Self::Episode => "Episode and files",
             Self::Window => "Window",
             Self::Compare => "Compare",
+            Self::Learn => "Learn",
         }
     }
 }
@@ -108,7 +112,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 72] = [
+pub static TABLE: [Entry; 82] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -161,6 +165,16 @@ pub static TABLE: [Entry; 72] = [
     entry(Group::Compare, Need::Pair, Command::Compare(Compare::ToggleDifference), "Difference", &[key(Key::D)], "what B has more than A, or not"),
     entry(Group::Compare, Need::Difference, Command::Compare(Compare::FirstDifference), "First difference", &[shift(Key::D)], "its step, stage and head"),
     entry(Group::Compare, Need::Kept, Command::Compare(Compare::End), "End the comparison", &[control_shift(Key::D)], "or Esc in its layout"),
+    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Toggle), "Learn", &[key(Key::T)], "train from nothing and watch; then go on, or wait"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Once), "One update", &[shift(Key::T)], "then wait"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::SlowOrFull), "Slow or full speed", &[], "so slow that single updates can be followed, or all it can"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Faster(-1)), "Train slower", &[shift(Key::OpenBracket)], "half as many updates per second"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Faster(1)), "Train faster", &[shift(Key::CloseBracket)], "twice as many; in the end full speed"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Again), "Learn again, same seed", &[], "from nothing"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::NextSeed), "Learn from the next seed", &[], "other weights to begin with, other episodes"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(-1)), "Earlier moment of training", &[shift(Key::Comma)], "the same episode by what the machine was"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(1)), "Later moment of training", &[shift(Key::Period)], "in the end what it is now"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Leave), "Stop learning", &[], "the machine stays as it is"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Json)), "Copy as JSON", &[], "or a right click on a picture: any part of it"),

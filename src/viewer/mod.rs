@@ -85,6 +85,10 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
     let mut options = match first {
         None => Options::shipped(None),
         Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
+        Some(First::Learning(experiment)) => Options {
+            learn: Some(experiment),
+            ..Options::shipped(None)
+        },
         Some(First::File(path)) if is_large(&path) => Options {
             large: Some(path),
             ..Options::shipped(None)
@@ -99,7 +103,7 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
         options.check().map_err(Error::File)?;
     }
     options.compare = match compare {
-        None => None,
+        None | Some(First::Learning(_)) => None,
         Some(First::File(path)) if is_large(&path) => {
             options.large_compare = Some(path);
             None

@@ -58,6 +58,8 @@ pub enum Need {
     Smaller,
     /// Another size than the usual one.
     Resized,
+    /// A machine that learns.
+    Learning,
     /// Something under way that can be given up.
     UnderWay,
     /// Something that can be left.
@@ -134,6 +136,7 @@ impl State {
             Need::Larger => (scale != SCALES[0], SAME),
             Need::Smaller => (scale != SCALES[SCALES.len() - 1], SAME),
             Need::Resized => (scale != 100, SAME),
+            Need::Learning => (self.learning.is_some(), "nothing learns"),
             Need::UnderWay => (self.pending.busy, "nothing is under way"),
             Need::Clutter => (self.is_cluttered(), "nothing is open"),
         };

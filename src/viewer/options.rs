@@ -9,6 +9,7 @@ use super::state::beginning::Beginning;
 use super::state::session::Session;
 use super::state::settings::Settings;
 use super::worker;
+use crate::io::Experiment;
 use crate::model::Trace;
 
 /// What the window starts with.
@@ -30,6 +31,8 @@ pub struct Options {
     pub large_compare: Option<PathBuf>,
     /// Where in which episode it begins.
     pub begin: Beginning,
+    /// What is to learn at once.
+    pub learn: Option<Box<Experiment>>,
     /// What is remembered of earlier runs.
     pub settings: Settings,
 }
@@ -88,12 +91,14 @@ impl Options {
 }
 
 /// What the window shows first, if it is not the first machine inside the binary.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum First {
     /// The machine of this name inside the binary.
     Machine(String),
     /// A trace, a weights file or the folder of a run.
     File(PathBuf),
+    /// What is to learn.
+    Learning(Box<Experiment>),
 }
 
 impl Default for Options {
@@ -107,6 +112,7 @@ impl Default for Options {
             compare: None,
             large_compare: None,
             begin: Beginning::default(),
+            learn: None,
             settings: Settings::default(),
         }
     }

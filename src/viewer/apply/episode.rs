@@ -132,6 +132,8 @@ impl State {
         let before = before.and_then(|open| open.shown.machine.as_ref());
         let machines = before.zip(open.shown.machine.as_ref());
         let same_machine = machines.is_some_and(|(before, now)| Arc::ptr_eq(before, now));
+        // One that learns is another at every moment, and yet the same.
+        let same_name = machines.is_some_and(|(before, now)| before.name == now.name);
         if same_machine
             && let Some(before) = &self.session.open
             && let (Some(own), Some(other)) = (&open.wish, &before.wish)
@@ -142,7 +144,7 @@ impl State {
         }
         self.session.show(open);
         self.look_at_named(heads);
-        self.opened(same_machine || self.editing.mark.is_some());
+        self.opened(same_name || self.editing.mark.is_some());
     }
 
     /// An episode has come on screen. Where it `goes_on`, the moment stays: to see what is another there.

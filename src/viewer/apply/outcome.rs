@@ -16,6 +16,7 @@ impl State {
                 // It may have come too late: something else was asked for, or shown, since.
                 if self.pending.asked && open.wish.as_ref() == Some(&self.session.wish) {
                     self.show(*open);
+                    self.follow_learner();
                 }
             }
             Outcome::Refused(wish, sentence) => {

@@ -10,7 +10,7 @@ use super::paper::paper_ui;
 use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
-use super::{Columns, STATUS, TOP, View, bottom, centre, left, right, transport_height};
+use super::{Columns, STATUS, TOP, View, bottom, centre, learn, left, right, transport_height};
 use crate::viewer::command::Command;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::settings::Panels;
@@ -47,7 +47,7 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
 }
 
 fn shows_numbers(state: &State, width: f32) -> bool {
-    let beside = width >= NARROW && state.arrangement() != Arrangement::CloseUp;
+    let beside = width >= NARROW && !state.is_narrow();
     state.panels().numbers && beside && state.session.open.is_some()
 }
 
@@ -215,6 +215,17 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
     }
 }
 
+/// What learns, if anything does.
+fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &Frames, commands: &mut Vec<Command>) {
+    if let Some(learning) = &state.learning {
+        Panel::bottom("learn")
+            .exact_size(learn::HEIGHT)
+            .resizable(false)
+            .frame(frames.slim)
+            .show(ui, |ui| learn::bar_ui(ui, learning, commands));
+    }
+}
+
 /// Bottom, left, right, centre: everything that needs an episode.
 fn episode_panels_ui(
     ui: &mut Ui,
@@ -233,6 +244,7 @@ fn episode_panels_ui(
         .resizable(false)
         .frame(frames.slim)
         .show(ui, |ui| bottom::status_ui(ui, view));
+    learn_panel_ui(ui, view.state, frames, view.commands);
     Panel::bottom("transport")
         .exact_size(transport_height(window.y, view.state.lines(), shown))
         .resizable(false)
@@ -283,6 +295,7 @@ fn pictures_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         Arrangement::Debug => centre::centre_ui(ui, columns, view),
         Arrangement::Compare => compare_ui(ui, columns, view),
         Arrangement::Paper | Arrangement::PaperDown => paper_ui(ui, columns, view),
+        Arrangement::Train => learn::train_ui(ui, columns, view),
     }
 }
 

@@ -11,10 +11,10 @@ use crate::viewer::widget::button::text_button;
 use crate::viewer::widget::property::section;
 
 /// The groups of each column, and the room for the keys of their commands.
-const COLUMNS: [([Group; 2], f32); 3] = [
-    ([Group::Play, Group::Look], 84.0),
-    ([Group::Time, Group::Compare], 106.0),
-    ([Group::Episode, Group::Window], 142.0),
+const COLUMNS: [(&[Group], f32); 3] = [
+    (&[Group::Play, Group::Look], 84.0),
+    (&[Group::Time, Group::Compare, Group::Learn], 106.0),
+    (&[Group::Episode, Group::Window], 142.0),
 ];
 /// Windows lower than this have the names alone; what a command does is said under the pointer.
 const LOW: f32 = 700.0;
@@ -65,7 +65,7 @@ fn list_ui(ui: &mut Ui) {
             ui.columns(3, |columns| {
                 for (ui, (groups, width)) in columns.iter_mut().zip(COLUMNS) {
                     for group in groups {
-                        group_ui(ui, group, width);
+                        group_ui(ui, *group, width);
                     }
                 }
                 let ui = &mut columns[1];

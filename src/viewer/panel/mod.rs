@@ -16,6 +16,7 @@ pub mod frame;
 pub mod guide;
 pub mod heads;
 pub mod keys;
+pub mod learn;
 pub mod left;
 pub mod messages;
 pub mod minimap;

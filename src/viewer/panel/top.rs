@@ -34,7 +34,9 @@ pub fn top_ui(
         words(ui, "Tapescope", theme::heading(15.0), palette.strong);
         ui.add_space(8.0);
         machine_ui(ui, session, commands);
-        if let (Some(job), true) = (under_way, session.open.is_some()) {
+        // What learns is recorded again and again.
+        let told = under_way.filter(|job| !(job.is_recording && state.shows_learner()));
+        if let (Some(job), true) = (told, session.open.is_some()) {
             let text = RichText::new(format!("{} …", job.words)).color(palette.subdued);
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
             ui.scope(|ui| {

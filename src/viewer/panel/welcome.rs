@@ -11,8 +11,9 @@ use crate::figure::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture};
 use crate::io::preset;
 use crate::task::Task;
-use crate::viewer::command::{Ask, Command, Episode, File, Subject, Tour, Window};
+use crate::viewer::command::{Ask, Command, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::files::{Aim, Machine};
+use crate::viewer::keys::tooltip;
 use crate::viewer::rows::{Rows, WITHOUT_GAPS};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
@@ -89,6 +90,8 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
             on_click(&back, Window::ToggleWelcome, commands);
         }
         text_button(ui, "Take the tour", Tour::Start, commands);
+        let learn = text_button(ui, "Watch one learn", Learn::Toggle, commands);
+        learn.on_hover_text(tooltip(&Learn::Toggle.into()));
         text_button(ui, "All keys", Ask::For(Subject::Keys), commands);
     });
 }

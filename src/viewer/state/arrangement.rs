@@ -20,17 +20,20 @@ pub enum Arrangement {
     PaperDown,
     /// Two episodes on one clock, while there are two.
     Compare,
+    /// How a machine learns, beside what it does by now.
+    Train,
 }
 
 impl Arrangement {
-    /// The one after this; `two` while there are two episodes.
-    pub fn next(self, two: bool) -> Self {
+    /// The one after this; `two` while there are two episodes, `learns` while a machine learns.
+    pub fn next(self, two: bool, learns: bool) -> Self {
         match self {
             Self::CloseUp => Self::Debug,
             Self::Debug => Self::Paper,
             Self::Paper => Self::PaperDown,
             Self::PaperDown if two => Self::Compare,
-            Self::PaperDown | Self::Compare => Self::CloseUp,
+            Self::PaperDown | Self::Compare if learns => Self::Train,
+            Self::PaperDown | Self::Compare | Self::Train => Self::CloseUp,
         }
     }
 
@@ -56,6 +59,7 @@ impl Arrangement {
             Self::Paper => "paper",
             Self::PaperDown => "paper, row 0 at the top",
             Self::Compare => "compare",
+            Self::Train => "train",
         }
     }
 
@@ -70,7 +74,7 @@ impl Arrangement {
         let layout = match self {
             Self::CloseUp => Layout::CloseUp,
             Self::Debug | Self::Compare => Layout::Debug,
-            Self::Paper | Self::PaperDown => Layout::Paper,
+            Self::Paper | Self::PaperDown | Self::Train => Layout::Paper,
         };
         Options {
             dark,

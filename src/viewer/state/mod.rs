@@ -9,6 +9,7 @@ pub mod episode;
 pub mod events;
 pub mod gallery;
 pub mod history;
+pub mod learning;
 pub mod messages;
 pub mod opening;
 pub mod session;
@@ -29,6 +30,7 @@ use self::dialog::Dialog;
 use self::episode::Open;
 use self::gallery::Failing;
 use self::history::{History, Moment};
+use self::learning::Learning;
 use self::messages::Toasts;
 use self::opening::Opening;
 use self::session::Session;
@@ -70,6 +72,8 @@ pub struct State {
     pub opening: Option<Opening>,
     /// True while the pictures have the whole window, large, to be shown to others.
     pub presenting: bool,
+    /// What learns.
+    pub learning: Option<Learning>,
     /// A failure that is shown.
     pub failing: Option<Failing>,
     /// The tour, while it is taken.
@@ -149,6 +153,7 @@ impl State {
             is_first: true,
             opening: None,
             presenting: false,
+            learning: None,
             failing: None,
             tour: None,
             toasts: Toasts::default(),
@@ -183,11 +188,14 @@ impl State {
         self.trace().map_or(0, |trace| trace.heads.len())
     }
 
-    /// Lines of numbers over time of a head of it; from near there are none.
+    /// Lines of numbers over time of a head of it; from near, and beside curves, there are none.
     pub fn lines(&self) -> usize {
         let open = self.session.open.as_ref();
-        let open = open.filter(|_| self.arrangement() != Arrangement::CloseUp);
-        open.map_or(0, Open::lines)
+        let there = !matches!(
+            self.arrangement(),
+            Arrangement::CloseUp | Arrangement::Train
+        );
+        open.filter(|_| there).map_or(0, Open::lines)
     }
 
     /// Both episodes, while there are two.
@@ -217,6 +225,7 @@ impl State {
     pub fn arrangement(&self) -> Arrangement {
         let chosen = match self.settings.arrangement {
             Some(Arrangement::Compare) if self.pair().is_none() => self.sight.before,
+            Some(Arrangement::Train) if self.learning.is_none() => self.sight.before,
             chosen => chosen,
         };
         chosen.unwrap_or(self.suits)
@@ -252,9 +261,12 @@ impl State {
         }
     }
 
-    /// True while the numbers have no place of their own beside the pictures, in a narrow window or from near.
+    /// True while the numbers have no place of their own beside the pictures: in a narrow window, from near, or
+    /// beside curves.
     pub fn is_narrow(&self) -> bool {
-        self.frame.width < NARROW || self.arrangement() == Arrangement::CloseUp
+        let arrangement = self.arrangement();
+        let full = matches!(arrangement, Arrangement::CloseUp | Arrangement::Train);
+        self.frame.width < NARROW || full
     }
 
     /// The step of the event so many on, or back, if there is one.
@@ -289,6 +301,12 @@ impl State {
         let count = self.sight.zoom.count(&whole, self.frame.room);
         let part = count.map(|count| Arc::new(whole.part(self.sight.zoom.first, count)));
         Some((whole.clone(), part.unwrap_or(whole)))
+    }
+
+    /// True while the episode on screen is that of a machine that learns.
+    pub fn shows_learner(&self) -> bool {
+        let learning = self.learning.as_ref();
+        learning.is_some_and(|learning| learning.machine == self.session.wish.machine)
     }
 
     /// True when all rows are on screen and can be read.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{Found, Picture, Sides};
 use super::episode::{Open, Request, Wish};
+use super::learning::Teach;
 use crate::figure::spread::Spread;
 use crate::figure::{self, Format};
 use crate::viewer::files::{Aim, Machine, Opened, Shown, file_name};
@@ -22,6 +23,8 @@ pub enum Effect {
     GiveUp,
     /// These words come to the clipboard.
     Copy(String),
+    /// Machines learn, or do so otherwise.
+    Teach(Teach),
 }
 
 /// Where a file is to be written.

@@ -1,0 +1,206 @@
+//! Machines that learn while the window is open: how that begins, goes on and is looked back at.
+
+use std::sync::Arc;
+
+use crate::io::Experiment;
+use crate::learn::{End, News, Order};
+use crate::model::Model;
+use crate::viewer::command::Learn;
+use crate::viewer::files::Machine;
+use crate::viewer::state::State;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::learning::{Learning, Taught, Teach};
+use crate::viewer::state::messages::Kind;
+use crate::viewer::state::work::Effect;
+
+/// The machine that learns, among those of the session.
+const NAME: &str = "learning";
+/// What learns where the machine on screen belongs to no preset.
+const PRESET: &str = "copy";
+
+impl State {
+    /// Commands about machines that learn.
+    pub(super) fn learn(&mut self, learn: Learn) {
+        match learn {
+            Learn::Toggle if self.learning.is_none() => {
+                self.begin_learning(vec![self.own_preset()]);
+            }
+            Learn::Begin(experiments) => self.begin_learning(experiments),
+            Learn::News(told) => self.learned(&told.0),
+            Learn::Preset(name) => {
+                if let Some(Ok(experiment)) = Experiment::built_in(&name, &[]) {
+                    self.begin_learning(vec![experiment]);
+                }
+            }
+            Learn::Again | Learn::NextSeed => {
+                let by = u64::from(learn == Learn::NextSeed);
+                let Some(learning) = &self.learning else {
+                    return;
+                };
+                let runs = learning.runs.iter().map(|run| run.begun.clone());
+                let next = runs.map(|mut experiment| {
+                    let seed = &mut experiment.training.seed;
+                    *seed = seed.wrapping_add(by);
+                    experiment
+                });
+                self.begin_learning(next.collect());
+            }
+            Learn::Leave => {
+                if self.learning.take().is_some() {
+                    self.effects.push(Effect::Teach(Teach::End));
+                }
+            }
+            _ => self.steer(&learn),
+        }
+    }
+
+    /// Commands to what is there.
+    fn steer(&mut self, learn: &Learn) {
+        let Some(learning) = &mut self.learning else {
+            return;
+        };
+        let moment = (learning.chosen, learning.moment);
+        match *learn {
+            Learn::Toggle => learning.goes = !learning.goes,
+            Learn::Once => learning.goes = false,
+            Learn::Faster(times) => learning.faster(times),
+            Learn::SlowOrFull => learning.slow_or_full(),
+            Learn::Moment(moment) => {
+                let count = learning.snapshots().len();
+                learning.moment = moment.filter(|&moment| moment < count);
+            }
+            Learn::MoveMoment(by) => learning.move_moment(by),
+            Learn::Run(run) => learning.chosen = run.min(learning.runs.len() - 1),
+            _ => {}
+        }
+        let order = match learn {
+            Learn::Once => Some(Order::Once),
+            Learn::Toggle | Learn::Faster(_) | Learn::SlowOrFull if learning.goes => {
+                Some(Order::Go(learning.pace))
+            }
+            Learn::Toggle => Some(Order::Pause),
+            _ => None,
+        };
+        if let Some(order) = order {
+            learning.waits = true;
+            // What goes on is seen as it is now.
+            learning.moment = None;
+            self.effects.push(Effect::Teach(Teach::Tell(order)));
+        } else if (learning.chosen, learning.moment) != moment {
+            self.show_learner();
+        }
+    }
+
+    /// The preset of the machine on screen, or the first one.
+    fn own_preset(&self) -> Experiment {
+        let name = self.session.machine().map(|machine| machine.name.as_str());
+        let named = |name: &str| Experiment::built_in(name, &[])?.ok();
+        let own = name.and_then(named).or_else(|| named(PRESET));
+        own.unwrap_or_else(|| unreachable!("copy is built in"))
+    }
+
+    /// These experiments begin, from nothing, and the first of them comes on screen.
+    fn begin_learning(&mut self, experiments: Vec<Experiment>) {
+        let Some(first) = experiments.first() else {
+            return;
+        };
+        let machine = Machine {
+            name: NAME.to_owned(),
+            title: format!("{}, learning", first.title),
+            other_way: None,
+            task: first.task.clone(),
+            ntm: Model::new(first.model.clone(), first.training.seed),
+        };
+        let size = *first.task.size().end();
+        let place = self.session.add(machine);
+        self.session.wish.size = size;
+        let taught = |experiment: &Experiment| {
+            let label = format!("seed {}", experiment.training.seed);
+            Taught::new(label, experiment.clone())
+        };
+        let learning = Learning::new(experiments.iter().map(taught).collect(), place);
+        let pace = learning.pace;
+        self.learning = Some(learning);
+        (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
+        self.player.pause();
+        if self.settings.arrangement != Some(Arrangement::Train) {
+            self.sight.before = self.settings.arrangement;
+            self.settings.arrangement = Some(Arrangement::Train);
+        }
+        self.record();
+        self.effects.push(Effect::Teach(Teach::Begin(experiments)));
+        self.effects
+            .push(Effect::Teach(Teach::Tell(Order::Go(pace))));
+    }
+
+    /// News of the runs.
+    fn learned(&mut self, news: &[(usize, News)]) {
+        let Some(learning) = &mut self.learning else {
+            return;
+        };
+        let mut said = Vec::new();
+        for (place, news) in news {
+            let Some(run) = learning.runs.get_mut(*place) else {
+                continue;
+            };
+            let known = run
+                .account
+                .as_deref()
+                .map_or(0, |account| account.findings.len());
+            let findings = news.account.findings.iter().skip(known);
+            said.extend(findings.map(|finding| (Kind::Notice, finding.words.clone())));
+            if news.account.end == Some(End::Finished) && run.goes_on() {
+                let (all, seconds) = (news.account.sequences, news.account.seconds);
+                let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
+                said.push((Kind::Done, text));
+            }
+            run.account = Some(Arc::new(news.account.clone()));
+            run.machine = Arc::new(news.machine.clone());
+            run.rate = news.rate;
+        }
+        learning.waits = false;
+        let is_now = learning.moment.is_none();
+        for (kind, text) in said {
+            self.toasts.add(kind, text);
+        }
+        if is_now {
+            self.show_learner();
+        }
+    }
+
+    /// The episode on screen by the machine that is to be seen, where that is what is looked at.
+    pub(super) fn show_learner(&mut self) {
+        let Some(learning) = &mut self.learning else {
+            return;
+        };
+        let (place, here) = (learning.machine, self.session.wish.machine);
+        if here != place {
+            return;
+        }
+        learning.stale = self.pending.asked;
+        if learning.stale {
+            return;
+        }
+        let ntm = learning.shown().as_ref().clone();
+        let task = learning.run().experiment.task.clone();
+        if let Some(machine) = self.session.machines.get_mut(place) {
+            *machine = Arc::new(Machine {
+                task,
+                ntm,
+                ..machine.as_ref().clone()
+            });
+            self.record();
+        }
+    }
+
+    /// An episode has come on screen; where more is known since, it is drawn again.
+    pub(super) fn follow_learner(&mut self) {
+        if self
+            .learning
+            .as_ref()
+            .is_some_and(|learning| learning.stale)
+        {
+            self.show_learner();
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The bar of what learns: what to do with it, how far it is, and the lane of its moments.
+
+use egui::{RichText, Ui};
+
+use super::lane::lane_ui;
+use crate::learn::{End, Pace};
+use crate::viewer::command::{Command, Learn};
+use crate::viewer::keys::tooltip;
+use crate::viewer::state::learning::{Learning, Taught};
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::{icon_button, named_icon_button, on_click, text_button};
+use crate::viewer::widget::icon::Icon;
+
+/// Height of the bar, in points.
+pub const HEIGHT: f32 = 66.0;
+/// Height of its upper half.
+const LINE: f32 = 30.0;
+
+/// The bar.
+pub fn bar_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let run = learning.run();
+    ui.spacing_mut().item_spacing = egui::vec2(3.0, 0.0);
+    ui.horizontal(|ui| {
+        ui.set_height(LINE);
+        buttons_ui(ui, learning, commands);
+        ui.add_space(10.0);
+        let name = RichText::new(format!("{}, {}", run.experiment.title, run.label));
+        ui.label(name.font(theme::heading(13.0)).color(palette.strong));
+        ui.add_space(10.0);
+        let far = RichText::new(far(learning, run)).font(theme::text(12.0));
+        ui.add(egui::Label::new(far.color(palette.text)).truncate());
+    });
+    lane_ui(ui, learning, commands);
+}
+
+fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+    let goes = learning.goes && learning.run().goes_on();
+    let (icon, name) = if goes {
+        (Icon::Pause, "Pause training")
+    } else {
+        (Icon::Play, "Train")
+    };
+    let toggle = named_icon_button(ui, icon, name, false, true);
+    on_click(&toggle, Learn::Toggle, commands);
+    toggle.on_hover_text(tooltip(&Learn::Toggle.into()));
+    icon_button(ui, Icon::Next, Learn::Once, false, commands);
+    icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
+    let pace = match learning.pace {
+        Pace::Full => "full speed".to_owned(),
+        Pace::Updates(per_second) => format!("{per_second} updates/s"),
+    };
+    text_button(ui, &pace, Learn::SlowOrFull, commands)
+        .on_hover_text(tooltip(&Learn::SlowOrFull.into()));
+    icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
+    icon_button(ui, Icon::Again, Learn::Again, false, commands);
+    text_button(ui, "Next seed", Learn::NextSeed, commands)
+        .on_hover_text(tooltip(&Learn::NextSeed.into()));
+    icon_button(ui, Icon::Close, Learn::Leave, false, commands);
+}
+
+/// How far it is, and how long it takes.
+fn far(learning: &Learning, run: &Taught) -> String {
+    let Some(account) = run.account.as_deref() else {
+        return "begins".to_owned();
+    };
+    let (done, all, seconds) = (account.sequences, account.of, account.seconds);
+    let so_far = format!("{done} of {all} sequences in {seconds:.1} s");
+    match (&account.end, run.rate) {
+        (Some(End::Finished), _) => format!("{so_far}: finished"),
+        (Some(End::Diverged(diverged)), _) => format!("{so_far}: {diverged}"),
+        (None, Some(rate)) if learning.goes && rate > 0.0 => {
+            let left = all.saturating_sub(done) as f64 / rate;
+            format!("{so_far} · {rate:.0} sequences/s · {} left", time(left))
+        }
+        (None, _) if learning.goes => so_far,
+        (None, _) => format!("{so_far}: it waits"),
+    }
+}
+
+/// A time in words.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

@@ -1,0 +1,173 @@
+//! Machines that learn while the window is open: what is known of them by now, and which moment of which one is looked
+//! at.
+
+use std::sync::Arc;
+
+use crate::io::Experiment;
+use crate::learn::{Account, News, Order, Pace, Snapshot};
+use crate::model::Model;
+use crate::train::{chance, optimum};
+
+/// Updates per second at which a person can follow, to begin with.
+const SLOW: f64 = 4.0;
+/// The fastest pace below full speed, in updates per second.
+const FASTEST: f64 = 1024.0;
+/// The slowest one.
+const SLOWEST: f64 = 0.5;
+
+/// Runs that are under way, or have ended.
+#[derive(Clone, Debug)]
+pub struct Learning {
+    /// The runs side by side, at least one.
+    pub runs: Vec<Taught>,
+    /// The run whose machine is on screen.
+    pub chosen: usize,
+    /// Where the machine on screen stands among those of the session.
+    pub machine: usize,
+    /// True while they train.
+    pub goes: bool,
+    /// How fast.
+    pub pace: Pace,
+    /// The snapshot on screen; `None` for the machine as it is now.
+    pub moment: Option<usize>,
+    /// True until news has come of what was ordered last.
+    pub waits: bool,
+    /// True where the episode on screen is older than what is known.
+    pub stale: bool,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Taught {
+    /// What it is called among the others.
+    pub label: String,
+    /// What it began with.
+    pub begun: Experiment,
+    /// What it learns, and how, with all that was changed since.
+    pub experiment: Experiment,
+    /// Bits per sequence to measure it by, and what they are: guessing, the best there can be.
+    pub landmarks: Vec<(f64, &'static str)>,
+    /// What has been observed; nothing at the very first.
+    pub account: Option<Arc<Account>>,
+    /// The machine as it is.
+    pub machine: Arc<Model<f32>>,
+    /// Sequences per second, lately.
+    pub rate: Option<f64>,
+}
+
+/// What to do with the threads that train.
+#[derive(Clone, Debug)]
+pub enum Teach {
+    /// Begin these, and end what was there.
+    Begin(Vec<Experiment>),
+    /// An order for all.
+    Tell(Order),
+    /// End all.
+    End,
+}
+
+/// What has come of the runs, each with its place; each telling is another.
+#[derive(Clone, Debug)]
+pub struct Told(pub Arc<Vec<(usize, News)>>);
+
+impl PartialEq for Told {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Learning {
+    /// Runs that are about to begin; the machine on screen stands at this place among those of the session.
+    pub fn new(runs: Vec<Taught>, machine: usize) -> Self {
+        Self {
+            runs,
+            chosen: 0,
+            machine,
+            goes: true,
+            pace: Pace::Full,
+            moment: None,
+            waits: true,
+            stale: false,
+        }
+    }
+
+    /// The run whose machine is on screen.
+    pub fn run(&self) -> &Taught {
+        &self.runs[self.chosen.min(self.runs.len() - 1)]
+    }
+
+    /// What it was, in the order of the moments.
+    pub fn snapshots(&self) -> &[Snapshot] {
+        let account = self.run().account.as_deref();
+        account.map_or(&[], |account| account.snapshots.all())
+    }
+
+    /// The machine that is to be on screen.
+    pub fn shown(&self) -> &Arc<Model<f32>> {
+        let snapshot = self.moment.and_then(|moment| self.snapshots().get(moment));
+        snapshot.map_or(&self.run().machine, |snapshot| &snapshot.machine)
+    }
+
+    /// True while there is more to come.
+    pub fn expects_news(&self) -> bool {
+        self.waits || (self.goes && self.runs.iter().any(Taught::goes_on))
+    }
+
+    /// So many times twice the pace, or half of it; beyond the fastest it is full speed.
+    pub fn faster(&mut self, times: i32) {
+        let now = match self.pace {
+            Pace::Updates(per_second) => per_second,
+            Pace::Full if times < 0 => FASTEST * 2.0,
+            Pace::Full => return,
+        };
+        let asked = now * 2_f64.powi(times);
+        self.pace = if asked > FASTEST {
+            Pace::Full
+        } else {
+            Pace::Updates(asked.max(SLOWEST))
+        };
+    }
+
+    /// So slow that single updates can be followed, or as fast as it can.
+    pub fn slow_or_full(&mut self) {
+        self.pace = match self.pace {
+            Pace::Full => Pace::Updates(SLOW),
+            Pace::Updates(_) => Pace::Full,
+        };
+    }
+
+    /// So many snapshots on, or back; beyond the last one it is the machine as it is.
+    pub fn move_moment(&mut self, by: isize) {
+        let count = self.snapshots().len();
+        let here = self.moment.unwrap_or(count);
+        let there = here.saturating_add_signed(by);
+        self.moment = (there < count).then_some(there);
+    }
+}
+
+impl Taught {
+    /// A run that is about to begin.
+    pub fn new(label: String, experiment: Experiment) -> Self {
+        /// Episodes of which the means are taken.
+        const EPISODES: usize = 50;
+        let (task, training) = (&experiment.task, &experiment.training);
+        let mut landmarks = vec![(chance(task, training.seed, EPISODES), "guessing")];
+        let best = optimum(task, training.seed, EPISODES);
+        landmarks.extend(best.map(|bits| (bits, "the best there can be")));
+        Self {
+            label,
+            begun: experiment.clone(),
+            landmarks,
+            account: None,
+            machine: Arc::new(Model::new(experiment.model.clone(), training.seed)),
+            rate: None,
+            experiment,
+        }
+    }
+
+    /// True until it has ended.
+    pub fn goes_on(&self) -> bool {
+        let account = self.account.as_deref();
+        account.is_none_or(|account| account.end.is_none())
+    }
+}

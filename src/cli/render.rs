@@ -31,6 +31,8 @@ const TOLERANCE: f64 = 1e-6;
 const MANY: usize = 60;
 /// The size from which an animation is announced with a warning, in bytes.
 const LARGE: usize = 10_000_000;
+/// What mail and forums take, in bytes: an animation in motion that is larger says so.
+const SENT: usize = 3_000_000;
 /// The longest side of a GIF, in pixels.
 const MOST_OF_GIF: u32 = 65_535;
 
@@ -281,7 +283,18 @@ impl Render {
         let drawn = pages.to_bytes(format, scale, &motion);
         bar.finish_and_clear();
         // Nothing gives it up here.
-        Ok((drawn.unwrap_or_default(), title))
+        let drawn = drawn.unwrap_or_default();
+        if !self.motion {
+            return Ok((drawn, title));
+        }
+        let size = format!("{:.1} MB", drawn.len() as f64 / 1e6);
+        if drawn.len() > SENT {
+            note(&format!(
+                "warning: {size} is more than many places take that animations are sent to (3 MB); fewer steps \
+                 (--steps A..B) or a smaller --size make it smaller"
+            ));
+        }
+        Ok((drawn, format!("{title}, {frames} frames, {size}")))
     }
 
     fn walk(&self) -> Walk {

@@ -9,6 +9,7 @@ use super::closeup;
 use super::facts::{Scales, Telling, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::overlap::{Redundancies, Redundant};
+use super::pace::{FRAME, paces};
 use super::pages::{Moment, Pages};
 use super::paint::{Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
@@ -26,13 +27,6 @@ use crate::train::{Recording, is_unrecorded};
 
 /// Heads beside the one looked at that a page of everything has room for.
 const MOST_OTHERS: usize = 6;
-
-/// How long a frame is shown while something moves, in hundredths of a second.
-const FRAME: u16 = 4;
-/// So many steps of an animation go slowly.
-const SLOWLY: usize = 2;
-/// Frames of a stage, and for how long the last of them stays, in hundredths of a second: slowly, and then faster.
-const PACE: [[u16; 2]; 2] = [[9, 36], [5, 8]];
 
 /// Which pictures, and how they are arranged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -266,29 +260,46 @@ impl<'a> Figure<'a> {
         closeup::paint(on, self.catalogue(), &heads, (area, &self.page()))
     }
 
-    /// The frames of a step in motion, of the stages in which the heads shown take part: the first two steps slowly, then
-    /// faster.
-    fn in_motion(&self, index: usize, step: usize) -> Vec<Moment> {
+    /// The frames of all steps in motion.
+    fn in_motion(&self) -> Vec<Moment> {
+        let stages: Vec<_> = self.span.clone().map(|step| self.moving(step)).collect();
+        let counts: Vec<_> = stages.iter().map(Vec::len).collect();
+        let steps = self.span.clone().zip(stages).zip(paces(&counts));
+        let frames = steps.flat_map(|((step, stages), pace)| {
+            let all = if pace.in_stages {
+                stages.into_iter().map(Some).collect()
+            } else {
+                vec![None]
+            };
+            all.into_iter().flat_map(move |stage| {
+                (1..=pace.frames).map(move |frame| Moment {
+                    through: f32::from(frame) / f32::from(pace.frames),
+                    lasts: Some(if frame < pace.frames {
+                        FRAME
+                    } else {
+                        pace.rest
+                    }),
+                    ..Moment::new(step, stage)
+                })
+            })
+        });
+        frames.collect()
+    }
+
+    /// The stages of a step in which the heads shown take part.
+    fn moving(&self, step: usize) -> Vec<usize> {
         let heads = &self.recording.trace.heads;
         let asked = self.options.heads.first().copied();
         let shown = asked.or_else(|| self.telling(step));
         let mask = self.recording.episode.mask.get(step);
         let is_asked = mask.is_some_and(|&mask| mask > 0.0);
-        let [count, rest] = PACE[usize::from(index >= SLOWLY)];
         let stages = 0..self.stages.len();
         let stages = stages.filter(|&place| match self.stages.at(place).stage {
             Stage::Controller => true,
             Stage::Output => is_asked || heads.is_empty(),
             _ => shown.is_some_and(|head| self.stages.at(place).has(&heads[head])),
         });
-        let frames = stages.flat_map(|place| {
-            (1..=count).map(move |frame| Moment {
-                through: f32::from(frame) / f32::from(count),
-                lasts: Some(if frame < count { FRAME } else { rest }),
-                ..Moment::new(step, Some(place))
-            })
-        });
-        frames.collect()
+        stages.collect()
     }
 
     /// The head with something to say in a step.
@@ -570,7 +581,7 @@ impl<'a> Figure<'a> {
     }
 
     /// The pictures of the step shown, and of the stage that it has come to.
-    fn catalogue(&self) -> Catalogue<'_> {
+    pub(super) fn catalogue(&self) -> Catalogue<'_> {
         Catalogue {
             recording: self.recording,
             stages: &self.stages,
@@ -719,10 +730,7 @@ impl Pages for Figure<'_> {
 
     fn moments(&self, walk: Walk) -> Vec<Moment> {
         if walk == Walk::Motion {
-            let steps = self.span.clone().enumerate();
-            return steps
-                .flat_map(|(index, step)| self.in_motion(index, step))
-                .collect();
+            return self.in_motion();
         }
         let focus = self.focus().filter(|_| walk == Walk::Stages);
         let inside = focus.map_or_else(Vec::new, |head| {

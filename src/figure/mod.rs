@@ -28,6 +28,7 @@ pub mod marks;
 pub mod motion;
 pub mod numbers;
 pub mod overlap;
+mod pace;
 pub mod pages;
 pub mod paint;
 pub mod panel;

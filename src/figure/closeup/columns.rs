@@ -10,6 +10,7 @@ use super::super::stages::{Column, Stage, columns_of};
 use super::super::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix, numbers};
 use super::view::Slot;
 use super::{CloseUp, Of, fitting};
+use crate::model::attention::Score;
 use crate::train::is_absent;
 
 /// What is kept of the step before, beside what content brings: so much of its hue.
@@ -50,7 +51,7 @@ impl<'a> CloseUp<'a, '_> {
 
     pub(super) fn columns(&self, on: &mut dyn Paint, of: &Of<'a, '_>, places: &mut Vec<Place<'a>>) {
         let all = self.standing(of);
-        self.groups(on, &all);
+        self.groups(on, of, &all);
         let size = self.size_of_words(on, &all);
         for standing in &all {
             self.ground(on, of, standing);
@@ -87,9 +88,12 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// What several columns do together, in plain words over them.
-    fn groups(&self, on: &mut dyn Paint, all: &[Standing]) {
+    fn groups(&self, on: &mut dyn Paint, of: &Of<'a, '_>, all: &[Standing]) {
+        // A score of the place alone has nothing to match.
+        let by_place = of.head.mechanism.score == Score::Location;
         let what = |standing: &Standing| match standing.column.stage {
             Stage::Controller => ["where it was", "was"],
+            Stage::Content if by_place => ["what scores", "scores"],
             Stage::Content => ["what matches", "matches"],
             Stage::Draw => ["one is drawn", "drawn"],
             Stage::Weigh => ["where it looks", "looks"],
@@ -166,7 +170,7 @@ impl<'a> CloseUp<'a, '_> {
     fn words(&self, on: &mut dyn Paint, (standing, bars): (&Standing, &Bars<'_>), size: f32) {
         let (colours, area) = (self.page.colours, standing.area);
         let has_come = standing.through > 0.0 || standing.now;
-        let fade = if has_come { 1.0 } else { 0.5 };
+        let fade = if has_come { 1.0 } else { 0.65 };
         let ink = if standing.now {
             colours.strong
         } else {
@@ -182,17 +186,18 @@ impl<'a> CloseUp<'a, '_> {
             &word,
             ([area.middle(), y(29.0, 21.5)], style, room + 1.0),
         );
-        let emitted = bars.parameter != "key k";
-        let number = if has_come && emitted {
-            bars.parameter.as_str()
-        } else {
-            ""
+        let number = match bars.parameter.as_str() {
+            _ if !has_come => String::new(),
+            "key k" => String::new(),
+            // By how many rows, and how much of the weight: not one number.
+            shift if standing.column.array == "shifted" => shift.replacen(' ', ": ", 1),
+            number => number.to_owned(),
         };
         let both = format!("{} {number}", standing.column.symbol);
         let style = self
             .letters(10.5, Ink::from(colours.subdued).faded(fade))
             .middle();
-        let texts = [both.trim_end(), number, standing.column.symbol];
+        let texts = [both.trim_end(), &number, standing.column.symbol];
         fitting(on, &texts, ([area.middle(), y(13.5, 9.0)], style, room));
     }
 

@@ -7,6 +7,7 @@ use super::super::rows::Span;
 use super::super::stages::Stage;
 use super::super::{Area, Ink, PanelId, Picture, Scale};
 use super::{CloseUp, Of, fitting};
+use crate::model::attention::Score;
 
 /// A cell at least this wide stands a little apart from the next.
 const APART: f32 = 7.0;
@@ -30,7 +31,10 @@ impl<'a> CloseUp<'a, '_> {
     pub(super) fn vectors(&self, of: &Of<'a, '_>) -> Vec<Vector> {
         let scales = self.seen.scales;
         let key = of.pane.key.map(|area| Vector {
-            words: ["looks for", "key"],
+            words: match of.head.mechanism.score {
+                Score::Location => ["is told", "key"],
+                _ => ["looks for", "key"],
+            },
             picture: Picture::Keys,
             area,
             scale: scales.vector,
@@ -190,8 +194,9 @@ impl<'a> CloseUp<'a, '_> {
                 colours.subdued
             };
             let style = self.letters(12.0, ink).end();
-            let at = [area.left - self.size(8.0).max(4.0), area.centre()];
-            let room = of.pane.spine.width() - 4.0;
+            let apart = self.size(8.0).max(4.0);
+            let at = [area.left - apart, area.centre()];
+            let room = of.pane.spine.width() - apart - 2.0;
             fitting(on, &vector.words, (at, style, room));
             let id = PanelId::of(vector.picture, of.pane.head).now();
             places.extend(self.seen.panel(id).map(|panel| panel.at(area)));
@@ -214,7 +219,9 @@ impl<'a> CloseUp<'a, '_> {
         let vector = |picture| vectors.iter().find(|vector| vector.picture == picture);
         match at.stage {
             Stage::Controller => self.go_back(on, of, vector(Picture::Reads), through),
-            Stage::Content => self.sweep(on, of, vector(Picture::Keys), through),
+            Stage::Content if of.head.mechanism.score != Score::Location => {
+                self.sweep(on, of, vector(Picture::Keys), through);
+            }
             Stage::Read => self.gather(on, of, vector(Picture::Reads), through),
             Stage::Erase => self.bring(on, of, vector(Picture::Erases), through),
             Stage::Add => self.bring(on, of, vector(Picture::Adds), through),

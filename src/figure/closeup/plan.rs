@@ -2,16 +2,20 @@
 
 use super::super::Area;
 use super::super::stages::columns_of;
-use crate::model::Trace;
+use crate::model::{HeadTrace, Trace};
 
 /// The smallest close-up.
 pub(super) const LEAST: (f32, f32) = (560.0, 360.0);
 /// The size for which lengths are given here.
 const USUAL: [f32; 2] = [1200.0, 630.0];
-/// Two heads have room side by side from this width on.
-const TWO: f32 = 900.0;
+/// Two heads have room side by side where a column of their addressing is at least this wide.
+const TWO: f32 = 32.0;
+/// What makes of the input what the heads are told has room from this width on.
+const WIDE: f32 = 900.0;
 /// How high a row is.
 const ROW: f32 = 28.0;
+/// Where all is smaller than this, beside the usual size, the words over the columns need more of the room.
+const SMALL: f32 = 0.7;
 /// How high one may become where there are few.
 const TALLEST: f32 = 34.0;
 
@@ -71,25 +75,31 @@ impl Plan {
         let top = inner.down(inner.top, inner.top + of(70.0).max(46.0));
         let episode = inner.down(inner.bottom - of(56.0).max(36.0), inner.bottom);
         let middle = inner.down(top.bottom + of(10.0), episode.top - of(14.0));
-        let side = of(86.0).max(44.0);
+        let heads = &heads[..heads.len().min(2)];
+        let side = of(if heads.len() > 1 { 72.0 } else { 86.0 }).max(44.0);
         let input = middle.across(inner.left, inner.left + side);
         let output = middle.across(inner.right - side, inner.right);
-        let wide = area.width() >= TWO && !heads.is_empty();
+        let wide = area.width() >= WIDE && !heads.is_empty();
         let controller = middle.across(input.right - of(4.0), input.right + of(20.0));
         let controller = wide.then_some(controller);
         let left = controller.map_or(input.right, |controller| controller.right);
         let between = middle.across(left + of(14.0), output.left - of(14.0));
-        let heads = if area.width() >= TWO {
-            &heads[..heads.len().min(2)]
-        } else {
-            &heads[..heads.len().min(1)]
+        let panes = |heads: &[usize]| {
+            let gap = of(30.0);
+            let each = (between.width() + gap) / heads.len().max(1) as f32 - gap;
+            let vectors = heads.iter().map(|&head| vectors(&trace.heads[head]));
+            let vectors = vectors.max().unwrap_or(0);
+            let panes = heads.iter().enumerate().map(|(index, &head)| {
+                let left = between.left + index as f32 * (each + gap);
+                let whole = between.across(left, left + each);
+                Pane::new(whole, scale, trace, (head, vectors))
+            });
+            panes.collect::<Vec<_>>()
         };
-        let gap = of(30.0);
-        let each = (between.width() + gap) / heads.len().max(1) as f32 - gap;
-        let panes = heads.iter().enumerate().map(|(index, &head)| {
-            let left = between.left + index as f32 * (each + gap);
-            Pane::new(between.across(left, left + each), scale, trace, head)
-        });
+        let mut all = panes(heads);
+        if all.iter().any(|pane| pane.column(trace) < TWO) {
+            all = panes(&heads[..heads.len().min(1)]);
+        }
         Self {
             scale,
             top,
@@ -97,7 +107,7 @@ impl Plan {
             controller,
             output,
             middle: between,
-            panes: panes.collect(),
+            panes: all,
             episode,
         }
     }
@@ -115,20 +125,15 @@ impl Plan {
 }
 
 impl Pane {
-    fn new(whole: Area, scale: f32, trace: &Trace, head: usize) -> Self {
+    /// A head in its part of the page; all panes leave room for so many vectors below the memory.
+    fn new(whole: Area, scale: f32, trace: &Trace, (head, most): (usize, usize)) -> Self {
         let of = |length: f32| length * scale;
         let heads = of(34.0).max(24.0);
         let [total, wide] = trace.memory_size();
         let is_there = &trace.heads[head];
-        let vectors = [
-            is_there.read.width(),
-            is_there.erase.width(),
-            is_there.add.width(),
-        ];
-        let vectors = vectors.into_iter().filter(|width| *width > 0).count();
         let strip = of(19.0).max(10.0);
         let top = whole.top + of(58.0).max(40.0);
-        let below = vectors as f32 * (strip + of(6.0)) + of(6.0);
+        let below = most as f32 * (strip + of(6.0)) + of(6.0);
         let free = whole.bottom - below - top;
         let row = (ROW * scale).clamp(19.0, TALLEST);
         let rows = ((free / row).floor() as usize).max(3);
@@ -142,7 +147,13 @@ impl Pane {
         } else {
             of(46.0).max(30.0)
         };
-        let share = if alone { 0.42 } else { 0.36 };
+        let share = if !alone {
+            0.3
+        } else if scale < SMALL {
+            0.36
+        } else {
+            0.42
+        };
         let memory = (whole.width() * share).min(wide as f32 * of(30.0));
         let right = whole.right - heads;
         let memory = whole.across(right - memory, right).down(top, bottom);
@@ -151,7 +162,7 @@ impl Pane {
         let count = columns_of(is_there).count().max(1) as f32;
         let most = count * of(128.0);
         let left = columns.left.max(columns.right - most);
-        let strips = (0..vectors).map(|index| {
+        let strips = (0..vectors(is_there)).map(|index| {
             let top = bottom + of(8.0) + index as f32 * (strip + of(6.0));
             memory.down(top, top + strip)
         });
@@ -168,4 +179,16 @@ impl Pane {
             memory,
         }
     }
+
+    /// How wide a column of its addressing is, with what lies before it.
+    fn column(&self, trace: &Trace) -> f32 {
+        let count = columns_of(&trace.heads[self.head]).count().max(1);
+        self.columns.width() / count as f32
+    }
+}
+
+/// What a head reads; or erases, and adds: how many vectors that is.
+fn vectors(head: &HeadTrace) -> usize {
+    let widths = [head.read.width(), head.erase.width(), head.add.width()];
+    widths.into_iter().filter(|width| *width > 0).count()
 }

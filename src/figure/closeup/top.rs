@@ -48,7 +48,9 @@ impl CloseUp<'_, '_> {
     /// Step and phase.
     fn clock(&self, on: &mut dyn Paint) {
         let (colours, top) = (self.page.colours, self.plan.top);
-        let step = format!("step {} of {}", self.step() + 1, self.trace().steps());
+        // Counted from 0, as everywhere.
+        let last = self.trace().steps().saturating_sub(1);
+        let step = format!("step {} of {last}", self.step());
         let y = top.top + self.size(15.0).max(9.0);
         on.text(
             step,
@@ -88,7 +90,7 @@ impl CloseUp<'_, '_> {
             let ink = match index.cmp(&place) {
                 std::cmp::Ordering::Less => Ink::from(colours.text),
                 std::cmp::Ordering::Equal => colours.accent.into(),
-                std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.6),
+                std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.75),
             };
             let style = Style { ink, ..style };
             on.text(

@@ -1,5 +1,7 @@
 //! A machine without heads: all that it remembers is in its units.
 
+use std::cmp::Reverse;
+
 use super::super::motion::{between, within};
 use super::super::paint::{Draw, Paint};
 use super::super::panel::Place;
@@ -7,6 +9,9 @@ use super::super::rows::Span;
 use super::super::stages::Stage;
 use super::super::{Area, PanelId, Picture, Scale};
 use super::CloseUp;
+
+/// Cells at least so large, beside the largest there is room for, are large enough.
+const NEARLY: f32 = 0.8;
 
 impl<'a> CloseUp<'a, '_> {
     /// What every layer remembers, a square per unit; what it passes on to the next below it.
@@ -42,14 +47,24 @@ impl<'a> CloseUp<'a, '_> {
                 .map(|(.., values, _)| values.width().div_ceil(across));
             lines.sum::<usize>().max(1)
         };
-        // As large as they can be.
-        let side =
-            |across: usize| (free / lines(across) as f32).min(middle.width() / across as f32);
-        let across = (4..=160).step_by(4);
+        let most = self.size(30.0);
+        let side = |across: usize| {
+            let side = (free / lines(across) as f32).min(middle.width() / across as f32);
+            side.min(most)
+        };
+        let all = || (4..=160).step_by(4);
+        let largest = all().map(side).fold(0.0, f32::max);
+        // As large as they can be, or nearly: rather in whole lines.
+        let ragged = |across: &usize| {
+            let ends = grids.iter().map(|(.., values, _)| values.width() % across);
+            ends.filter(|end| *end > 0).count()
+        };
+        let across = all().filter(|&across| side(across) >= NEARLY * largest);
         let across = across
-            .max_by(|a, b| side(*a).total_cmp(&side(*b)))
+            .min_by_key(|across| (ragged(across), Reverse(*across)))
             .unwrap_or(32);
-        let each = side(across).min(self.size(30.0));
+        let each = side(across);
+        let left = middle.middle() - 0.5 * each * across as f32;
         let mut top = middle.top;
         for (layer, picture, told, values, scale) in grids {
             let colours = self.page.colours;
@@ -57,11 +72,11 @@ impl<'a> CloseUp<'a, '_> {
             let told = format!("{told}: {} units of layer {layer}", values.width());
             on.text(
                 told,
-                [middle.left, top + 0.4 * words],
+                [left, top + 0.4 * words],
                 self.letters(13.5, colours.text).bold(),
             );
             top += words;
-            let area = Area::new(middle.left, top, each * across as f32, each * lines as f32);
+            let area = Area::new(left, top, each * across as f32, each * lines as f32);
             on.rect(area, colours.well);
             let come = within(self.now.come(Stage::Controller, None), [0.3, 1.0]);
             for line in 0..lines {

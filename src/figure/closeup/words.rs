@@ -3,6 +3,7 @@
 use super::super::catalogue::Catalogue;
 use super::super::stages::{Moment, Stage, main_shift};
 use super::super::{HeadName, numbers};
+use crate::model::attention::Score;
 use crate::model::{HeadTrace, Sampling, Trace, peak};
 use crate::train::is_unrecorded;
 
@@ -179,7 +180,7 @@ fn of_head(seen: &Catalogue<'_>, at: Moment, (index, head): (usize, &HeadTrace))
             "{who} reads a mixture of many rows, most of row {to} ({}).",
             percent(weight)
         ),
-        Stage::Erase if fades(head, step, weight) => format!("{who} wipes what stood in row {to}."),
+        Stage::Erase if fades(trace, head, step) => format!("{who} wipes what stood in row {to}."),
         Stage::Erase => format!("{who} wipes next to nothing."),
         Stage::Add if weight < THERE => format!("{who} writes a little into many rows."),
         Stage::Add if adds(head, step, weight) => format!("{who} writes into row {to}."),
@@ -188,9 +189,15 @@ fn of_head(seen: &Catalogue<'_>, at: Moment, (index, head): (usize, &HeadTrace))
     }
 }
 
-fn fades(head: &HeadTrace, step: usize, weight: f32) -> bool {
-    let most = head.erase.row(step).iter().fold(0.0, |a: f32, b| a.max(*b));
-    weight * most >= 2.0 * HARDLY
+/// Whether a head takes something away of what stands in the row that it looks at.
+fn fades(trace: &Trace, head: &HeadTrace, step: usize) -> bool {
+    let Some((row, weight)) = peak(head.weighting.row(step)) else {
+        return false;
+    };
+    let (memory, rows) = (trace.memory_columns.row(step), trace.memory_size()[0]);
+    let erase = head.erase.row(step).iter().enumerate();
+    let taken = erase.map(|(column, erase)| (memory[column * rows + row] * erase).abs());
+    weight * taken.fold(0.0, f32::max) >= HARDLY
 }
 
 fn adds(head: &HeadTrace, step: usize, weight: f32) -> bool {
@@ -204,6 +211,13 @@ fn adds(head: &HeadTrace, step: usize, weight: f32) -> bool {
 
 fn content(who: &str, head: &HeadTrace, step: usize) -> String {
     let found = peak(head.content.row(step));
+    if head.mechanism.score == Score::Location {
+        let scores = "scores every row by its place, whatever stands in it";
+        return match found {
+            Some((row, weight)) if weight >= THERE => format!("{who} {scores}: row {row} wins."),
+            _ => format!("{who} {scores}."),
+        };
+    }
     let compares = "compares what it looks for with every row";
     match found {
         _ if is_unrecorded(head.content.row(step)) => format!("{who} {compares}."),
@@ -268,10 +282,60 @@ fn whole(seen: &Catalogue<'_>, (index, head): (usize, &HeadTrace)) -> String {
             format!("{who} writes a little into many rows, most ({most}) into row {row}.")
         }
         (false, true) => format!("{who} reads a little of many rows, most ({most}) of row {row}."),
-        (true, false) if adds(head, step, weight) || fades(head, step, weight) => {
+        (true, false) if adds(head, step, weight) || fades(trace, head, step) => {
             format!("{who} writes into row {row}.")
         }
         (true, false) => format!("{who} stands on row {row} and writes next to nothing."),
         (false, false) => format!("{who} reads row {row}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+    use crate::figure::{Figure, Layout, Options};
+    use crate::train::Recording;
+
+    /// What is said of a write head at a stage of step 4.
+    fn told(recording: &Recording, stage: Stage) -> String {
+        let trace = &recording.trace;
+        let head = trace.heads.iter().position(HeadTrace::is_write);
+        let stages = crate::figure::Stages::of(trace, false);
+        let options = Options {
+            step: Some(4),
+            stage: stages.place(stage, None),
+            ..Options::new(Layout::CloseUp)
+        };
+        let figure = Figure::new(recording, options);
+        sentence(&figure.catalogue(), head).text
+    }
+
+    #[test]
+    fn a_head_wipes_only_what_is_there() {
+        let mut recording = recording();
+        let write = recording.trace.heads.iter().position(HeadTrace::is_write);
+        let head = &mut recording.trace.heads[write.unwrap()];
+        head.weighting.row_mut(4).fill(0.0);
+        head.weighting.row_mut(4)[7] = 1.0;
+        head.erase.row_mut(4).fill(1.0);
+        recording.trace.memory_columns.row_mut(4).fill(1e-6);
+        assert!(told(&recording, Stage::Erase).ends_with("wipes next to nothing."));
+        recording.trace.memory_columns.row_mut(4).fill(0.5);
+        assert!(told(&recording, Stage::Erase).ends_with("wipes what stood in row 7."));
+    }
+
+    #[test]
+    fn a_head_that_scores_places_compares_nothing() {
+        let mut recording = recording();
+        assert!(told(&recording, Stage::Content).contains("compares what it looks for"));
+        for head in &mut recording.trace.heads {
+            head.mechanism.score = Score::Location;
+        }
+        let told = told(&recording, Stage::Content);
+        assert!(
+            told.contains("by its place, whatever stands in it"),
+            "{told}"
+        );
     }
 }

@@ -1,0 +1,118 @@
+//! How an animation goes through the steps of an episode: the first ones slowly, then faster, and where there are many
+//! of them whole step by whole step, so that the file stays small enough to be sent.
+
+/// How long a frame is shown while something moves, in hundredths of a second.
+pub(super) const FRAME: u16 = 4;
+/// So many steps go slowly.
+const SLOWLY: usize = 2;
+/// So many frames in which a stage moves an animation may have, or what takes as many bytes, where its steps allow that: at 1200 × 630 some 3 MB, which mail and forums
+/// take.
+const FRAMES: usize = 400;
+/// A frame in which the rows move on and every number changes counts as so many of those in which a stage moves: it
+/// takes as many bytes.
+const COUNTS: usize = 3;
+
+/// How a step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    /// Stage by stage; else the step as a whole.
+    pub(super) in_stages: bool,
+    /// Frames of a stage, or of the step.
+    pub(super) frames: u16,
+    /// For how long the last of them stays, in hundredths of a second.
+    pub(super) rest: u16,
+}
+
+const SLOW: Pace = Pace::new(true, 9, 36);
+const FAST: Pace = Pace::new(true, 5, 8);
+const WHOLE: Pace = Pace::new(false, 3, 20);
+/// Where there are too many steps even for that: each of them at once.
+const AT_ONCE: Pace = Pace::new(false, 1, 30);
+
+impl Pace {
+    const fn new(in_stages: bool, frames: u16, rest: u16) -> Self {
+        Self {
+            in_stages,
+            frames,
+            rest,
+        }
+    }
+
+    /// What a step costs, in frames in which a stage moves.
+    fn of_a_step(self, stages: usize) -> usize {
+        let times = if self.in_stages { stages } else { COUNTS };
+        usize::from(self.frames) * times
+    }
+}
+
+/// How each of the steps goes that have so many stages.
+pub(super) fn paces(stages: &[usize]) -> Vec<Pace> {
+    let (slow, later) = stages.split_at(SLOWLY.min(stages.len()));
+    let slowly: usize = slow.iter().map(|&stages| SLOW.of_a_step(stages)).sum();
+    let mut free = FRAMES.saturating_sub(slowly);
+    let least = if WHOLE.of_a_step(0) * later.len() <= free {
+        WHOLE
+    } else {
+        AT_ONCE
+    };
+    free = free.saturating_sub(least.of_a_step(0) * later.len());
+    let mut in_stages = true;
+    let later = later.iter().map(|&stages| {
+        let more = FAST.of_a_step(stages).saturating_sub(least.of_a_step(0));
+        // Once whole steps have begun they go on.
+        in_stages = in_stages && more <= free;
+        if !in_stages {
+            return least;
+        }
+        free -= more;
+        FAST
+    });
+    slow.iter()
+        .map(|_| SLOW)
+        .chain(later.collect::<Vec<_>>())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(stages: &[usize]) -> usize {
+        let paces = paces(stages);
+        assert_eq!(paces.len(), stages.len());
+        let steps = paces.iter().zip(stages);
+        steps.map(|(pace, &stages)| pace.of_a_step(stages)).sum()
+    }
+
+    #[test]
+    fn a_short_loop_goes_stage_by_stage_and_a_long_one_ends_step_by_step() {
+        assert_eq!(paces(&[]), []);
+        assert_eq!(paces(&[7]), [SLOW]);
+        assert_eq!(paces(&[7; 8])[..3], [SLOW, SLOW, FAST]);
+        assert!(paces(&[7; 8])[2..].iter().all(|pace| *pace == FAST));
+        let long = paces(&[7; 20]);
+        assert_eq!([long[2], long[19]], [FAST, WHOLE]);
+        let longer = paces(&[7; 40]);
+        assert_eq!([longer[2], longer[39]], [FAST, AT_ONCE]);
+        // It never becomes slower again.
+        let order = |pace: &Pace| {
+            [SLOW, FAST, WHOLE, AT_ONCE]
+                .iter()
+                .position(|one| one == pace)
+        };
+        for steps in [3, 12, 40, 100, 1000] {
+            let paces: Vec<_> = paces(&vec![7; steps]).iter().map(order).collect();
+            assert!(paces.is_sorted(), "{steps}");
+        }
+        assert_eq!(paces(&[7; 1000])[2], AT_ONCE);
+    }
+
+    #[test]
+    fn there_are_no_more_frames_than_can_be_sent() {
+        for stages in [2, 7, 9, 12] {
+            for steps in 1..40 {
+                assert!(cost(&vec![stages; steps]) <= FRAMES, "{steps} of {stages}");
+            }
+        }
+    }
+}

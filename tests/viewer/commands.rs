@@ -2,6 +2,7 @@
 
 use super::*;
 use egui::accesskit::{Role, Toggled};
+use tapescope::viewer::command::Learn;
 
 /// An episode in the middle, with something to undo in every respect.
 fn prepared() -> Screen {
@@ -40,6 +41,8 @@ fn differences(one: &Screen, other: &Screen) -> Vec<String> {
     gone.chain(new).cloned().collect()
 }
 
+/// Why nothing can be told to what learns.
+const LEARNS: &str = "nothing learns";
 /// Why there is no other draw where all is certain.
 const DRAWS: &str = "no head of this machine draws";
 
@@ -65,6 +68,15 @@ fn every_command_can_be_done_by_its_name() {
             ("Difference", "nothing is compared"),
             ("First difference", "nothing is compared"),
             ("End the comparison", "nothing is compared"),
+            ("One update", LEARNS),
+            ("Slow or full speed", LEARNS),
+            ("Train slower", LEARNS),
+            ("Train faster", LEARNS),
+            ("Learn again, same seed", LEARNS),
+            ("Learn from the next seed", LEARNS),
+            ("Earlier moment of training", LEARNS),
+            ("Later moment of training", LEARNS),
+            ("Stop learning", LEARNS),
             ("Redo", "nothing was changed"),
             ("Normal size", "nothing would change"),
             ("Theme: system", "nothing would change"),
@@ -96,6 +108,8 @@ fn every_command_can_be_done_by_its_name() {
             assert!(line.is_some(), "{name} is not done");
         } else if choice.command == Command::Play(Play::Toggle) {
             assert!(harness.state().player.playing());
+        } else if choice.command == Command::Learn(Learn::Toggle) {
+            assert!(harness.state().learning.is_some());
         } else {
             let differences_to = |other| differences(&harness, other);
             assert_eq!(differences_to(&directly), [""; 0], "{name}");

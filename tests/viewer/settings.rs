@@ -330,3 +330,16 @@ fn the_licences_are_on_board() {
         );
     }
 }
+
+#[test]
+fn numbers_fold_away_until_they_are_asked_for() {
+    let panels = Settings::read(|_| None).panels;
+    let mut harness = with_settings(Settings {
+        panels,
+        ..Settings::default()
+    });
+    assert!(!says(&harness, "key strength") && harness.state().lines() == 0);
+    press_with(&mut harness, BOTH, Key::S);
+    harness.run_steps(2);
+    assert!(says(&harness, "key strength") && harness.state().lines() > 0);
+}

@@ -143,9 +143,16 @@ fn below_stages(
     // The names of the vectors stand left of them.
     let x = Rangef::new(columns.stages.min, columns.memory.min - 58.0);
     let table_left = x.min;
-    let height = heads::table_height(view.trace().heads.len(), y.span());
+    // The headings of the stages say it of the head looked at.
+    let height = if view.state.settings.panels.numbers {
+        heads::table_height(view.trace().heads.len(), y.span())
+    } else {
+        0.0
+    };
     let table = Rangef::new(y.min, (y.min + height).min(y.max));
-    heads::table_ui(ui, x, table, view);
+    if height > 0.0 {
+        heads::table_ui(ui, x, table, view);
+    }
     let below = overlap::overlap_ui(ui, x, Rangef::new(table.max + 8.0, y.max + 4.0), view);
     let end = below.map_or(table.max, |below| below.max);
     let left = Rangef::new(end + 10.0, y.max);

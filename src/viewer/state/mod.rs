@@ -188,14 +188,16 @@ impl State {
         self.trace().map_or(0, |trace| trace.heads.len())
     }
 
-    /// Lines of numbers over time of a head of it; from near, and beside curves, there are none.
+    /// Lines of numbers over time of a head of it; from near, beside curves, and until numbers are asked for there are
+    /// none.
     pub fn lines(&self) -> usize {
         let open = self.session.open.as_ref();
         let there = !matches!(
             self.arrangement(),
             Arrangement::CloseUp | Arrangement::Train
         );
-        open.filter(|_| there).map_or(0, Open::lines)
+        let asked = self.settings.panels.numbers;
+        open.filter(|_| there && asked).map_or(0, Open::lines)
     }
 
     /// Both episodes, while there are two.

@@ -141,7 +141,7 @@ impl Settings {
             },
             panels: Panels {
                 left: is("left").unwrap_or(true),
-                numbers: is("numbers").unwrap_or(true),
+                numbers: is("numbers").unwrap_or(false),
                 timeline: is("timeline").unwrap_or(true),
             },
             arrangement: line("layout").and_then(|name| Arrangement::named(&name)),
@@ -232,6 +232,10 @@ mod tests {
             Settings {
                 greeted: false,
                 arrangement: None,
+                panels: Panels {
+                    numbers: false,
+                    ..Panels::default()
+                },
                 ..Settings::default()
             }
         );

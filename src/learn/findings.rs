@@ -89,7 +89,7 @@ const STEPS: usize = 6;
 /// Beside the norm of the whole gradient, the norm of a tensor below this share is nothing.
 const NOTHING: f64 = 1e-7;
 /// So many times its usual norm a gradient explodes.
-const EXPLODES: f64 = 100.0;
+const EXPLODES: f64 = 1000.0;
 /// By how much of itself the usual norm follows a new one.
 const FOLLOWS: f64 = 0.02;
 /// So many times the best mean of the loss, and a bit, are a relapse.
@@ -364,8 +364,8 @@ mod tests {
         for _ in 0..50 {
             assert_eq!(watcher.look(&account, &update(1.0, 2.0), None), []);
         }
-        let found = watcher.look(&account, &update(1.0, 2000.0), None);
+        let found = watcher.look(&account, &update(1.0, 20_000.0), None);
         assert_eq!(found[0].kind, Kind::Exploding);
-        assert!(found[0].words.contains("1000 times"), "{}", found[0].words);
+        assert!(found[0].words.contains("10000 times"), "{}", found[0].words);
     }
 }

@@ -336,17 +336,22 @@ kernel! {
 
 kernel! {
     /// Back through all stages of all heads at one step, from the gradients by their weightings, through what they
-    /// did and through the step after, to those by their scores.
+    /// did and through the step after, to those by their scores. Or through one stage `alone`, once the gradients of the
+    /// step after are added.
     pub(super) fn address_backward<'a, R>(
         simd; heads: &'a [HeadTrace<R>], t: usize, sampling: Sampling, terms: &'a Terms<R>,
-        gradients: &'a mut [HeadGradient<R>],
+        gradients: &'a mut [HeadGradient<R>], alone: Option<Stage>,
     ) {
-        for by in &mut *gradients {
-            add(&mut by.weighting[..], &by.previous[..]);
+        if alone.is_none() {
+            for by in &mut *gradients {
+                add(&mut by.weighting[..], &by.previous[..]);
+            }
         }
         walk!([Draw Sharpening Shift Interpolation Content], |stage| {
-            for (head, by) in heads.iter().zip(&mut *gradients) {
-                stage.backward(simd, head, t, sampling, terms, by);
+            if alone.is_none_or(|alone| alone == stage) {
+                for (head, by) in heads.iter().zip(&mut *gradients) {
+                    stage.backward(simd, head, t, sampling, terms, by);
+                }
             }
         });
     }

@@ -6,6 +6,8 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use super::controller::add;
+use super::derivatives::note;
 use super::machine::{Kind, Machine, Watch, Workspace, both};
 use super::params::{LinearSpec, Params, Shape};
 use super::recompute::{Conventions, Rule, Size};
@@ -114,7 +116,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
         gradient: &mut Params<R>,
     ) {
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, (by_read, [by_key, by_add])) = workspace.parts_mut::<Scratch<R>>();
+            let (by, (by_read, [by_key, by_add]), notes) = workspace.parts_mut::<Scratch<R>>();
             by_read.backward(&params.linears[2], &by.logit);
             for series in [&mut *by_key, by_add] {
                 series.resize(trace.steps());
@@ -131,6 +133,11 @@ impl<R: Real> Machine<R> for AppendedConfig {
                     by_key.row_mut(t)[m] += by_w * row[m];
                     by_add.row_mut(i)[m] += w * by_read[m] + by_w * key[m];
                 }
+            }
+            if let Some(notes) = notes {
+                notes.note_logits(trace, by);
+                let back = [&by_read.gradient, by_key, by_add];
+                (0..trace.steps()).for_each(|t| note_step(params, trace, back, t, notes));
             }
         }
         let all = both::<R, Scratch<R>>(traces, workspaces);
@@ -150,6 +157,27 @@ impl<R: Real> Machine<R> for AppendedConfig {
             _ => append(heads[1].add.row(t), t, before, after),
         }
     }
+}
+
+/// Keeps the derivatives by what was read, the key, what was added and the input of one step.
+fn note_step<R: Real>(
+    params: &Params<R>,
+    trace: &Trace<R>,
+    back: [&Series<R>; 3],
+    t: usize,
+    to: &mut Trace<R>,
+) {
+    let [by_read, by_key, by_add] = back.map(|series| series.row(t));
+    note(&mut to.heads[0].read, &trace.heads[0].read, t, by_read);
+    note(&mut to.heads[0].key, &trace.heads[0].key, t, by_key);
+    note(&mut to.heads[1].add, &trace.heads[1].add, t, by_add);
+    let mut by = [0, 1].map(|_| vec![R::ZERO; trace.input.width()]);
+    for ((linear, from), to) in params.linears.iter().zip([by_key, by_add]).zip(&mut by) {
+        linear.backward_from(0, [(from, &mut to[..])]);
+    }
+    let [mut sum, other] = by;
+    add(&mut sum, &other);
+    note(&mut to.input, &trace.input, t, &sum);
 }
 
 /// w_i = q·M(i) + u_i.

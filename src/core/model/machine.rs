@@ -389,28 +389,58 @@ pub struct Terms<R = f32> {
 pub struct Workspace<R = f32> {
     /// By what the machine did.
     pub by: Upstream<R>,
+    /// See [`Model::derivatives`].
+    derivatives: Option<Box<Trace<R>>>,
     scratch: Box<dyn Any + Send>,
+}
+
+impl<R: Real> Upstream<R> {
+    /// For machines of this configuration: room for no step yet, no weighting has a penalty on it.
+    pub fn new(config: &ModelConfig) -> Self {
+        Self {
+            logit: Series::new(padded(config.outputs())),
+            weightings: vec![Series::new(0); config.heads()],
+            terms: Terms::default(),
+        }
+    }
 }
 
 impl<R: Real> Workspace<R> {
     /// Scratch for machines of this configuration.
     pub fn new(config: &ModelConfig) -> Self {
         Self {
-            by: Upstream {
-                logit: Series::new(padded(config.outputs())),
-                weightings: vec![Series::new(0); config.heads()],
-                terms: Terms::default(),
-            },
+            by: Upstream::new(config),
+            derivatives: None,
             scratch: config.machine::<R>().scratch(),
         }
     }
 
-    /// Where gradients enter, and the scratch of the kind of machine for which it was made.
-    pub(super) fn parts_mut<T: 'static>(&mut self) -> (&Upstream<R>, &mut T) {
+    /// One that keeps, on the way back, the derivatives by everything.
+    pub(super) fn noting(config: &ModelConfig, by: Upstream<R>, derivatives: Trace<R>) -> Self {
+        Self {
+            by,
+            derivatives: Some(Box::new(derivatives)),
+            scratch: config.machine::<R>().scratch(),
+        }
+    }
+
+    /// What it kept.
+    pub(super) fn into_derivatives(self) -> Trace<R> {
+        let kept = self.derivatives;
+        *kept.unwrap_or_else(|| unreachable!("a workspace that keeps derivatives was asked for"))
+    }
+
+    /// Where gradients enter, the scratch of the kind of machine for which it was made, and the derivatives that are to
+    /// be kept, if any are.
+    pub(super) fn parts_mut<T: 'static>(&mut self) -> (&Upstream<R>, &mut T, Notes<'_, R>) {
         let scratch = self.scratch.downcast_mut();
-        (&self.by, scratch.unwrap_or_else(|| other_kind()))
+        let scratch = scratch.unwrap_or_else(|| other_kind());
+        (&self.by, scratch, self.derivatives.as_deref_mut())
     }
 }
+
+/// Where the derivatives by everything in an episode are kept on the way back; mostly nobody asks for them.
+pub(super) type Notes<'a, R> = Option<&'a mut Trace<R>>;
 
 /// Recorded episodes with the gradients by their logits and with the scratch of their kind of machine.
 pub(super) fn both<'a, R: Real, T: 'static>(

@@ -7,6 +7,7 @@ pub mod attention;
 pub mod bayesian;
 pub mod config;
 pub mod controller;
+mod derivatives;
 #[cfg(test)]
 mod gradients;
 pub mod hard;
@@ -16,6 +17,7 @@ mod machine;
 pub mod memory;
 mod noise;
 mod ntm;
+mod overridden;
 mod overrun;
 mod params;
 mod plain;

@@ -7,11 +7,12 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
-use super::addressing::{address, address_backward};
+use super::addressing::address;
 use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
+use super::derivatives::address_backward_noting;
 use super::head::{HeadGradient, activate, activate_backward};
-use super::machine::{Machine, TOGETHER, Upstream, Watch, Workspace, both, together};
+use super::machine::{Machine, Notes, TOGETHER, Upstream, Watch, Workspace, both, together};
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
@@ -273,20 +274,21 @@ impl<R: Real> Ntm<'_, R> {
     fn backward_together(&self, traces: &[Trace<R>], workspaces: &mut [Workspace<R>]) {
         let stack = self.stack();
         for workspace in &mut *workspaces {
-            let (by, scratch) = workspace.parts_mut::<Scratch<R>>();
+            let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
             scratch.reset(by.logit.steps());
             scratch.seen.backward(self.output(), &by.logit);
         }
         for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
             let running = traces.partition_point(|trace| trace.steps() > t);
             for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
-                let (by, scratch) = workspace.parts_mut();
-                self.remember_backward(t, trace, by, scratch);
+                let (by, scratch, notes) = workspace.parts_mut();
+                self.remember_backward(t, trace, by, scratch, notes);
             }
             together!(running, workspaces, |workspaces| {
-                let scratches = workspaces
-                    .each_mut()
-                    .map(|workspace| workspace.parts_mut().1);
+                let scratches = workspaces.each_mut().map(|workspace| {
+                    let (_, scratch, notes) = workspace.parts_mut();
+                    (scratch, notes)
+                });
                 self.step_backward(&stack, t, traces, scratches);
             });
         }
@@ -299,18 +301,29 @@ impl<R: Real> Ntm<'_, R> {
         trace: &Trace<R>,
         by: &Upstream<R>,
         scratch: &mut Scratch<R>,
+        mut notes: Notes<'_, R>,
     ) {
         let seen = scratch.seen.gradient.row(t);
         let (d_hidden, d_reads) = seen.split_at(self.config.controller.size);
         add(scratch.stack.top(), d_hidden);
         add(&mut scratch.stack.beside, d_reads);
+        if let Some(notes) = &mut notes {
+            notes.note_reads(trace, t, &scratch.stack.beside);
+        }
+        let kept = notes.as_deref_mut();
         match self.config.order {
-            Order::ReadFirst => self.memory_backward(t, trace, by, scratch),
-            Order::WriteFirst => self.written_first_backward(t, trace, by, scratch),
+            Order::ReadFirst => self.memory_backward(t, trace, by, scratch, kept),
+            Order::WriteFirst => self.written_first_backward(t, trace, by, scratch, kept),
         }
         let d_raw = scratch.raw.row_mut(t);
         for (head, by) in trace.heads.iter().zip(&scratch.heads) {
             activate_backward(self.config, head, t, by, trace.raw.row(t), d_raw);
+        }
+        if let Some(notes) = notes {
+            let heads = trace.heads.iter().zip(&scratch.heads);
+            for ((head, of_head), to) in heads.zip(&mut notes.heads) {
+                to.note_emitted(head, t, of_head, (trace.sampling, &by.terms));
+            }
         }
     }
 
@@ -321,6 +334,7 @@ impl<R: Real> Ntm<'_, R> {
         trace: &Trace<R>,
         by: &Upstream<R>,
         scratch: &mut Scratch<R>,
+        mut notes: Notes<'_, R>,
     ) {
         let Scratch {
             stack,
@@ -331,6 +345,9 @@ impl<R: Real> Ntm<'_, R> {
             window,
             ..
         } = scratch;
+        if let Some(notes) = &mut notes {
+            notes.note_memory(trace, t + 1, d_memory);
+        }
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
         let seen = window.at(trace, writers, t, self.epsilon);
         let (by_readers, by_writers) = gradients.split_at_mut(readers.len());
@@ -360,7 +377,14 @@ impl<R: Real> Ntm<'_, R> {
             );
         }
         add_upstream(&by.weightings, t, gradients);
-        address_backward(&trace.heads, t, trace.sampling, &by.terms, gradients);
+        let notes = notes.map(|notes| &mut notes.heads[..]);
+        address_backward_noting(
+            &trace.heads,
+            t,
+            (trace.sampling, &by.terms),
+            gradients,
+            notes,
+        );
         score::backward(&trace.heads, t, gradients, seen, d_memory, rows);
     }
 
@@ -372,6 +396,7 @@ impl<R: Real> Ntm<'_, R> {
         trace: &Trace<R>,
         by: &Upstream<R>,
         scratch: &mut Scratch<R>,
+        mut notes: Notes<'_, R>,
     ) {
         let Scratch {
             stack,
@@ -383,6 +408,7 @@ impl<R: Real> Ntm<'_, R> {
             after,
             ..
         } = scratch;
+        let how = (trace.sampling, &by.terms);
         let (readers, writers) = trace.heads.split_at(self.config.read_heads);
         let (by_readers, by_writers) = gradients.split_at_mut(readers.len());
         let (on_readers, on_writers) = by.weightings.split_at(readers.len());
@@ -397,11 +423,18 @@ impl<R: Real> Ntm<'_, R> {
             d_memory,
         );
         add_upstream(on_readers, t, by_readers);
-        address_backward(readers, t, trace.sampling, &by.terms, by_readers);
+        let of_heads = notes
+            .as_mut()
+            .map(|notes| &mut notes.heads[..readers.len()]);
+        address_backward_noting(readers, t, how, by_readers, of_heads);
         score::backward(readers, t, by_readers, after, d_memory, rows);
+        if let Some(notes) = &mut notes {
+            notes.note_memory(trace, t + 1, d_memory);
+        }
         memory::writes_backward(writers, t, before.columns, by_writers, d_memory, write);
         add_upstream(on_writers, t, by_writers);
-        address_backward(writers, t, trace.sampling, &by.terms, by_writers);
+        let of_heads = notes.map(|notes| &mut notes.heads[readers.len()..]);
+        address_backward_noting(writers, t, how, by_writers, of_heads);
         score::backward(writers, t, by_writers, before, d_memory, rows);
     }
 
@@ -411,15 +444,15 @@ impl<R: Real> Ntm<'_, R> {
         stack: &Stack<'_, R>,
         t: usize,
         traces: &[Trace<R>],
-        mut scratches: [&mut Scratch<R>; B],
+        mut scratches: [(&mut Scratch<R>, Notes<'_, R>); B],
     ) {
         let raw_to_hidden = scratches
             .each_mut()
-            .map(|scratch| (scratch.raw.row(t), &mut scratch.hidden[..]));
+            .map(|(scratch, _)| (scratch.raw.row(t), &mut scratch.hidden[..]));
         self.heads().backward_from(0, raw_to_hidden);
-        let gradients = scratches.map(|scratch| {
+        let gradients = scratches.map(|(scratch, notes)| {
             add(scratch.stack.top(), &scratch.hidden);
-            &mut scratch.stack
+            (&mut scratch.stack, notes)
         });
         stack.backward(t, traces, gradients);
     }
@@ -435,8 +468,12 @@ impl<R: Real> Ntm<'_, R> {
             tensor.as_mut_slice().fill(R::ZERO);
         }
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (_, scratch) = workspace.parts_mut::<Scratch<R>>();
+            let (by, scratch, notes) = workspace.parts_mut::<Scratch<R>>();
             self.add_initial(trace, scratch, &mut gradient.tensors);
+            if let Some(notes) = notes {
+                notes.note_logits(trace, by);
+                self.note_start(trace, scratch, notes);
+            }
         }
         let all = both::<R, Scratch<R>>(traces, workspaces);
         let layers = self.config.controller.layers;
@@ -450,6 +487,16 @@ impl<R: Real> Ntm<'_, R> {
             heads.map(|(trace, _, scratch)| (&trace.layers[layers - 1].hidden, &scratch.raw)),
         );
         others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, logit)));
+    }
+
+    /// Keeps the derivatives by what was there before the first step, and by the input.
+    fn note_start(&self, trace: &Trace<R>, scratch: &mut Scratch<R>, notes: &mut Trace<R>) {
+        self.stack().note_inputs(trace, &scratch.stack, notes);
+        notes.note_memory(trace, 0, &scratch.memory);
+        let heads = trace.heads.iter().zip(&mut scratch.heads);
+        for ((head, by), to) in heads.zip(&mut notes.heads) {
+            to.note_start(head, by, trace.sampling);
+        }
     }
 
     /// To the learned state before the first step.

@@ -164,7 +164,7 @@ impl<R: Real> Machine<R> for PlainConfig {
         let (stack, layers) = (self.stack(params), self.controller.layers);
         for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
             for workspace in &mut *workspaces {
-                let (by, scratch) = workspace.parts_mut::<Scratch<R>>();
+                let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
                 scratch.stack.reset(by.logit.steps());
                 scratch.seen.backward(&params.linears[layers], &by.logit);
             }
@@ -172,12 +172,18 @@ impl<R: Real> Machine<R> for PlainConfig {
                 let running = traces.partition_point(|trace| trace.steps() > t);
                 together!(running, workspaces, |workspaces| {
                     let gradients = workspaces.each_mut().map(|workspace| {
-                        let (_, Scratch { stack, seen }) = workspace.parts_mut();
+                        let (_, Scratch { stack, seen }, notes) = workspace.parts_mut();
                         add(stack.top(), seen.gradient.row(t));
-                        stack
+                        (stack, notes)
                     });
                     stack.backward(t, traces, gradients);
                 });
+            }
+            for (trace, workspace) in traces.iter().zip(workspaces) {
+                if let (by, Scratch { stack: back, .. }, Some(notes)) = workspace.parts_mut() {
+                    notes.note_logits(trace, by);
+                    stack.note_inputs(trace, back, notes);
+                }
             }
         }
         for tensor in &mut gradient.tensors {

@@ -1,5 +1,6 @@
 //! Learning and measuring: loss, optimizer, trainer, evaluation.
 
+mod attribution;
 mod beside;
 mod bytes;
 mod config;
@@ -19,6 +20,7 @@ mod trainer;
 pub mod uncertainty;
 mod vitals;
 
+pub use attribution::Quantity;
 pub use beside::{BayesianConfig, Beside, HardConfig};
 pub use bytes::{Demand, LARGEST_RECORDING, Part, Work, recording_bytes};
 pub use config::{Clip, OptimizerConfig, Redundancy, TrainingConfig};

@@ -1,5 +1,6 @@
 //! One episode with everything known about it: what was asked, what the machine did, how well it answered.
 
+use super::attribution::Quantity;
 use super::loss::{Score, is_wrong, score};
 use crate::model::{Conventions, Draw, Model, Noise, Trace, Watch};
 use crate::task::{Episode, Task};
@@ -61,6 +62,12 @@ impl Recording {
         };
         let (task, episode, origin) = (&self.task, self.episode.clone(), self.origin);
         Some(Self::with_noise(machine, task, episode, origin, noise))
+    }
+
+    /// The derivative of the loss, or of one bit, by everything in the episode of this machine, which recorded it: see
+    /// [`Model::derivatives`] for what is in the arrays, and what is absent. `None` where there is no such bit.
+    pub fn derivatives(&self, machine: &Model<f32>, of: Quantity) -> Option<Trace<f32>> {
+        of.derivatives(machine, &self.episode, &self.trace)
     }
 
     /// True when the values of an array of the trace format were recorded, or computed from what was.

@@ -63,6 +63,21 @@ kernel! {
     }
 }
 
+kernel! {
+    /// Adds to the gradient by c_t what comes through h_t: o·(1 − tanh²(c_t)).
+    pub fn add_by_hidden<'a, R>(
+        simd; gates: &'a [R], cell_tanh: &'a [R], d_hidden: &'a [R], d_cell: &'a mut [R],
+    ) {
+        let o = &gates[3 * d_cell.len()..][..d_cell.len()];
+        let one = Pack::splat(simd, R::ONE);
+        each_pack!(simd, at in d_cell => {
+            let (dh, tanh) = (at.load(d_hidden), at.load(cell_tanh));
+            let dc = (dh * at.load(o)).mul_add(tanh.mul_add(-tanh, one), at.load(d_cell));
+            at.store(d_cell, dc);
+        });
+    }
+}
+
 /// The four blocks of `size` values.
 #[inline(always)]
 fn blocks_mut<R>(values: &mut [R], size: usize) -> [&mut [R]; 4] {

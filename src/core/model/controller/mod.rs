@@ -7,6 +7,8 @@ pub mod feedforward;
 pub mod lstm;
 
 use super::config::{ControllerConfig, ControllerKind};
+use super::derivatives::note;
+use super::machine::Notes;
 use super::params::{LinearSpec, TensorSpec};
 use super::trace::{ArraySpec, HeadTrace, LayerTrace, Trace};
 use crate::math::matrix::padded;
@@ -236,24 +238,28 @@ impl<R: Real> Stack<'_, R> {
         &self,
         t: usize,
         traces: &[Trace<R>],
-        mut gradients: [&mut StackGradient<R>; B],
+        mut gradients: [(&mut StackGradient<R>, Notes<'_, R>); B],
     ) {
         let first = self.inputs
             + gradients
                 .first()
-                .map_or(0, |gradient| gradient.beside.len());
+                .map_or(0, |(gradient, _)| gradient.beside.len());
         for index in (0..self.config.layers).rev() {
-            for (trace, gradient) in traces.iter().zip(&mut gradients) {
-                self.activate_backward(index, t, &trace.layers[index], gradient);
+            for (trace, (gradient, notes)) in traces.iter().zip(&mut gradients) {
+                let layer = &trace.layers[index];
+                if let Some(notes) = notes {
+                    gradient.note(index, t, layer, &mut notes.layers[index]);
+                }
+                self.activate_backward(index, t, layer, gradient);
             }
             // Nothing learns from the gradient by x.
             let skipped = if index == 0 { self.inputs } else { 0 };
             let width = self.config.layer_inputs(index, first) - skipped;
             let z_to_seen = gradients
                 .each_mut()
-                .map(|gradient| (gradient.layers[index].row(t), &mut gradient.seen[..width]));
+                .map(|(gradient, _)| (gradient.layers[index].row(t), &mut gradient.seen[..width]));
             self.linears[index].backward_from(skipped, z_to_seen);
-            for gradient in &mut gradients {
+            for (gradient, _) in &mut gradients {
                 gradient.hand_on(index, width, self.config.is_lstm());
             }
         }
@@ -279,6 +285,21 @@ impl<R: Real> Stack<'_, R> {
         lstm::backward(gates, before, tanh, d_hidden, &mut gradient.cell[index], dz);
     }
 
+    /// Keeps the derivatives by the input, when the way back is at its end.
+    pub(super) fn note_inputs(
+        &self,
+        trace: &Trace<R>,
+        gradient: &StackGradient<R>,
+        notes: &mut Trace<R>,
+    ) {
+        let mut seen = vec![R::ZERO; trace.layers[0].input.width()];
+        for t in 0..trace.steps() {
+            let z_to_seen = [(gradient.layers[0].row(t), &mut seen[..])];
+            self.linears[0].backward_from(0, z_to_seen);
+            note(&mut notes.input, &trace.input, t, &seen);
+        }
+    }
+
     /// Makes the gradients of the linear maps over some episodes.
     pub(super) fn set_gradients<'a>(
         pairs: &(impl Iterator<Item = (&'a Trace<R>, &'a StackGradient<R>)> + Clone),
@@ -295,6 +316,17 @@ impl<R: Real> Stack<'_, R> {
 }
 
 impl<R: Real> StackGradient<R> {
+    /// Keeps the derivatives by the hidden state and the cell of a layer, on which everything has come back.
+    fn note(&self, index: usize, t: usize, layer: &LayerTrace<R>, to: &mut LayerTrace<R>) {
+        note(&mut to.hidden, &layer.hidden, t, &self.hidden[index]);
+        if layer.cell.width() > 0 {
+            let mut by = self.cell[index].clone();
+            let (gates, tanh) = (layer.gates.row(t), layer.cell_tanh.row(t));
+            lstm::add_by_hidden(gates, tanh, &self.hidden[index], &mut by);
+            note(&mut to.cell, &layer.cell, t, &by);
+        }
+    }
+
     /// From the gradient by what a layer saw to the layer below, or beside x, and to its own last state.
     fn hand_on(&mut self, index: usize, width: usize, is_recurrent: bool) {
         let d_own = &mut self.hidden[index];

@@ -1,0 +1,189 @@
+//! The derivative of one number by everything in a recorded episode: what back-propagation has in its hands on the
+//! way back, kept.
+//!
+//! The number is a function of the logits and, where it has a part in it, of the weightings: a loss, or the logit of
+//! one output bit. Its derivative by a value of the trace is by how much it grows for each unit by which that value of
+//! that step is moved, when everything that is computed from the value afterwards, in this step and in all later ones,
+//! is computed again, and everything before it stays: a total derivative. So the derivative by a weighting has in it
+//! what was read and written there and what the next step keeps of it; the derivative by M_t everything that is ever
+//! read of it.
+//!
+//! [`Model::derivatives`] returns a [`Trace`] whose arrays hold the derivatives by those of the same names, in the
+//! same shapes. What cannot be had is absent there, an array of width 0, never zero:
+//!
+//! * `output`, for the number is a function of the logits, of which the output is made;
+//! * noise, the prior of a Bayesian head, and the centre of a monotonic window, which moves in whole rows;
+//! * of a hard head that drew its row, everything that leads to nothing but the draw: `distribution`, the stages before
+//!   it, their parameters, the key, the initial weighting. All other derivatives hold with the drawn rows as they are;
+//! * scratch, which stands in no file.
+//!
+//! What is learned is the same in all steps, and so is its derivative: by all steps together. It costs an update
+//! nothing but a look, per step and head, whether anybody asked.
+
+use super::addressing::{Stage, address_backward};
+use super::attention::Weighting;
+use super::controller::add;
+use super::head::HeadGradient;
+use super::machine::{AsKind, Model, Terms, Upstream, Workspace};
+use super::noise::Sampling;
+use super::params::Params;
+use super::trace::{HeadTrace, Trace};
+use crate::math::{Real, Series};
+
+impl<R: Real> Model<R> {
+    /// The derivative by everything in a recorded episode of the number whose own derivative by what the machine did is
+    /// `upstream`, in the arrays of the same names: see the module.
+    pub fn derivatives(&self, trace: &Trace<R>, upstream: Upstream<R>) -> Trace<R> {
+        let wanted = Trace::without_values(&self.config);
+        let mut workspace = Workspace::noting(&self.config, upstream, wanted);
+        let mut gradient = Params::zeros(&self.config);
+        self.backward(
+            std::slice::from_ref(trace),
+            std::slice::from_mut(&mut workspace),
+            &mut gradient,
+        );
+        workspace.into_derivatives()
+    }
+}
+
+impl<R: Real> Trace<R> {
+    /// A trace that has no array yet; it knows the size of its memory, and which heads write.
+    fn without_values(kind: &impl AsKind) -> Self {
+        let mut trace = Self::new(kind);
+        trace.each_mut(|spec, series| {
+            if !matches!(spec.name, "norms" | "add") {
+                *series = Series::new(0);
+            }
+        });
+        trace
+    }
+
+    /// Keeps the derivative by the logits.
+    pub(super) fn note_logits(&mut self, of: &Self, by: &Upstream<R>) {
+        for t in 0..of.steps() {
+            note(&mut self.logit, &of.logit, t, by.logit.row(t));
+        }
+    }
+
+    /// Keeps the derivatives by the reads of step `t`, which stand side by side.
+    pub(super) fn note_reads(&mut self, of: &Self, t: usize, reads: &[R]) {
+        let columns = of.memory_size()[1].max(1);
+        let heads = self.heads.iter_mut().zip(&of.heads);
+        for ((to, head), by) in heads.zip(reads.chunks_exact(columns)) {
+            note(&mut to.read, &head.read, t, by);
+        }
+    }
+
+    /// Keeps the derivative by M_t.
+    pub(super) fn note_memory(&mut self, of: &Self, t: usize, memory: &[R]) {
+        note(&mut self.memory_columns, &of.memory_columns, t, memory);
+    }
+}
+
+impl<R: Real> HeadTrace<R> {
+    /// Whether what leads to the weighting leads to nothing but a draw.
+    fn is_drawn(&self, sampling: Sampling) -> bool {
+        self.mechanism.weighting == Weighting::Hard && sampling != Sampling::Expected
+    }
+
+    /// Keeps the derivatives by what a head emitted in step `t`.
+    pub(super) fn note_emitted(
+        &mut self,
+        head: &Self,
+        t: usize,
+        by: &HeadGradient<R>,
+        (sampling, terms): (Sampling, &Terms<R>),
+    ) {
+        note(&mut self.erase, &head.erase, t, &by.erase);
+        note(&mut self.add, &head.add, t, &by.add);
+        if head.is_drawn(sampling) {
+            return;
+        }
+        note(&mut self.key, &head.key, t, &by.key);
+        note(&mut self.strength, &head.strength, t, &[by.strength]);
+        note(&mut self.gate, &head.gate, t, &[by.gate]);
+        note(&mut self.shift, &head.shift, t, &by.shift);
+        note(&mut self.sharpening, &head.sharpening, t, &[by.sharpening]);
+        if head.mechanism.weighting == Weighting::LocalPredictive {
+            note(&mut self.centre, &head.centre, t, &[by.centre]);
+        }
+        let by_divergence = [terms.divergence];
+        note(&mut self.divergence, &head.divergence, t, &by_divergence);
+    }
+
+    /// Keeps, when the way back is at its end, the derivatives by the initial weighting and by what is learned.
+    pub(super) fn note_start(&mut self, head: &Self, by: &mut HeadGradient<R>, sampling: Sampling) {
+        if head.is_drawn(sampling) {
+            return;
+        }
+        note(&mut self.initial, &head.initial, 0, &by.previous);
+        let learned = head
+            .arrays()
+            .zip(self.arrays_mut())
+            .filter(|((spec, _), _)| spec.is_learned());
+        for (((_, of), (_, to)), by) in learned.zip(by.learned.each_mut()) {
+            note(to, of, 0, by);
+        }
+    }
+}
+
+/// Keeps `values` as row `t` of the derivative by `of`, where there is such an array. Rows come from the last to the
+/// first.
+pub(super) fn note<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, values: &[R]) {
+    let width = of.width();
+    if width > 0 {
+        to.reshape(to.steps().max(t + 1), width);
+        to.row_mut(t).copy_from_slice(&values[..width]);
+    }
+}
+
+/// [`address_backward`]; where derivatives are wanted, one stage after the other, and what each was handed is kept.
+pub(super) fn address_backward_noting<R: Real>(
+    heads: &[HeadTrace<R>],
+    t: usize,
+    (sampling, terms): (Sampling, &Terms<R>),
+    gradients: &mut [HeadGradient<R>],
+    derivatives: Option<&mut [HeadTrace<R>]>,
+) {
+    let Some(derivatives) = derivatives else {
+        return address_backward(heads, t, sampling, terms, gradients, None);
+    };
+    for by in &mut *gradients {
+        add(&mut by.weighting[..], &by.previous[..]);
+    }
+    for stage in Stage::ALL.into_iter().rev() {
+        let handed = heads.iter().zip(&*gradients).zip(&mut *derivatives);
+        for ((head, by), to) in handed {
+            let is_weighting = stage == Stage::Draw || head.distribution.width() == 0;
+            if is_weighting || !head.is_drawn(sampling) {
+                note_stage(stage, head, t, &by.weighting, to);
+            }
+        }
+        address_backward(heads, t, sampling, terms, gradients, Some(stage));
+    }
+    for ((head, by), to) in heads.iter().zip(gradients).zip(derivatives) {
+        if !head.is_drawn(sampling) {
+            note(&mut to.similarity, &head.similarity, t, &by.weighting);
+        }
+    }
+}
+
+/// Keeps the derivative by what a stage made, where it is on the way of the weightings.
+fn note_stage<R: Real>(
+    stage: Stage,
+    head: &HeadTrace<R>,
+    t: usize,
+    by: &[R],
+    to: &mut HeadTrace<R>,
+) {
+    if matches!(stage, Stage::Centre | Stage::Divergence) {
+        return;
+    }
+    let Some(made) = stage.makes(head) else {
+        return;
+    };
+    let arrays = head.arrays().zip(to.arrays_mut());
+    for ((_, of), (_, to)) in arrays.filter(|((spec, _), _)| spec.name == made) {
+        note(to, of, t, by);
+    }
+}

@@ -1,0 +1,469 @@
+//! Every derivative by a value of a trace, held to central differences: the value is overridden in its step, and the
+//! rest of the episode goes on from there.
+
+#![cfg(test)]
+
+use ndarray::Array2;
+
+use super::attention::{Score, Weighting};
+use super::config::{
+    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
+};
+use super::head::activate;
+use super::recompute::Conventions;
+use super::{
+    Draw, Model, ModelConfig, NtmConfig, Params, Place, PlainConfig, Sampling, Terms, Trace,
+    Upstream,
+};
+use crate::math::check::{assert_gradient, random_vector};
+use crate::math::{Linear, Series};
+use crate::train::{Quantity, score};
+
+const STEPS: usize = 4;
+
+/// One array of a trace, with all its values from the step of the override on.
+struct Override<'a> {
+    place: Place,
+    array: &'static str,
+    /// The row of its series.
+    row: usize,
+    values: &'a [f64],
+}
+
+impl Override<'_> {
+    /// Puts its values there, if it is this array and this row.
+    fn put(&self, trace: &mut Trace<f64>, place: Place, array: &str, row: usize) {
+        if (self.place, self.array, self.row) == (place, array, row) {
+            let series = trace.series_mut(place, array).unwrap();
+            series.row_mut(row).copy_from_slice(self.values);
+        }
+    }
+
+    fn put_all(&self, trace: &mut Trace<f64>, place: Place, row: usize, is_it: fn(&str) -> bool) {
+        if is_it(self.array) {
+            self.put(trace, place, self.array, row);
+        }
+    }
+}
+
+/// x·W + b, a sum at a time.
+fn linear(of: &Linear<f64>, x: &[f64]) -> Vec<f64> {
+    let of_output = |o: usize| {
+        let products = x.iter().enumerate().map(|(i, x)| x * of.weight[[i, o]]);
+        of.bias[[0, o]] + products.sum::<f64>()
+    };
+    (0..of.bias.columns()).map(of_output).collect()
+}
+
+/// The controller in step `t`, a number at a time.
+fn control(
+    model: &Model<f64>,
+    config: &ControllerConfig,
+    (hidden, cell): (usize, usize),
+    beside: &[f64],
+    (trace, t, by): (&mut Trace<f64>, usize, &Override),
+) {
+    let mut seen = [trace.input.row(t), beside].concat();
+    for index in 0..config.layers {
+        let place = Place::Layer(index);
+        let before = |series: &Series<f64>, tensor: usize| {
+            let first = || model.params.tensors[tensor].row(index).to_vec();
+            t.checked_sub(1)
+                .map_or_else(first, |last| series.row(last).to_vec())
+        };
+        let is_lstm = config.kind == ControllerKind::Lstm;
+        if is_lstm {
+            seen.extend(before(&trace.layers[index].hidden, hidden));
+        }
+        let z = linear(&model.params.linears[index], &seen);
+        if is_lstm {
+            let [i, f, g, o] = [0, 1, 2, 3].map(|block| &z[block * config.size..][..config.size]);
+            let before = before(&trace.layers[index].cell, cell);
+            for c in 0..config.size {
+                let kept = sigmoid_of(f[c]) * before[c];
+                trace.layers[index].cell.row_mut(t)[c] = kept + sigmoid_of(i[c]) * g[c].tanh();
+            }
+            by.put(trace, place, "controller.cell", t);
+            let layer = &mut trace.layers[index];
+            let pairs = layer.hidden.row_mut(t).iter_mut().zip(layer.cell.row(t));
+            for ((hidden, cell), o) in pairs.zip(o) {
+                *hidden = sigmoid_of(*o) * cell.tanh();
+            }
+        } else {
+            let hidden = trace.layers[index].hidden.row_mut(t);
+            hidden.iter_mut().zip(&z).for_each(|(h, z)| *h = z.tanh());
+        }
+        by.put(trace, place, "controller.hidden", t);
+        seen = trace.layers[index].hidden.row(t).to_vec();
+    }
+}
+
+fn sigmoid_of(z: f64) -> f64 {
+    1.0 / (1.0 + (-z).exp())
+}
+
+/// The episode of a trace again, with an override: every step from one value to the next.
+fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64> {
+    let mut trace = recorded.clone();
+    let trace = &mut trace;
+    for head in 0..trace.heads.len() {
+        by.put_all(trace, Place::Head(head), 0, |array| {
+            let mut specs = super::HeadTrace::<f64>::ARRAYS.iter();
+            let spec = specs.find(|spec| spec.name == array);
+            array == "initial" || spec.is_some_and(super::ArraySpec::is_learned)
+        });
+    }
+    by.put(trace, Place::Machine, "memory", 0);
+    let written_first = model.config.order() == Order::WriteFirst;
+    let reads = model.config.read_heads();
+    // What is seen after the writes comes after them.
+    let mut rules = model.config.rules(&Conventions::default());
+    rules.sort_by_key(|rule| match rule.place {
+        Place::Head(head) if !written_first => (rule.array == "read", head),
+        Place::Head(head) => (head < reads, head),
+        _ if written_first => (false, usize::MAX),
+        _ => (true, usize::MAX),
+    });
+    for t in 0..trace.steps() {
+        by.put(trace, Place::Machine, "input", t);
+        emit(model, trace, t, by);
+        for rule in &rules {
+            let machine = model.config.machine();
+            machine.follow(&Conventions::default(), trace, rule, t);
+            by.put(trace, rule.place, rule.array, rule.row(t));
+        }
+        answer(model, trace, t);
+        by.put(trace, Place::Machine, "logit", t);
+    }
+    trace.clone()
+}
+
+/// What the controller and the heads emit in step `t`.
+fn emit(model: &Model<f64>, trace: &mut Trace<f64>, t: usize, by: &Override) {
+    match &model.config {
+        ModelConfig::Ntm(config) => {
+            let initial = &model.params.tensors[super::config::tensor::READ];
+            let beside = (0..config.read_heads).flat_map(|q| match t.checked_sub(1) {
+                Some(last) => trace.heads[q].read.row(last).to_vec(),
+                None => initial.row(q).to_vec(),
+            });
+            let beside: Vec<_> = beside.collect();
+            let states = (super::config::tensor::HIDDEN, super::config::tensor::CELL);
+            control(model, &config.controller, states, &beside, (trace, t, by));
+            let layers = config.controller.layers;
+            let hidden = trace.layers[layers - 1].hidden.row(t);
+            let raw = linear(&model.params.linears[layers], hidden);
+            activate(config, &raw, &mut trace.heads, t);
+        }
+        ModelConfig::Plain(config) => {
+            control(model, &config.controller, (0, 1), &[], (trace, t, by));
+        }
+        ModelConfig::Appended(_) => {
+            let x = trace.input.row(t);
+            let [key, add] = [0, 1].map(|map| linear(&model.params.linears[map], x));
+            trace.heads[0].key.row_mut(t).copy_from_slice(&key);
+            trace.heads[1].add.row_mut(t).copy_from_slice(&add);
+        }
+    }
+    for head in 0..trace.heads.len() {
+        by.put_all(trace, Place::Head(head), t, |array| {
+            let emitted = [
+                "key",
+                "strength",
+                "gate",
+                "shift",
+                "sharpening",
+                "erase",
+                "add",
+            ];
+            emitted.contains(&array)
+        });
+    }
+}
+
+/// The logits of step `t`.
+fn answer(model: &Model<f64>, trace: &mut Trace<f64>, t: usize) {
+    let top = trace.layers.last().map(|layer| layer.hidden.row(t));
+    let reads = trace.heads[..model.config.read_heads()].iter();
+    let reads = reads.flat_map(|head| head.read.row(t));
+    let seen: Vec<_> = top
+        .unwrap_or_default()
+        .iter()
+        .chain(reads)
+        .copied()
+        .collect();
+    let logits = linear(model.params.linears.last().unwrap(), &seen);
+    trace.logit.row_mut(t).copy_from_slice(&logits);
+}
+
+/// A machine with random weights of the size of 1, and an episode of it.
+fn recorded(config: ModelConfig, sampling: Sampling) -> (Model<f64>, Trace<f64>) {
+    let mut model = Model::<f64> {
+        params: Params::zeros(&config),
+        config,
+    };
+    let values = random_vector(1, model.params.shape().count() as usize);
+    let mut next = values.iter();
+    for (_, mut tensor) in model.params.named_mut() {
+        let pairs = tensor.iter_mut().zip(&mut next);
+        pairs.for_each(|(to, &from)| *to = from);
+    }
+    let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+    let draw = Draw {
+        sampling,
+        ..Draw::of(3, 4)
+    };
+    let mut trace = Trace::new(&model.config);
+    model.run(&input, draw, &mut trace);
+    (model, trace)
+}
+
+/// Random, by every logit and by the weightings of all heads but the second.
+fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
+    let mut by = Upstream::new(config);
+    by.logit.resize(STEPS);
+    let values = random_vector(2, 2 * STEPS);
+    for (t, values) in values.chunks(2).enumerate().filter(|(t, _)| *t != 1) {
+        by.logit.row_mut(t)[..2].copy_from_slice(values);
+    }
+    let pairs = trace.heads.iter().zip(&mut by.weightings).enumerate();
+    for (index, (head, to)) in pairs.filter(|(index, _)| *index != 1) {
+        to.reshape(STEPS, head.weighting.width());
+        let values = random_vector(7 + index as u64, to.as_slice().len());
+        to.as_mut_slice().copy_from_slice(&values);
+    }
+    by.terms = Terms {
+        divergence: 0.3,
+        ..Terms::default()
+    };
+    by
+}
+
+/// The number whose derivative by logits, weightings and divergences is `by`.
+fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let of_step = |t: usize| {
+        let heads = trace.heads.iter().zip(&by.weightings);
+        let weightings = heads.filter(|(_, by)| by.width() > 0);
+        let weightings = weightings.map(|(head, by)| dot(head.weighting.row(t), by.row(t)));
+        dot(trace.logit.row(t), by.logit.row(t)) + weightings.sum::<f64>()
+    };
+    let divergences = trace
+        .heads
+        .iter()
+        .flat_map(|head| head.divergence.as_slice());
+    let divergence = by.terms.divergence * divergences.sum::<f64>();
+    (0..trace.steps()).map(of_step).sum::<f64>() + divergence
+}
+
+/// Holds every array of the derivatives to central differences of `number`; returns the names of those that are
+/// absent, though the trace has them.
+fn hold(
+    model: &Model<f64>,
+    trace: &Trace<f64>,
+    derivatives: &Trace<f64>,
+    number: impl Fn(&Trace<f64>) -> f64,
+) -> Vec<String> {
+    let mut absent = Vec::new();
+    for (place, spec, series) in trace.everything() {
+        if series.width() == 0 || !spec.is_in_files() {
+            continue;
+        }
+        let name = trace.array_name(place, spec);
+        let Some(by) = derivatives.series(place, spec.name) else {
+            absent.push(name);
+            continue;
+        };
+        assert_eq!(
+            (by.width(), by.steps()),
+            (series.width(), series.steps()),
+            "{name}"
+        );
+        for row in 0..series.steps() {
+            let of = format!("{name} {row} of {:?}", model.config);
+            assert_gradient(&of, series.row(row), by.row(row), |values| {
+                let (array, place) = (spec.name, place);
+                let by = Override {
+                    place,
+                    array,
+                    row,
+                    values,
+                };
+                number(&again(model, trace, &by))
+            });
+        }
+    }
+    absent
+}
+
+fn check(config: impl Into<ModelConfig>, sampling: Sampling) -> Vec<String> {
+    let (model, trace) = recorded(config.into(), sampling);
+    let nothing = Override {
+        place: Place::Machine,
+        array: "",
+        row: 0,
+        values: &[],
+    };
+    let same = again(&model, &trace, &nothing);
+    let close = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-12;
+    let mut logits = same.logit.as_slice().iter().zip(trace.logit.as_slice());
+    assert!(logits.all(close), "the same episode again");
+    let by = upstream(&trace, &model.config);
+    let derivatives = model.derivatives(&trace, upstream(&trace, &model.config));
+    hold(&model, &trace, &derivatives, |trace| number(trace, &by))
+}
+
+/// Odd sizes, everything learned.
+fn config(kind: ControllerKind, layers: usize, heads: (usize, usize), order: Order) -> NtmConfig {
+    let mut config = NtmConfig::new(3, 2);
+    (config.rows, config.columns, config.shift_range) = (7, 3, 2);
+    (config.read_heads, config.write_heads, config.order) = (heads.0, heads.1, order);
+    config.controller = ControllerConfig {
+        kind,
+        size: 5,
+        layers,
+    };
+    config.initial_memory = InitialMemory::Learned;
+    config.initial_weighting = InitialWeighting::Learned;
+    config.similarity_epsilon = 1e-3;
+    config
+}
+
+#[test]
+fn every_value_of_every_order_and_number_of_heads() {
+    for order in [Order::ReadFirst, Order::WriteFirst] {
+        for (kind, layers, heads) in [
+            (ControllerKind::Lstm, 2, (1, 1)),
+            (ControllerKind::Feedforward, 1, (2, 2)),
+            (ControllerKind::Lstm, 1, (0, 2)),
+            (ControllerKind::Feedforward, 2, (3, 0)),
+        ] {
+            if (heads.1, order) == (0, Order::WriteFirst) {
+                continue;
+            }
+            let absent = check(config(kind, layers, heads, order), Sampling::Mean);
+            assert_eq!(absent, ["output"]);
+        }
+    }
+}
+
+#[test]
+fn every_score_and_form_of_shift() {
+    for score in [
+        Score::Additive,
+        Score::Location,
+        Score::General,
+        Score::Dot,
+        Score::ScaledDot,
+    ] {
+        let mut config = config(ControllerKind::Lstm, 1, (1, 1), Order::WriteFirst);
+        (config.attention.score, config.attention.units) = (score.into(), 5);
+        config.shift_form = ShiftForm::Scalar.into();
+        assert_eq!(check(config, Sampling::Mean), ["output"]);
+    }
+}
+
+#[test]
+fn stages_that_are_off() {
+    use super::attention::{Strength, Switch};
+    let mut config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
+    config.attention.gate = Switch::Off.into();
+    config.attention.sharpening = Switch::Off.into();
+    config.shift_form = ShiftForm::None.into();
+    config.attention.strength = Strength::One.into();
+    assert_eq!(check(config, Sampling::Mean), ["output"]);
+}
+
+#[test]
+fn what_cannot_be_had_is_absent() {
+    let absent_of = |weighting: Weighting, sampling| {
+        let mut config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
+        config.attention.weighting = weighting.into();
+        let of = &mut config.attention.parameters;
+        (of.window, of.position_units, of.prior_units) = (2, 5, 3);
+        let mut absent = check(config, sampling);
+        absent.retain(|name| name != "output" && !name.starts_with("write0"));
+        absent
+    };
+    for sampling in [Sampling::Mean, Sampling::Drawn] {
+        let bayesian = absent_of(Weighting::Weibull, sampling);
+        assert_eq!(bayesian, ["read0.noise", "read0.prior"]);
+        let bayesian = absent_of(Weighting::Lognormal, sampling);
+        assert_eq!(bayesian, ["read0.normal", "read0.prior"]);
+        let drawn = [
+            "initial",
+            "draw",
+            "key",
+            "strength",
+            "gate",
+            "shift",
+            "sharpening",
+            "similarity",
+            "content",
+            "gated",
+            "shifted",
+            "distribution",
+        ];
+        let drawn = drawn.map(|array| format!("read0.{array}"));
+        assert_eq!(absent_of(Weighting::Hard, sampling), drawn);
+    }
+    let expected = absent_of(Weighting::Hard, Sampling::Expected);
+    assert_eq!(expected, ["read0.draw"]);
+    let local = absent_of(Weighting::LocalMonotonic, Sampling::Mean);
+    assert_eq!(local, ["read0.centre"]);
+    let local = absent_of(Weighting::LocalPredictive, Sampling::Mean);
+    assert_eq!(local, [""; 0]);
+}
+
+#[test]
+fn machines_without_addressing() {
+    for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
+        let controller = config(kind, 3, (1, 1), Order::ReadFirst).controller;
+        let config = PlainConfig {
+            inputs: 3,
+            outputs: 2,
+            controller,
+        };
+        assert_eq!(check(config, Sampling::Mean), ["output"]);
+    }
+    let appended = check(super::appended::AppendedConfig::new(3, 2), Sampling::Mean);
+    let absent = ["output", "memory", "read0.noise", "read0.weighting"];
+    assert_eq!(appended, absent);
+}
+
+#[test]
+fn the_loss_and_one_bit_of_an_episode() {
+    let config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
+    let (model, trace) = recorded(config.into(), Sampling::Mean);
+    let episode = crate::task::Episode {
+        input: Array2::zeros((STEPS, 3)),
+        target: Array2::from_shape_fn((STEPS, 2), |(t, y)| ((t + y) % 2) as f32),
+        mask: vec![0.0, 1.0, 0.0, 1.0],
+        phases: Vec::new(),
+        size: 1,
+        repeats: 1,
+    };
+    let loss = Quantity::Loss
+        .derivatives(&model, &episode, &trace)
+        .unwrap();
+    hold(&model, &trace, &loss, |trace| {
+        score(&episode, trace, &mut [0.0; STEPS]).bits
+    });
+    let (step, channel) = (2, 1);
+    let bit = Quantity::Bit { step, channel }.derivatives(&model, &episode, &trace);
+    hold(&model, &trace, &bit.unwrap(), |trace| {
+        trace.logit.row(step)[channel]
+    });
+}
+
+#[test]
+fn a_wrong_derivative_is_found() {
+    let config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
+    let (model, trace) = recorded(config.into(), Sampling::Mean);
+    let by = upstream(&trace, &model.config);
+    let mut wrong = model.derivatives(&trace, upstream(&trace, &model.config));
+    wrong.heads[1].gated.row_mut(2)[3] += 1e-4;
+    let hold = || hold(&model, &trace, &wrong, |trace| number(trace, &by));
+    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(hold));
+    assert!(found.is_err());
+}

@@ -33,6 +33,7 @@ def learn(binary, preset, seed, threshold, folder):
                 if name.endswith(".ntmlog.jsonl"):
                     lines = open(os.path.join(out, name)).read().splitlines()[1:]
                     points = [json.loads(line) for line in lines if line.endswith("}")]
+                    points = [point for point in points if "validation" in point]
             for point in points[seen:]:
                 bits = point["validation"]["bits_per_sequence"]
                 if bits < threshold:

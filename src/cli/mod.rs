@@ -8,6 +8,7 @@ mod learn;
 mod machine;
 mod plan;
 mod render;
+mod repeat;
 mod samples;
 mod signal;
 mod suite;

@@ -1,5 +1,6 @@
 //! `tapescope train`: from random weights to a machine that answers.
 
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Write, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use super::repeat::Repeat;
 use super::signal::interrupted;
 use super::{
     MOST_THREADS, Undone, command_line, decimals, from_zero, machine, note, quoted, refuse, tether,
@@ -29,6 +31,7 @@ Examples:
   tapescope train copy --set 'model.heads.attention.weighting=[\"hard\",\"soft\"]' --out runs/hard
   tapescope train mine.json --out runs/mine
   tapescope train --resume runs/mine                  go on with a run that was stopped
+  tapescope train --repeat runs/mine --out runs/again a run once more, from its log
   tapescope train copy --from runs/mine --seed 8      begin with the weights of another run
   tapescope sweep --collect runs/copy-7 --svg c.svg   draw its learning curve
 
@@ -47,12 +50,15 @@ nats the machine answered better than the moving baseline.";
 #[command(after_help = EXAMPLES)]
 pub(super) struct Train {
     /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
-    #[arg(required_unless_present = "resume")]
+    #[arg(required_unless_present_any = ["resume", "repeat"])]
     preset: Option<String>,
     /// Go on with the run in this folder, from its checkpoint.
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["preset", "seed", "sequences", "out", "force", "overrides", "from"])]
     resume: Option<PathBuf>,
+    /// Repeat the run in this folder from its log, to the same bits, with every change that was made while it ran.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "seed", "sequences", "overrides"])]
+    repeat: Option<PathBuf>,
     /// Begin with the weights of this file, run or shipped machine, instead of random ones.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<String>,
@@ -62,7 +68,7 @@ pub(super) struct Train {
     /// Episodes in the whole run [default: that of the preset].
     #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
     sequences: Option<u64>,
-    /// Where to put the results [default: runs/NAME-SEED].
+    /// Where to put the results [default: runs/NAME-SEED; of a run that is repeated, that and -again].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the results of an earlier run.
@@ -81,14 +87,19 @@ impl Train {
         // From here on nothing is lost: what comes before the first update is heeded there.
         let stop = interrupted();
         tether::heed(&stop);
+        let read = |run: &PathBuf| Repeat::read(run, threads(self.threads));
+        let mut repeat = self.repeat.as_ref().map(read).transpose()?;
         let Some(Resumed {
             mut folder,
             experiment,
             state,
-        }) = self.begin_or_resume()?
+        }) = self.begin_or_resume(repeat.as_ref())?
         else {
             return self.report_finished(out);
         };
+        if let Some(repeat) = &mut repeat {
+            repeat.go_on(&state)?;
+        }
         let Experiment { task, training, .. } = experiment;
         let (before, all) = (state.sequences, training.sequences);
         if before > 0 {
@@ -96,24 +107,40 @@ impl Train {
         }
         let progress = Progress::new(before, all);
         let mut trainer = Trainer::resume(task, training, state, threads(self.threads));
-        let result = train(&mut folder, &mut trainer, &progress, &stop);
+        let result = loop {
+            let until = repeat.as_ref().and_then(Repeat::until);
+            let result = train(&mut folder, &mut trainer, &progress, &stop, until);
+            let Some(repeat) = repeat
+                .as_mut()
+                .filter(|_| result.is_ok() && until.is_some())
+            else {
+                break result;
+            };
+            trainer = repeat.change(trainer)?;
+            folder.changed(&trainer.state)?;
+        };
         progress.bar.finish_and_clear();
         if let Err(error) = result {
             return match error.downcast_ref() {
-                Some(why) => Err(diverged(&mut folder, why, &trainer)?.into()),
+                Some(Broken::Diverged(why)) => Err(diverged(&mut folder, why, &trainer)?.into()),
+                Some(Broken::Stopped) => Err(self.stopped(&mut folder, &trainer.state)?.into()),
                 None => Err(error),
             };
         }
-        let end = Report::of(&folder, trainer.state.history.len());
+        let history = std::mem::take(&mut trainer.state.history);
+        let end = Report::of(&folder, history.len());
         folder.finish()?;
-        end.write(out)
+        end.write(out)?;
+        repeat.map_or(Ok(()), |repeat| repeat.compare(&history, out))
     }
 
     /// The run that is asked for, in its folder; none when it is finished.
-    fn begin_or_resume(&self) -> anyhow::Result<Option<Resumed>> {
+    fn begin_or_resume(&self, repeat: Option<&Repeat>) -> anyhow::Result<Option<Resumed>> {
         let Some(folder) = &self.resume else {
-            let preset = self.preset.as_deref().unwrap_or_default();
-            return self.begin(preset).map(Some);
+            if let Some(repeat) = repeat {
+                repeat.check_from(self.from.as_deref())?;
+            }
+            return self.begin(repeat).map(Some);
         };
         let resumed = RunFolder::resume(folder, &command_line())?;
         if let Some(resumed) = &resumed {
@@ -122,8 +149,13 @@ impl Train {
         Ok(resumed)
     }
 
-    fn begin(&self, preset: &str) -> anyhow::Result<Resumed> {
-        let experiment = self.experiment(preset)?;
+    fn begin(&self, repeat: Option<&Repeat>) -> anyhow::Result<Resumed> {
+        let preset = self.preset.as_deref();
+        let preset = preset.or(repeat.map(Repeat::name)).unwrap_or_default();
+        let experiment = match repeat {
+            Some(repeat) => repeat.experiment.clone(),
+            None => self.experiment(preset)?,
+        };
         check_size(&experiment, preset, threads(self.threads))?;
         let mut state = State::new(experiment.model.clone(), &experiment.training);
         if let Some(from) = &self.from {
@@ -132,7 +164,8 @@ impl Train {
         }
         let default = || {
             let seed = experiment.training.seed;
-            PathBuf::from(format!("runs/{}-{seed}", experiment.name))
+            let again = if repeat.is_some() { "-again" } else { "" };
+            PathBuf::from(format!("runs/{}-{seed}{again}", experiment.name))
         };
         let folder = self.out.clone().unwrap_or_else(default);
         let command = command_line();
@@ -142,6 +175,26 @@ impl Train {
             experiment,
             state,
         })
+    }
+
+    /// Keeps what there is, and says so.
+    fn stopped(&self, folder: &mut RunFolder, state: &State) -> anyhow::Result<Undone> {
+        folder.checkpoint(state)?;
+        let path = label(&folder.weights_path());
+        let weights = match folder.saved() {
+            Some(_) => format!("the best weights so far are in {path}"),
+            None => "there are no weights before the first validation".to_owned(),
+        };
+        let mut words: Vec<&OsStr> = vec!["train".as_ref()];
+        if let Some(run) = &self.repeat {
+            words.extend(["--repeat".as_ref(), run.as_os_str()]);
+        }
+        words.extend(["--resume".as_ref(), folder.path().as_os_str()]);
+        let go_on = quoted(&words);
+        Ok(Undone::Stopped(format!(
+            "stopped after {} sequences; {weights}; to go on: {go_on}",
+            state.sequences
+        )))
     }
 
     fn report_finished(&self, out: &mut impl Write) -> anyhow::Result<()> {
@@ -208,17 +261,29 @@ fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Res
     ))
 }
 
+/// Why a training ended before its end.
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    #[error("{0}")]
+    Diverged(Diverged),
+    #[error("stopped")]
+    Stopped,
+}
+
+/// Trains until so many sequences are seen, or all of them.
 fn train(
     folder: &mut RunFolder,
     trainer: &mut Trainer,
     progress: &Progress,
     stop: &AtomicBool,
+    until: Option<u64>,
 ) -> anyhow::Result<()> {
-    while !trainer.finished() {
+    let is_there = |done| until.is_some_and(|until| done >= until);
+    while !is_there(trainer.state.sequences) && !trainer.finished() {
         if stop.load(Ordering::Relaxed) {
-            return Err(stopped(folder, &trainer.state)?.into());
+            return Err(Broken::Stopped.into());
         }
-        let update = trainer.update()?;
+        let update = trainer.update().map_err(Broken::Diverged)?;
         progress.advance(trainer.state.sequences, &update);
         if let Some(point) = update.validated {
             folder.validated(&trainer.state)?;
@@ -227,22 +292,6 @@ fn train(
         folder.checkpoint_when_due(&trainer.state)?;
     }
     Ok(())
-}
-
-/// Keeps what there is, and says so.
-fn stopped(folder: &mut RunFolder, state: &State) -> anyhow::Result<Undone> {
-    folder.checkpoint(state)?;
-    let path = label(&folder.weights_path());
-    let weights = match folder.saved() {
-        Some(_) => format!("the best weights so far are in {path}"),
-        None => "there are no weights before the first validation".to_owned(),
-    };
-    let folder = folder.path().as_os_str();
-    let go_on = quoted(&["train".as_ref(), "--resume".as_ref(), folder]);
-    Ok(Undone::Stopped(format!(
-        "stopped after {} sequences; {weights}; to go on: {go_on}",
-        state.sequences
-    )))
 }
 
 /// What is left of a run that went wrong, once that is on the disk.

@@ -96,7 +96,8 @@ impl From<&State> for StateForm {
     }
 }
 
-/// Reads a checkpoint, and the experiment it belongs to.
+/// Reads a checkpoint, and the experiment it belongs to, as that began: [`Experiment::after`] what has been changed since,
+/// it is what the run goes on with.
 ///
 /// # Errors
 /// The file, the tensor or metadata entry, what was found and what was expected.
@@ -135,8 +136,11 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
     let best = best.transpose()?;
     let [square, mean, momentum] = ["square.", "mean.", "momentum."].map(moments);
     let (square, mean, momentum) = (square?, mean?, momentum?);
+    let changes: Vec<_> = form.changes.into_iter().map(|change| change.0).collect();
+    let after = experiment.after(&changes);
+    let after = after.map_err(|error| error.in_file(label).within("state.changes"))?;
     // Every tensor is there, so the machine is no larger than the file.
-    let mut optimizer = Optimizer::new(experiment.training.optimizer, config);
+    let mut optimizer = Optimizer::new(after.training.optimizer, config);
     optimizer.updates = form.updates;
     (optimizer.square, optimizer.mean, optimizer.momentum) = (square, mean, momentum);
     let state = State {
@@ -148,7 +152,7 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         time: Duration::from_nanos(form.nanoseconds),
         overflows: form.overflows,
         baseline: form.baseline,
-        changes: form.changes.into_iter().map(|change| change.0).collect(),
+        changes,
         since_validation: form.since_validation.0,
     };
     Ok((experiment, state))
@@ -158,9 +162,12 @@ impl StateForm {
     fn check(&self, experiment: &Experiment, label: &str) -> Result<(), Error> {
         let all = experiment.training.sequences;
         let points = self.history.iter().map(|point| point.0.sequences);
+        let changes = self.changes.iter().map(|change| change.0.sequences);
         let in_order = points.chain([self.sequences.saturating_add(1)]);
         let problem = if self.sequences > all {
             format!("`sequences` is {}; the run has {all}", self.sequences)
+        } else if !changes.chain([self.sequences]).is_sorted() {
+            "the `changes` are not in the order of their sequences, or go beyond them".to_owned()
         } else if !in_order.is_sorted_by(|a, b| a < b) {
             "the `history` is not in the order of its sequences, or goes beyond them".to_owned()
         } else if self.since_validation.0.sequences > self.sequences {

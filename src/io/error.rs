@@ -66,6 +66,14 @@ impl Error {
         }
     }
 
+    /// The same error about what stands in a file.
+    pub(super) fn in_file(self, file: &str) -> Self {
+        match self {
+            Self::Content { place, problem, .. } => Self::content(file, place, problem),
+            other => other,
+        }
+    }
+
     /// The same error about a part of a larger file, which stands at `outer`.
     pub(super) fn within(self, outer: &str) -> Self {
         match self {

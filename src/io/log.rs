@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::error::plain;
-use super::measurement::PointForm;
+use super::measurement::{ChangeLine, PointForm};
 use super::{Error, Experiment, file};
-use crate::train::{Evaluation, HistoryPoint};
+use crate::train::{Change, Evaluation, HistoryPoint};
 
 /// The largest log that is read, in bytes.
 const LIMIT: u64 = 1 << 30;
@@ -16,12 +16,15 @@ const LIMIT: u64 = 1 << 30;
 /// What a training run wrote down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
-    /// The experiment.
+    /// The experiment, as it began.
     pub experiment: Experiment,
     /// The command line that began it; empty when the file does not say.
     pub command: String,
     /// The validations, in order.
     pub points: Vec<HistoryPoint>,
+    /// What was changed while it ran, in order: each after so many sequences, and after the validation there. Each can
+    /// be made ([`Experiment::changed_by`]).
+    pub changes: Vec<Change>,
 }
 
 impl Log {
@@ -31,16 +34,18 @@ impl Log {
         last >= self.experiment.training.sequences
     }
 
-    /// The measure of the best weights: the first of the smallest, where one is a number.
+    /// The measure of the best weights: the first of the smallest, where one is a number, since the task last changed.
     pub fn best(&self) -> Option<Evaluation> {
-        best(&self.points).map(|index| self.points[index].validation)
+        let since = self.experiment.task_since(&self.changes);
+        best(&self.points, since).map(|index| self.points[index].validation)
     }
 }
 
-/// Where the best validation is, as training chooses it.
-pub(super) fn best(points: &[HistoryPoint]) -> Option<usize> {
+/// Where the best validation is, as training chooses it: of those after so many sequences.
+pub(super) fn best(points: &[HistoryPoint], since: u64) -> Option<usize> {
     let bits = |index: usize| points[index].validation.bits_per_sequence;
-    let finite = (0..points.len()).filter(|&index| bits(index).is_finite());
+    let before = points.partition_point(|point| point.sequences <= since);
+    let finite = (before..points.len()).filter(|&index| bits(index).is_finite());
     finite.reduce(|best, index| {
         if bits(index) < bits(best) {
             index
@@ -81,8 +86,31 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
     };
     let (experiment, command) = read_header(header, label)?;
     let mut points: Vec<HistoryPoint> = Vec::new();
+    let (mut changes, mut now) = (Vec::<Change>::new(), experiment.clone());
     for (index, line) in lines {
         let place = format!("line {}", index + 1);
+        let before = changes.last().map_or(0, |change| change.sequences);
+        if line.contains("\"change\"") {
+            let change: ChangeLine = serde_json::from_str(line)
+                .map_err(|error| Error::content(label, &place, plain(&error.to_string())))?;
+            let change = change.into_change();
+            let before = points
+                .last()
+                .map_or(before, |point| before.max(point.sequences));
+            if change.sequences < before {
+                let problem = format!(
+                    "`sequences` is {}, and {before} in a line before; expected no less",
+                    change.sequences
+                );
+                return Err(Error::content(label, format!("{place}.change"), problem));
+            }
+            let place = format!("{place}.change.set");
+            now = now
+                .changed_by(&change)
+                .map_err(|error| error.in_file(label).within(&place))?;
+            changes.push(change);
+            continue;
+        }
         let point: PointForm = serde_json::from_str(line)
             .map_err(|error| Error::content(label, &place, plain(&error.to_string())))?;
         let point = point.0;
@@ -95,12 +123,20 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
             );
             return Err(Error::content(label, place, problem));
         }
+        if !changes.is_empty() && point.sequences <= before {
+            let problem = format!(
+                "`sequences` is {}, and {before} at the change before; expected more",
+                point.sequences
+            );
+            return Err(Error::content(label, place, problem));
+        }
         points.push(point);
     }
     Ok(Log {
         experiment,
         command,
         points,
+        changes,
     })
 }
 

@@ -249,6 +249,24 @@ struct SinceKeys {
 #[serde(transparent)]
 pub(super) struct ChangeForm(#[serde(with = "ChangeKeys")] pub(super) Change);
 
+/// [`Change`] as a line of a log.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangeLine {
+    change: ChangeForm,
+}
+
+impl ChangeLine {
+    pub(super) fn of(change: Change) -> Self {
+        let change = ChangeForm(change);
+        Self { change }
+    }
+
+    pub(super) fn into_change(self) -> Change {
+        self.change.0
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Change", deny_unknown_fields)]
 struct ChangeKeys {

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::lock::Lock;
 use super::log::{self, Log};
-use super::measurement::PointForm;
+use super::measurement::{ChangeLine, PointForm};
 use super::preset::form::Written;
 use super::sweep::Failure;
 use super::weights::{self, Trained};
@@ -65,7 +65,7 @@ pub struct Begun {
 pub struct Resumed {
     /// Where.
     pub folder: RunFolder,
-    /// What it learns.
+    /// What it learns from here on: the experiment of the folder after all that was changed.
     pub experiment: Experiment,
     /// Where it stands.
     pub state: State,
@@ -243,9 +243,10 @@ impl RunFolder {
             );
         }
         Failure::forget(folder)?;
+        let now = experiment.after(&state.changes)?;
         Ok(Some(Resumed {
             folder: Self::open(folder, &experiment, &log.command, &state, lock)?,
-            experiment,
+            experiment: now,
             state,
         }))
     }
@@ -259,7 +260,7 @@ impl RunFolder {
         lock: Lock,
     ) -> Result<Self, Error> {
         let mut run = Self {
-            log: Self::log(folder, experiment, command, &state.history)?,
+            log: Self::log(folder, experiment, command, state)?,
             folder: folder.to_owned(),
             experiment: experiment.clone(),
             command: command.to_owned(),
@@ -268,7 +269,8 @@ impl RunFolder {
             _lock: lock,
         };
         experiment.write(&folder.join(PRESET))?;
-        if state.best.is_none() && !run.is_last(state) {
+        let is_new = experiment.task_since(&state.changes) == 0;
+        if state.best.is_none() && is_new && !run.is_last(state) {
             file::remove(&run.weights_path())?;
         } else {
             run.save_best_or_last(state)?;
@@ -286,20 +288,30 @@ impl RunFolder {
         folder: &Path,
         experiment: &Experiment,
         command: &str,
-        history: &[HistoryPoint],
+        state: &State,
     ) -> Result<File, Error> {
         let path = folder.join(LOG);
         let header = Header {
             format: "ntm-log",
-            version: "1.0",
+            version: "1.1",
             generator: super::trace::Generator::default(),
             command,
             experiment: Written::of(experiment),
         };
         file::write_atomically(&path, |to| {
             writeln!(to, "{}", file::json(&header))?;
-            let mut points = history.iter().copied().map(PointForm);
-            points.try_for_each(|point| writeln!(to, "{}", file::json(&point)))
+            let mut changes = state.changes.iter().peekable();
+            for point in &state.history {
+                while let Some(change) =
+                    changes.next_if(|change| change.sequences < point.sequences)
+                {
+                    writeln!(to, "{}", file::json(&ChangeLine::of(change.clone())))?;
+                }
+                writeln!(to, "{}", file::json(&PointForm(*point)))?;
+            }
+            changes.try_for_each(|change| {
+                writeln!(to, "{}", file::json(&ChangeLine::of(change.clone())))
+            })
         })?;
         let file = File::options().append(true).open(&path);
         file.map_err(Error::unwritable(&path))
@@ -326,6 +338,17 @@ impl RunFolder {
         last.map_or(Ok(()), |point| self.line(&PointForm(*point)))
     }
 
+    /// Keeps what was changed last: a checkpoint with it, so that it is not lost, and then a line of the log. What is
+    /// trained from here on is the experiment after it.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn changed(&mut self, state: &State) -> Result<(), Error> {
+        self.checkpoint(state)?;
+        let last = state.changes.last().cloned();
+        last.map_or(Ok(()), |change| self.line(&ChangeLine::of(change)))
+    }
+
     /// Writes the weights of the best validation, where they are not on disk already. A run without a validation
     /// that is a number has no best weights: its last ones are better than none.
     ///
@@ -335,7 +358,8 @@ impl RunFolder {
         match &state.best {
             Some((_, best)) if self.saved == Some(*best) => Ok(()),
             Some((machine, best)) => {
-                let points = log::best(&state.history).map_or(0, |index| index + 1);
+                let since = self.experiment.task_since(&state.changes);
+                let points = log::best(&state.history, since).map_or(0, |index| index + 1);
                 self.save(machine, &state.history[..points], Some(*best))
             }
             None => self.save(&state.machine, &state.history, None),
@@ -415,6 +439,22 @@ impl RunFolder {
             .and_then(|()| self.log.sync_data())
             .map_err(Error::unwritable(&self.folder.join(LOG)))
     }
+}
+
+/// The log that a path stands for: its own, or that of the run whose folder it is.
+///
+/// # Errors
+/// A folder that holds no log, or what [`log::read`] says of it.
+pub fn log_at(path: &Path) -> Result<Log, Error> {
+    let inside = path.join(LOG);
+    if !path.is_dir() {
+        return log::read(path);
+    }
+    if file::exists(&inside) {
+        return log::read(&inside);
+    }
+    let problem = format!("is a folder without {LOG}; expected a log or the folder of a run");
+    Err(Error::about(path, problem))
 }
 
 /// True when a run has seen all its sequences, and the weights are those that its log tells of.

@@ -13,5 +13,5 @@ pub mod snapshots;
 pub use curve::{Curve, Point};
 pub use findings::{Finding, Kind};
 pub use learner::{Learner, News, Order, Pace};
-pub use run::{Account, Answers, End, Lane, Run};
+pub use run::{Account, Answers, End, Lane, Run, changed};
 pub use snapshots::{Snapshot, Snapshots};

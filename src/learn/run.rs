@@ -120,6 +120,26 @@ impl Lane {
     }
 }
 
+/// The same training with another task or configuration from the next update on; `set` says what was changed, each as
+/// `path=value`. With another task the best begins anew: a validation of it says nothing beside one of the task before.
+#[must_use]
+pub fn changed(
+    mut trainer: Trainer,
+    task: Task,
+    config: TrainingConfig,
+    set: Vec<String>,
+) -> Trainer {
+    let state = &mut trainer.state;
+    state.changes.push(Change {
+        sequences: state.sequences,
+        set,
+    });
+    if task != trainer.task {
+        state.best = None;
+    }
+    trainer.changed(task, config)
+}
+
 #[cfg(test)]
 impl Account {
     /// Of nothing.
@@ -256,11 +276,7 @@ impl Run {
             watcher,
             vitals,
         } = self;
-        let mut trainer = trainer.changed(task, config);
-        trainer.state.changes.push(Change {
-            sequences: trainer.state.sequences,
-            set,
-        });
+        let trainer = self::changed(trainer, task, config, set);
         account.changes.clone_from(&trainer.state.changes);
         Self {
             trainer,

@@ -243,7 +243,14 @@ fn logs() -> Vec<Vec<u8>> {
                 r#"{{"sequences":{point}000,"seconds":0.5,"training_bits":"NaN","training_reward":-0.5,"training_divergence":2.5,"validation":{{"episodes":2,"bits_per_sequence":3.0,"wrong_bits":1.5,"scored_bits":8,"perfect":0.25,"divergence":2.5}}}}"#
             )
         });
-        let lines: Vec<String> = std::iter::once(header).chain(points).collect();
+        let changes = [
+            r#"{"change":{"sequences":3000,"set":["training.batch=4","training.optimizer.rate=3e-4"]}}"#,
+        ];
+        let changes = changes.map(str::to_owned);
+        let lines: Vec<String> = std::iter::once(header)
+            .chain(points)
+            .chain(changes)
+            .collect();
         let log = lines.join("\n");
         (log + "\n").into_bytes()
     };

@@ -155,7 +155,13 @@ fn founded(points: &[HistoryPoint], history: &[HistoryPoint]) -> usize {
     if points.iter().zip(history).any(|(a, b)| key(a) != key(b)) {
         return 0;
     }
-    let best = log::best(history).map_or(f64::INFINITY, |index| bits(&history[index]));
+    // The best since the task last changed is the last there is: weights keep the history until then.
+    let best = history.last().map_or(f64::INFINITY, bits);
+    let best = if best.is_finite() {
+        best
+    } else {
+        f64::INFINITY
+    };
     let is_better = |point: &HistoryPoint| bits(point) < best;
     let behind = points.get(history.len()..).unwrap_or_default();
     let lost = behind.iter().position(is_better);

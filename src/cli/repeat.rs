@@ -1,0 +1,128 @@
+//! `tapescope train --repeat`: a run once more, from its log.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::path::Path;
+
+use super::train::check_size;
+use super::{Undone, refuse};
+use crate::io::run::log_at;
+use crate::io::{Experiment, label};
+use crate::learn;
+use crate::train::{Change, HistoryPoint, State, Trainer};
+
+/// A run that is repeated.
+pub(super) struct Repeat {
+    /// The folder or the log, as it is called in messages.
+    name: String,
+    command: String,
+    /// As the run began.
+    pub(super) experiment: Experiment,
+    points: Vec<HistoryPoint>,
+    /// All changes; of them those that are to come.
+    changes: Vec<Change>,
+    pending: VecDeque<Change>,
+}
+
+impl Repeat {
+    /// Reads the run in a folder, or a log.
+    pub(super) fn read(path: &Path, threads: usize) -> anyhow::Result<Self> {
+        let (log, name) = (log_at(path)?, label(path));
+        for count in 1..=log.changes.len() {
+            let experiment = log.experiment.after(&log.changes[..count])?;
+            check_size(&experiment, &name, threads)?;
+        }
+        Ok(Self {
+            name,
+            command: log.command,
+            experiment: log.experiment,
+            points: log.points,
+            pending: log.changes.clone().into(),
+            changes: log.changes,
+        })
+    }
+
+    /// What it is called in messages.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// That the run begins with the weights that this one began with: its log does not hold them.
+    pub(super) fn check_from(&self, from: Option<&str>) -> anyhow::Result<()> {
+        let mut words = self.command.split(' ');
+        let had = words.any(|word| word == "--from" || word.starts_with("--from="));
+        let name = &self.name;
+        match from {
+            None if had => refuse(format!(
+                "--repeat {name}: began with the weights of another run ({}); name them with --from",
+                self.command
+            )),
+            Some(_) if !had => refuse(format!(
+                "--from: {name} began with the weights of its seed, and so does what repeats it"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Leaves out the changes that a run which goes on has had already.
+    pub(super) fn go_on(&mut self, with: &State) -> anyhow::Result<()> {
+        let had = &with.changes;
+        if self.changes.get(..had.len()) != Some(had) {
+            let name = &self.name;
+            return refuse(format!(
+                "--repeat {name}: the run that is to go on was changed in another way"
+            ));
+        }
+        self.pending = self.changes[had.len()..].to_vec().into();
+        Ok(())
+    }
+
+    /// After how many sequences the next change is made.
+    pub(super) fn until(&self) -> Option<u64> {
+        self.pending.front().map(|change| change.sequences)
+    }
+
+    /// Makes the next change, if there is one.
+    pub(super) fn change(&mut self, trainer: Trainer) -> anyhow::Result<Trainer> {
+        let Some(change) = self.pending.pop_front() else {
+            return Ok(trainer);
+        };
+        let (due, done) = (change.sequences, trainer.state.sequences);
+        if due != done {
+            let name = &self.name;
+            return refuse(format!(
+                "--repeat {name}: its log has a change after {due} sequences; this run comes from fewer to {done} at once"
+            ));
+        }
+        let before = self.experiment.after(&trainer.state.changes)?;
+        let Experiment { task, training, .. } = before.changed_by(&change)?;
+        Ok(learn::changed(trainer, task, training, change.set))
+    }
+
+    /// Says whether the validations are those of the log, to the bit.
+    pub(super) fn compare(
+        &self,
+        history: &[HistoryPoint],
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        let key = |point: &HistoryPoint| {
+            let bits = [point.training_bits, point.validation.bits_per_sequence];
+            (point.sequences, bits.map(f64::to_bits))
+        };
+        let (name, count) = (&self.name, self.points.len());
+        let mut pairs = self.points.iter().zip(history);
+        if let Some((there, here)) = pairs.find(|(there, here)| key(there) != key(here)) {
+            let [a, b] = [there, here].map(|point| point.validation.bits_per_sequence);
+            let place = there.sequences;
+            writeln!(
+                out,
+                "differs from {name}: {b} bits per sequence after {place} sequences, {a} there"
+            )?;
+            return Err(Undone::Differs.into());
+        }
+        Ok(writeln!(
+            out,
+            "the same as {name}, to the bit, in all {count} validations of its log"
+        )?)
+    }
+}

@@ -1,0 +1,211 @@
+//! What of an experiment may change while it is learned.
+
+use super::keys::paths;
+use super::{Experiment, Override};
+use crate::io::Error;
+use crate::train::Change;
+
+/// Keys, or sections of them, that stay as they are while a machine learns, and why. Every other key may change.
+const FIXED: [(&str, &str); 13] = [
+    ("name", "it is what the run is called"),
+    ("title", "it is what the run is called"),
+    ("description", "it says what the run began with"),
+    ("task.kind", "it is what the machine has been learning"),
+    ("task.bits", "the machine has a channel for every bit"),
+    ("model", "the weights are those of this machine"),
+    (
+        "training.optimizer.kind",
+        "the moments that it has gathered are of this kind",
+    ),
+    (
+        "training.redundancy.kind",
+        "a penalty is measured from the first update on",
+    ),
+    (
+        "training.sequences",
+        "the rate falls towards this end, and a run that is here is finished",
+    ),
+    ("training.seed", "every episode comes from it"),
+    (
+        "training.validation_every",
+        "validations are compared with each other",
+    ),
+    (
+        "training.validation_episodes",
+        "validations are compared with each other",
+    ),
+    (
+        "evaluation",
+        "it says how the machine is measured afterwards",
+    ),
+];
+
+/// Why a key stays as it is while a machine learns; `None` for one that may change.
+pub fn fixed(path: &str) -> Option<&'static str> {
+    let found = FIXED.iter().find(|(fixed, _)| is_under(path, fixed));
+    found.map(|(_, why)| *why)
+}
+
+fn is_under(path: &str, section: &str) -> bool {
+    let rest = path.strip_prefix(section);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Every key that may change while a machine learns, in some experiment.
+fn free() -> Vec<String> {
+    let mut all = paths();
+    all.retain(|path| fixed(path).is_none());
+    all
+}
+
+impl Experiment {
+    /// The same experiment with other values, as a run goes on with it.
+    ///
+    /// # Errors
+    /// A key that there is not, a value that it may not have, or a key that stays as it is while a machine learns.
+    pub fn changed(&self, set: &[Override]) -> Result<Self, Error> {
+        for change in set {
+            let all = paths();
+            let touched = all.iter().filter(|path| is_under(path, change.path()));
+            if let Some((path, why)) = touched.filter_map(|path| Some((path, fixed(path)?))).next()
+            {
+                let problem = format!(
+                    "stays as it is while a machine learns: {why}; what may change: {}",
+                    free().join(", ")
+                );
+                return Err(Error::content("--set", path, problem));
+            }
+        }
+        Self::from_json(&self.to_json(), "the run", set)
+    }
+
+    /// The experiment as it is after these changes.
+    ///
+    /// # Errors
+    /// As for [`Experiment::changed`], with the number of the change and of what it sets.
+    pub fn after(&self, changes: &[Change]) -> Result<Self, Error> {
+        let mut experiment = self.clone();
+        for (index, change) in changes.iter().enumerate() {
+            let place = format!("change {index}");
+            experiment = experiment
+                .changed_by(change)
+                .map_err(|error| error.within(&place))?;
+        }
+        Ok(experiment)
+    }
+
+    /// After how many sequences the task last became another one; 0 where it never did. Validations before it say nothing
+    /// beside those behind it.
+    pub(in crate::io) fn task_since(&self, changes: &[Change]) -> u64 {
+        let (mut experiment, mut since) = (self.clone(), 0);
+        for change in changes {
+            // Those of a run can be made.
+            let Ok(next) = experiment.changed_by(change) else {
+                continue;
+            };
+            if next.task != experiment.task {
+                since = change.sequences;
+            }
+            experiment = next;
+        }
+        since
+    }
+
+    /// The experiment after one change.
+    ///
+    /// # Errors
+    /// As for [`Experiment::changed`]; or what is set is not `path=value`.
+    pub fn changed_by(&self, change: &Change) -> Result<Self, Error> {
+        let parse = |text: &String| {
+            let problem = |problem: String| Error::content("--set", text.as_str(), problem);
+            text.parse::<Override>().map_err(problem)
+        };
+        let set: Result<Vec<_>, _> = change.set.iter().map(parse).collect();
+        self.changed(&set?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy() -> Experiment {
+        Experiment::find("copy", &[]).unwrap()
+    }
+
+    fn changed(set: &str) -> Result<Experiment, String> {
+        let set = set.parse().unwrap();
+        copy().changed(&[set]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_may_change_changes_alone() {
+        let mut wanted = copy();
+        wanted.training.batch = 7;
+        assert_eq!(changed("training.batch=7").unwrap(), wanted);
+        assert_eq!(copy().changed(&[]).unwrap(), copy());
+        assert_eq!(*changed("task.length=[1,3]").unwrap().task.size().end(), 3);
+        let free = free();
+        for path in [
+            "task.length",
+            "task.items",
+            "task.repeats",
+            "training.batch",
+            "training.optimizer.rate",
+            "training.optimizer.beta1",
+            "training.optimizer.momentum",
+            "training.clip.kind",
+            "training.clip.limit",
+            "training.redundancy.weight",
+            "training.hard.reward",
+            "training.bayesian.weight",
+        ] {
+            assert!(free.iter().any(|free| free == path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_stays_is_refused_with_the_reason() {
+        let paths = paths();
+        for (fixed, why) in FIXED {
+            assert!(paths.iter().any(|path| is_under(path, fixed)), "{fixed}");
+            let error = changed(&format!("{fixed}=1")).unwrap_err();
+            assert!(error.starts_with("--set: "), "{error}");
+            assert!(error.contains(why), "{error}");
+        }
+        // A section with such a key in it, too.
+        let error = changed(r#"training.optimizer={"kind":"adam"}"#).unwrap_err();
+        assert!(
+            error.starts_with("--set: `training.optimizer.kind`: stays"),
+            "{error}"
+        );
+        let error = changed("training.batch=0").unwrap_err();
+        assert!(
+            error.contains("`training.batch`: is 0; allowed: 1 to 4096"),
+            "{error}"
+        );
+        let error = changed("training.bach=2").unwrap_err();
+        assert!(error.contains("did you mean `training.batch`"), "{error}");
+    }
+
+    #[test]
+    fn changes_follow_each_other() {
+        let change = |set: &[&str]| Change {
+            sequences: 5,
+            set: set.iter().map(|&text| text.to_owned()).collect(),
+        };
+        let both = [
+            change(&["training.batch=2"]),
+            change(&["training.batch=3", "task.length=[2,4]"]),
+        ];
+        let after = copy().after(&both).unwrap();
+        assert_eq!((after.training.batch, after.task.size()), (3, 2..=4));
+        assert_eq!(copy().task_since(&both), 5);
+        assert_eq!(copy().task_since(&both[..1]), 0);
+        let same = format!("task.length=[1,{}]", copy().task.size().end());
+        assert_eq!(copy().task_since(&[change(&[&same])]), 0);
+        let wrong = [both[0].clone(), change(&["training.batch"])];
+        let error = copy().after(&wrong).unwrap_err().to_string();
+        assert!(error.contains("change 1.training.batch"), "{error}");
+    }
+}

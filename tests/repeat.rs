@@ -1,0 +1,251 @@
+//! A run that was changed while it ran is repeated from its log, to the same bits.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tapescope::io::{Experiment, RunFolder, checkpoint, log, weights};
+use tapescope::learn;
+use tapescope::train::{Change, State, Trainer};
+
+const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
+    "model": {"memory": {"rows": 6, "columns": 4}, "controller": {"size": 5}},
+    "training": {"sequences": 60, "validation_every": 10, "validation_episodes": 2}}"#;
+const LOG: &str = "history.ntmlog.jsonl";
+const CHANGES: [(u64, &[&str]); 3] = [
+    (0, &["training.batch=3"]),
+    (
+        12,
+        &[
+            "training.optimizer.rate=0.01",
+            "training.clip.kind=global_norm",
+        ],
+    ),
+    (30, &["task.length=[2,3]", "training.batch=5"]),
+];
+
+fn tiny() -> Experiment {
+    Experiment::from_json(TINY, "tiny.json", &[]).unwrap()
+}
+
+/// Trains in a folder from a state on until so many sequences are seen, and changes what is to be changed.
+fn go_on(folder: &mut RunFolder, state: State, until: u64) -> State {
+    let set = |set: &[&str]| set.iter().map(|&set| set.to_owned()).collect();
+    let now = tiny().after(&state.changes).unwrap();
+    let mut trainer = Trainer::resume(now.task, now.training, state, 1);
+    loop {
+        let state = &mut trainer.state;
+        if let Some((sequences, what)) = CHANGES.get(state.changes.len())
+            && *sequences <= state.sequences
+        {
+            let change = Change {
+                sequences: state.sequences,
+                set: set(what),
+            };
+            let before = tiny().after(&state.changes).unwrap();
+            let now = before.changed_by(&change).unwrap();
+            trainer = learn::changed(trainer, now.task, now.training, change.set);
+            folder.changed(&trainer.state).unwrap();
+        } else if trainer.state.sequences >= until {
+            return trainer.state;
+        } else if trainer.update().unwrap().validated.is_some() {
+            folder.validated(&trainer.state).unwrap();
+        }
+    }
+}
+
+/// A run that was changed three times, in the folder `run`.
+fn changed_run() -> (tempfile::TempDir, State) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("run");
+    let mut folder = RunFolder::create(&path, &tiny(), "begun", false).unwrap();
+    let state = State::new(tiny().model, &tiny().training);
+    let state = go_on(&mut folder, state, 60);
+    folder.finish().unwrap();
+    (place, state)
+}
+
+fn tapescope(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tapescope"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn said(done: &Output) -> String {
+    let text = [&done.stdout[..], &done.stderr[..]].concat();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn a_changed_run_is_repeated_to_the_same_bits_on_any_number_of_threads() {
+    let (place, state) = changed_run();
+    let there = log::read(&place.path().join("run").join(LOG)).unwrap();
+    assert_eq!(there.changes, state.changes);
+    assert_eq!(there.changes.len(), 3);
+    assert_eq!(there.experiment, tiny());
+    let best = weights::read(&place.path().join("run/weights.safetensors")).unwrap();
+    for threads in ["1", "3"] {
+        let out = format!("again{threads}");
+        let arguments = [
+            "train",
+            "--repeat",
+            "run",
+            "--threads",
+            threads,
+            "--out",
+            &out,
+        ];
+        let done = tapescope(place.path(), &arguments);
+        assert!(done.status.success(), "{done:?}");
+        let same = "the same as run, to the bit, in all 6 validations of its log";
+        assert!(said(&done).contains(same), "{}", said(&done));
+        let folder = place.path().join(&out);
+        let again = weights::read(&folder.join("weights.safetensors")).unwrap();
+        assert_eq!(again.machine, best.machine);
+        assert_eq!(again.evaluation, best.evaluation);
+        let here = log::read(&folder.join(LOG)).unwrap();
+        assert_eq!(here.changes, there.changes);
+        let bits = |log: &log::Log| {
+            let points = log.points.iter();
+            points
+                .map(|point| (point.sequences, point.validation))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&here), bits(&there));
+    }
+}
+
+/// A task that became easier would else keep its first weights for ever, and one that became harder its last.
+#[test]
+fn with_another_task_the_best_weights_are_sought_anew() {
+    let (place, state) = changed_run();
+    let log = log::read(&place.path().join("run").join(LOG)).unwrap();
+    let behind: Vec<_> = log
+        .points
+        .iter()
+        .filter(|point| point.sequences > 30)
+        .collect();
+    let least = behind
+        .iter()
+        .map(|point| point.validation)
+        .min_by(|a, b| a.bits_per_sequence.total_cmp(&b.bits_per_sequence));
+    assert_eq!(log.best(), least);
+    assert_eq!(state.best.map(|(_, best)| best), least);
+    let trained = weights::read(&place.path().join("run/weights.safetensors")).unwrap();
+    assert_eq!(trained.evaluation, least);
+}
+
+#[test]
+fn a_changed_run_goes_on_from_any_checkpoint_with_its_changes() {
+    let (place, whole) = changed_run();
+    for (index, stopped) in [0, 6, 12, 20, 30, 35, 60].into_iter().enumerate() {
+        let path = place.path().join(index.to_string());
+        let mut folder = RunFolder::create(&path, &tiny(), "begun", false).unwrap();
+        let state = State::new(tiny().model, &tiny().training);
+        let state = go_on(&mut folder, state, stopped);
+        folder.checkpoint(&state).unwrap();
+        let (_, read) = checkpoint::read(&path.join("checkpoint.safetensors")).unwrap();
+        assert_eq!(read.changes, state.changes);
+        let done = read.sequences;
+        drop(folder);
+        // What the log says of the last change may have been lost.
+        let text = std::fs::read_to_string(path.join(LOG)).unwrap();
+        let header = text.find('\n').unwrap() + 1;
+        std::fs::write(path.join(LOG), &text[..header.max(text.len() - 5)]).unwrap();
+        let Some(resumed) = RunFolder::resume(&path, "resumed").unwrap() else {
+            assert_eq!(done, 60);
+            continue;
+        };
+        assert_eq!(resumed.experiment, tiny().after(&state.changes).unwrap());
+        assert_eq!(log::read(&path.join(LOG)).unwrap().changes, state.changes);
+        let mut folder = resumed.folder;
+        let end = go_on(&mut folder, resumed.state, 60);
+        assert_eq!(end.machine, whole.machine, "{stopped}");
+        assert_eq!(end.changes, whole.changes);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_repeat_that_was_stopped_goes_on_with_the_changes_that_are_to_come() {
+    let (place, state) = changed_run();
+    // As a repeat that was stopped has left it.
+    let path = place.path().join("again");
+    let mut folder = RunFolder::create(&path, &tiny(), "begun", false).unwrap();
+    let begun = State::new(tiny().model, &tiny().training);
+    let half = go_on(&mut folder, begun, 20);
+    folder.checkpoint(&half).unwrap();
+    drop(folder);
+    let done = tapescope(
+        place.path(),
+        &["train", "--repeat", "run", "--resume", "again"],
+    );
+    assert!(done.status.success(), "{done:?}");
+    assert!(
+        said(&done).contains("the same as run, to the bit"),
+        "{}",
+        said(&done)
+    );
+    assert_eq!(log::read(&path.join(LOG)).unwrap().changes, state.changes);
+}
+
+#[test]
+fn what_cannot_be_repeated_is_refused() {
+    let (place, _) = changed_run();
+    let run = place.path().join("run");
+    let text = std::fs::read_to_string(run.join(LOG)).unwrap();
+    let refused = |text: &str, words: &str, code| {
+        std::fs::write(place.path().join("log.ntmlog.jsonl"), text).unwrap();
+        let arguments = [
+            "train",
+            "--repeat",
+            "log.ntmlog.jsonl",
+            "--out",
+            "no",
+            "--force",
+        ];
+        let done = tapescope(place.path(), &arguments);
+        assert_eq!(done.status.code(), Some(code), "{done:?}");
+        assert!(said(&done).contains(words), "{}", said(&done));
+    };
+    refused(
+        &text.replace("training.batch=3", "training.seed=3"),
+        "log.ntmlog.jsonl: `line 2.change.set.training.seed`: stays as it is while a machine learns: every episode comes from it",
+        2,
+    );
+    refused(
+        &text.replace("training.batch=5", "training.batch=0"),
+        "`line 7.change.set.training.batch`: is 0; allowed: 1 to 4096",
+        2,
+    );
+    refused(
+        &text.replace(r#""sequences":30,"set""#, r#""sequences":29,"set""#),
+        "`sequences` is 29, and 30 in a line before; expected no less",
+        2,
+    );
+    refused(
+        &text.replace(r#""sequences":12,"set""#, r#""sequences":13,"set""#),
+        "its log has a change after 13 sequences; this run comes from fewer to 15 at once",
+        2,
+    );
+    refused(
+        &text.replace(
+            r#""command":"begun""#,
+            r#""command":"tapescope train x --from y""#,
+        ),
+        "began with the weights of another run (tapescope train x --from y); name them with --from",
+        2,
+    );
+    refused(
+        &text.replace(
+            "training.optimizer.rate=0.01",
+            "training.optimizer.rate=0.02",
+        ),
+        "differs from log.ntmlog.jsonl: ",
+        1,
+    );
+    let nothing = tapescope(place.path(), &["train", "--repeat", "."]);
+    assert!(said(&nothing).contains("is a folder without history.ntmlog.jsonl"));
+}

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tapescope::io::{Experiment, RunFolder, log};
+use tapescope::io::{Experiment, RunFolder, log, weights};
+use tapescope::learn::Snapshots;
+use tapescope::model::Model;
+use tapescope::train::Trainer;
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
     "model": {"memory": {"rows": 6, "columns": 4}, "controller": {"size": 5}},
@@ -303,4 +306,76 @@ fn a_run_begins_with_given_weights() {
         "error: --from done: `controller0.weight` is [12, 20] there, and [14, 28] in tiny.json\n"
     );
     assert!(!place.path().join("c").exists());
+}
+
+#[test]
+fn snapshots_change_nothing_and_a_run_that_was_stopped_goes_on_with_them() {
+    let place = with_a_run();
+    let arguments = ["train", "tiny.json", "--out", "kept", "--snapshots"];
+    let done = tapescope(place.path(), &arguments);
+    assert!(done.status.success(), "{done:?}");
+    let [plain, kept] = ["done", "kept"].map(|run| {
+        let path = place.path().join(run).join(WEIGHTS);
+        weights::read(&path).unwrap().machine
+    });
+    assert_eq!(plain, kept);
+    let read = |run: &str| RunFolder::snapshots_at(&place.path().join(run)).unwrap();
+    assert!(read("done").is_none());
+    let (experiment, whole) = read("kept").unwrap();
+    let first = Model::new(experiment.model.clone(), experiment.training.seed);
+    assert_eq!(*whole.all()[0].machine, first);
+    assert_eq!(whole.all().last().unwrap().sequences, 40);
+    let best = whole.all().iter().rfind(|one| one.is_best).unwrap();
+    assert_eq!(*best.machine, kept);
+
+    // As a run is left that was killed after 25 sequences, and had its last checkpoint at 17.
+    let path = place.path().join("killed");
+    let (task, training) = (experiment.task.clone(), experiment.training.clone());
+    let mut folder = RunFolder::create(&path, &experiment, "begun", false).unwrap();
+    let mut trainer = Trainer::new(task, experiment.model.clone(), training, 1);
+    let mut snapshots = Snapshots::new(Snapshots::LIMIT);
+    snapshots.keep(&trainer, None, None);
+    while trainer.state.sequences < 25 {
+        let update = trainer.update().unwrap();
+        if update.validated.is_some() {
+            folder.validated(&trainer.state).unwrap();
+        }
+        snapshots.keep(&trainer, update.validated, None);
+        if trainer.state.sequences == 17 {
+            folder.checkpoint(&trainer.state).unwrap();
+        }
+    }
+    folder.keep_snapshots(&snapshots).unwrap();
+    drop(folder);
+    let done = tapescope(place.path(), &["train", "--resume", "killed"]);
+    assert!(done.status.success(), "{done:?}");
+    let machines = |all: &Snapshots| {
+        let all = all.all().iter();
+        all.map(|one| (one.sequences, one.is_best, one.machine.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(machines(&read("killed").unwrap().1), machines(&whole));
+
+    // They belong to their run, and go with it.
+    let snapshots = place.path().join("kept/snapshots.safetensors");
+    let other = [
+        "train",
+        "tiny.json",
+        "--out",
+        "kept",
+        "--force",
+        "--seed",
+        "3",
+    ];
+    std::fs::write(&snapshots, "mine").unwrap();
+    let refused = tapescope(place.path(), &other);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(said(&refused).contains("is not the folder of a run"));
+    std::fs::copy(
+        place.path().join("killed/snapshots.safetensors"),
+        &snapshots,
+    )
+    .unwrap();
+    assert!(tapescope(place.path(), &other).status.success());
+    assert!(!snapshots.exists());
 }

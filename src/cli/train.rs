@@ -16,6 +16,7 @@ use super::{
     threads, up_to,
 };
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
+use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::train::{
     Beside, Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer, TrainingConfig,
@@ -31,6 +32,7 @@ Examples:
   tapescope train copy --set 'model.heads.attention.weighting=[\"hard\",\"soft\"]' --out runs/hard
   tapescope train mine.json --out runs/mine
   tapescope train --resume runs/mine                  go on with a run that was stopped
+  tapescope train copy --snapshots                    keep what it was, to look back at how it learned
   tapescope train --repeat runs/mine --out runs/again a run once more, from its log
   tapescope train copy --from runs/mine --seed 8      begin with the weights of another run
   tapescope sweep --collect runs/copy-7 --svg c.svg   draw its learning curve
@@ -74,6 +76,10 @@ pub(super) struct Train {
     /// Replace the results of an earlier run.
     #[arg(long)]
     force: bool,
+    /// Keep what the machine was, in snapshots.safetensors: its weights at the start, at moments that lie evenly on a
+    /// logarithmic axis, and at every best validation; at most 128 MiB.
+    #[arg(long)]
+    snapshots: bool,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     threads: Option<usize>,
@@ -93,6 +99,7 @@ impl Train {
             mut folder,
             experiment,
             state,
+            snapshots,
         }) = self.begin_or_resume(repeat.as_ref())?
         else {
             return self.report_finished(out);
@@ -106,20 +113,20 @@ impl Train {
             note(&format!("goes on after {before} of {all} sequences"));
         }
         let progress = Progress::new(before, all);
-        let mut trainer = Trainer::resume(task, training, state, threads(self.threads));
-        let result = loop {
-            let until = repeat.as_ref().and_then(Repeat::until);
-            let result = train(&mut folder, &mut trainer, &progress, &stop, until);
-            let Some(repeat) = repeat
-                .as_mut()
-                .filter(|_| result.is_ok() && until.is_some())
-            else {
-                break result;
-            };
-            trainer = repeat.change(trainer)?;
-            folder.changed(&trainer.state)?;
-        };
+        let trainer = Trainer::resume(task, training, state, threads(self.threads));
+        let new = || Snapshots::new(Snapshots::LIMIT);
+        let snapshots = snapshots.or_else(|| self.snapshots.then(new));
+        let mut album = snapshots.map(|snapshots| Album::new(snapshots, &trainer));
+        if let Some(album) = &album {
+            // Who goes on finds them there, and goes on with them.
+            folder.keep_snapshots(&album.snapshots)?;
+        }
+        let watched = (&progress, &*stop);
+        let (mut trainer, result) = go(&mut folder, trainer, &mut album, &mut repeat, watched)?;
         progress.bar.finish_and_clear();
+        if let Some(album) = &album {
+            folder.keep_snapshots(&album.snapshots)?;
+        }
         if let Err(error) = result {
             return match error.downcast_ref() {
                 Some(Broken::Diverged(why)) => Err(diverged(&mut folder, why, &trainer)?.into()),
@@ -174,6 +181,7 @@ impl Train {
             folder,
             experiment,
             state,
+            snapshots: None,
         })
     }
 
@@ -261,6 +269,26 @@ fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Res
     ))
 }
 
+/// The snapshots of a run, and what tells how it answered when each was taken.
+struct Album {
+    snapshots: Snapshots,
+    curve: Curve,
+}
+
+impl Album {
+    fn new(mut snapshots: Snapshots, trainer: &Trainer) -> Self {
+        snapshots.keep(trainer, None, None);
+        let curve = Curve::default();
+        Self { snapshots, curve }
+    }
+
+    fn see(&mut self, trainer: &Trainer, update: &Update) {
+        self.curve.push(trainer.state.sequences, update);
+        let lately = self.curve.lately();
+        self.snapshots.keep(trainer, update.validated, lately);
+    }
+}
+
 /// Why a training ended before its end.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
@@ -270,12 +298,33 @@ enum Broken {
     Stopped,
 }
 
+/// Trains to the end, and makes every change of a run that is repeated; the trainer comes back however that ends.
+fn go(
+    folder: &mut RunFolder,
+    mut trainer: Trainer,
+    album: &mut Option<Album>,
+    repeat: &mut Option<Repeat>,
+    watched: (&Progress, &AtomicBool),
+) -> anyhow::Result<(Trainer, anyhow::Result<()>)> {
+    loop {
+        let until = repeat.as_ref().and_then(Repeat::until);
+        let result = train(folder, &mut trainer, album, watched, until);
+        match repeat {
+            Some(repeat) if result.is_ok() && until.is_some() => {
+                trainer = repeat.change(trainer)?;
+                folder.changed(&trainer.state)?;
+            }
+            _ => return Ok((trainer, result)),
+        }
+    }
+}
+
 /// Trains until so many sequences are seen, or all of them.
 fn train(
     folder: &mut RunFolder,
     trainer: &mut Trainer,
-    progress: &Progress,
-    stop: &AtomicBool,
+    album: &mut Option<Album>,
+    (progress, stop): (&Progress, &AtomicBool),
     until: Option<u64>,
 ) -> anyhow::Result<()> {
     let is_there = |done| until.is_some_and(|until| done >= until);
@@ -289,7 +338,11 @@ fn train(
             folder.validated(&trainer.state)?;
             progress.validated(&point);
         }
-        folder.checkpoint_when_due(&trainer.state)?;
+        if let Some(album) = album {
+            album.see(trainer, &update);
+        }
+        let snapshots = album.as_ref().map(|album| &album.snapshots);
+        folder.checkpoint_when_due(&trainer.state, snapshots)?;
     }
     Ok(())
 }

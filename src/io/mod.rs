@@ -10,6 +10,7 @@
 //! | [`preset`] | an experiment, JSON | [`Experiment::from_json`] |
 //! | [`weights`] | a trained machine, safetensors | [`weights::from_bytes`] |
 //! | [`checkpoint`] | a training run between two updates, safetensors | [`checkpoint::from_bytes`] |
+//! | [`snapshots`] | what a machine was at moments of its training, safetensors | [`snapshots::from_bytes`] |
 //! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
@@ -35,6 +36,7 @@ pub mod preset;
 pub mod process;
 pub mod room;
 pub mod run;
+pub mod snapshots;
 pub mod sweep;
 pub mod trace;
 pub mod weights;

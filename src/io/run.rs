@@ -22,7 +22,8 @@ use super::measurement::{ChangeLine, PointForm};
 use super::preset::form::Written;
 use super::sweep::Failure;
 use super::weights::{self, Trained};
-use super::{Error, Experiment, checkpoint, file};
+use super::{Error, Experiment, checkpoint, file, snapshots};
+use crate::learn::Snapshots;
 use crate::model::Model;
 use crate::train::{Evaluation, HistoryPoint, State};
 
@@ -30,6 +31,7 @@ const WEIGHTS: &str = "weights.safetensors";
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
 pub(super) const PRESET: &str = "preset.json";
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
+pub(super) const SNAPSHOTS: &str = "snapshots.safetensors";
 pub(super) const LOCK: &str = "run.lock";
 
 /// How long a run goes on between two checkpoints, at least.
@@ -48,6 +50,8 @@ pub struct RunFolder {
     saved: Option<Evaluation>,
     /// When the last checkpoint was there, and how long it took.
     checkpoint: (Instant, Duration),
+    /// The moment of the last snapshot that is on disk.
+    snapshot: Option<u64>,
     _lock: Lock,
 }
 
@@ -69,6 +73,8 @@ pub struct Resumed {
     pub experiment: Experiment,
     /// Where it stands.
     pub state: State,
+    /// What it was before, where that is kept.
+    pub snapshots: Option<Snapshots>,
 }
 
 #[derive(Serialize)]
@@ -101,6 +107,22 @@ impl RunFolder {
             "is a folder without {WEIGHTS}; expected a weights file or the folder of a run"
         );
         Err(Error::about(path, problem))
+    }
+
+    /// What a run was at moments of its training, and its experiment as that began: of its folder, or of the file itself.
+    /// `None` for a run that keeps no snapshots.
+    ///
+    /// # Errors
+    /// As for [`snapshots::read`].
+    pub fn snapshots_at(path: &Path) -> Result<Option<(Experiment, Snapshots)>, Error> {
+        let inside = path.join(SNAPSHOTS);
+        if !path.is_dir() {
+            return snapshots::read(path).map(Some);
+        }
+        if !file::exists(&inside) {
+            return Ok(None);
+        }
+        snapshots::read(&inside).map(Some)
     }
 
     /// What to call a weights file: one in the folder of a run by that folder, any other by its own name.
@@ -150,6 +172,9 @@ impl RunFolder {
         };
         if let Some(preset) = there(PRESET) {
             belongs(PRESET, &Experiment::read(&preset, &[]).map_err(damaged)?)?;
+        }
+        if let Some(snapshots) = there(SNAPSHOTS) {
+            belongs(SNAPSHOTS, &snapshots::read(&snapshots).map_err(damaged)?.0)?;
         }
         if let Some(checkpoint) = there(CHECKPOINT) {
             checkpoint::read(&checkpoint).map_err(damaged)?;
@@ -203,6 +228,7 @@ impl RunFolder {
             // The old log makes the folder ours until the new one is there.
             Failure::forget(folder)?;
             file::remove(&folder.join(WEIGHTS))?;
+            file::remove(&folder.join(SNAPSHOTS))?;
             file::remove(&folder.join(PRESET))?;
         }
         checkpoint::write(&folder.join(CHECKPOINT), experiment, state)?;
@@ -244,10 +270,16 @@ impl RunFolder {
         }
         Failure::forget(folder)?;
         let now = experiment.after(&state.changes)?;
+        let mut snapshots = Self::snapshots_at(folder)?.map(|(_, snapshots)| snapshots);
+        if let Some(snapshots) = &mut snapshots {
+            // What is behind the checkpoint is to be learned again.
+            snapshots.cut(state.sequences);
+        }
         Ok(Some(Resumed {
             folder: Self::open(folder, &experiment, &log.command, &state, lock)?,
             experiment: now,
             state,
+            snapshots,
         }))
     }
 
@@ -266,6 +298,7 @@ impl RunFolder {
             command: command.to_owned(),
             saved: None,
             checkpoint: (Instant::now(), Duration::ZERO),
+            snapshot: None,
             _lock: lock,
         };
         experiment.write(&folder.join(PRESET))?;
@@ -389,17 +422,41 @@ impl RunFolder {
         self.saved
     }
 
-    /// Writes a checkpoint when it is time: ten seconds after the last one, and not so often that more than
-    /// a twentieth of the run's time goes into them.
+    /// Writes a checkpoint, and before it the snapshots where there are new ones, when it is time: ten seconds after the last
+    /// one, and not so often that more than a twentieth of the run's time goes into them.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn checkpoint_when_due(&mut self, state: &State) -> Result<(), Error> {
+    /// A file cannot be written.
+    pub fn checkpoint_when_due(
+        &mut self,
+        state: &State,
+        snapshots: Option<&Snapshots>,
+    ) -> Result<(), Error> {
         let (at, cost) = self.checkpoint;
         if at.elapsed() < BETWEEN_CHECKPOINTS.max(cost * CHECKPOINT_SHARE) {
             return Ok(());
         }
-        self.checkpoint(state)
+        let start = Instant::now();
+        if let Some(snapshots) = snapshots {
+            self.keep_snapshots(snapshots)?;
+        }
+        self.checkpoint(state)?;
+        self.checkpoint.1 = start.elapsed();
+        Ok(())
+    }
+
+    /// Writes the snapshots of the run, where there are others than on disk. What goes on from a checkpoint makes those
+    /// behind it again: nothing is lost where they are written before it.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep_snapshots(&mut self, snapshots: &Snapshots) -> Result<(), Error> {
+        let last = snapshots.all().last().map(|last| last.sequences);
+        if last.is_some() && last != self.snapshot {
+            snapshots::write(&self.folder.join(SNAPSHOTS), &self.experiment, snapshots)?;
+            self.snapshot = last;
+        }
+        Ok(())
     }
 
     /// Writes a checkpoint.

@@ -61,6 +61,18 @@ impl Curve {
         }
     }
 
+    /// Bits per sequence lately: the mean over the last fifth of the sequences. `None` before there was any.
+    pub fn lately(&self) -> Option<f64> {
+        let from = 0.8 * self.points.last()?.sequences as f64;
+        let last = self.points.iter().rev();
+        let last = last.take_while(|point| point.sequences as f64 > from);
+        let (sum, count) = last.fold((0.0, 0.0), |(sum, count), point| {
+            let updates = point.updates as f64;
+            (sum + point.bits * updates, count + updates)
+        });
+        Some(sum / count)
+    }
+
     /// A moving mean of something about every point: over the last `share` of the sequences before it, by updates.
     pub fn smoothed(&self, share: f64, of: impl Fn(&Point) -> f64) -> Vec<f64> {
         let mut first = 0;
@@ -114,6 +126,18 @@ mod tests {
         assert!(points.iter().all(|p| (p.norm - 2.0 * p.bits).abs() < 1e-6));
         let last = points[points.len() - 2];
         assert!((last.ends[1] - last.ends[0]) < 500.0);
+    }
+
+    #[test]
+    fn what_was_lately_is_a_mean() {
+        let mut curve = Curve::default();
+        assert_eq!(curve.lately(), None);
+        curve.push(1, &update(7.0));
+        assert_eq!(curve.lately(), Some(7.0));
+        for done in 2..=1000 {
+            curve.push(done, &update(if done > 700 { 1.0 } else { 9.0 }));
+        }
+        assert!((curve.lately().unwrap() - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::curve::Curve;
 use super::findings::{Finding, Watcher};
-use super::snapshots::{Snapshot, Snapshots};
+use super::snapshots::Snapshots;
 use crate::task::Task;
 use crate::train::{
     Change, Diverged, HeadVitals, HistoryPoint, Score, State, Trainer, TrainingConfig, Vitals,
@@ -257,11 +257,7 @@ impl Run {
         let seen = looks.then_some(&self.vitals);
         let found = self.watcher.look(account, &update, seen);
         self.account.findings.extend(found);
-        let best = validated.filter(|point| {
-            let best = self.trainer.state.best.as_ref();
-            best.is_some_and(|(_, best)| *best == point.validation)
-        });
-        self.keep(best);
+        self.keep(validated);
         if self.trainer.finished() {
             self.account.end = Some(End::Finished);
         }
@@ -292,21 +288,9 @@ impl Run {
     }
 
     /// Keeps what the machine is, where it is time, or where it is the best so far.
-    fn keep(&mut self, best: Option<HistoryPoint>) {
+    fn keep(&mut self, validated: Option<HistoryPoint>) {
         let account = &mut self.account;
-        let ended = self.trainer.finished();
-        if best.is_none() && !ended && !account.snapshots.is_due(account.sequences) {
-            return;
-        }
-        let lately = account.curve.points().last().map(|point| point.bits);
-        account.snapshots.push(Snapshot {
-            sequences: account.sequences,
-            seconds: account.seconds,
-            bits: best
-                .map(|point| point.validation.bits_per_sequence)
-                .or(lately),
-            is_best: best.is_some(),
-            machine: Arc::new(self.trainer.state.machine.clone()),
-        });
+        let lately = account.curve.lately();
+        account.snapshots.keep(&self.trainer, validated, lately);
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::model::Model;
+use crate::train::{HistoryPoint, Trainer};
 
 /// How many snapshots there are while the number of sequences grows tenfold, at first.
 const PER_DECADE: f64 = 16.0;
@@ -45,6 +46,52 @@ impl Snapshots {
             limit,
             per_decade: PER_DECADE,
         }
+    }
+
+    /// As they were kept before, in the order of their moments; `per_decade` as [`Snapshots::per_decade`] said.
+    pub fn restored(kept: Vec<Snapshot>, per_decade: f64, limit: usize) -> Self {
+        Self {
+            kept,
+            limit,
+            per_decade,
+        }
+    }
+
+    /// How many snapshots there are now while the number of sequences grows tenfold, beside the best.
+    pub fn per_decade(&self) -> f64 {
+        self.per_decade
+    }
+
+    /// Keeps what a run is now, where it is time for that, where it has ended, and where a validation was the best so far.
+    /// `lately` are the bits per sequence of the training just before.
+    pub fn keep(
+        &mut self,
+        trainer: &Trainer,
+        validated: Option<HistoryPoint>,
+        lately: Option<f64>,
+    ) {
+        let state = &trainer.state;
+        let best = validated.filter(|point| {
+            let best = state.best.as_ref();
+            best.is_some_and(|(_, best)| *best == point.validation)
+        });
+        if best.is_none() && !trainer.finished() && !self.is_due(state.sequences) {
+            return;
+        }
+        self.push(Snapshot {
+            sequences: state.sequences,
+            seconds: trainer.seconds(),
+            bits: best
+                .map(|point| point.validation.bits_per_sequence)
+                .or(lately),
+            is_best: best.is_some(),
+            machine: Arc::new(state.machine.clone()),
+        });
+    }
+
+    /// Forgets what is later than after so many sequences.
+    pub fn cut(&mut self, sequences: u64) {
+        self.kept.retain(|one| one.sequences <= sequences);
     }
 
     /// In the order of their moments.

@@ -1,0 +1,220 @@
+//! What a machine was at moments of its training, as a safetensors file: all its weights at each of them.
+//!
+//! The tensors of the machine after 1234 sequences begin with `0000000001234.`, so that they stand in the order of their
+//! moments. When each was taken, and what it answered like, is in the metadata.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::weights::{self, GENERATOR, Metadata};
+use super::{Error, Experiment, file};
+use crate::learn::{Snapshot, Snapshots};
+use crate::model::Model;
+
+/// The largest file that is read, in bytes.
+const LIMIT: u64 = 4 << 30;
+const FORMAT: &str = "tapescope-snapshots";
+const VERSION: &str = "1.0";
+const MOMENTS: &str = "moments";
+
+/// What of [`Snapshots`] is no tensor.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    per_decade: f64,
+    all: Vec<MomentForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MomentForm {
+    sequences: u64,
+    seconds: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bits: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_best: bool,
+}
+
+/// Where the tensors of a moment are.
+fn prefix(sequences: u64) -> String {
+    format!("{sequences:013}.")
+}
+
+/// Writes the snapshots of a run of this experiment.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(path: &Path, experiment: &Experiment, snapshots: &Snapshots) -> Result<(), Error> {
+    file::write_atomically(path, |to| write_to(to, experiment, snapshots))
+}
+
+/// [`write()`] to memory.
+pub fn to_bytes(experiment: &Experiment, snapshots: &Snapshots) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // A vector takes every byte.
+    let _ = write_to(&mut bytes, experiment, snapshots);
+    bytes
+}
+
+fn write_to(to: &mut dyn Write, experiment: &Experiment, snapshots: &Snapshots) -> io::Result<()> {
+    let mut tensors = BTreeMap::new();
+    for snapshot in snapshots.all() {
+        let prefix = prefix(snapshot.sequences);
+        let named = snapshot.machine.params.named().into_iter();
+        tensors.extend(named.map(|(name, tensor)| (format!("{prefix}{name}"), tensor)));
+    }
+    let moment = |snapshot: &Snapshot| MomentForm {
+        sequences: snapshot.sequences,
+        seconds: snapshot.seconds,
+        bits: snapshot.bits,
+        is_best: snapshot.is_best,
+    };
+    let form = Form {
+        per_decade: snapshots.per_decade(),
+        all: snapshots.all().iter().map(moment).collect(),
+    };
+    let metadata = BTreeMap::from([
+        ("format", FORMAT.to_owned()),
+        ("version", VERSION.to_owned()),
+        ("generator", GENERATOR.to_owned()),
+        ("experiment", experiment.to_json()),
+        (MOMENTS, file::json(&form)),
+    ]);
+    weights::write_tensors(to, metadata, &tensors)
+}
+
+/// Reads the snapshots of a run, and its experiment as that began.
+///
+/// # Errors
+/// The file, the tensor or metadata entry, what was found and what was expected.
+pub fn read(path: &Path) -> Result<(Experiment, Snapshots), Error> {
+    from_bytes(
+        &file::read(path, LIMIT, weights::begins)?,
+        &file::label(path),
+    )
+}
+
+/// [`read`] from memory; `label` stands for the file in messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), Error> {
+    let (tensors, header) = weights::open(bytes, label)?;
+    let metadata = Metadata {
+        entries: header.metadata().as_ref(),
+        label,
+    };
+    metadata.check_format(FORMAT)?;
+    let experiment = metadata.experiment()?;
+    let missing = || Error::content(label, MOMENTS, "is missing from the metadata");
+    let form: Form = metadata.json(MOMENTS)?.ok_or_else(missing)?;
+    form.check(&experiment, label)?;
+    let config = &experiment.model;
+    let snapshot = |moment: MomentForm| -> Result<Snapshot, Error> {
+        let prefix = prefix(moment.sequences);
+        let params = weights::read_params(&tensors, &prefix, config, label)?;
+        Ok(Snapshot {
+            sequences: moment.sequences,
+            seconds: moment.seconds,
+            bits: moment.bits,
+            is_best: moment.is_best,
+            machine: Arc::new(Model {
+                config: config.clone(),
+                params,
+            }),
+        })
+    };
+    let all: Result<Vec<_>, _> = form.all.into_iter().map(snapshot).collect();
+    let snapshots = Snapshots::restored(all?, form.per_decade, Snapshots::LIMIT);
+    Ok((experiment, snapshots))
+}
+
+impl Form {
+    fn check(&self, experiment: &Experiment, label: &str) -> Result<(), Error> {
+        let (all, most) = (&self.all, experiment.training.sequences);
+        let problem = if !all.is_sorted_by(|a, b| a.sequences < b.sequences) {
+            "are not in the order of their sequences".to_owned()
+        } else if let Some(last) = all.last().filter(|last| last.sequences > most) {
+            format!(
+                "has one after {} sequences; the run has {most}",
+                last.sequences
+            )
+        } else if !(1.0..=1e3).contains(&self.per_decade) {
+            format!("`per_decade` is {}; expected 1 to 1000", self.per_decade)
+        } else if all.is_empty() {
+            "are none; expected at least one".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Error::content(label, MOMENTS, problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Trainer;
+
+    const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 2]},
+        "model": {"memory": {"rows": 6, "columns": 4}, "controller": {"size": 5}},
+        "training": {"sequences": 60, "validation_every": 10, "validation_episodes": 2}}"#;
+
+    fn trained() -> (Experiment, Snapshots) {
+        let tiny = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
+        let (task, training) = (tiny.task.clone(), tiny.training.clone());
+        let mut trainer = Trainer::new(task, tiny.model.clone(), training, 1);
+        let mut snapshots = Snapshots::new(1 << 20);
+        snapshots.keep(&trainer, None, None);
+        while !trainer.finished() {
+            let update = trainer.update().unwrap();
+            snapshots.keep(&trainer, update.validated, Some(update.bits));
+        }
+        (tiny, snapshots)
+    }
+
+    #[test]
+    fn every_number_comes_back_in_the_same_bits() {
+        let (experiment, snapshots) = trained();
+        let bytes = to_bytes(&experiment, &snapshots);
+        let (read_experiment, again) = from_bytes(&bytes, "s").unwrap();
+        assert_eq!(read_experiment, experiment);
+        assert!(to_bytes(&experiment, &again) == bytes);
+        let machines = |all: &Snapshots| {
+            let all = all.all().iter();
+            all.map(|one| (one.sequences, one.is_best, one.machine.clone()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(machines(&again), machines(&snapshots));
+        assert_eq!(again.all().last().unwrap().sequences, 60);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let (experiment, snapshots) = trained();
+        let bytes = to_bytes(&experiment, &snapshots);
+        let said = |from: &str, to: &str| {
+            assert_eq!(from.len(), to.len());
+            let place = bytes
+                .windows(from.len())
+                .position(|at| at == from.as_bytes());
+            let mut bytes = bytes.clone();
+            bytes[place.unwrap()..][..to.len()].copy_from_slice(to.as_bytes());
+            from_bytes(&bytes, "s").unwrap_err().to_string()
+        };
+        let order = r#"\"sequences\":1,"#;
+        assert_eq!(
+            said(order, &order.replace('1', "0")),
+            "s: `moments`: are not in the order of their sequences"
+        );
+        assert!(said("per_decade\\\":16", "per_decade\\\":00").starts_with("s: `moments`: "));
+        let other = said("tapescope-snapshots", "tapescope-snapshotz");
+        assert!(other.ends_with("expected tapescope-snapshots"), "{other}");
+        let cut = from_bytes(&bytes[..bytes.len() - 3], "s").unwrap_err();
+        assert!(cut.to_string().contains("cut off"), "{cut}");
+    }
+}

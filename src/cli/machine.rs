@@ -50,7 +50,11 @@ pub(super) fn is_file(path: &Path) -> bool {
 }
 
 /// The machine on as many memory rows as were asked for; `name` is what it is called.
-fn with_rows(mut machine: Trained, name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+pub(super) fn with_rows(
+    mut machine: Trained,
+    name: &str,
+    rows: Option<usize>,
+) -> anyhow::Result<Trained> {
     if let Some(rows) = rows {
         machine.machine = machine.machine.with_rows(rows).map_err(|error| {
             let allowed = error.allowed;

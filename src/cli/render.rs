@@ -1,5 +1,7 @@
 //! `tapescope render`: figures of an episode, as SVG, PNG or animated GIF.
 
+mod learning;
+
 use std::io::Write;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -33,6 +35,8 @@ const MANY: usize = 60;
 const LARGE: usize = 10_000_000;
 /// What mail and forums take, in bytes: an animation in motion that is larger says so.
 const SENT: usize = 3_000_000;
+/// How long every moment of a training is shown, in hundredths of a second.
+const LEARNING: u16 = 12;
 /// The longest side of a GIF, in pixels.
 const MOST_OF_GIF: u32 = 65_535;
 
@@ -46,6 +50,7 @@ Examples:
   tapescope render copy --length 8 --motion --steps 5..12 --dark --out moving.gif
   tapescope render copy --length 8 --layout closeup --step 11 --head R0 --out row.png
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
+  tapescope render runs/copy-1 --over-training --length 10 --out learning.gif
   tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
 
 Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything over time, and
@@ -93,6 +98,10 @@ pub(super) struct Render {
     /// GIF, or an animated PNG.
     #[arg(long, conflicts_with_all = ["compare", "stages", "delay", "step"])]
     motion: bool,
+    /// The same episode by the machine at every moment of its training, beside its learning curve: of the folder of a run
+    /// that keeps snapshots (`train --snapshots`). A GIF, or an animated PNG.
+    #[arg(long, conflicts_with_all = ["compare", "stages", "motion", "samples", "weights"])]
+    over_training: bool,
     /// The heads that are drawn, such as W0 or W0,R1 [default: all; in the layout paper the first of
     /// each kind].
     #[arg(long, value_name = "HEAD", value_delimiter = ',')]
@@ -119,7 +128,8 @@ pub(super) struct Render {
     /// Pixels per unit of the page [default: 2; 1 for a GIF].
     #[arg(long, value_name = "F", value_parser = scale, allow_negative_numbers = true)]
     scale: Option<f32>,
-    /// How long every frame of a GIF is shown, in milliseconds [default: 250].
+    /// How long every frame of a GIF is shown, in milliseconds [default: 250; 120 with
+    /// --over-training].
     #[arg(long, value_name = "MS", value_parser = delay, allow_negative_numbers = true)]
     delay: Option<u16>,
     /// Draw the episode this many times more, where heads draw: a band over the stages says where the samples attend,
@@ -166,6 +176,9 @@ impl Render {
                 "--out {path}: expected a name that ends in .svg, .png or .gif"
             ));
         };
+        if self.over_training {
+            return self.learning(format, out);
+        }
         self.check(format)?;
         let drawn = self.recording(&self.source)?;
         let options = self.options(format, &drawn.recording, drawn.order)?;
@@ -248,9 +261,13 @@ impl Render {
     /// Pictures as a file, and their title. An animation that takes long shows how far it is, and one that will be
     /// large is announced.
     fn written(&self, pages: &dyn Pages, format: Format) -> anyhow::Result<(Vec<u8>, String)> {
-        let (scale, usual) = (self.scale(format), Motion::new(self.delay.unwrap_or(25)));
+        let usual_delay = if self.over_training { LEARNING } else { 25 };
+        let (scale, usual) = (
+            self.scale(format),
+            Motion::new(self.delay.unwrap_or(usual_delay)),
+        );
         let title = self.drawing(pages, scale)?.title;
-        if format != Format::Gif && !self.motion {
+        if format != Format::Gif && !self.moves() {
             let bytes = pages.to_bytes(format, scale, &usual);
             return Ok((bytes.unwrap_or_default(), title));
         }
@@ -298,15 +315,20 @@ impl Render {
     }
 
     fn walk(&self) -> Walk {
-        match (self.motion, self.stages) {
+        match (self.moves(), self.stages) {
             (true, _) => Walk::Motion,
             (_, true) => Walk::Stages,
             _ => Walk::Steps,
         }
     }
 
+    /// True for an animation, whatever the file is.
+    fn moves(&self) -> bool {
+        self.motion || self.over_training
+    }
+
     fn scale(&self, format: Format) -> f32 {
-        let is_still = format != Format::Gif && !self.motion;
+        let is_still = format != Format::Gif && !self.moves();
         let usual = if is_still { 2.0 } else { 1.0 };
         self.scale.unwrap_or(usual)
     }

@@ -276,7 +276,7 @@ fn shortened(label: &str) -> String {
 }
 
 /// Round numbers from at most `from` to at least `to`, about six of them.
-fn even_ticks(from: f64, to: f64) -> Vec<f64> {
+pub(super) fn even_ticks(from: f64, to: f64) -> Vec<f64> {
     let span = (to - from).max(to.abs() * 1e-3).max(f64::MIN_POSITIVE);
     let rough = span / 5.0;
     let power = 10f64.powf(rough.log10().floor());
@@ -290,7 +290,7 @@ fn even_ticks(from: f64, to: f64) -> Vec<f64> {
 }
 
 /// A round number: with separators from 10,000 on, without digits that say nothing.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if value < 0.0 {
         return format!("−{}", number(-value));
     }

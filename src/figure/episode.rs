@@ -188,6 +188,12 @@ impl<'a> Figure<'a> {
         Self { spread, ..self }
     }
 
+    /// Takes the rows and the scales of another figure of the same machine: what lies at the same place is the same then.
+    pub(super) fn share(&mut self, of: &Self) {
+        self.rows.clone_from(&of.rows);
+        self.scales = of.scales.clone();
+    }
+
     /// The same of what is known of an episode already: its rows, its stages, its scales.
     pub fn of(seen: Catalogue<'a>, options: Options) -> Self {
         Self {

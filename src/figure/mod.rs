@@ -23,6 +23,7 @@ pub mod heads;
 mod id;
 pub mod lanes;
 pub mod layout;
+pub mod learning;
 pub mod links;
 pub mod marks;
 pub mod motion;

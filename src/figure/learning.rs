@@ -1,0 +1,328 @@
+//! A machine while it learns: the same episode by what it was at every moment, beside how well it answered by then.
+
+use super::curves::number;
+use super::layout::Scene;
+use super::pages::{Moment, Pages};
+use super::paint::Draw;
+use super::{Area, Colours, Drawing, Figure, Options, Style, Walk};
+use crate::train::Recording;
+
+/// Width of what stands beside the episode, and its margin.
+const SIDE: f32 = 400.0;
+const MARGIN: f32 = 28.0;
+/// The least height of it.
+const LEAST: f32 = 420.0;
+/// Where the numbers end, and the curve begins.
+const NUMBERS: f32 = 240.0;
+/// How long the first and the last moment stay, in hundredths of a second.
+const ENDS: [u16; 2] = [80, 200];
+
+/// What a machine was at one moment of its training.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// Sequences trained on before it.
+    pub sequences: u64,
+    /// Seconds of training before it.
+    pub seconds: f64,
+    /// The episode.
+    pub recording: Recording,
+}
+
+/// All moments, the same episode at each, on the same axes and scales: those of the last.
+#[derive(Clone, Debug)]
+pub struct Learning<'a> {
+    name: String,
+    moments: &'a [Learned],
+    figures: Vec<Figure<'a>>,
+    dark: bool,
+    size: (f32, f32),
+}
+
+impl<'a> Learning<'a> {
+    /// The moments of a machine with this name, at least one, in their order.
+    pub fn new(name: &str, moments: &'a [Learned], options: &Options) -> Self {
+        let figure = |of: &'a Learned| Figure::new(&of.recording, options.clone());
+        let mut figures: Vec<_> = moments.iter().map(figure).collect();
+        if let Some((last, others)) = figures.split_last_mut() {
+            others.iter_mut().for_each(|other| other.share(last));
+        }
+        Self {
+            name: name.to_owned(),
+            moments,
+            figures,
+            dark: options.dark,
+            size: options.size.unwrap_or((1200.0, 630.0)),
+        }
+    }
+
+    /// True when the episode has none of the pictures that were asked for.
+    pub fn is_empty(&self) -> bool {
+        self.figures.first().is_none_or(Figure::is_empty)
+    }
+
+    /// The moment of this place as a page.
+    fn page(&self, place: usize) -> Drawing {
+        let (width, height) = self.size;
+        let place = place.min(self.moments.len().saturating_sub(1));
+        let colours = Colours::for_theme(self.dark);
+        let mut drawing = Drawing::new(width, height, colours.panel, self.title());
+        if let Some(figure) = self.figures.get(place) {
+            let area = Area::new(0.0, 0.0, width - SIDE, height);
+            figure.paint(&mut drawing, area);
+        }
+        if let Some(now) = self.moments.get(place) {
+            let left = width - SIDE;
+            self.numbers(&mut drawing, left, now, colours);
+            let top = NUMBERS.min(height * 0.5);
+            let area = Area::new(left + 52.0, top, SIDE - 52.0 - MARGIN, height - top - 64.0);
+            self.curve(&mut drawing, area, place, colours);
+        }
+        drawing
+    }
+
+    fn title(&self) -> String {
+        let recording = self.moments.last().map(|last| &last.recording);
+        let of = recording.map_or_else(String::new, |recording| {
+            let (task, size) = (&recording.task, recording.episode.size);
+            format!("{}, {} {size}", task.name(), task.size_name())
+        });
+        let (count, last) = (self.moments.len(), self.moments.last());
+        let sequences = number(last.map_or(0, |last| last.sequences) as f64);
+        format!("{of}: {count} moments of learning, 0 to {sequences} sequences")
+    }
+
+    /// Where the training is, in large figures.
+    fn numbers(&self, on: &mut Drawing, left: f32, now: &Learned, colours: &Colours) {
+        on.text(
+            &*self.name,
+            [left, 36.0],
+            Style::new(20.0, colours.strong).bold(),
+        );
+        let score = now.recording.score;
+        let all = [
+            ("sequences", number(now.sequences as f64)),
+            ("of training", time_in_words(now.seconds)),
+            ("bits, for this sequence", bits_in_words(score.bits)),
+            ("wrong bits", format!("{} of {}", score.wrong, score.scored)),
+        ];
+        for (index, (what, value)) in all.into_iter().enumerate() {
+            let x = left + 186.0 * (index % 2) as f32;
+            let y = 82.0 + 62.0 * (index / 2) as f32;
+            on.text(value, [x, y], Style::new(26.0, colours.strong).mono());
+            on.text(what, [x, y + 24.0], Style::new(13.0, colours.text));
+        }
+    }
+
+    /// What the episode costs in bits over the sequences trained on, to this moment in full, with a point where it is.
+    fn curve(&self, on: &mut Drawing, area: Area, now: usize, colours: &Colours) {
+        let bits = |learned: &Learned| (learned.sequences, learned.recording.score.bits);
+        let points: Vec<(u64, f64)> = self.moments.iter().map(bits).collect();
+        let Recording { task, episode, .. } = &self.moments[now].recording;
+        let chance = task.chance(episode);
+        let known = points
+            .iter()
+            .map(|(_, bits)| *bits)
+            .filter(|bits| bits.is_finite());
+        let most = known.fold(chance.max(1.0), f64::max) * 1.06;
+        let place = |sequences: u64| (sequences as f64 + 1.0).log10();
+        let last = self.moments.last().map_or(0, |last| last.sequences).max(9);
+        let x = |sequences: u64| area.left + area.width() * (place(sequences) / place(last)) as f32;
+        let y = |bits: f64| area.bottom - area.height() * (bits / most).clamp(0.0, 1.0) as f32;
+        let text = Style::new(13.0, colours.text);
+        for tick in super::curves::even_ticks(0.0, most)
+            .into_iter()
+            .filter(|tick| *tick <= most)
+        {
+            on.line(
+                &[[area.left, y(tick)], [area.right, y(tick)]],
+                colours.line,
+                1.0,
+            );
+            on.text(number(tick), [area.left - 10.0, y(tick)], text.end());
+        }
+        for tick in (0..=19)
+            .map(|power| 10u64.pow(power))
+            .take_while(|tick| *tick <= last)
+        {
+            on.line(
+                &[[x(tick), area.bottom], [x(tick), area.bottom + 5.0]],
+                colours.subdued,
+                1.0,
+            );
+            on.text(in_short(tick), [x(tick), area.bottom + 18.0], text.middle());
+        }
+        on.text(
+            "bits, for this sequence",
+            [area.left - 36.0, area.top - 18.0],
+            text,
+        );
+        on.text(
+            "sequences, logarithmic",
+            [area.middle(), area.bottom + 42.0],
+            text.middle(),
+        );
+        let ends = [
+            [area.left, area.top],
+            [area.left, area.bottom],
+            [area.right, area.bottom],
+        ];
+        on.line(&ends, colours.subdued, 1.0);
+        let at = |(sequences, bits): &(u64, f64)| [x(*sequences), y(*bits)];
+        let all: Vec<_> = points.iter().map(at).collect();
+        if chance > 0.0 {
+            let ends = [[area.left, y(chance)], [area.right, y(chance)]];
+            on.dashed(&ends, colours.subdued, 1.0, &[4.0, 4.0]);
+            let at = [area.right - 4.0, y(chance) - 10.0];
+            on.text(format!("guessing: {}", number(chance)), at, text.end());
+        }
+        if all.len() > 1 {
+            on.line(&all, colours.line, 2.0);
+        }
+        let until = self.moments[now].sequences;
+        let done = points.partition_point(|(sequences, _)| *sequences <= until);
+        if done > 1 {
+            on.line(&all[..done], colours.accent, 2.5);
+        }
+        if let Some(&[x, y]) = all[..done].last() {
+            let corner = |index: u8| {
+                let angle = std::f32::consts::TAU * f32::from(index) / 16.0;
+                [x + 6.0 * angle.cos(), y + 6.0 * angle.sin()]
+            };
+            on.shape(&(0..16).map(corner).collect::<Vec<_>>(), colours.accent);
+        }
+    }
+}
+
+impl Pages for Learning<'_> {
+    fn scene(&self) -> Scene<'_> {
+        (self.page(usize::MAX), Vec::new())
+    }
+
+    fn draw_at(&self, moment: Moment) -> Drawing {
+        self.page(moment.step)
+    }
+
+    fn moments(&self, _: Walk) -> Vec<Moment> {
+        let count = self.moments.len();
+        let lasts = |place| match place {
+            _ if place + 1 == count => Some(ENDS[1]),
+            0 => Some(ENDS[0]),
+            _ => None,
+        };
+        let moment = |place| Moment {
+            lasts: lasts(place),
+            ..Moment::new(place, None)
+        };
+        (0..count).map(moment).collect()
+    }
+
+    fn least_size(&self) -> (f32, f32) {
+        let (width, height) = self.figures.first().map_or((0.0, 0.0), Pages::least_size);
+        (width + SIDE, height.max(LEAST))
+    }
+}
+
+/// Bits with as many digits as say something.
+fn bits_in_words(bits: f64) -> String {
+    if bits < 10.0 {
+        format!("{bits:.2}")
+    } else {
+        format!("{bits:.1}")
+    }
+}
+
+/// Seconds, minutes or hours.
+fn time_in_words(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 10.0 => format!("{seconds:.2} s"),
+        _ if seconds < 120.0 => format!("{seconds:.1} s"),
+        _ if seconds < 7200.0 => format!("{:.1} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+/// A power of ten in a few letters.
+fn in_short(value: u64) -> String {
+    match value {
+        0..1000 => value.to_string(),
+        1000..1_000_000 => format!("{}k", value / 1000),
+        _ => format!("{}M", value / 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fixture::recording;
+    use crate::figure::{Format, Layout, Mark, Motion, Picture};
+
+    fn moments() -> Vec<Learned> {
+        let moment = |sequences: u64| Learned {
+            sequences,
+            seconds: sequences as f64 * 0.01,
+            recording: recording(),
+        };
+        [0, 1, 10, 100, 12_345].into_iter().map(moment).collect()
+    }
+
+    fn texts(drawing: &Drawing) -> Vec<&str> {
+        let marks = drawing.marks.iter();
+        let texts = marks.filter_map(|mark| match mark {
+            Mark::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn every_moment_says_where_the_training_was() {
+        let moments = moments();
+        let options = Options::new(Layout::Pictures(vec![Picture::Output, Picture::Weightings]));
+        let learning = Learning::new("Tiny", &moments, &options);
+        let frames = learning.moments(Walk::Steps);
+        assert_eq!(frames.len(), moments.len());
+        let first = learning.draw_at(frames[0]);
+        assert!(texts(&first).contains(&"0.00 s"), "{:?}", texts(&first));
+        let last = learning.draw_at(frames[4]);
+        for said in [
+            "12,345",
+            "2.1 min",
+            "Tiny",
+            "10k",
+            "bits, for this sequence",
+        ] {
+            assert!(texts(&last).contains(&said), "{said}: {:?}", texts(&last));
+        }
+        assert_eq!((last.width, last.height), (1200.0, 630.0));
+        assert_eq!(learning.draw().marks, last.marks);
+        let bytes = |format| learning.to_bytes(format, 0.5, &Motion::new(10)).unwrap();
+        assert!(bytes(Format::Gif).starts_with(b"GIF89a"));
+        assert_eq!(bytes(Format::Gif), bytes(Format::Gif));
+    }
+
+    #[test]
+    fn all_moments_stand_on_the_same_rows_and_scales() {
+        let moments = moments();
+        let options = Options::new(Layout::Debug);
+        let learning = Learning::new("Tiny", &moments, &options);
+        let (width, height) = learning.least_size();
+        let learning = Learning {
+            size: (width.max(1400.0), height.max(900.0)),
+            ..learning
+        };
+        let sizes = learning.moments(Walk::Steps).into_iter().map(|moment| {
+            let drawing = learning.draw_at(moment);
+            let images = drawing.marks.iter().filter_map(|mark| match mark {
+                Mark::Image { area, image } => Some((*area, image.rows)),
+                _ => None,
+            });
+            images.collect::<Vec<_>>()
+        });
+        let sizes: Vec<_> = sizes.collect();
+        assert!(
+            sizes
+                .iter()
+                .all(|size| *size == sizes[0] && !size.is_empty())
+        );
+    }
+}

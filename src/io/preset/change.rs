@@ -66,9 +66,8 @@ impl Experiment {
     pub fn changed(&self, set: &[Override]) -> Result<Self, Error> {
         for change in set {
             let all = paths();
-            let touched = all.iter().filter(|path| is_under(path, change.path()));
-            if let Some((path, why)) = touched.filter_map(|path| Some((path, fixed(path)?))).next()
-            {
+            let mut touched = all.iter().filter(|path| is_under(path, change.path()));
+            if let Some((path, why)) = touched.find_map(|path| Some((path, fixed(path)?))) {
                 let problem = format!(
                     "stays as it is while a machine learns: {why}; what may change: {}",
                     free().join(", ")

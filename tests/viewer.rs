@@ -11,6 +11,8 @@ mod copying;
 mod head;
 #[path = "viewer/kinds.rs"]
 mod kinds;
+#[path = "viewer/learn.rs"]
+mod learn;
 #[path = "viewer/mended.rs"]
 mod mended;
 #[path = "viewer/motion.rs"]
@@ -66,7 +68,7 @@ use tapescope::player::Loop;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::command::{
-    Ask, Compare, Edit, Episode, File, Look, Play, Rows, Subject, Tour, Window,
+    Ask, Compare, Edit, Episode, File, Learn, Look, Play, Rows, Subject, Tour, Window,
 };
 use tapescope::viewer::{
     Aim, App, Arrangement, Asked, Beginning, Command, Disk, Files, Machine, Opened, Options,

@@ -10,6 +10,8 @@ pub mod addressing;
 mod animation;
 pub mod catalogue;
 pub mod cells;
+pub mod chart;
+pub mod charts;
 pub mod closeup;
 mod colour;
 pub mod compare;

@@ -5,6 +5,8 @@ use crate::train::Update;
 
 /// A point covers this share of the sequences before it.
 const SHARE: f64 = 0.004;
+/// A mean is over at least so many updates: the first ones say little one by one.
+pub const LEAST: u64 = 12;
 
 /// Updates next to each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,23 +75,44 @@ impl Curve {
         Some(sum / count)
     }
 
-    /// A moving mean of something about every point: over the last `share` of the sequences before it, by updates.
+    /// A moving mean of something about every point, by updates: over the last `share` of the sequences before it, and
+    /// over no fewer than [`LEAST`] updates where there are so many.
     pub fn smoothed(&self, share: f64, of: impl Fn(&Point) -> f64) -> Vec<f64> {
-        let mut first = 0;
-        let (mut sum, mut count) = (0.0, 0.0);
-        let mut means = Vec::with_capacity(self.points.len());
-        for point in &self.points {
-            sum += of(point) * point.updates as f64;
-            count += point.updates as f64;
+        let mean = |points: &[Point]| {
+            let add = |(sum, count): (f64, f64), point: &Point| {
+                let updates = point.updates as f64;
+                (sum + of(point) * updates, count + updates)
+            };
+            let (sum, count) = points.iter().fold((0.0, 0.0), add);
+            sum / count
+        };
+        self.windows(share).map(mean).collect()
+    }
+
+    /// The least and the largest of something over the same points as that mean.
+    pub fn range(&self, share: f64, of: impl Fn(&Point) -> [f64; 2]) -> Vec<[f64; 2]> {
+        let range = |points: &[Point]| {
+            let ends = points.iter().map(&of);
+            let wider = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+            ends.reduce(wider).unwrap_or_default()
+        };
+        self.windows(share).map(range).collect()
+    }
+
+    /// For every point those that count with it: it is the last of them.
+    fn windows(&self, share: f64) -> impl Iterator<Item = &[Point]> {
+        let (mut first, mut inside) = (0, 0);
+        self.points.iter().enumerate().map(move |(last, point)| {
+            inside += point.updates;
             let from = point.sequences as f64 * (1.0 - share);
-            while (self.points[first].sequences as f64) < from {
-                sum -= of(&self.points[first]) * self.points[first].updates as f64;
-                count -= self.points[first].updates as f64;
+            while (self.points[first].sequences as f64) < from
+                && inside - self.points[first].updates >= LEAST
+            {
+                inside -= self.points[first].updates;
                 first += 1;
             }
-            means.push(sum / count);
-        }
-        means
+            &self.points[first..=last]
+        })
     }
 }
 
@@ -149,5 +172,18 @@ mod tests {
         let smoothed = curve.smoothed(0.5, |point| point.bits);
         assert_eq!(smoothed.len(), curve.points().len());
         assert!((smoothed[smoothed.len() - 1] - 2.0).abs() < 0.02);
+        let range = curve.range(0.5, |point| point.ends);
+        assert_eq!(range[range.len() - 1], [1.0, 3.0]);
+    }
+
+    #[test]
+    fn a_mean_does_not_jump_at_the_first_sequences() {
+        let mut curve = Curve::default();
+        for done in 1..=100 {
+            curve.push(done, &update(if done % 2 == 0 { 10.0 } else { 30.0 }));
+        }
+        let smoothed = curve.smoothed(0.2, |point| point.bits);
+        let jumps = smoothed.windows(2).skip(10);
+        assert!(jumps.map(|two| (two[1] - two[0]).abs()).all(|by| by < 2.0));
     }
 }

@@ -104,17 +104,31 @@ const SINCE: f64 = 1.6;
 const OPEN: f64 = 0.05;
 
 /// What is remembered to notice something.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watcher {
     /// What holds now, each with the head or the tensor it is about: it is said when it begins.
     holds: BTreeSet<(Kind, usize)>,
     /// When it was said last: not again before there were twice as many sequences.
     said: BTreeMap<(Kind, usize), u64>,
-    /// ln of the usual norm of the gradient.
+    /// ln of the usual norm of the gradient, and of the largest that was usual.
     usual: Option<f64>,
+    most: f64,
     /// Bits at first, and the best mean so far.
     first: Option<f64>,
     best: f64,
+}
+
+impl Default for Watcher {
+    fn default() -> Self {
+        Self {
+            holds: BTreeSet::new(),
+            said: BTreeMap::new(),
+            usual: None,
+            most: f64::NEG_INFINITY,
+            first: None,
+            best: 0.0,
+        }
+    }
 }
 
 impl Watcher {
@@ -147,10 +161,13 @@ impl Watcher {
         };
         let norm = update.norm.max(1e-30).ln();
         let usual = *self.usual.get_or_insert(norm);
-        say(Kind::Exploding, 0, norm > usual + EXPLODES.ln(), &|| {
-            let times = (norm - usual).exp();
+        // Of a machine that answers well it is next to nothing, but for the one episode that it does not.
+        let most = self.most.max(usual);
+        self.most = most;
+        say(Kind::Exploding, 0, norm > most + EXPLODES.ln(), &|| {
+            let times = (norm - most).exp();
             format!(
-                "The gradient is {times:.0} times as large as it usually is: one step along it can undo what was learned. People clip it at a smaller norm, or lower the learning rate."
+                "The gradient is {times:.0} times as large as it usually was at its largest: one step along it can undo what was learned. People clip it at a smaller norm, or lower the learning rate."
             )
         });
         if norm.is_finite() {

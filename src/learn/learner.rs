@@ -95,9 +95,9 @@ impl Learner {
         Ok(Self { drivers: drivers? })
     }
 
-    /// Without threads: each time news is asked for, every run that is not paused does one update.
+    /// Without threads and without a clock: each time news is asked for, every run that is not paused does one update.
     pub fn here(runs: Vec<Run>) -> Self {
-        let here = |run| Driver::Here(Box::new(Pupil::new(run)));
+        let here = |run: Run| Driver::Here(Box::new(Pupil::new(run.untimed())));
         Self {
             drivers: runs.into_iter().map(here).collect(),
         }
@@ -132,7 +132,10 @@ impl Learner {
                     let mut news = desk.news.lock().unwrap_or_else(PoisonError::into_inner);
                     news.take()?
                 }
-                Driver::Here(pupil) => Box::new(pupil.news()),
+                Driver::Here(pupil) => Box::new(News {
+                    rate: None,
+                    ..pupil.news()
+                }),
             };
             Some((index, *news))
         };

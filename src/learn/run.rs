@@ -25,6 +25,8 @@ pub struct Run {
     account: Account,
     watcher: Watcher,
     vitals: Vitals,
+    /// False where no clock runs.
+    timed: bool,
 }
 
 /// What has been observed of a run.
@@ -208,10 +210,20 @@ impl Run {
             },
             watcher: Watcher::default(),
             vitals: Vitals::default(),
+            timed: true,
             trainer,
         };
         run.keep(None);
         run
+    }
+
+    /// The same without a clock: all that is observed follows from the seed. For tests.
+    #[must_use]
+    pub fn untimed(self) -> Self {
+        Self {
+            timed: false,
+            ..self
+        }
     }
 
     /// What is observed.
@@ -242,7 +254,9 @@ impl Run {
         };
         let account = &mut self.account;
         account.sequences = self.trainer.state.sequences;
-        account.seconds = self.trainer.seconds();
+        if self.timed {
+            account.seconds = self.trainer.seconds();
+        }
         account.curve.push(account.sequences, &update);
         for (size, score) in self.trainer.answered() {
             account.answers.add(size, score);
@@ -266,19 +280,13 @@ impl Run {
     /// Another task or configuration from the next update on; `set` says what was changed, each as `path=value`.
     #[must_use]
     pub fn changed(self, task: Task, config: TrainingConfig, set: Vec<String>) -> Self {
-        let Self {
-            trainer,
-            mut account,
-            watcher,
-            vitals,
-        } = self;
-        let trainer = self::changed(trainer, task, config, set);
+        let trainer = self::changed(self.trainer, task, config, set);
+        let mut account = self.account;
         account.changes.clone_from(&trainer.state.changes);
         Self {
             trainer,
             account,
-            watcher,
-            vitals,
+            ..self
         }
     }
 

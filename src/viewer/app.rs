@@ -10,7 +10,7 @@ use egui::{Context, Ui, ViewportCommand};
 
 use self::look::Shown;
 use self::school::School;
-use super::command::{Command, Compare, Edit, File, Learn, Play, Window};
+use super::command::{Ask, Command, Compare, Edit, File, Learn, Play, Subject, Window};
 use super::keys::{self, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
@@ -49,6 +49,8 @@ pub struct App {
     next_change: Option<f64>,
     /// Who trains.
     school: School,
+    /// True where the window is to be closed, whatever learns.
+    closes: bool,
 }
 
 /// What it knows; it changes by commands.
@@ -116,6 +118,7 @@ impl App {
             time: None,
             next_change: None,
             school,
+            closes: false,
         };
         app.perform(effects);
         for outcome in app.worker.outcomes() {
@@ -193,10 +196,13 @@ impl App {
                 Effect::GiveUp => self.worker.give_up(),
                 Effect::Copy(text) => copied.push(text),
                 Effect::Teach(teach) => {
-                    if let Err(sentence) = self.school.teach(teach) {
-                        self.state.toasts.add(Kind::Problem, sentence);
+                    let (job, learns) = self.school.teach(teach);
+                    job.into_iter().for_each(|job| self.worker.start(job));
+                    if let Err(sentence) = learns {
+                        self.tell(Command::Learn(Learn::Refused(sentence)));
                     }
                 }
+                Effect::Close => self.closes = true,
             }
         }
         copied
@@ -217,6 +223,7 @@ impl App {
             dark: dark(ctx.theme()),
             system: ctx.system_theme().map(dark),
         }));
+        self.before_closing(ctx);
         let learning = self.state.learning.as_ref();
         let wanted = learning.is_some_and(Learning::expects_news);
         if let (Some(told), false) = (self.school.news(now, wanted), self.held) {
@@ -250,6 +257,16 @@ impl App {
         self.apply(ctx, Vec::new());
     }
 
+    /// Whoever closes the window while something learns is asked what becomes of it.
+    fn before_closing(&mut self, ctx: &Context) {
+        let learning = self.state.learning.as_ref();
+        let unsaved = learning.is_some_and(Learning::is_unsaved);
+        if ctx.input(|input| input.viewport().close_requested()) && unsaved && !self.closes {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.tell(Command::Ask(Ask::For(Subject::Closing)));
+        }
+    }
+
     /// What nobody asked for and nothing follows from.
     fn tell(&mut self, command: Command) {
         let effects = self.state.apply(command);
@@ -281,6 +298,9 @@ impl App {
         if nothing && !self.welcome.shown {
             self.tell(Command::Window(Window::ToggleWelcome));
             ctx.request_repaint();
+        }
+        if self.closes {
+            ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let title = self.session.title();
         if title != self.title {

@@ -359,8 +359,20 @@ pub enum Learn {
     MoveMoment(isize),
     /// Look at this one of the runs.
     Run(usize),
+    /// Show this one of the charts below the loss, where there is room for one.
+    Below(usize),
+    /// Look at what was noticed so much later, or earlier, and at what the machine was then.
+    MoveFinding(isize),
+    /// Write the run on screen into this folder; if told so, whatever is there.
+    Save(PathBuf, bool),
+    /// Nothing can learn, for this reason.
+    Refused(String),
     /// End it; the machine stays as it is.
     Leave,
+    /// Close the window, in spite of all.
+    Close,
+    /// Save the run into this folder, then close the window.
+    SaveAndClose(PathBuf),
     /// What has come of it.
     News(Told),
 }

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, Machine, Opened, Shown, Watch};
-use crate::io::{RunFolder, Trained, picture, preset, trace, weights};
+use crate::io::{Experiment, RunFolder, Trained, picture, preset, trace, weights};
 use crate::model::Model;
+use crate::train::State;
 
 /// The file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +65,22 @@ impl Files for Disk {
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
         picture::write(path, bytes).map_err(|error| error.to_string())?;
         Ok(format!("The figure is in {}.", path.display()))
+    }
+
+    fn save_run(
+        &self,
+        folder: &Path,
+        experiment: &Experiment,
+        state: &State,
+        replaces: bool,
+    ) -> Result<String, String> {
+        let command = format!("tapescope learn {}", experiment.name);
+        RunFolder::create_from(folder, experiment, &command, state, replaces)
+            .map_err(|error| error.to_string())?;
+        let folder = folder.display();
+        Ok(format!(
+            "The run is in {folder}. To go on, without a window: tapescope train --resume {folder}"
+        ))
     }
 
     fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {

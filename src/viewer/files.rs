@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::figure::Format;
+use crate::io::Experiment;
 use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
 use crate::task::Task;
-use crate::train::Recording;
+use crate::train::{Recording, State};
 
 /// A trained machine and the task it was trained on.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,12 +109,17 @@ pub enum Aim {
     Figure(Format),
     /// For the close-up in motion.
     Motion,
+    /// For the folder of a run that learns.
+    Run,
 }
 
 impl Aim {
     /// True when the file is written.
     pub fn is_to_save(self) -> bool {
-        matches!(self, Self::Save | Self::Figure(_) | Self::Motion)
+        matches!(
+            self,
+            Self::Save | Self::Figure(_) | Self::Motion | Self::Run
+        )
     }
 }
 
@@ -170,6 +176,22 @@ pub trait Files: Send + Sync {
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
         let _ = bytes;
         Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
+    }
+
+    /// Writes a run that learns into a folder, from which it can go on; the sentence that comes back says where it is,
+    /// and how. A run that is there is replaced only where that `replaces`.
+    ///
+    /// # Errors
+    /// A sentence that names the folder and what is wrong with it.
+    fn save_run(
+        &self,
+        folder: &Path,
+        experiment: &Experiment,
+        state: &State,
+        replaces: bool,
+    ) -> Result<String, String> {
+        let _ = (experiment, state, replaces);
+        Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
     }
 
     /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called.

@@ -112,7 +112,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 82] = [
+pub static TABLE: [Entry; 85] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -174,6 +174,9 @@ pub static TABLE: [Entry; 82] = [
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::NextSeed), "Learn from the next seed", &[], "other weights to begin with, other episodes"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(-1)), "Earlier moment of training", &[shift(Key::Comma)], "the same episode by what the machine was"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(1)), "Later moment of training", &[shift(Key::Period)], "in the end what it is now"),
+    entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(-1)), "What was noticed before", &[shift(Key::PageUp)], "in words, with what the machine was then"),
+    entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(1)), "What was noticed next", &[shift(Key::PageDown)], ""),
+    entry(Group::Learn, Need::Learning, Command::Ask(Ask::For(Subject::File(Aim::Run))), "Save run", &[], "into a folder from which it can go on"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::Leave), "Stop learning", &[], "the machine stays as it is"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),

@@ -60,6 +60,8 @@ pub enum Need {
     Resized,
     /// A machine that learns.
     Learning,
+    /// Something that was noticed of it.
+    Finding,
     /// Something under way that can be given up.
     UnderWay,
     /// Something that can be left.
@@ -77,6 +79,7 @@ impl Need {
             }
             Self::SomeRows | Self::LowRows | Self::RowsLeftOut => Self::Memory,
             Self::Difference => Self::Pair,
+            Self::Finding => Self::Learning,
             _ => Self::Nothing,
         }
     }
@@ -137,6 +140,12 @@ impl State {
             Need::Smaller => (scale != SCALES[SCALES.len() - 1], SAME),
             Need::Resized => (scale != 100, SAME),
             Need::Learning => (self.learning.is_some(), "nothing learns"),
+            Need::Finding => (
+                self.learning
+                    .as_ref()
+                    .is_some_and(|learning| !learning.findings().is_empty()),
+                "nothing was noticed so far",
+            ),
             Need::UnderWay => (self.pending.busy, "nothing is under way"),
             Need::Clutter => (self.is_cluttered(), "nothing is open"),
         };

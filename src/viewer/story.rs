@@ -1,6 +1,7 @@
 //! The current step in words: the status line, the alternative text of the pictures, what tests read.
 
 pub mod failure;
+pub mod learning;
 mod mechanism;
 pub mod two;
 

@@ -11,10 +11,11 @@ use super::state::episode::{Open, Request, Wish};
 use super::state::work::{Destination, Job, Outcome, Page, Sampled, UnderWay};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Motion, Pages, Walk};
-use crate::io::room;
+use crate::io::{Experiment, room};
+use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, Sampling};
 use crate::task::Task;
-use crate::train::{LARGEST_RECORDING, Recording, recording_bytes};
+use crate::train::{Demand, LARGEST_RECORDING, Recording, Work, recording_bytes};
 
 /// How long an animation shows each step, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -190,7 +191,7 @@ fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             None => Outcome::Failed(sentence),
         }
     });
-    if matches!(outcome, Outcome::Saved(_)) {
+    if matches!(outcome, Outcome::Saved(_) | Outcome::RunSaved(..)) {
         // Too late: the file is there.
         outcome
     } else if under_way.outdated.load(Ordering::Relaxed) {
@@ -246,6 +247,17 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         }
         Job::Draw(to, format, Page::Two(picture)) => {
             save_figure(files, (to, format), under_way, &picture.figure())
+        }
+        Job::Draw(to, format, Page::Charts(charts)) => {
+            save_figure(files, (to, format), under_way, charts.as_ref())
+        }
+        Job::SaveRun(to, run) => {
+            let (experiment, state) = run.as_ref();
+            let folder = files.absolute(to.path);
+            match files.save_run(&folder, experiment, state, to.replaces) {
+                Ok(sentence) => Outcome::RunSaved(state.sequences, sentence),
+                Err(sentence) => Outcome::Failed(sentence),
+            }
         }
         Job::Save(to, shown) => saved(files.save_trace(&files.absolute(to.path), &shown)),
     }
@@ -352,6 +364,35 @@ pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
     let short = room::claim(bytes, 0).err()?;
     Some(format!(
         "Recording {steps} steps of a memory of {rows} rows {short}; ask for a shorter episode or fewer rows."
+    ))
+}
+
+/// Threads of each of so many machines that learn side by side: one that learns alone has all processors, several have
+/// one each, and take turns.
+pub fn learning_threads(count: usize) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if count > 1 { 1 } else { all() }
+}
+
+/// Why an experiment is not learned, so many of them side by side, where it would take too much memory.
+pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String> {
+    let threads = learning_threads(count);
+    let (batch, steps) = (experiment.training.batch, experiment.task.longest());
+    let demand = Demand {
+        config: experiment.model.clone(),
+        steps,
+        work: Work::Training {
+            batch,
+            threads,
+            penalized: experiment.training.redundancy.heads(&experiment.model),
+        },
+    };
+    let snapshots = (Snapshots::LIMIT / count) as u64;
+    let bytes = (demand.bytes() + snapshots).saturating_mul(count as u64);
+    let short = room::claim(bytes, demand.threads()).err()?;
+    let (title, rows) = (&experiment.title, experiment.model.rows());
+    Some(format!(
+        "{title} does not learn here: training on {steps} steps of a memory of {rows} rows, in batches of {batch}, {short}. Begin with shorter episodes, fewer rows or a smaller batch."
     ))
 }
 

@@ -7,7 +7,10 @@ use egui::Context;
 use crate::io::Experiment;
 use crate::learn::{Learner, Run, Snapshots};
 use crate::train::State;
+use crate::viewer::files::Aim;
 use crate::viewer::state::learning::{Teach, Told};
+use crate::viewer::state::work::{Destination, Job};
+use crate::viewer::worker::learning_threads;
 
 /// The least time between two questions, in seconds: a picture that is drawn more often costs training more than it
 /// tells.
@@ -32,15 +35,14 @@ impl School {
         }
     }
 
-    /// Does what is to be done.
-    ///
-    /// # Errors
-    /// A sentence that says why nothing learns.
-    pub fn teach(&mut self, teach: Teach) -> Result<(), String> {
+    /// Does what is to be done; what comes back is a job that follows from it, and a sentence that says why nothing
+    /// learns where that is so.
+    pub fn teach(&mut self, teach: Teach) -> (Option<Job>, Result<(), String>) {
         match teach {
             Teach::Begin(experiments) => {
                 self.end();
-                self.learner = Some(self.begin(experiments)?);
+                let runs = self.runs(experiments);
+                return (None, self.begin(runs));
             }
             Teach::Tell(order) => {
                 self.asked = f64::NEG_INFINITY;
@@ -48,38 +50,51 @@ impl School {
                     learner.tell(&order);
                 }
             }
-            Teach::End => self.end(),
+            Teach::Save(place, experiment, path, replaces) => {
+                let to = Destination {
+                    path,
+                    replaces,
+                    aim: Aim::Run,
+                };
+                let runs = self.end();
+                let state = runs.get(place).map(|run| run.trainer().state.clone());
+                let job = state.map(|state| Job::SaveRun(to, Box::new((*experiment, state))));
+                return (job, self.begin(runs));
+            }
+            Teach::End => drop(self.end()),
         }
-        Ok(())
+        (None, Ok(()))
     }
 
-    fn end(&mut self) {
-        if let Some(learner) = self.learner.take() {
-            learner.end();
-        }
+    /// The runs as they are; nobody trains any more.
+    fn end(&mut self) -> Vec<Run> {
+        self.learner.take().map_or_else(Vec::new, Learner::end)
     }
 
-    fn begin(&self, experiments: Vec<Experiment>) -> Result<Learner, String> {
+    fn runs(&self, experiments: Vec<Experiment>) -> Vec<Run> {
         let count = experiments.len().max(1);
-        // One that learns alone has all processors; several have one each, and take turns.
-        let threads = if self.wake.is_none() || count > 1 {
+        let threads = if self.wake.is_none() {
             1
         } else {
-            std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+            learning_threads(count)
         };
         let run = |experiment: Experiment| {
             let state = State::new(experiment.model, &experiment.training);
             let limit = Snapshots::LIMIT / count;
             Run::new(experiment.task, experiment.training, state, threads, limit)
         };
-        let runs = experiments.into_iter().map(run).collect();
-        let Some(wake) = self.wake.clone() else {
-            return Ok(Learner::here(runs));
+        experiments.into_iter().map(run).collect()
+    }
+
+    fn begin(&mut self, runs: Vec<Run>) -> Result<(), String> {
+        let learner = match self.wake.clone() {
+            None => Ok(Learner::here(runs)),
+            Some(wake) => Learner::start(runs, move || wake.request_repaint()),
         };
-        let learner = Learner::start(runs, move || wake.request_repaint());
-        learner.map_err(|error| {
+        self.learner = Some(learner.map_err(|error| {
             format!("Nothing learns: the system has no thread to spare ({error}). Close something else and begin again.")
-        })
+        })?);
+        Ok(())
     }
 
     /// What has come since; asks for what comes next, where it is `wanted` and time for it.

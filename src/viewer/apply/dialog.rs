@@ -16,8 +16,12 @@ impl State {
             Ask::Typed(text) => open.map(|open| Dialog::about(open.subject, text)),
             Ask::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
             Ask::GoTo(text) => self.go_to(text),
-            Ask::Leave => None,
+            Ask::Leave => {
+                self.stay_open();
+                None
+            }
             Ask::Escape => {
+                self.stay_open();
                 if open.is_none() {
                     self.escape();
                 }
@@ -35,6 +39,8 @@ impl State {
             Subject::Step | Subject::File(_) if needs_episode && self.trace().is_none() => {
                 return None;
             }
+            Subject::File(Aim::Run) | Subject::Closing if self.learning.is_none() => return None,
+            Subject::Closing => self.suggestion(Aim::Run),
             Subject::File(aim) => self.suggestion(aim),
             Subject::Messages => {
                 self.toasts.look_up();

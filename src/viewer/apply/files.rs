@@ -3,15 +3,18 @@
 use crate::viewer::state::episode::Open;
 use std::path::PathBuf;
 
+use crate::figure::charts::Charts;
 use crate::figure::{self, Format, Layout, Orientation, RowsShown};
-use crate::viewer::command::{Command, Compare, File, Subject};
+use crate::viewer::command::{Command, Compare, File, Learn, Subject};
 use crate::viewer::files::{Aim, file_name};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::dialog::Dialog;
+use crate::viewer::state::learning::Learning;
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::{Destination, Effect, Job, Page};
+use crate::viewer::story;
 
 /// Steps of an animation where no part is marked.
 const FILMED: usize = 8;
@@ -61,6 +64,7 @@ impl State {
             Aim::Save | Aim::Figure(_) if replaces => Command::File(File::Replace(path)),
             Aim::Save | Aim::Figure(_) => Command::File(File::Save(path)),
             Aim::Compare => Command::Compare(Compare::With(path)),
+            Aim::Run => Command::Learn(Learn::Save(path, replaces)),
             Aim::Open => Command::File(File::Open(path)),
         });
     }
@@ -106,13 +110,26 @@ impl State {
             None => Job::Save(path, shown),
             Some(format) => {
                 let options = self.figure();
-                let page = match self.two(&options) {
-                    Some(two) => Page::Two(Box::new(two)),
-                    None => Page::One(shown, spread, Box::new(options)),
+                let page = match (self.charts(), self.two(&options)) {
+                    (Some(charts), _) => Page::Charts(Box::new(charts)),
+                    (None, Some(two)) => Page::Two(Box::new(two)),
+                    (None, None) => Page::One(shown, spread, Box::new(options)),
                 };
                 Job::Draw(path, format, page)
             }
         }));
+    }
+
+    /// The curves of what learns, while they are on screen.
+    fn charts(&self) -> Option<Charts> {
+        let here = self.arrangement() == Arrangement::Train;
+        let learning = self.learning.as_ref().filter(|_| here)?;
+        let run = learning.run();
+        Some(Charts {
+            title: format!("{}, {}", run.experiment.title, run.label),
+            charts: story::learning::charts(learning),
+            dark: self.frame.dark,
+        })
     }
 
     /// Writes the close-up in motion: the marked part, or a few steps about the present one.
@@ -186,6 +203,10 @@ impl State {
         match aim {
             Aim::Open | Aim::Compare => String::new(),
             Aim::Save => name(),
+            Aim::Run => self
+                .learning
+                .as_ref()
+                .map_or_else(String::new, Learning::folder),
             Aim::Figure(Format::Svg) => name().replace(".ntmtrace.json", ".svg"),
             Aim::Figure(_) => name().replace(".ntmtrace.json", ".png"),
             Aim::Motion => name().replace(".ntmtrace.json", ".gif"),

@@ -1,5 +1,6 @@
 //! Machines that learn while the window is open: how that begins, goes on and is looked back at.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::Experiment;
@@ -12,6 +13,7 @@ use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::learning::{Learning, Taught, Teach};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::Effect;
+use crate::viewer::worker::too_much_to_learn;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";
@@ -27,11 +29,10 @@ impl State {
             }
             Learn::Begin(experiments) => self.begin_learning(experiments),
             Learn::News(told) => self.learned(&told.0),
-            Learn::Preset(name) => {
-                if let Some(Ok(experiment)) = Experiment::built_in(&name, &[]) {
-                    self.begin_learning(vec![experiment]);
-                }
-            }
+            Learn::Preset(name) => match Experiment::find(&name, &[]) {
+                Ok(experiment) => self.begin_learning(vec![experiment]),
+                Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
+            },
             Learn::Again | Learn::NextSeed => {
                 let by = u64::from(learn == Learn::NextSeed);
                 let Some(learning) = &self.learning else {
@@ -45,10 +46,23 @@ impl State {
                 });
                 self.begin_learning(next.collect());
             }
-            Learn::Leave => {
-                if self.learning.take().is_some() {
-                    self.effects.push(Effect::Teach(Teach::End));
+            Learn::Leave => self.leave_learning(),
+            Learn::Refused(sentence) => {
+                self.leave_learning();
+                self.toasts.add(Kind::Problem, sentence);
+            }
+            Learn::Save(path, replaces) => self.save_run(path, replaces),
+            Learn::SaveAndClose(path) => {
+                if let Some(learning) = &mut self.learning {
+                    learning.saved.closes = true;
                 }
+                self.dialog = None;
+                self.save_run(path, false);
+            }
+            Learn::Close => {
+                self.leave_learning();
+                self.dialog = None;
+                self.effects.push(Effect::Close);
             }
             _ => self.steer(&learn),
         }
@@ -70,6 +84,8 @@ impl State {
                 learning.moment = moment.filter(|&moment| moment < count);
             }
             Learn::MoveMoment(by) => learning.move_moment(by),
+            Learn::MoveFinding(by) => learning.move_finding(by),
+            Learn::Below(below) => learning.below = below,
             Learn::Run(run) => learning.chosen = run.min(learning.runs.len() - 1),
             _ => {}
         }
@@ -84,7 +100,7 @@ impl State {
         if let Some(order) = order {
             learning.waits = true;
             // What goes on is seen as it is now.
-            learning.moment = None;
+            (learning.moment, learning.finding) = (None, None);
             self.effects.push(Effect::Teach(Teach::Tell(order)));
         } else if (learning.chosen, learning.moment) != moment {
             self.show_learner();
@@ -104,6 +120,13 @@ impl State {
         let Some(first) = experiments.first() else {
             return;
         };
+        let count = experiments.len();
+        let too_much = experiments
+            .iter()
+            .find_map(|experiment| too_much_to_learn(experiment, count));
+        if let Some(sentence) = too_much {
+            return self.toasts.add(Kind::Problem, sentence);
+        }
         let machine = Machine {
             name: NAME.to_owned(),
             title: format!("{}, learning", first.title),
@@ -133,6 +156,45 @@ impl State {
             .push(Effect::Teach(Teach::Tell(Order::Go(pace))));
     }
 
+    fn leave_learning(&mut self) {
+        if self.learning.take().is_some() {
+            self.effects.push(Effect::Teach(Teach::End));
+        }
+    }
+
+    fn save_run(&mut self, path: PathBuf, replaces: bool) {
+        let Some(learning) = &mut self.learning else {
+            return;
+        };
+        let run = learning.run();
+        let experiment = Box::new(run.begun.clone());
+        let save = Teach::Save(learning.chosen, experiment, path, replaces);
+        learning.waits = true;
+        self.effects.push(Effect::Teach(save));
+        if learning.goes {
+            let go = Order::Go(learning.pace);
+            self.effects.push(Effect::Teach(Teach::Tell(go)));
+        }
+    }
+
+    /// The window was to be closed once a run is written: that is over.
+    pub(super) fn stay_open(&mut self) {
+        if let Some(learning) = &mut self.learning {
+            learning.saved.closes = false;
+        }
+    }
+
+    /// The run that was to be written is on the disk, so far.
+    pub(super) fn run_is_saved(&mut self, sequences: u64) {
+        let Some(learning) = &mut self.learning else {
+            return;
+        };
+        learning.saved.sequences = sequences;
+        if learning.saved.closes {
+            self.effects.push(Effect::Close);
+        }
+    }
+
     /// News of the runs.
     fn learned(&mut self, news: &[(usize, News)]) {
         let Some(learning) = &mut self.learning else {
@@ -143,20 +205,12 @@ impl State {
             let Some(run) = learning.runs.get_mut(*place) else {
                 continue;
             };
-            let known = run
-                .account
-                .as_deref()
-                .map_or(0, |account| account.findings.len());
-            let findings = news.account.findings.iter().skip(known);
-            said.extend(findings.map(|finding| (Kind::Notice, finding.words.clone())));
             if news.account.end == Some(End::Finished) && run.goes_on() {
                 let (all, seconds) = (news.account.sequences, news.account.seconds);
                 let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
                 said.push((Kind::Done, text));
             }
-            run.account = Some(Arc::new(news.account.clone()));
-            run.machine = Arc::new(news.machine.clone());
-            run.rate = news.rate;
+            run.take_in(news);
         }
         learning.waits = false;
         let is_now = learning.moment.is_none();
@@ -183,8 +237,10 @@ impl State {
         }
         let ntm = learning.shown().as_ref().clone();
         let task = learning.run().experiment.task.clone();
+        let title = learning.title();
         if let Some(machine) = self.session.machines.get_mut(place) {
             *machine = Arc::new(Machine {
+                title,
                 task,
                 ntm,
                 ..machine.as_ref().clone()

@@ -33,7 +33,14 @@ impl State {
             Outcome::Compared(found) => self.compared(found),
             Outcome::IsThere(to) => self.ask_to_replace(&to),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
-            Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
+            Outcome::RunSaved(sequences, sentence) => {
+                self.toasts.add(Kind::Notice, sentence);
+                self.run_is_saved(sequences);
+            }
+            Outcome::Failed(sentence) => {
+                self.stay_open();
+                self.toasts.add(Kind::Problem, sentence);
+            }
             Outcome::Picture(name, open) => {
                 let picture = open.map(|open| self.session.numbered(*open));
                 self.welcome.pictures.insert(name, picture);

@@ -9,7 +9,7 @@ use super::finder::finder_ui;
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
-use crate::viewer::command::{Ask, Command, File, Subject};
+use crate::viewer::command::{Ask, Command, File, Learn, Subject};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
@@ -30,6 +30,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Messages => ("Messages", 520.0),
         Subject::Step => ("Go to step", 300.0),
         Subject::File(aim) => (file_words(aim).0, 520.0),
+        Subject::Closing => ("A machine is learning", 520.0),
     };
     let left = dialog_ui(ctx, title, width, |ui| match dialog.subject {
         Subject::Commands => {}
@@ -39,6 +40,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Messages => messages_ui(ui, &state.toasts, commands),
         Subject::Step => step_ui(ui, dialog, commands),
         Subject::File(aim) => path_ui(ui, dialog, aim, commands),
+        Subject::Closing => closing_ui(ui, dialog, commands),
     });
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
@@ -106,12 +108,39 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
             "The close-up in motion, over the marked part of the episode or some eight steps about this one: .gif, or .png for an animated PNG.",
             "Save file",
         ),
+        Aim::Run => (
+            "Save run",
+            "A folder: the machine, its curve and all that it takes to go on, with `tapescope train --resume` and that folder, to the same bits.",
+            "Save run",
+        ),
         Aim::Figure(_) => (
             "Save figure",
             "The pictures in the centre: .svg, .png, or .gif with every step.",
             "Save file",
         ),
     }
+}
+
+/// What becomes of a machine that learns.
+fn closing_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
+    note(
+        ui,
+        "What it has learned so far is lost when the window closes, unless the run is saved into a folder. From there it goes on, and comes to the same bits:",
+    );
+    let line = ("folder of the run", "Folder");
+    let (text, entered) = line_ui(ui, &dialog.text, line, commands);
+    let folder = text.trim();
+    let go_on = format!("tapescope train --resume {folder}");
+    words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let saves = primary_button(ui, "Save and close").clicked() || entered;
+        if saves && !folder.is_empty() {
+            commands.push(Learn::SaveAndClose(PathBuf::from(folder)).into());
+        }
+        text_button(ui, "Close without saving", Learn::Close, commands);
+        text_button(ui, "Go on learning", Ask::Leave, commands);
+    });
 }
 
 fn path_ui(ui: &mut Ui, dialog: &Dialog, aim: Aim, commands: &mut Vec<Command>) {

@@ -38,12 +38,18 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
     let around = if state.is_folded() {
         present::words_height(state)
     } else {
-        TOP + STATUS + transport_height(window.y, state.lines(), state.panels())
+        TOP + STATUS + below(state, window.y)
     };
     let open = state.session.open.as_ref();
     open.map_or(state.frame.room, |open| {
         centre::rows_room(window.y - around, &open.shown.recording)
     })
+}
+
+/// Height of the transport and of the bar of what learns, in a window of this height.
+fn below(state: &State, window: f32) -> f32 {
+    let learn = state.learning.as_ref().map_or(0.0, |_| learn::HEIGHT);
+    learn + transport_height(window, state.lines(), state.panels())
 }
 
 fn shows_numbers(state: &State, width: f32) -> bool {
@@ -65,9 +71,9 @@ fn columns_of(state: &State, width: f32) -> Columns {
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
 /// legends where there is none.
 fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
-    let transport = transport_height(window.height(), state.lines(), state.panels());
-    let transport = if state.welcome.shown { 0.0 } else { transport };
-    let bottom = window.bottom() - transport - STATUS - 12.0;
+    let below = below(state, window.height());
+    let below = if state.welcome.shown { 0.0 } else { below };
+    let bottom = window.bottom() - below - STATUS - 12.0;
     let numbers = shows_numbers(state, window.width());
     let right = if numbers || state.session.open.is_none() || state.welcome.shown {
         window.right() - 12.0
@@ -143,7 +149,7 @@ pub fn panels_ui(
     let columns = columns_of(state, width);
     episode_panels_ui(ui, &columns, shown, &frames, &mut view);
     if drawer {
-        drawer_ui(ui.ctx(), frames.padded, shown, &mut view);
+        drawer_ui(ui.ctx(), frames.padded, &mut view);
     }
     (drawn.row, drawn.unit, drawn.readout) = (row, unit, readout);
 }
@@ -244,12 +250,12 @@ fn episode_panels_ui(
         .resizable(false)
         .frame(frames.slim)
         .show(ui, |ui| bottom::status_ui(ui, view));
-    learn_panel_ui(ui, view.state, frames, view.commands);
     Panel::bottom("transport")
         .exact_size(transport_height(window.y, view.state.lines(), shown))
         .resizable(false)
         .frame(frames.plain)
         .show(ui, |ui| bottom::transport_ui(ui, columns, view));
+    learn_panel_ui(ui, view.state, frames, view.commands);
     if shown.left {
         Panel::left("left")
             .exact_size(super::left_width(window.x))
@@ -300,13 +306,12 @@ fn pictures_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
 }
 
 /// The panel of numbers over the pictures: for windows too narrow to have it beside them.
-fn drawer_ui(ctx: &Context, frame: Frame, shown: Panels, view: &mut View<'_>) {
+fn drawer_ui(ctx: &Context, frame: Frame, view: &mut View<'_>) {
     let window = ctx.content_rect();
     let (above, below) = if view.state.is_folded() {
         (0.0, 0.0)
     } else {
-        let transport = transport_height(window.height(), view.state.lines(), shown);
-        (TOP, transport + STATUS)
+        (TOP, below(view.state, window.height()) + STATUS)
     };
     let size = vec2(super::RIGHT, window.height() - above - below);
     let corner = pos2(window.right() - size.x, above);

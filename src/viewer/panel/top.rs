@@ -33,7 +33,7 @@ pub fn top_ui(
         icon_button(ui, Icon::Cards, cards, state.welcome.shown, commands);
         words(ui, "Tapescope", theme::heading(15.0), palette.strong);
         ui.add_space(8.0);
-        machine_ui(ui, session, commands);
+        machine_ui(ui, state, commands);
         // What learns is recorded again and again.
         let told = under_way.filter(|job| !(job.is_recording && state.shows_learner()));
         if let (Some(job), true) = (told, session.open.is_some()) {
@@ -86,12 +86,15 @@ pub fn under_way_ui(ui: &mut Ui, job: &UnderWay, width: f32, commands: &mut Vec<
     }
 }
 
-fn machine_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+fn machine_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let session = &state.session;
     let recorded = session.open.as_ref().is_some_and(Open::is_of_a_file);
-    let current = match session.machine() {
+    let current = match (session.machine(), &state.learning) {
         _ if recorded => "A recorded trace",
-        Some(machine) => machine.title.as_str(),
-        None => "no machine",
+        // How far it is stands elsewhere: here it would flicker.
+        (Some(_), Some(_)) if state.shows_learner() => "A machine that learns",
+        (Some(machine), _) => machine.title.as_str(),
+        (None, _) => "no machine",
     };
     let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
     ComboBox::new("machine", "")

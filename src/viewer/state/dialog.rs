@@ -19,6 +19,8 @@ pub enum Subject {
     Step,
     /// Which file.
     File(Aim),
+    /// What becomes of a machine that learns when the window is closed.
+    Closing,
 }
 
 /// The dialog that is open.

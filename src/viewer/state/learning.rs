@@ -1,10 +1,11 @@
 //! Machines that learn while the window is open: what is known of them by now, and which moment of which one is looked
 //! at.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::Experiment;
-use crate::learn::{Account, News, Order, Pace, Snapshot};
+use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot};
 use crate::model::Model;
 use crate::train::{chance, optimum};
 
@@ -30,10 +31,25 @@ pub struct Learning {
     pub pace: Pace,
     /// The snapshot on screen; `None` for the machine as it is now.
     pub moment: Option<usize>,
+    /// What was noticed and is looked at; `None` for the newest.
+    pub finding: Option<usize>,
+    /// The chart below the loss, where there is room for one.
+    pub below: usize,
     /// True until news has come of what was ordered last.
     pub waits: bool,
     /// True where the episode on screen is older than what is known.
     pub stale: bool,
+    /// What is on the disk.
+    pub saved: Saved,
+}
+
+/// What is on the disk of the run on screen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Saved {
+    /// So many sequences of it.
+    pub sequences: u64,
+    /// True where the window is closed once it is written.
+    pub closes: bool,
 }
 
 /// A run.
@@ -62,6 +78,9 @@ pub enum Teach {
     Begin(Vec<Experiment>),
     /// An order for all.
     Tell(Order),
+    /// Write the run at this place, which began with this experiment, into this folder, to be gone on with from there; if
+    /// told so, whatever is there.
+    Save(usize, Box<Experiment>, PathBuf, bool),
     /// End all.
     End,
 }
@@ -86,8 +105,11 @@ impl Learning {
             goes: true,
             pace: Pace::Full,
             moment: None,
+            finding: None,
+            below: 0,
             waits: true,
             stale: false,
+            saved: Saved::default(),
         }
     }
 
@@ -102,10 +124,59 @@ impl Learning {
         account.map_or(&[], |account| account.snapshots.all())
     }
 
+    /// What was noticed of it, in order.
+    pub fn findings(&self) -> &[Finding] {
+        let account = self.run().account.as_deref();
+        account.map_or(&[], |account| &account.findings)
+    }
+
+    /// Which of it is looked at.
+    pub fn finding_shown(&self) -> Option<usize> {
+        let last = self.findings().len().checked_sub(1)?;
+        Some(self.finding.map_or(last, |finding| finding.min(last)))
+    }
+
+    /// What was noticed so much later, or earlier, and what the machine was then.
+    pub fn move_finding(&mut self, by: isize) {
+        let Some(shown) = self.finding_shown() else {
+            return;
+        };
+        let last = self.findings().len() - 1;
+        let next = shown.saturating_add_signed(by).min(last);
+        let sequences = self.findings()[next].sequences;
+        let account = self.run().account.as_deref();
+        self.moment = account.and_then(|account| account.snapshots.at(sequences));
+        self.finding = Some(next);
+    }
+
     /// The machine that is to be on screen.
     pub fn shown(&self) -> &Arc<Model<f32>> {
         let snapshot = self.moment.and_then(|moment| self.snapshots().get(moment));
         snapshot.map_or(&self.run().machine, |snapshot| &snapshot.machine)
+    }
+
+    /// What it is called, with its moment.
+    pub fn title(&self) -> String {
+        let run = self.run();
+        let snapshot = self.moment.and_then(|moment| self.snapshots().get(moment));
+        let account = run.account.as_deref();
+        let sequences = snapshot.map_or_else(
+            || account.map_or(0, |account| account.sequences),
+            |snapshot| snapshot.sequences,
+        );
+        format!("{}, after {sequences} sequences", run.experiment.title)
+    }
+
+    /// True where what was learned is lost when the window is closed.
+    pub fn is_unsaved(&self) -> bool {
+        let account = self.run().account.as_deref();
+        account.is_some_and(|account| account.sequences > self.saved.sequences)
+    }
+
+    /// The folder that a run is saved into where nobody says otherwise: that of `tapescope train`.
+    pub fn folder(&self) -> String {
+        let experiment = &self.run().experiment;
+        format!("runs/{}-{}", experiment.name, experiment.training.seed)
     }
 
     /// True while there is more to come.
@@ -163,6 +234,19 @@ impl Taught {
             rate: None,
             experiment,
         }
+    }
+
+    /// Takes in what is new. Where the weights are no longer finite, the machine is what it was before.
+    pub fn take_in(&mut self, news: &News) {
+        let account = &news.account;
+        let broken = matches!(&account.end, Some(End::Diverged(diverged)) if diverged.weights);
+        let before = account.snapshots.all().last().filter(|_| broken);
+        self.machine = before.map_or_else(
+            || Arc::new(news.machine.clone()),
+            |snapshot| snapshot.machine.clone(),
+        );
+        self.account = Some(Arc::new(account.clone()));
+        self.rate = news.rate;
     }
 
     /// True until it has ended.

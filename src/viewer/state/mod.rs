@@ -256,10 +256,18 @@ impl State {
 
     /// The panels around the pictures.
     pub fn panels(&self) -> Panels {
+        let panels = self.settings.panels;
         if self.is_folded() {
             Panels::NONE
+        } else if self.arrangement() == Arrangement::Train && self.frame.width < NARROW {
+            // Curves and episode need all there is.
+            Panels {
+                left: false,
+                timeline: false,
+                ..panels
+            }
         } else {
-            self.settings.panels
+            panels
         }
     }
 

@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::compare::{Found, Picture, Sides};
 use super::episode::{Open, Request, Wish};
 use super::learning::Teach;
+use crate::figure::charts::Charts;
 use crate::figure::spread::Spread;
 use crate::figure::{self, Format};
+use crate::io::Experiment;
+use crate::train;
 use crate::viewer::files::{Aim, Machine, Opened, Shown, file_name};
 
 /// What follows from a command, outside.
@@ -25,6 +28,8 @@ pub enum Effect {
     Copy(String),
     /// Machines learn, or do so otherwise.
     Teach(Teach),
+    /// The window is closed.
+    Close,
 }
 
 /// Where a file is to be written.
@@ -57,6 +62,8 @@ pub enum Job {
     Draw(Destination, Format, Page),
     /// Write the episode.
     Save(Destination, Arc<Shown>),
+    /// Write a run that learns into a folder.
+    SaveRun(Destination, Box<(Experiment, train::State)>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
 }
@@ -68,6 +75,8 @@ pub enum Page {
     One(Arc<Shown>, Option<Arc<Spread>>, Box<figure::Options>),
     /// Two of them.
     Two(Box<Picture>),
+    /// How a machine learns.
+    Charts(Box<Charts>),
 }
 
 impl Job {
@@ -85,7 +94,9 @@ impl Job {
             Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", file_name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
             Self::Draw(to, ..) => format!("Drawing {}", file_name(&to.path)),
-            Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
+            Self::Save(to, _) | Self::SaveRun(to, _) => {
+                format!("Writing {}", file_name(&to.path))
+            }
             Self::Recent(_) => "Looking for files".to_owned(),
         }
     }
@@ -93,7 +104,7 @@ impl Job {
     /// Where it is to write.
     pub fn destination(&self) -> Option<&Destination> {
         match self {
-            Self::Draw(to, ..) | Self::Save(to, _) => Some(to),
+            Self::Draw(to, ..) | Self::Save(to, _) | Self::SaveRun(to, _) => Some(to),
             _ => None,
         }
     }
@@ -197,6 +208,8 @@ pub enum Outcome {
     IsThere(Destination),
     /// A file was written; the sentence says what.
     Saved(String),
+    /// A run was written after so many sequences; the sentence says where.
+    RunSaved(u64, String),
     /// A sentence that says what went wrong with a file.
     Failed(String),
     /// The person chose a file in the desktop's dialog.

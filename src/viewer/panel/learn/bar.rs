@@ -8,11 +8,13 @@ use crate::viewer::command::{Command, Learn};
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::learning::{Learning, Taught};
 use crate::viewer::theme::{self, Palette};
-use crate::viewer::widget::button::{icon_button, named_icon_button, on_click, text_button};
+use crate::viewer::widget::button::{icon_button, on_click, primary_button, text_button};
 use crate::viewer::widget::icon::Icon;
 
 /// Height of the bar, in points.
 pub const HEIGHT: f32 = 66.0;
+/// Width of the button that trains or waits, whatever it says.
+const TOGGLE: f32 = 116.0;
 /// Height of its upper half.
 const LINE: f32 = 30.0;
 
@@ -36,14 +38,13 @@ pub fn bar_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
 
 fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     let goes = learning.goes && learning.run().goes_on();
-    let (icon, name) = if goes {
-        (Icon::Pause, "Pause training")
-    } else {
-        (Icon::Play, "Train")
-    };
-    let toggle = named_icon_button(ui, icon, name, false, true);
-    on_click(&toggle, Learn::Toggle, commands);
-    toggle.on_hover_text(tooltip(&Learn::Toggle.into()));
+    let name = if goes { "Pause training" } else { "Train" };
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.x = TOGGLE;
+        let toggle = primary_button(ui, name);
+        on_click(&toggle, Learn::Toggle, commands);
+        toggle.on_hover_text(tooltip(&Learn::Toggle.into()));
+    });
     icon_button(ui, Icon::Next, Learn::Once, false, commands);
     icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
     let pace = match learning.pace {

@@ -1,8 +1,8 @@
 //! The lane of the moments: what the machine was, from nothing to now, on a logarithmic axis; to be dragged along.
 
-use egui::{Align2, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Painter, Rangef, Rect, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
 
-use crate::learn::Snapshot;
+use crate::learn::{Kind, Snapshot};
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::Learning;
 use crate::viewer::theme::{self, Palette};
@@ -12,6 +12,8 @@ use crate::viewer::widget::button::focus_ring;
 const HEIGHT: f32 = 30.0;
 /// Room for the words at both ends.
 const WORDS: f32 = 64.0;
+/// Width and height of the mark of something that was noticed.
+const MARK: [f32; 2] = [8.0, 6.0];
 
 /// The lane; dragging along it shows the episode by the machine of that moment.
 pub fn lane_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
@@ -49,6 +51,7 @@ pub fn lane_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
             egui::Stroke::new(1.0, ink),
         );
     }
+    findings(painter, learning, ground, &place);
     let knob = pos2(
         seen.map_or(x.max, |snapshot| place(snapshot.sequences)),
         middle,
@@ -92,7 +95,44 @@ pub fn lane_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
             commands.push(Learn::Moment(moment).into());
         }
     }
-    response.on_hover_text("What the machine was, from nothing to now: drag to look back. High marks are the best so far.");
+    let near = |at: egui::Pos2| {
+        let far = |index: &usize| (place(learning.findings()[*index].sequences) - at.x).abs();
+        let nearest = (0..learning.findings().len()).min_by(|a, b| far(a).total_cmp(&far(b)));
+        nearest.filter(|index| far(index) <= MARK[0])
+    };
+    let found = response.hover_pos().and_then(near);
+    let words = found.map_or(
+        "What the machine was, from nothing to now: drag to look back. High marks are the best so far, triangles what was noticed.",
+        |index| learning.findings()[index].words.as_str(),
+    );
+    response.on_hover_text(words);
+}
+
+/// What was noticed, as triangles at the upper edge.
+fn findings(painter: &Painter, learning: &Learning, ground: Rect, place: &dyn Fn(u64) -> f32) {
+    let palette = Palette::on(painter.ctx());
+    let shown = learning.finding_shown();
+    for (index, finding) in learning.findings().iter().enumerate() {
+        let (x, y) = (place(finding.sequences), ground.top() - 2.0);
+        let [width, height] = MARK;
+        let corners = [
+            pos2(x - width / 2.0, y),
+            pos2(x + width / 2.0, y),
+            pos2(x, y + height),
+        ];
+        let ink = if finding.kind == Kind::Learned {
+            palette.accent
+        } else {
+            palette.warning
+        };
+        let strength = if shown == Some(index) { 1.0 } else { 0.6 };
+        let shape = Shape::convex_polygon(
+            corners.to_vec(),
+            ink.gamma_multiply(strength),
+            egui::Stroke::NONE,
+        );
+        painter.add(shape);
+    }
 }
 
 /// ln of a number of sequences, from 0 on.

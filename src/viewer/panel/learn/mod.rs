@@ -1,8 +1,11 @@
-//! A machine that learns: its curves beside the episode as it does it by now, and the bar with its clock.
+//! A machine that learns: its curves beside the episode as it does it by now, what is happening in words, and the bar
+//! with its clock.
 
 mod bar;
+mod chart;
 mod curves;
 mod lane;
+mod told;
 
 pub use bar::{HEIGHT, bar_ui};
 
@@ -12,24 +15,34 @@ use super::paper::paper_ui;
 use super::{Columns, View};
 
 /// Share of the pictures that the curves have.
-const CURVES: f32 = 0.46;
-/// Between curves and episode, in points.
-const APART: f32 = 10.0;
+const CURVES: f32 = 0.48;
+/// Around curves, episode and words, in points.
+const APART: f32 = 12.0;
 
-/// Curves at the left, the episode at the right.
+/// Curves at the left, the episode at the right, below it what is happening.
 pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let whole = ui.max_rect();
-    let middle = whole.left() + CURVES * whole.width();
-    let part = |x: Rangef| Rect::from_x_y_ranges(x, whole.y_range());
-    let mut within = |x: Rangef, add: &mut dyn FnMut(&mut Ui)| {
-        let mut child = ui.new_child(UiBuilder::new().max_rect(part(x)));
-        child.set_clip_rect(part(x));
+    let middle = (whole.left() + CURVES * whole.width()).round();
+    let mut within = |x: Rangef, y: Rangef, add: &mut dyn FnMut(&mut Ui)| {
+        let part = Rect::from_x_y_ranges(x, y);
+        let mut child = ui.new_child(UiBuilder::new().max_rect(part));
+        child.set_clip_rect(part);
         add(&mut child);
     };
-    if let Some(learning) = &view.state.learning {
-        let left = Rangef::new(whole.left() + 12.0, middle - APART);
-        within(left, &mut |ui| curves::curves_ui(ui, learning));
-    }
     let right = Rangef::new(middle, whole.right());
-    within(right, &mut |ui| paper_ui(ui, columns, view));
+    let below = whole.bottom() - told::HEIGHT;
+    if let Some(learning) = &view.state.learning {
+        let left = Rangef::new(whole.left() + APART, middle - APART);
+        let y = Rangef::new(whole.top() + 6.0, whole.bottom());
+        within(left, y, &mut |ui| {
+            curves::curves_ui(ui, learning, view.commands);
+        });
+        let words = Rangef::new(right.min, right.max - APART);
+        let y = Rangef::new(below, whole.bottom());
+        within(words, y, &mut |ui| {
+            told::told_ui(ui, learning, view.commands);
+        });
+    }
+    let y = Rangef::new(whole.top(), below - 4.0);
+    within(right, y, &mut |ui| paper_ui(ui, columns, view));
 }

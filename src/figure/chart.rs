@@ -1,0 +1,223 @@
+//! A chart: what is known of a run at many places of an axis, as lines in bands, with levels to measure it by. It is
+//! data: the window shows it to be zoomed and switched, and on a page charts are a figure ([`super::charts`]).
+
+use super::{Colours, HeadName, Rgb};
+
+/// Nothing below is shown on a logarithmic axis.
+pub const LEAST: f64 = 1e-3;
+
+/// A chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// What it shows.
+    pub name: String,
+    /// What that means, in a sentence.
+    pub meaning: String,
+    /// What runs from left to right.
+    pub across: Across,
+    /// What runs upwards.
+    pub up: Up,
+    /// Lines, in the order in which they are painted.
+    pub lines: Vec<Line>,
+    /// Values to measure it by, each with what it is.
+    pub levels: Vec<(f64, String)>,
+    /// Places of the axis where something happened, each with what.
+    pub events: Vec<(f64, String)>,
+}
+
+/// What runs from left to right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Across {
+    /// Sequences trained on, logarithmic.
+    Sequences,
+    /// Sizes of episodes, by this name, from the first to the last.
+    Sizes(&'static str, [f64; 2]),
+}
+
+/// What runs upwards.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Up {
+    /// A logarithmic axis about what there is.
+    Logarithm,
+    /// An axis from here to there, whatever there is.
+    From([f64; 2]),
+    /// The same of shares, told in percent.
+    Percent([f64; 2]),
+}
+
+/// A line of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What it is.
+    pub name: String,
+    /// Its colour.
+    pub hue: Hue,
+    /// How it is drawn.
+    pub form: Form,
+    /// Its points, from left to right.
+    pub points: Vec<[f64; 2]>,
+    /// The least and the largest of what stands behind each point; none where that is not shown.
+    pub band: Vec<[f64; 2]>,
+}
+
+/// What a line is coloured by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Hue {
+    /// One of several.
+    Line(usize),
+    /// A head.
+    Head(HeadName),
+    /// What stands alone.
+    Accent,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A line.
+    Whole,
+    /// A thin line, beside the one that matters.
+    Thin,
+    /// A dashed line.
+    Dashed,
+    /// A dot at every point.
+    Dots,
+    /// A bar at every point.
+    Bars,
+}
+
+impl Hue {
+    /// In these colours.
+    pub fn of(self, colours: &Colours) -> Rgb {
+        match self {
+            Self::Line(index) => colours.line(index),
+            Self::Head(name) => colours.head(name),
+            Self::Accent => colours.accent,
+        }
+    }
+}
+
+/// log₁₀ of what is shown, never less than the least.
+pub fn log(value: f64) -> f64 {
+    value.max(LEAST).log10()
+}
+
+impl Across {
+    /// Where a value lies.
+    pub fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Sequences => value.max(1.0).log10(),
+            Self::Sizes(..) => value,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sequences => "sequences",
+            Self::Sizes(name, _) => name,
+        }
+    }
+}
+
+impl Up {
+    /// Where a value lies.
+    pub fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Logarithm => log(value),
+            Self::From(_) | Self::Percent(_) => value,
+        }
+    }
+
+    /// The value at a place.
+    pub fn value(self, place: f64) -> f64 {
+        match self {
+            Self::Logarithm => 10f64.powf(place),
+            Self::From(_) | Self::Percent(_) => place,
+        }
+    }
+
+    /// A value in words.
+    pub fn told(self, value: f64) -> String {
+        match self {
+            Self::Percent(_) => format!("{} %", number(100.0 * value)),
+            Self::Logarithm | Self::From(_) => number(value),
+        }
+    }
+}
+
+impl Chart {
+    /// The places of the points of all lines and of the levels, from the lowest to the highest, with some room: a band
+    /// may go beyond.
+    pub fn range(&self) -> [f64; 2] {
+        if let Up::From(range) | Up::Percent(range) = self.up {
+            return range;
+        }
+        let points = self.lines.iter().flat_map(|line| &line.points);
+        let levels = self.levels.iter().map(|(level, _)| *level);
+        let all = points.map(|point| point[1]).chain(levels);
+        let places = all.filter(|value| value.is_finite()).map(log);
+        let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), place| {
+            (low.min(place), high.max(place))
+        });
+        if low > high {
+            return [-1.0, 1.0];
+        }
+        let room = 0.12 * (high - low).max(0.5);
+        [low - room, high + room]
+    }
+}
+
+/// Marks of a logarithmic axis between these places, each with how far it is from the next of its kind, in decades.
+pub fn decades([low, high]: [f64; 2]) -> Vec<(f64, f64)> {
+    let powers = low.floor() as i32..=high.ceil() as i32;
+    let marks = powers.flat_map(|power| {
+        (1..10).map(move |digit| {
+            let apart = match digit {
+                1 => 1.0,
+                2 | 5 => 0.3,
+                _ => 0.05,
+            };
+            (f64::from(power) + f64::from(digit).log10(), apart)
+        })
+    });
+    marks
+        .filter(|(mark, _)| (low..=high).contains(mark))
+        .collect()
+}
+
+/// A number as short as it can be told from its neighbours.
+pub fn number(value: f64) -> String {
+    let trimmed = |value: f64, decimals: usize| {
+        let text = format!("{value:.decimals$}");
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    };
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        m if m >= 1e6 => format!("{} M", trimmed(value / 1e6, 2)),
+        m if m >= 1e4 => format!("{} k", trimmed(value / 1e3, 1)),
+        m if m >= 100.0 => trimmed(value, 0),
+        m if m >= 10.0 => trimmed(value, 1),
+        m if m >= 0.1 => trimmed(value, 2),
+        m if m >= 1e-3 => trimmed(value, 4),
+        _ => format!("{value:.0e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.0, 0.001, 0.25, 2.0, 12.34, 250.0, 9000.0, 20_000.0, 1e6].map(number);
+        let expected = [
+            "0", "0.001", "0.25", "2", "12.3", "250", "9000", "20 k", "1 M",
+        ];
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,278 @@
+//! A chart in the window: moved by dragging, zoomed by the wheel, whole again by a double click, its values told under
+//! the pointer, its lines switched in the legend.
+
+use egui::{Align2, Id, RichText, Role, Ui, Vec2b, WidgetInfo, vec2};
+use egui_plot::{
+    Bar, BarChart, Corner, FilledArea, GridInput, GridMark, HLine, HoverPosition, Legend,
+    Line as PlotLine, LineStyle, Plot, PlotUi, Points, VLine,
+};
+
+use crate::figure::chart::{Across, Chart, Form, Hue, Line, Up, decades, number};
+use crate::viewer::theme::{self, Palette, color};
+
+/// Height of the words above a chart, in points.
+pub const WORDS: f32 = 36.0;
+/// Room for the numbers at the left, in points.
+const NUMBERS: f32 = 40.0;
+/// Room at the right, where the last number of an axis ends.
+const AFTER: f32 = 14.0;
+/// What a band is of.
+const EACH: &str = "all updates";
+/// What a turn of the wheel does.
+const WHEEL: f32 = 240.0;
+/// How strong the band behind a line is.
+const FAINT: f32 = 0.22;
+
+/// A chart with its words, in this height; where the machine on screen stands is marked.
+pub fn chart_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
+    words_ui(ui, chart);
+    plot_ui(ui, chart, height - WORDS, moment);
+}
+
+/// The name and what it means.
+fn words_ui(ui: &mut Ui, chart: &Chart) {
+    let palette = Palette::of(ui);
+    let width = ui.available_width();
+    ui.allocate_ui(vec2(width, WORDS), |ui| {
+        ui.set_height(WORDS);
+        ui.spacing_mut().item_spacing.y = 1.0;
+        ui.spacing_mut().interact_size.y = 16.0;
+        ui.horizontal(|ui| {
+            let name = RichText::new(&chart.name).font(theme::heading(13.0));
+            ui.label(name.color(palette.strong));
+            heads_ui(ui, chart, palette);
+        });
+        let meaning = RichText::new(&chart.meaning).font(theme::text(11.0));
+        let meaning = egui::Label::new(meaning.color(palette.subdued)).truncate();
+        ui.add(meaning);
+    });
+}
+
+/// Which colour is which head.
+fn heads_ui(ui: &mut Ui, chart: &Chart, palette: &Palette) {
+    let of_heads = chart.lines.iter();
+    let of_heads = of_heads.filter(|line| line.form == Form::Whole);
+    let heads = of_heads.filter_map(|line| match line.hue {
+        Hue::Head(name) => Some((name, line.hue)),
+        _ => None,
+    });
+    ui.spacing_mut().item_spacing.x = 6.0;
+    for (name, hue) in heads {
+        let name = RichText::new(name.to_string()).font(theme::mono(11.0));
+        ui.label(name.color(color(hue.of(palette.data))));
+    }
+}
+
+/// The chart alone.
+pub fn plot_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
+    let palette = Palette::of(ui);
+    let plot = plot(chart, height, palette);
+    let [low, high] = chart.range();
+    let plot = plot.width(ui.available_width() - AFTER);
+    let shown = plot.show(ui, |ui| {
+        wheel(ui, chart);
+        ui.set_plot_bounds_y(low..=high);
+        for line in &chart.lines {
+            line_ui(ui, chart, line, palette);
+        }
+        for (level, words) in &chart.levels {
+            let line = HLine::new(words.as_str(), chart.up.place(*level));
+            let line = line.color(palette.subdued).style(LineStyle::dashed_dense());
+            ui.hline(line.width(1.0).allow_hover(false));
+        }
+        let events = chart.events.iter();
+        let events = events.map(|(at, words)| (*at, words.as_str(), palette.subdued));
+        let moment = moment.map(|at| (at, "on screen", palette.accent));
+        for (at, words, ink) in events.chain(moment) {
+            let line = VLine::new(words, chart.across.place(at)).color(ink);
+            ui.vline(line.width(1.5).allow_hover(false));
+        }
+    });
+    shown.response.widget_info(|| {
+        WidgetInfo::labeled(
+            Role::Image,
+            true,
+            format!("{}: {}", chart.name, last(chart)),
+        )
+    });
+    levels_ui(ui, chart, &shown.transform, palette);
+}
+
+/// The last value of every line, in words.
+fn last(chart: &Chart) -> String {
+    let told = chart.lines.iter().filter_map(|line| {
+        let [_, value] = line.points.last()?;
+        Some(format!("{} {}", line.name, chart.up.told(*value)))
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn plot<'a>(chart: &'a Chart, height: f32, palette: &Palette) -> Plot<'a> {
+    let over = chart.across == Across::Sequences;
+    let up = chart.up;
+    let mut plot = Plot::new(chart.name.as_str())
+        .height(height.max(40.0))
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_zoom(Vec2b::new(over, false))
+        .allow_drag(Vec2b::new(over, false))
+        .allow_axis_zoom_drag(false)
+        .set_margin_fraction(vec2(0.01, 0.0))
+        .grid_color(palette.line)
+        .show_y(false)
+        .cursor_color(palette.subdued)
+        .y_axis_min_width(NUMBERS)
+        .y_axis_formatter(move |mark, _| up.told(up.value(mark.value)))
+        .label_formatter(move |at| under_pointer(chart, at));
+    if up == Up::Logarithm {
+        plot = plot.y_grid_spacer(|input: GridInput| logarithmic(&input));
+    }
+    let has_legend = chart.lines.iter().any(|line| line.form == Form::Dots);
+    if has_legend {
+        let legend = Legend::default()
+            .position(Corner::LeftBottom)
+            .text_style(egui::TextStyle::Small)
+            .background_alpha(0.6);
+        plot = plot.legend(legend);
+    }
+    match chart.across {
+        Across::Sequences => {
+            let all = Id::unique("over sequences");
+            plot.x_grid_spacer(|input: GridInput| logarithmic(&input))
+                .x_axis_formatter(|mark, _| number(10f64.powf(mark.value)))
+                .link_axis(all, Vec2b::new(true, false))
+                .link_cursor(all, Vec2b::new(true, false))
+        }
+        Across::Sizes(_, [first, last]) => plot.include_x(first - 0.5).include_x(last + 0.5),
+    }
+}
+
+fn logarithmic(input: &GridInput) -> Vec<GridMark> {
+    let (low, high) = input.bounds;
+    let marks = decades([low, high]).into_iter();
+    marks
+        .map(|(value, step_size)| GridMark { value, step_size })
+        .collect()
+}
+
+/// The wheel makes sequences wider or narrower about the pointer; the values have the whole height all the time.
+fn wheel(ui: &mut PlotUi<'_>, chart: &Chart) {
+    if chart.across != Across::Sequences || !ui.response().contains_pointer() {
+        return;
+    }
+    let turned = ui.ctx().input(|input| input.smooth_scroll_delta.y);
+    if turned != 0.0 {
+        ui.zoom_bounds_around_hovered(vec2((turned / WHEEL).exp(), 1.0));
+        ui.set_auto_bounds(Vec2b::new(false, true));
+    }
+}
+
+fn line_ui(ui: &mut PlotUi<'_>, chart: &Chart, line: &Line, palette: &Palette) {
+    let ink = color(line.hue.of(palette.data));
+    let place = |[x, y]: [f64; 2]| [chart.across.place(x), chart.up.place(y)];
+    let finite = line.points.iter().filter(|point| point[1].is_finite());
+    let points: Vec<_> = finite.map(|&point| place(point)).collect();
+    if line.band.len() > 1 {
+        let xs: Vec<_> = line
+            .points
+            .iter()
+            .map(|point| chart.across.place(point[0]))
+            .collect();
+        let end = |end: usize| line.band.iter().map(move |band| chart.up.place(band[end]));
+        let (low, high): (Vec<_>, Vec<_>) = (end(0).collect(), end(1).collect());
+        let band = FilledArea::new(EACH, &xs, &low, &high);
+        ui.add(
+            band.fill_color(ink.gamma_multiply(FAINT))
+                .allow_hover(false),
+        );
+    }
+    let name = line.name.as_str();
+    match line.form {
+        Form::Bars => {
+            let bars = points
+                .iter()
+                .map(|[x, y]| Bar::new(*x, *y).width(0.7))
+                .collect();
+            ui.bar_chart(BarChart::new(name, bars).color(ink).allow_hover(false));
+        }
+        Form::Dots => {
+            let dots = Points::new(name, points).color(ink).radius(2.5);
+            ui.points(dots.allow_hover(false));
+        }
+        Form::Whole | Form::Thin | Form::Dashed => {
+            let width = if line.form == Form::Whole { 2.0 } else { 1.2 };
+            let style = if line.form == Form::Dashed {
+                LineStyle::Dashed { length: 5.0 }
+            } else {
+                LineStyle::Solid
+            };
+            let drawn = PlotLine::new(name, points).color(ink).width(width);
+            ui.line(drawn.style(style).allow_hover(false));
+        }
+    }
+}
+
+/// All values at the place of the pointer.
+fn under_pointer(chart: &Chart, at: &HoverPosition<'_>) -> Option<String> {
+    let (HoverPosition::Elsewhere { position } | HoverPosition::NearDataPoint { position, .. }) =
+        at;
+    let mut told = Vec::new();
+    let x = match chart.across {
+        Across::Sequences => 10f64.powf(position.x).round(),
+        Across::Sizes(..) => position.x.round(),
+    };
+    for line in &chart.lines {
+        let index = line.points.partition_point(|point| point[0] <= x);
+        let Some(index) = index.checked_sub(1) else {
+            continue;
+        };
+        let [there, value] = line.points[index];
+        if line.form == Form::Bars && there != x {
+            continue;
+        }
+        let band = line.band.get(index).map_or(String::new(), |band| {
+            let [low, high] = band.map(|end| chart.up.told(end));
+            format!(", lately from {low} to {high}")
+        });
+        let words = format!("{}: {}{band}", line.name, chart.up.told(value));
+        told.push(words);
+    }
+    if told.is_empty() {
+        return None;
+    }
+    let place = match chart.across {
+        Across::Sequences => format!("after {x} sequences"),
+        Across::Sizes(name, _) => format!("{name} {x}"),
+    };
+    Some(format!("{place}\n{}", told.join("\n")))
+}
+
+/// What the levels are, at the right, none on another.
+fn levels_ui(ui: &Ui, chart: &Chart, transform: &egui_plot::PlotTransform, palette: &Palette) {
+    const LINE: f32 = 13.0;
+    let frame = *transform.frame();
+    let painter = ui.painter().with_clip_rect(frame);
+    let mut levels: Vec<_> = chart.levels.iter().collect();
+    levels.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut free = frame.top();
+    for (level, words) in levels {
+        let point = egui_plot::PlotPoint::new(0.0, chart.up.place(*level));
+        let y = transform.position_from_point(&point).y;
+        if !frame.y_range().contains(y) {
+            continue;
+        }
+        let text = format!("{words} {}", chart.up.told(*level));
+        let font = theme::text(10.5);
+        let galley = painter.layout_no_wrap(text, font, palette.subdued);
+        let top = (y - LINE - 1.0).max(free);
+        let corner = egui::pos2(frame.right() - 6.0, top);
+        let rect = Align2::RIGHT_TOP.anchor_size(corner, galley.size());
+        painter.rect_filled(
+            rect.expand2(vec2(3.0, 0.0)),
+            2.0,
+            ui.visuals().extreme_bg_color.gamma_multiply(0.7),
+        );
+        painter.galley(rect.min, galley, palette.subdued);
+        free = rect.bottom();
+    }
+}

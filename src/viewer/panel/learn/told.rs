@@ -1,0 +1,63 @@
+//! What is happening in a machine that learns, in words: one finding at a time, the newest until another is chosen.
+
+use egui::{Align, Layout, RichText, Ui};
+
+use crate::learn::Kind;
+use crate::viewer::command::{Command, Learn};
+use crate::viewer::state::learning::Learning;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::icon_button;
+use crate::viewer::widget::icon::Icon;
+
+/// Height of the words, in points.
+pub const HEIGHT: f32 = 84.0;
+
+/// The finding that is looked at.
+pub fn told_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let findings = learning.findings();
+    let shown = learning.finding_shown();
+    ui.spacing_mut().item_spacing.y = 2.0;
+    ui.horizontal(|ui| {
+        ui.set_height(theme::ROW);
+        let found = shown.and_then(|index| findings.get(index));
+        let (name, ink) = match found {
+            Some(finding) if finding.kind == Kind::Learned => (finding.kind.name(), palette.accent),
+            Some(finding) => (finding.kind.name(), palette.warning),
+            None => ("What is happening", palette.strong),
+        };
+        let mut name = name.to_owned();
+        name[..1].make_ascii_uppercase();
+        ui.label(RichText::new(name).font(theme::heading(13.0)).color(ink));
+        if let Some(finding) = found {
+            let at = format!("after {} sequences", finding.sequences);
+            ui.label(
+                RichText::new(at)
+                    .font(theme::text(11.0))
+                    .color(palette.subdued),
+            );
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 2.0;
+            if let Some(index) = shown.filter(|_| findings.len() > 1) {
+                icon_button(ui, Icon::Next, Learn::MoveFinding(1), false, commands);
+                icon_button(ui, Icon::Previous, Learn::MoveFinding(-1), false, commands);
+                let count = format!("{} of {}", index + 1, findings.len());
+                ui.label(
+                    RichText::new(count)
+                        .font(theme::mono(11.0))
+                        .color(palette.subdued),
+                );
+            }
+        });
+    });
+    let words = shown.and_then(|index| findings.get(index)).map_or(
+        "Nothing stands out so far. What is noticed of the heads, the gradient and the loss is said here, and marked on the lane below.",
+        |finding| finding.words.as_str(),
+    );
+    ui.label(
+        RichText::new(words)
+            .font(theme::text(12.0))
+            .color(palette.text),
+    );
+}

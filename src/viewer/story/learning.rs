@@ -1,0 +1,281 @@
+//! What is known of machines that learn, as charts: those on screen are those of a figure.
+
+use crate::figure::HeadName;
+use crate::figure::chart::{Across, Chart, Form, Hue, Line, Up, number};
+use crate::io::paper;
+use crate::learn::{Account, Point};
+use crate::train::{Clip, HeadVitals};
+use crate::viewer::state::learning::{Learning, Taught};
+
+/// A mean is over this share of the sequences before it, its band over this one.
+const SMOOTH: f64 = 0.2;
+const BAND: f64 = 0.03;
+/// What is seen of a head is the mean of so many looks: one episode says little.
+const LOOKS: usize = 8;
+/// The most points of a line: more than that are finer than pixels.
+const MOST_POINTS: usize = 700;
+/// An axis of bits is logarithmic where guessing costs this many times what the best answer does.
+const FAR: f64 = 3.0;
+
+/// All charts, the one of the loss first.
+pub fn charts(learning: &Learning) -> Vec<Chart> {
+    let run = learning.run();
+    let (measured, heads) = (measured(learning, run), heads(run));
+    std::iter::once(loss(learning))
+        .chain(measured)
+        .chain(heads)
+        .collect()
+}
+
+/// Bits per sequence of every run, and of the one on screen all that is known of them.
+pub fn loss(learning: &Learning) -> Chart {
+    let run = learning.run();
+    let several = learning.runs.len() > 1;
+    let mut lines = Vec::new();
+    for (index, run) in learning.runs.iter().enumerate() {
+        let Some(account) = run.account.as_deref() else {
+            continue;
+        };
+        let is_chosen = index == learning.chosen;
+        let name = if several { run.label.as_str() } else { "mean" };
+        let mut line = mean(account, name, Hue::Line(index), |point| {
+            (point.bits, point.ends)
+        });
+        if !is_chosen {
+            (line.form, line.band) = (Form::Thin, Vec::new());
+        }
+        lines.push(line);
+        if is_chosen && !account.history.is_empty() {
+            let points = account.history.iter();
+            let points = points.map(|point| {
+                let bits = point.validation.bits_per_sequence;
+                [point.sequences as f64, bits]
+            });
+            lines.push(Line {
+                name: "validation".to_owned(),
+                hue: Hue::Accent,
+                form: Form::Dots,
+                points: thinned(points.collect()),
+                band: Vec::new(),
+            });
+        }
+    }
+    let mut levels: Vec<_> = run
+        .landmarks
+        .iter()
+        .map(|(bits, words)| (*bits, (*words).to_owned()))
+        .collect();
+    let told = paper::figure(&run.experiment.model, &run.experiment.task);
+    let level = told.and_then(|words| words.split(' ').next()?.trim_end_matches(',').parse().ok());
+    if let (Some(level), Some(words)) = (level.filter(|level| *level > 0.0), told) {
+        levels.push((level, format!("paper: {words}")));
+    }
+    let zero = told.filter(|_| level.is_none_or(|level: f64| level <= 0.0));
+    let paper = zero.map_or(String::new(), |words| format!(" The paper: {words}."));
+    Chart {
+        name: "Bits per sequence".to_owned(),
+        meaning: format!(
+            "What the answers still cost, over the sequences trained on; 0: all right, and sure of it.{paper}"
+        ),
+        across: Across::Sequences,
+        up: scale(run),
+        lines,
+        levels,
+        events: changes(run),
+    }
+}
+
+/// A loss that stays near what is possible has an axis of its own.
+fn scale(run: &Taught) -> Up {
+    let [guessing, best] = [0, 1].map(|index| run.landmarks.get(index).map(|mark| mark.0));
+    match (guessing, best) {
+        (Some(guessing), Some(best)) if guessing < FAR * best => {
+            Up::From([0.9 * best, 1.1 * guessing])
+        }
+        _ => Up::Logarithm,
+    }
+}
+
+/// How large the gradient is, and how well each size is answered.
+pub fn measured(learning: &Learning, run: &Taught) -> Vec<Chart> {
+    let account = run.account.as_deref();
+    let hue = Hue::Line(learning.chosen);
+    let norm = |account| {
+        mean(account, "mean", hue, |point: &Point| {
+            (point.norm, [point.norm; 2])
+        })
+    };
+    let clip = run.experiment.training.clip;
+    let levels = match clip {
+        Clip::GlobalNorm(limit) => vec![(limit, "clipped above".to_owned())],
+        Clip::None | Clip::Elementwise(_) => Vec::new(),
+    };
+    let gradient = Chart {
+        name: "Gradient".to_owned(),
+        meaning: "How steep the loss is, over all weights: the norm before clipping.".to_owned(),
+        across: Across::Sequences,
+        up: Up::Logarithm,
+        lines: account.map(norm).into_iter().collect(),
+        levels,
+        events: changes(run),
+    };
+    let (name, sizes) = (run.experiment.task.size_name(), run.experiment.task.size());
+    let answers = account
+        .into_iter()
+        .flat_map(|account| account.answers.each());
+    let answers: Vec<_> = answers
+        .map(|(size, _, wrong)| [size as f64, wrong])
+        .collect();
+    let errors = Chart {
+        name: format!("Wrong bits by {name}"),
+        meaning: "How much of the answers is wrong, lately. Guessing: half.".to_owned(),
+        across: Across::Sizes(name, [*sizes.start() as f64, *sizes.end() as f64]),
+        up: Up::Percent([0.0, 0.55]),
+        lines: vec![Line {
+            name: "wrong bits".to_owned(),
+            hue: Hue::Accent,
+            form: Form::Bars,
+            points: answers,
+            band: Vec::new(),
+        }],
+        levels: Vec::new(),
+        events: Vec::new(),
+    };
+    vec![gradient, errors]
+}
+
+/// Something of a head, in a phase.
+type Of = fn(&HeadVitals, usize) -> Option<f64>;
+
+/// What the heads do: entropy, rows, gate.
+pub fn heads(run: &Taught) -> Vec<Chart> {
+    let Some(account) = run.account.as_deref() else {
+        return Vec::new();
+    };
+    let rows = run.experiment.model.rows();
+    if run.experiment.model.heads() == 0 {
+        return Vec::new();
+    }
+    let all = (rows as f64).ln();
+    let chart = |name: &str, meaning: String, up: Up, phases: &[&str], of: Of| {
+        let lines = lines(run, account, phases, of);
+        (!lines.is_empty()).then(|| Chart {
+            name: name.to_owned(),
+            meaning,
+            across: Across::Sequences,
+            up,
+            lines,
+            levels: Vec::new(),
+            events: changes(run),
+        })
+    };
+    let both = ["told", "answering"];
+    let entropy = chart(
+        "Entropy of the addressing",
+        format!(
+            "0 nats: on one row. {}: on all {rows} alike. Dashed while it answers.",
+            number(all)
+        ),
+        Up::From([0.0, 1.05 * all.max(0.1)]),
+        &both,
+        |head, phase| Some(head.entropy[phase]),
+    );
+    let used = chart(
+        "Rows used",
+        "On how many rows a head was in a whole episode.".to_owned(),
+        Up::Logarithm,
+        &[""],
+        |head, _| Some(head.rows),
+    );
+    let gate = chart(
+        "Gate",
+        "1: it looks for content. 0: it goes on from where it was. Dashed while it answers."
+            .to_owned(),
+        Up::From([0.0, 1.05]),
+        &both,
+        |head, phase| head.gate[phase],
+    );
+    [entropy, used, gate].into_iter().flatten().collect()
+}
+
+/// A line per head and phase; those while it answers are dashed.
+fn lines(
+    run: &Taught,
+    account: &Account,
+    phases: &[&str],
+    of: impl Fn(&HeadVitals, usize) -> Option<f64>,
+) -> Vec<Line> {
+    let model = &run.experiment.model;
+    let mut lines = Vec::new();
+    for head in 0..model.heads() {
+        let reads = model.read_heads();
+        let is_write = head >= reads;
+        let place = if is_write { head - reads } else { head };
+        let name = HeadName { is_write, place };
+        for (phase, words) in phases.iter().enumerate() {
+            let seen = account.lane.of_head(head, |vitals| of(vitals, phase));
+            let points = seen.into_iter().map(|(at, value)| [at as f64, value]);
+            let points = thinned(smoothed(&points.collect::<Vec<_>>()));
+            if !points.is_empty() {
+                lines.push(Line {
+                    name: format!("{name} {words}").trim_end().to_owned(),
+                    hue: Hue::Head(name),
+                    form: if phase == 0 {
+                        Form::Whole
+                    } else {
+                        Form::Dashed
+                    },
+                    points,
+                    band: Vec::new(),
+                });
+            }
+        }
+    }
+    lines
+}
+
+/// Of every point the mean of the last few.
+fn smoothed(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mean = |last: usize| {
+        let few = &points[last.saturating_sub(LOOKS - 1)..=last];
+        let sum: f64 = few.iter().map(|point| point[1]).sum();
+        [points[last][0], sum / few.len() as f64]
+    };
+    (0..points.len()).map(mean).collect()
+}
+
+/// The mean of something in the band of all updates; each with what it was and its ends.
+fn mean(account: &Account, name: &str, hue: Hue, of: impl Fn(&Point) -> (f64, [f64; 2])) -> Line {
+    let curve = &account.curve;
+    let means = curve.smoothed(SMOOTH, |point| of(point).0);
+    let points = curve.points().iter().zip(means);
+    let points = points.map(|(point, mean)| [point.sequences as f64, mean]);
+    Line {
+        name: name.to_owned(),
+        hue,
+        form: Form::Whole,
+        points: thinned(points.collect()),
+        band: thinned(curve.range(BAND, |point| of(point).1)),
+    }
+}
+
+/// As many of them as there are pixels; always the last one.
+fn thinned<T: Copy>(all: Vec<T>) -> Vec<T> {
+    let every = all.len().div_ceil(MOST_POINTS).max(1);
+    if every == 1 {
+        return all;
+    }
+    let last = all.len() - 1;
+    let kept = all.iter().enumerate();
+    let kept = kept.filter(|(index, _)| index % every == 0 || *index == last);
+    kept.map(|(_, one)| *one).collect()
+}
+
+/// What was changed while it learned.
+fn changes(run: &Taught) -> Vec<(f64, String)> {
+    let account = run.account.as_deref();
+    let changes = account.into_iter().flat_map(|account| &account.changes);
+    changes
+        .map(|change| (change.sequences as f64, change.set.join(", ")))
+        .collect()
+}

@@ -1,0 +1,343 @@
+//! A machine that learns in the window: begun, paced, looked back at. Without a window the school makes one update per
+//! frame, and no clock runs.
+
+use egui::{ViewportCommand, ViewportEvent, ViewportId};
+use tapescope::io::{Experiment, Resumed, RunFolder};
+use tapescope::learn::Pace;
+use tapescope::train::Trainer;
+use tapescope::viewer::Learning;
+
+use super::*;
+
+/// A task so small that an update takes no time.
+const SMALL_COPY: [&str; 8] = [
+    "task.bits=4",
+    "task.length=[1,5]",
+    "model.memory.rows=16",
+    "model.memory.columns=6",
+    "model.controller.size=12",
+    "training.sequences=4000",
+    "training.validation_every=40",
+    "training.validation_episodes=4",
+];
+
+fn experiment(more: &[&str]) -> Experiment {
+    let overrides = SMALL_COPY.iter().chain(more);
+    let overrides: Vec<_> = overrides.map(|text| text.parse().unwrap()).collect();
+    Experiment::find("copy", &overrides).unwrap()
+}
+
+/// A window in which that has begun.
+fn learning() -> Screen {
+    learning_in(LARGE, &[])
+}
+
+fn learning_in(size: Vec2, more: &[&str]) -> Screen {
+    let mut screen = window_of(size, Arc::default());
+    act(&mut screen, Learn::Begin(vec![experiment(more)]));
+    screen
+}
+
+fn state(screen: &Screen) -> &Learning {
+    screen.state().learning.as_ref().unwrap()
+}
+
+fn sequences(screen: &Screen) -> u64 {
+    let account = state(screen).run().account.as_ref();
+    account.map_or(0, |account| account.sequences)
+}
+
+fn batch(screen: &Screen) -> u64 {
+    state(screen).run().experiment.training.batch as u64
+}
+
+fn output(screen: &Screen) -> Vec<f32> {
+    let open = screen.state().session.open.as_ref().unwrap();
+    open.shown.recording.trace.output.as_slice().to_vec()
+}
+
+/// The bits of every update, by sequences.
+fn bits(screen: &Screen) -> Vec<(u64, f64)> {
+    let account = state(screen).run().account.as_ref().unwrap();
+    let points = account.curve.points().iter();
+    points.map(|point| (point.sequences, point.bits)).collect()
+}
+
+#[test]
+fn t_begins_with_the_preset_and_the_probe_changes() {
+    let mut screen = paused();
+    assert!(screen.state().learning.is_none());
+    press(&mut screen, Key::T);
+    assert_eq!(screen.state().arrangement(), Arrangement::Train);
+    assert!(says(&screen, "Bits per sequence") && says(&screen, "Pause training"));
+    let (before, done) = (output(&screen), sequences(&screen));
+    screen.run_steps(3);
+    assert!(sequences(&screen) > done);
+    assert_ne!(output(&screen), before);
+}
+
+#[test]
+fn t_waits_and_shift_t_is_one_update() {
+    let mut screen = learning();
+    press(&mut screen, Key::T);
+    assert!(!state(&screen).goes);
+    let done = sequences(&screen);
+    screen.run_steps(5);
+    assert_eq!(sequences(&screen), done);
+    assert!(says(&screen, "it waits"));
+    for more in 1..=2 {
+        press_with(&mut screen, Modifiers::SHIFT, Key::T);
+        screen.run_steps(5);
+        assert_eq!(sequences(&screen), done + more * batch(&screen));
+    }
+    press(&mut screen, Key::T);
+    screen.run_steps(3);
+    assert!(sequences(&screen) > done + 2 * batch(&screen));
+}
+
+#[test]
+fn the_pace_is_halved_and_doubled_and_full_again() {
+    let mut screen = learning();
+    let pace = |screen: &Screen| state(screen).pace;
+    press_with(&mut screen, Modifiers::SHIFT, Key::OpenBracket);
+    assert_eq!(pace(&screen), Pace::Updates(1024.0));
+    press_with(&mut screen, Modifiers::SHIFT, Key::OpenBracket);
+    assert_eq!(pace(&screen), Pace::Updates(512.0));
+    for _ in 0..2 {
+        press_with(&mut screen, Modifiers::SHIFT, Key::CloseBracket);
+    }
+    assert_eq!(pace(&screen), Pace::Full);
+    click(&mut screen, "full speed");
+    assert_eq!(pace(&screen), Pace::Updates(4.0));
+    assert!(says(&screen, "4 updates/s"));
+}
+
+#[test]
+fn the_same_seed_comes_to_the_same_numbers_and_the_next_one_to_others() {
+    let mut screen = learning();
+    screen.run_steps(20);
+    let (first, seed) = (bits(&screen), state(&screen).run().begun.training.seed);
+    act(&mut screen, Learn::Again);
+    screen.run_steps(20);
+    let again = bits(&screen);
+    let same = first.len().min(again.len());
+    assert!(same > 10);
+    assert_eq!(again[..same], first[..same]);
+    act(&mut screen, Learn::NextSeed);
+    screen.run_steps(20);
+    assert_ne!(bits(&screen)[..10], first[..10]);
+    assert_eq!(state(&screen).run().begun.training.seed, seed + 1);
+}
+
+#[test]
+fn the_lane_shows_the_same_step_by_the_machine_of_that_moment() {
+    let mut screen = learning();
+    screen.run_steps(60);
+    press(&mut screen, Key::T);
+    act(&mut screen, Play::Seek(4));
+    let now = output(&screen);
+    let lane = screen.get_by_label_contains("Moments of training").rect();
+    let y = lane.center().y;
+    drag(
+        &mut screen,
+        egui::pos2(lane.right() - 90.0, y),
+        egui::pos2(lane.left() + 70.0, y),
+    );
+    let moment = state(&screen).moment.unwrap();
+    assert!(moment < 3, "{moment}");
+    let then = output(&screen);
+    assert_ne!(then, now);
+    assert_eq!(screen.state().player.step(), 4);
+    press_with(&mut screen, Modifiers::SHIFT, Key::Period);
+    assert_eq!(state(&screen).moment, Some(moment + 1));
+    assert_ne!(output(&screen), then);
+    press_with(&mut screen, Modifiers::SHIFT, Key::Comma);
+    assert_eq!(output(&screen), then);
+    act(&mut screen, Learn::Moment(None));
+    assert_eq!(output(&screen), now);
+    assert_eq!(screen.state().player.step(), 4);
+}
+
+#[test]
+fn two_moments_are_compared() {
+    let mut screen = learning();
+    screen.run_steps(40);
+    press(&mut screen, Key::T);
+    act(&mut screen, Learn::Moment(Some(0)));
+    press(&mut screen, Key::K);
+    act(&mut screen, Learn::Moment(None));
+    assert_eq!(screen.state().arrangement(), Arrangement::Compare);
+    assert!(says(&screen, "after 0 sequences"));
+    assert!(says(&screen, "B − A: outputs"));
+    let pair = screen.state().pair().unwrap();
+    let outputs = [pair.a, pair.b].map(|open| &open.shown.recording.trace.output);
+    assert_ne!(outputs[0], outputs[1]);
+}
+
+#[test]
+fn whoever_leaves_has_the_machine_as_it_is() {
+    let mut screen = learning();
+    screen.run_steps(10);
+    let machine = state(&screen).machine;
+    click(&mut screen, "Stop learning");
+    assert!(screen.state().learning.is_none());
+    assert_ne!(screen.state().arrangement(), Arrangement::Train);
+    assert_eq!(screen.state().session.wish.machine, machine);
+    let before = output(&screen);
+    screen.run_steps(5);
+    assert_eq!(output(&screen), before);
+}
+
+#[test]
+fn the_curves_leave_as_a_figure() {
+    let shelf = Arc::<Shelf>::default();
+    let mut screen = window_of(LARGE, shelf.clone());
+    act(&mut screen, Learn::Begin(vec![experiment(&[])]));
+    screen.run_steps(60);
+    act(&mut screen, File::Save("curves.svg".into()));
+    let figures = shelf.figures.lock().unwrap();
+    let svg = String::from_utf8(figures[0].clone()).unwrap();
+    for words in [
+        "Copy, seed",
+        "Bits per sequence",
+        "guessing",
+        "Gradient",
+        "Wrong bits by length",
+        "Rows used",
+    ] {
+        assert!(svg.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn what_is_no_longer_finite_is_said_and_the_last_good_machine_stays() {
+    let mut screen = learning_in(LARGE, &["training.optimizer.rate=3e38"]);
+    screen.run_steps(30);
+    assert!(!state(&screen).run().goes_on());
+    assert!(says(&screen, "is no longer finite") && says(&screen, "last good"));
+    assert!(screen.state().toasts.is_empty());
+    assert!(output(&screen).iter().all(|value| value.is_finite()));
+    let last = state(&screen).findings().len() - 1;
+    press_with(&mut screen, Modifiers::SHIFT, Key::PageUp);
+    assert_eq!(state(&screen).finding_shown(), Some(last.saturating_sub(1)));
+    let moment = state(&screen).moment.unwrap();
+    let snapshot = &state(&screen).snapshots()[moment];
+    assert!(snapshot.sequences <= state(&screen).findings()[last].sequences);
+}
+
+/// A folder of its own for a test; it is not there yet.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("learn-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+fn on_disk(more: &[&str]) -> Screen {
+    let mut screen = window_with(LARGE, options(Arc::new(Disk)));
+    act(&mut screen, Learn::Begin(vec![experiment(more)]));
+    screen.run_steps(20);
+    screen
+}
+
+#[test]
+fn a_run_is_saved_while_it_learns_and_goes_on_to_the_same_bits() {
+    let folder = folder("saved");
+    let mut screen = on_disk(&["training.sequences=160"]);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    assert!(says(&screen, "tapescope train --resume"));
+    let resumed = RunFolder::resume(&folder, "test").unwrap();
+    let Resumed {
+        experiment,
+        state: saved,
+        ..
+    } = resumed.unwrap();
+    assert!((1..160).contains(&saved.sequences));
+    let mut trainer = Trainer::resume(experiment.task, experiment.training, saved, 2);
+    while !trainer.finished() {
+        trainer.update().unwrap();
+    }
+    for _ in 0..200 {
+        screen.run_steps(1);
+    }
+    assert!(!state(&screen).run().goes_on());
+    let own = &state(&screen).run().machine;
+    assert!(
+        own.params
+            .slices()
+            .eq(trainer.state.machine.params.slices())
+    );
+}
+
+#[test]
+fn a_folder_that_holds_a_run_is_replaced_only_when_that_is_said() {
+    let folder = folder("replaced");
+    let mut screen = on_disk(&[]);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    let first = sequences(&screen);
+    screen.run_steps(10);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    assert!(says(&screen, "Save run"));
+    click(&mut screen, "Replace it");
+    let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
+    assert!(resumed.state.sequences > first);
+}
+
+/// The person closes the window.
+fn close(screen: &mut Screen) {
+    let input = screen.input_mut();
+    let root = input.viewports.entry(ViewportId::ROOT).or_default();
+    root.events.push(ViewportEvent::Close);
+    screen.run_steps(1);
+    let input = screen.input_mut();
+    input
+        .viewports
+        .entry(ViewportId::ROOT)
+        .or_default()
+        .events
+        .clear();
+}
+
+fn told_the_system(screen: &Screen, command: &ViewportCommand) -> bool {
+    let output = &screen.output().viewport_output[&ViewportId::ROOT];
+    output.commands.contains(command)
+}
+
+#[test]
+fn closing_the_window_while_it_learns_asks_first() {
+    let mut screen = learning();
+    screen.run_steps(5);
+    close(&mut screen);
+    assert!(told_the_system(&screen, &ViewportCommand::CancelClose));
+    screen.run_steps(2);
+    assert!(says(&screen, "tapescope train --resume runs/copy-1"));
+    click(&mut screen, "Go on learning");
+    assert!(screen.state().dialog.is_none() && state(&screen).goes);
+    close(&mut screen);
+    screen.run_steps(2);
+    screen.get_by_label("Close without saving").click();
+    screen.run_steps(2);
+    assert!(told_the_system(&screen, &ViewportCommand::Close));
+    assert!(screen.state().learning.is_none());
+}
+
+#[test]
+fn it_saves_and_closes() {
+    let folder = folder("closing");
+    let mut screen = on_disk(&[]);
+    act(&mut screen, Learn::SaveAndClose(folder.clone()));
+    assert!(told_the_system(&screen, &ViewportCommand::Close));
+    assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
+}
+
+#[test]
+fn what_cannot_learn_says_why() {
+    let mut screen = window();
+    act(&mut screen, Learn::Preset("no such preset".to_owned()));
+    assert!(screen.state().learning.is_none());
+    assert!(says(&screen, "no such preset"));
+    press(&mut screen, Key::Escape);
+    let large = experiment(&["model.controller.layers=16", "model.controller.size=16384"]);
+    act(&mut screen, Learn::Begin(vec![large]));
+    assert!(screen.state().learning.is_none());
+    assert!(says(&screen, "does not learn here"));
+}

@@ -363,6 +363,8 @@ pub enum Learn {
     Below(usize),
     /// Look at what was noticed so much later, or earlier, and at what the machine was then.
     MoveFinding(isize),
+    /// Change this from the next update on, each `path=value`.
+    Change(Vec<String>),
     /// Write the run on screen into this folder; if told so, whatever is there.
     Save(PathBuf, bool),
     /// Nothing can learn, for this reason.

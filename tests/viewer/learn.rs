@@ -21,7 +21,7 @@ const SMALL_COPY: [&str; 8] = [
     "training.validation_episodes=4",
 ];
 
-fn experiment(more: &[&str]) -> Experiment {
+pub fn experiment(more: &[&str]) -> Experiment {
     let overrides = SMALL_COPY.iter().chain(more);
     let overrides: Vec<_> = overrides.map(|text| text.parse().unwrap()).collect();
     Experiment::find("copy", &overrides).unwrap()
@@ -340,4 +340,34 @@ fn what_cannot_learn_says_why() {
     act(&mut screen, Learn::Begin(vec![large]));
     assert!(screen.state().learning.is_none());
     assert!(says(&screen, "does not learn here"));
+}
+
+#[test]
+fn what_is_changed_holds_from_the_next_update_on_and_is_marked() {
+    let mut screen = learning();
+    screen.run_steps(10);
+    press(&mut screen, Key::T);
+    let at = sequences(&screen);
+    let rate = |screen: &Screen| state(screen).run().experiment.training.optimizer;
+    let before = rate(&screen);
+    click(&mut screen, "Change");
+    click(&mut screen, "Twice the learning rate");
+    click(&mut screen, "Half the largest length");
+    assert_ne!(rate(&screen), before);
+    assert_eq!(state(&screen).run().experiment.task.size(), 1..=2);
+    assert_ne!(state(&screen).run().begun, state(&screen).run().experiment);
+    let changes = state(&screen)
+        .run()
+        .account
+        .as_ref()
+        .unwrap()
+        .changes
+        .clone();
+    assert!(changes.iter().all(|change| change.sequences == at));
+    assert_eq!(changes[1].set, ["task.length=[1,2]"]);
+    act(
+        &mut screen,
+        Learn::Change(vec!["model.memory.rows=64".to_owned()]),
+    );
+    assert!(says(&screen, "stays as it is while a machine learns"));
 }

@@ -17,7 +17,7 @@ type Scene = (&'static str, &'static str, fn(&mut Screen));
 
 /// The first of them are the layouts: kept in both themes, large and small. Of the others the small
 /// window is kept, dark and light in turns; all are drawn in both themes and sizes.
-const LAYOUTS: usize = 5;
+const LAYOUTS: usize = 6;
 
 const SCENES: &[Scene] = &[
     ("all stages", "copy", |screen| {
@@ -39,6 +39,15 @@ const SCENES: &[Scene] = &[
         act(screen, Edit::Flip(3, 2));
         press(screen, Key::Escape);
         go_to(screen, 25, "output");
+    }),
+    ("learning", "copy", |screen| {
+        act(
+            screen,
+            Learn::Begin(vec![learn::experiment(&["training.batch=16"])]),
+        );
+        screen.run_steps(150);
+        press(screen, Key::T);
+        screen.run_steps(1);
     }),
     ("compare, another machine", "copy", |screen| {
         act(screen, Compare::KeepAsA);
@@ -367,7 +376,7 @@ fn every_state_looks_as_it_did() {
         let kept = if index < LAYOUTS {
             &ALL[..]
         } else {
-            &ALL[2 + index % 2..][..1]
+            &ALL[2 + (index + 1 - LAYOUTS) % 2..][..1]
         };
         for &(size, theme) in kept {
             let mut screen = screen(scene, size, theme);

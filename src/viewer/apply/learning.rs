@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::io::Experiment;
 use crate::learn::{End, News, Order};
 use crate::model::Model;
+use crate::train::Change;
 use crate::viewer::command::Learn;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
@@ -51,6 +52,7 @@ impl State {
                 self.leave_learning();
                 self.toasts.add(Kind::Problem, sentence);
             }
+            Learn::Change(set) => self.change_run(set),
             Learn::Save(path, replaces) => self.save_run(path, replaces),
             Learn::SaveAndClose(path) => {
                 if let Some(learning) = &mut self.learning {
@@ -159,6 +161,28 @@ impl State {
     fn leave_learning(&mut self) {
         if self.learning.take().is_some() {
             self.effects.push(Effect::Teach(Teach::End));
+        }
+    }
+
+    /// Changes what is learned, and how, from the next update on.
+    fn change_run(&mut self, set: Vec<String>) {
+        let Some(learning) = &mut self.learning else {
+            return;
+        };
+        let [run] = learning.runs.as_mut_slice() else {
+            let text = "One machine alone can be changed while it learns.";
+            return self.toasts.add(Kind::Problem, text);
+        };
+        let change = Change { sequences: 0, set };
+        match run.experiment.changed_by(&change) {
+            Ok(experiment) => {
+                run.experiment = experiment.clone();
+                learning.waits = true;
+                let to = Box::new((experiment.task, experiment.training));
+                let order = Order::Change(to, change.set);
+                self.effects.push(Effect::Teach(Teach::Tell(order)));
+            }
+            Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
         }
     }
 

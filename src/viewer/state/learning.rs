@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::io::Experiment;
 use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot};
 use crate::model::Model;
-use crate::train::{chance, optimum};
+use crate::train::{Clip, OptimizerConfig, chance, optimum};
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;
@@ -213,6 +213,65 @@ impl Learning {
         let here = self.moment.unwrap_or(count);
         let there = here.saturating_add_signed(by);
         self.moment = (there < count).then_some(there);
+    }
+}
+
+/// Something that may be changed while a machine learns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// What it is.
+    pub name: String,
+    /// Its value now, in words.
+    pub value: String,
+    /// Half of it, as `path=value`; `None` where that cannot be.
+    pub half: Option<String>,
+    /// Twice it.
+    pub twice: Option<String>,
+}
+
+impl Knob {
+    /// Learning rate, batch, sizes and clipping.
+    pub fn all(experiment: &Experiment) -> Vec<Self> {
+        let training = &experiment.training;
+        let (OptimizerConfig::RmsProp { rate, .. } | OptimizerConfig::Adam { rate, .. }) =
+            training.optimizer;
+        let mut all = vec![Self::number(
+            "Learning rate",
+            "training.optimizer.rate",
+            rate,
+        )];
+        let batch = training.batch;
+        let with = |batch: usize| Some(format!("training.batch={batch}"));
+        all.push(Self {
+            name: "Batch".to_owned(),
+            value: batch.to_string(),
+            half: (batch > 1).then(|| with(batch / 2)).flatten(),
+            twice: with(2 * batch),
+        });
+        let task = &experiment.task;
+        let (name, sizes) = (task.measure().name(), task.size());
+        let (least, most) = (*sizes.start(), *sizes.end());
+        let with = |most: usize| format!("task.{name}=[{least},{most}]");
+        all.push(Self {
+            name: format!("Largest {name}"),
+            value: most.to_string(),
+            half: (most / 2 >= least && most > least).then(|| with(most / 2)),
+            twice: (2 * most <= task.measure().most()).then(|| with(2 * most)),
+        });
+        if let Clip::Elementwise(limit) | Clip::GlobalNorm(limit) = training.clip {
+            all.push(Self::number("Clipping", "training.clip.limit", limit));
+        }
+        all
+    }
+
+    fn number(name: &str, path: &str, value: f64) -> Self {
+        let with = |value: f64| Some(format!("{path}={value:e}"));
+        Self {
+            name: name.to_owned(),
+            value: format!("{value:e}"),
+            half: with(value / 2.0),
+            twice: with(value * 2.0),
+        }
     }
 }
 

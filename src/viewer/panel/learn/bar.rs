@@ -2,9 +2,11 @@
 
 use egui::{RichText, Ui};
 
+use super::knobs::knobs_ui;
 use super::lane::lane_ui;
 use crate::learn::{End, Pace};
-use crate::viewer::command::{Command, Learn};
+use crate::viewer::command::{Ask, Command, Learn, Subject};
+use crate::viewer::files::Aim;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::learning::{Learning, Taught};
 use crate::viewer::theme::{self, Palette};
@@ -57,6 +59,11 @@ fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Again, Learn::Again, false, commands);
     text_button(ui, "Next seed", Learn::NextSeed, commands)
         .on_hover_text(tooltip(&Learn::NextSeed.into()));
+    if learning.runs.len() == 1 && learning.run().goes_on() {
+        knobs_ui(ui, learning, commands);
+    }
+    let save = Ask::For(Subject::File(Aim::Run));
+    icon_button(ui, Icon::Save, save, false, commands);
     icon_button(ui, Icon::Close, Learn::Leave, false, commands);
 }
 

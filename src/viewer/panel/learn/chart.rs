@@ -16,6 +16,8 @@ pub const WORDS: f32 = 36.0;
 const NUMBERS: f32 = 40.0;
 /// Room at the right, where the last number of an axis ends.
 const AFTER: f32 = 14.0;
+/// So near to an event, in decades, it is told.
+const NEAR: f64 = 0.03;
 /// What a band is of.
 const EACH: &str = "all updates";
 /// What a turn of the wheel does.
@@ -240,6 +242,9 @@ fn under_pointer(chart: &Chart, at: &HoverPosition<'_>) -> Option<String> {
     if told.is_empty() {
         return None;
     }
+    let near = |at: f64| (chart.across.place(at) - position.x).abs() < NEAR;
+    let events = chart.events.iter().filter(|(at, _)| near(*at));
+    told.extend(events.map(|(_, words)| format!("changed here: {words}")));
     let place = match chart.across {
         Across::Sequences => format!("after {x} sequences"),
         Across::Sizes(name, _) => format!("{name} {x}"),

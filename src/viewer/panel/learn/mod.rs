@@ -4,6 +4,7 @@
 mod bar;
 mod chart;
 mod curves;
+mod knobs;
 mod lane;
 mod told;
 

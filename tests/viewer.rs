@@ -9,6 +9,8 @@ mod compare;
 mod copying;
 #[path = "viewer/head.rs"]
 mod head;
+#[path = "viewer/kept.rs"]
+mod kept;
 #[path = "viewer/kinds.rs"]
 mod kinds;
 #[path = "viewer/learn.rs"]

@@ -163,6 +163,38 @@ impl Account {
     }
 }
 
+impl Account {
+    /// Of a run that is not trained here: its validations, and what was kept of its machine.
+    pub fn of_file(
+        of: u64,
+        history: Vec<HistoryPoint>,
+        changes: Vec<Change>,
+        snapshots: Snapshots,
+    ) -> Self {
+        let last = snapshots.all().last();
+        let validated = history.last();
+        let sequences = [last.map(|s| s.sequences), validated.map(|p| p.sequences)];
+        let seconds = [last.map(|s| s.seconds), validated.map(|p| p.seconds)];
+        let sequences = sequences.into_iter().flatten().max().unwrap_or(0);
+        let model = last.map(|last| &last.machine.config);
+        let heads = model.map(|model| (0..model.heads()).map(|head| model.head_name(head)));
+        Self {
+            sequences,
+            of,
+            seconds: seconds.into_iter().flatten().fold(0.0, f64::max),
+            curve: Curve::default(),
+            answers: Answers::default(),
+            lane: Lane::default(),
+            findings: Vec::new(),
+            heads: heads.into_iter().flatten().collect(),
+            end: (sequences >= of).then_some(End::Finished),
+            history,
+            changes,
+            snapshots,
+        }
+    }
+}
+
 impl Run {
     /// A run that begins, or goes on, from a state, with snapshots of at most so many bytes.
     pub fn new(

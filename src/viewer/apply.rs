@@ -7,6 +7,7 @@ mod edit;
 mod episode;
 mod files;
 mod gallery;
+mod kept;
 mod learning;
 mod opening;
 mod outcome;

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::files::{Files, Machine, Opened, Shown, Watch};
-use crate::io::{Experiment, RunFolder, Trained, picture, preset, trace, weights};
+use super::files::{Files, Kept, Machine, Opened, Shown, Watch};
+use crate::io::{Error, Experiment, RunFolder, Trained, picture, preset, run, trace, weights};
+use crate::learn::Account;
 use crate::model::Model;
 use crate::train::State;
 
@@ -18,6 +19,9 @@ impl Files for Disk {
     }
 
     fn open_watched(&self, path: &Path, watch: Watch<'_>) -> Result<Opened, String> {
+        if let Some(run) = kept(path).map_err(|error| error.to_string())? {
+            return Ok(Opened::Run(Box::new(run)));
+        }
         let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
         if path.extension().is_some_and(|end| end == "safetensors") {
             let trained = weights::read(path).map_err(|error| error.to_string())?;
@@ -94,6 +98,31 @@ impl Files for Disk {
                 .pick_file()
         }
     }
+}
+
+/// The run of a folder, where that keeps what its machine was.
+fn kept(folder: &Path) -> Result<Option<Kept>, Error> {
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let Some((experiment, snapshots)) = RunFolder::snapshots_at(folder)? else {
+        return Ok(None);
+    };
+    if snapshots.all().is_empty() {
+        return Ok(None);
+    }
+    let log = run::log_at(folder)?;
+    let is_finished = log.is_finished();
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    let name = name.to_string_lossy().into_owned();
+    let resume = format!("tapescope train --resume {}", folder.display());
+    let of = log.experiment.training.sequences;
+    Ok(Some(Kept {
+        name,
+        experiment,
+        account: Account::of_file(of, log.points, log.changes, snapshots),
+        resume: (!is_finished).then_some(resume),
+    }))
 }
 
 impl From<Trained> for Machine {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::figure::Format;
 use crate::io::Experiment;
+use crate::learn::Account;
 use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
@@ -44,6 +45,46 @@ pub enum Opened {
     Machine(Box<Machine>),
     /// A trace: the window shows it as recorded and computes nothing anew.
     Trace(Box<Shown>),
+    /// A run with what was kept of its machine: the window looks back through it.
+    Run(Box<Kept>),
+}
+
+/// A run that was trained elsewhere, with what was kept of its machine.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// What it is called.
+    pub name: String,
+    /// What it learns, as it began.
+    pub experiment: Experiment,
+    /// What is known of it; it has a snapshot at least.
+    pub account: Account,
+    /// How to go on with it, where that can be done.
+    pub resume: Option<String>,
+}
+
+impl Kept {
+    /// The machine as it was at its best, or in the end.
+    pub fn machine(&self) -> Machine {
+        let all = self.account.snapshots.all();
+        let best = all.iter().rev().find(|snapshot| snapshot.is_best);
+        let ntm = best
+            .or(all.last())
+            .map(|snapshot| snapshot.machine.as_ref());
+        let (model, training) = (&self.experiment.model, &self.experiment.training);
+        Machine {
+            name: self.name.clone(),
+            title: format!("{} ({})", self.experiment.title, self.name),
+            other_way: None,
+            task: self.experiment.task.clone(),
+            ntm: ntm.map_or_else(|| Model::new(model.clone(), training.seed), Clone::clone),
+        }
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.experiment) == (&other.name, &other.experiment)
+    }
 }
 
 /// An episode that can be shown, and where it came from.

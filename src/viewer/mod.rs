@@ -29,7 +29,7 @@ pub use app::App;
 pub use choices::Choice;
 pub use command::Command;
 pub use disk::{Disk, shipped};
-pub use files::{Aim, Files, Machine, NoFiles, Opened, Shown};
+pub use files::{Aim, Files, Kept, Machine, NoFiles, Opened, Shown};
 pub use inspect::{Card, Form, Line, Table};
 pub use options::{First, Options};
 pub use state::State;

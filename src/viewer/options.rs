@@ -59,6 +59,7 @@ impl Options {
                 self.begin.check(trace.steps(), trace)
             }
             Some((_, Opened::Machine(machine))) => self.check_machine(machine),
+            Some((_, Opened::Run(_))) => Ok(()),
             None => self
                 .machines
                 .first()

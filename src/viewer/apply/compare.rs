@@ -59,6 +59,9 @@ impl State {
             (Outcome::Weights(path, machine), Some(screen)) => {
                 self.take_machine(&path, *machine, screen);
             }
+            (Outcome::Run(path, run), Some(screen)) => {
+                self.take_machine(&path, run.machine(), screen);
+            }
             // With nothing to compare it with it is opened.
             (other, _) => self.take_in(other),
         }

@@ -24,6 +24,9 @@ const PRESET: &str = "copy";
 impl State {
     /// Commands about machines that learn.
     pub(super) fn learn(&mut self, learn: Learn) {
+        if self.is_looked_back_at(&learn) {
+            return;
+        }
         match learn {
             Learn::Toggle if self.learning.is_none() => {
                 self.begin_learning(vec![self.own_preset()]);

@@ -13,7 +13,7 @@ use crate::figure::spread::Spread;
 use crate::figure::{self, Format};
 use crate::io::Experiment;
 use crate::train;
-use crate::viewer::files::{Aim, Machine, Opened, Shown, file_name};
+use crate::viewer::files::{Aim, Kept, Machine, Opened, Shown, file_name};
 
 /// What follows from a command, outside.
 #[derive(Clone, Debug)]
@@ -196,6 +196,8 @@ pub enum Outcome {
     Sampled(Wish, Sampled),
     /// A file with weights was read.
     Weights(PathBuf, Box<Machine>),
+    /// A run was read, with what its machine was.
+    Run(PathBuf, Box<Kept>),
     /// A file with a trace was read.
     Trace(PathBuf, Box<Open>),
     /// A file to compare with was read: weights or a trace.
@@ -226,13 +228,17 @@ pub enum Outcome {
 impl Outcome {
     /// True for what a file brings that changes what is on screen.
     pub fn is_of_a_file(&self) -> bool {
-        matches!(self, Self::Weights(..) | Self::Trace(..) | Self::Other(_))
+        matches!(
+            self,
+            Self::Weights(..) | Self::Run(..) | Self::Trace(..) | Self::Other(_)
+        )
     }
 
     /// What a file turned out to hold.
     pub fn opened(path: PathBuf, opened: Opened) -> Self {
         match opened {
             Opened::Machine(machine) => Self::Weights(path, machine),
+            Opened::Run(run) => Self::Run(path, run),
             Opened::Trace(trace) => Self::Trace(path, Box::new(Open::new(*trace, None))),
         }
     }

@@ -1,0 +1,62 @@
+//! A run that was trained elsewhere: its life is looked back at.
+
+use std::sync::Arc;
+
+use crate::viewer::command::Learn;
+use crate::viewer::files::Kept;
+use crate::viewer::state::State;
+use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::learning::{Learning, Taught, Teach};
+use crate::viewer::state::messages::Kind;
+use crate::viewer::state::work::Effect;
+
+impl State {
+    /// A run comes on screen, with all its moments.
+    pub(super) fn look_back(&mut self, kept: Kept) {
+        self.effects.push(Effect::Teach(Teach::End));
+        let machine = kept.machine();
+        let size = *machine.task.size().end();
+        let mut run = Taught::new(kept.name, kept.experiment);
+        run.machine = Arc::new(machine.ntm.clone());
+        run.account = Some(Arc::new(kept.account));
+        let place = self.session.add(machine);
+        self.session.wish.size = size;
+        self.learning = Some(Learning {
+            goes: false,
+            waits: false,
+            kept: Some(kept.resume),
+            ..Learning::new(vec![run], place)
+        });
+        if self.settings.arrangement != Some(Arrangement::Train) {
+            self.sight.before = self.settings.arrangement;
+            self.settings.arrangement = Some(Arrangement::Train);
+        }
+        (self.is_first, self.pending.play) = (false, false);
+        self.record_first();
+    }
+
+    /// True, with a message, where this would train a run that is only looked back at.
+    pub(super) fn is_looked_back_at(&mut self, learn: &Learn) -> bool {
+        let trains = matches!(
+            learn,
+            Learn::Toggle | Learn::Once | Learn::Faster(_) | Learn::SlowOrFull
+        );
+        let kept = self
+            .learning
+            .as_ref()
+            .and_then(|learning| learning.kept.clone());
+        let Some(resume) = kept.filter(|_| trains) else {
+            return false;
+        };
+        let text = match resume {
+            Some(command) => {
+                format!(
+                    "This run is looked back at. To go on with it, without the window: {command}"
+                )
+            }
+            None => "This run is finished: it has seen all its sequences.".to_owned(),
+        };
+        self.toasts.add(Kind::Notice, text);
+        true
+    }
+}

@@ -137,9 +137,10 @@ impl State {
                 let gamma = *head.sharpening.as_slice().get(step)?;
                 let (_, before) = story::peak(head.shifted.row(step))?;
                 let [before, weight] = [before, weight].map(percent);
+                let does = if head.is_write() { "writes" } else { "reads" };
                 format!(
                     "γ is {gamma:.1}: of the weight {weight} is on row {row} now, before it was {before}. That row {name} \
-                     reads or writes."
+                     {does}."
                 )
             }
             Stage::Add => format!(

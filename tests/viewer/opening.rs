@@ -40,7 +40,9 @@ fn it_walks_from_near_and_draws_back_to_the_whole() {
     walked.dedup();
     let all = (0..3).flat_map(|step| (0..9).map(move |stage| (step, stage)));
     assert_eq!(walked[..27], all.collect::<Vec<_>>());
-    assert!(near > 100 && back > 15, "{near} frames near, {back} of all");
+    // The first steps of the answer are walked through, too.
+    assert!(walked.len() > 40, "{walked:?}");
+    assert!(near > 200 && back > 10, "{near} frames near, {back} of all");
     harness.run_steps(20);
     let app = harness.state();
     assert_eq!(app.player.step(), app.player.steps() - 1);

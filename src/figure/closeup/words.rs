@@ -5,6 +5,7 @@ use super::super::stages::{Moment, Stage, main_shift};
 use super::super::{HeadName, numbers};
 use crate::model::attention::Score;
 use crate::model::{HeadTrace, Sampling, Trace, peak};
+use crate::task::Task;
 use crate::train::is_unrecorded;
 
 /// From so much of its weight on a row on a head is said to be there.
@@ -104,7 +105,14 @@ fn comes_in(seen: &Catalogue<'_>) -> String {
         .filter(|value| **value >= 0.5)
         .count();
     let asked = is_asked(seen);
+    let was_asked = step
+        .checked_sub(1)
+        .is_some_and(|before| seen.recording.episode.mask[before] > 0.0);
+    if let (0, Some(task)) = (step, of_task(seen)) {
+        return task;
+    }
     match (on, asked) {
+        (0, true) if was_asked => "It goes on answering.".to_owned(),
         (0, true) => "Nothing comes in any more: now the machine has to answer.".to_owned(),
         (0, false) => "Nothing comes in.".to_owned(),
         (on, _) => format!(
@@ -113,6 +121,35 @@ fn comes_in(seen: &Catalogue<'_>) -> String {
             bits(input.width())
         ),
     }
+}
+
+/// What is to be done in the episode, where that is known.
+fn of_task(seen: &Catalogue<'_>) -> Option<String> {
+    let episode = &seen.recording.episode;
+    let (size, repeats) = (episode.size, episode.repeats);
+    Some(match &seen.recording.task {
+        Task::Copy(_) => {
+            format!(
+                "{size} patterns come in, one a step; then it has to give them back from memory."
+            )
+        }
+        Task::RepeatCopy(_) => {
+            format!("{size} patterns come in; then it has to give them back {repeats} times.")
+        }
+        Task::AssociativeRecall(_) => {
+            format!(
+                "{size} items come in; then one of them is asked, and it has to answer the next."
+            )
+        }
+        Task::Ngrams(_) => {
+            "Bits come in one by one; it has to guess each from those before.".to_owned()
+        }
+        Task::PrioritySort(_) => {
+            "Patterns come in, each with a priority; then it has to give back the highest in order."
+                .to_owned()
+        }
+        Task::Other(_) => return None,
+    })
 }
 
 fn is_asked(seen: &Catalogue<'_>) -> bool {

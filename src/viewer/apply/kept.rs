@@ -19,12 +19,20 @@ impl State {
         let mut run = Taught::new(kept.name, kept.experiment);
         run.machine = Arc::new(machine.ntm.clone());
         run.account = Some(Arc::new(kept.account));
+        let why = match kept.resume {
+            Some(command) => {
+                format!(
+                    "This run is looked back at. To go on with it, without the window: {command}"
+                )
+            }
+            None => "This run is finished: it has seen all its sequences.".to_owned(),
+        };
         let place = self.session.add(machine);
         self.session.wish.size = size;
         self.learning = Some(Learning {
             goes: false,
             waits: false,
-            kept: Some(kept.resume),
+            kept: Some(why),
             ..Learning::new(vec![run], place)
         });
         if self.settings.arrangement != Some(Arrangement::Train) {
@@ -41,20 +49,9 @@ impl State {
             learn,
             Learn::Toggle | Learn::Once | Learn::Faster(_) | Learn::SlowOrFull
         );
-        let kept = self
-            .learning
-            .as_ref()
-            .and_then(|learning| learning.kept.clone());
-        let Some(resume) = kept.filter(|_| trains) else {
+        let learning = self.learning.as_ref().filter(|_| trains);
+        let Some(text) = learning.and_then(|learning| learning.kept.clone()) else {
             return false;
-        };
-        let text = match resume {
-            Some(command) => {
-                format!(
-                    "This run is looked back at. To go on with it, without the window: {command}"
-                )
-            }
-            None => "This run is finished: it has seen all its sequences.".to_owned(),
         };
         self.toasts.add(Kind::Notice, text);
         true

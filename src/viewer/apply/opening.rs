@@ -33,8 +33,14 @@ impl State {
         }
         self.suits = scene.arrangement;
         self.player.set_speed(scene.speed);
-        if !(self.player.stage_by_stage() || self.player.whole_steps()) {
-            self.player.whole();
+        match (self.player.stage_by_stage(), self.player.whole_steps()) {
+            (true, true) => {
+                // A step that is to be walked through begins with its first stage.
+                self.player.seek_stage(0);
+                self.player.seek_through(0.0);
+            }
+            (false, false) => self.player.whole(),
+            _ => {}
         }
         if self.player.at_end() && opening.drawn_back() >= 1.0 {
             self.take_over();

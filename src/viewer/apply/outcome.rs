@@ -14,7 +14,11 @@ impl State {
         match outcome {
             Outcome::Recorded(open) => {
                 // It may have come too late: something else was asked for, or shown, since.
-                if self.pending.asked && open.wish.as_ref() == Some(&self.session.wish) {
+                let learns = self.welcome.shown && self.shows_learner();
+                if learns {
+                    // It learns on behind the start page.
+                    self.pending.asked = false;
+                } else if self.pending.asked && open.wish.as_ref() == Some(&self.session.wish) {
                     self.show(*open);
                     self.follow_learner();
                 }

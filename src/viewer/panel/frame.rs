@@ -199,7 +199,7 @@ fn start_ui(
 /// What lies over the panels: the value under the pointer, messages, the tour.
 pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command>) {
     let (ctx, dark) = (ui.ctx(), ui.visuals().dark_mode);
-    let covered = state.dialog.is_some() || egui::Popup::is_any_open(ctx);
+    let covered = state.dialog.is_some() || egui::Popup::is_any_open(ctx) || rests(ctx, state);
     if let (Some(readout), false) = (&drawn.readout, covered) {
         readout_ui(ctx, readout, dark);
     }
@@ -230,6 +230,14 @@ fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &Frames, commands: &mut Ve
             .frame(frames.slim)
             .show(ui, |ui| learn::bar_ui(ui, learning, commands));
     }
+}
+
+/// True while things move by themselves under a pointer that nobody moves: it points at nothing then.
+fn rests(ctx: &Context, state: &State) -> bool {
+    /// For how long a pointer that has stopped points at something, in seconds.
+    const POINTS: f32 = 3.0;
+    let moves = state.player.playing() || state.tour.is_some() || state.learning.is_some();
+    moves && ctx.input(|input| input.pointer.time_since_last_movement()) > POINTS
 }
 
 /// Bottom, left, right, centre: everything that needs an episode.
@@ -337,7 +345,7 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);
         // Nobody knows yet how it ends.
-        if view.state.opening.is_none() {
+        if view.state.opening.is_none() && !view.player.playing() {
             left::result_ui(ui, view);
         }
         if view.has_heads() {

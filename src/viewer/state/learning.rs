@@ -41,8 +41,8 @@ pub struct Learning {
     pub stale: bool,
     /// What is on the disk.
     pub saved: Saved,
-    /// Of a run that was trained elsewhere, how to go on with it, where that can be done.
-    pub kept: Option<Option<String>>,
+    /// Of a run that was trained elsewhere, why it does not train here.
+    pub kept: Option<String>,
 }
 
 /// What is on the disk of the run on screen.

@@ -1,8 +1,8 @@
 //! The opening: how the first episode of a session is played to whoever has not arranged the window yet.
 //!
 //! A script over the clock, nothing else: for every step it says from how near that is looked at, and how fast it is
-//! played. A few steps are walked through stage by stage, then it goes faster and faster, the view draws back, and the
-//! answer comes out. Whatever a person does ends it.
+//! played. A few steps are walked through stage by stage, then it goes faster and faster; the beginning of the answer is
+//! walked through again, then the view draws back, and the rest of the answer comes out. Whatever a person does ends it.
 
 use super::arrangement::Arrangement;
 use crate::player::FRAME;
@@ -12,10 +12,10 @@ use crate::train::Recording;
 const WALKED: [f64; 3] = [0.5, 0.4, 0.3];
 /// How fast the steps after them begin and end, in steps per second.
 const FASTER: [f64; 2] = [3.0, 10.0];
-/// The part of those steps that is seen from near.
-const NEAR: f64 = 0.5;
-/// How fast the answer comes out, in steps per second.
-const ANSWER: f64 = 5.0;
+/// The same of the first steps of the answer: there one sees a row being read.
+const ANSWERED: [f64; 2] = [0.5, 0.3];
+/// How fast the rest of the answer comes out, in steps per second.
+const ANSWER: f64 = 4.0;
 /// How long it takes to draw back, in seconds.
 const DRAW_BACK: f32 = 0.8;
 
@@ -50,13 +50,15 @@ impl Opening {
 
     /// How a step of so many stages is seen.
     pub fn scene(&self, step: usize, stages: usize) -> Scene {
-        if let Some(seconds) = WALKED.get(step) {
+        let answered = step.checked_sub(self.answer);
+        let walked = answered.and_then(|step| ANSWERED.get(step));
+        if let Some(seconds) = walked.or(WALKED.get(step)) {
             return Scene {
                 arrangement: Arrangement::CloseUp,
                 speed: 1.0 / (seconds * stages.max(1) as f64),
             };
         }
-        if step >= self.answer {
+        if answered.is_some() {
             return Scene {
                 arrangement: Arrangement::Debug,
                 speed: ANSWER,
@@ -66,11 +68,7 @@ impl Opening {
         let come = (step - WALKED.len()) as f64 / between as f64;
         let [first, last] = FASTER;
         Scene {
-            arrangement: if come < NEAR {
-                Arrangement::CloseUp
-            } else {
-                Arrangement::Debug
-            },
+            arrangement: Arrangement::CloseUp,
             speed: first * (last / first).powf(come),
         }
     }
@@ -113,17 +111,18 @@ mod tests {
         for (step, scene) in scenes.iter().enumerate() {
             player.set_speed(scene.speed);
             assert!((player.speed() - scene.speed).abs() < 1e-9);
-            assert_eq!(player.stage_by_stage(), step < 3, "step {step}");
+            let walked = step < 3 || (21..23).contains(&step);
+            assert_eq!(player.stage_by_stage(), walked, "step {step}");
         }
         let near = |scene: &Scene| scene.arrangement == Arrangement::CloseUp;
-        // Once it has drawn back it stays there, and it has before the answer comes.
+        // Once it has drawn back it stays there: when a row was seen to be read.
         let back = scenes.iter().position(|scene| !near(scene)).unwrap();
-        assert!((3..21).contains(&back));
+        assert_eq!(back, 23);
         assert!(!scenes[back..].iter().any(near));
         let slower = |pair: &[Scene]| pair[1].speed < pair[0].speed;
         assert!(!scenes[..21].windows(2).any(slower));
         let seconds: f64 = scenes.iter().map(|scene| 1.0 / scene.speed).sum();
-        assert!((12.0..24.0).contains(&seconds), "{seconds} seconds");
+        assert!((20.0..34.0).contains(&seconds), "{seconds} seconds");
     }
 
     #[test]

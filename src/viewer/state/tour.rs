@@ -180,7 +180,7 @@ pub const STOPS: [Stop; 13] = [
         (Place::Stage, Stage::Gate),
         "Gate: stay with where it was",
         "How does it find the next row? It has a choice: look for what is in a row, or start from the row of the step \
-         before. The gate g decides: 1 looks for what is there, 0 starts from where it was. Press . until gate.",
+         before. The gate g decides: 1 looks for what is there, 0 starts from where it was. Press the . key until gate.",
     ),
     stage(
         Act::Place,
@@ -201,7 +201,7 @@ pub const STOPS: [Stop; 13] = [
         (Place::Memory, Stage::Add),
         "Erase and add",
         "Now it knows its row. A write head first erases there, then adds a vector: that is how a vector gets into memory. \
-         Press . until add, and watch the row.",
+         Press the . key until add, and watch the row.",
     ),
     stop(
         Act::Place,
@@ -222,7 +222,7 @@ pub const STOPS: [Stop; 13] = [
         (Place::Stage, Stage::Content),
         "Another machine: find by what is there",
         "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find a row by \
-         what is in it: the head compares its key k with every row. Press . until content.",
+         what is in it: the head compares its key k with every row. Press the . key until content.",
     ),
     stop(
         Act::Content,

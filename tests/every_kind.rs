@@ -63,6 +63,7 @@ fn any_kind_of_machine_is_recorded_and_verified() {
         config: &machine.config,
         sha256: None,
         full_memory: false,
+        gradient: None,
     };
     let read = |recording: &Recording| {
         let (mut json, mut npz) = (Vec::new(), Vec::new());

@@ -108,6 +108,8 @@ fn the_schema_has_every_array() {
         let pattern = format!("^({})[0-9]+\\.{}$", array.heads.join("|"), array.spec.name);
         entry(&pattern, &reference(array.spec.dims.len()))
     });
+    let derivatives = entry("^gradient\\..+$", &json!({"$ref": "#/$defs/array"}));
+    let heads = heads.chain([derivatives]);
     let (others, heads): (Vec<_>, Vec<_>) = (others.collect(), heads.collect());
     let needed = arrays
         .iter()

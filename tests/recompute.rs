@@ -19,6 +19,7 @@ fn export(folder: &Path, name: &str, machine: &Model<f32>, recording: &Recording
         config: &machine.config,
         sha256: Some(&sha256),
         full_memory: true,
+        gradient: None,
     };
     trace::write(&path, recording, &source).unwrap();
     path.to_string_lossy().into_owned()

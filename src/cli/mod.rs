@@ -4,6 +4,7 @@ mod collect;
 mod compare;
 mod episode;
 mod eval;
+mod gradient;
 mod learn;
 mod machine;
 mod plan;

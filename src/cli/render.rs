@@ -10,18 +10,19 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::episode::{Chosen, EpisodeArgs, as_it_is, is_trace, note_overrun};
+use super::gradient::{no_bit, quantity};
 use super::{MOST_SAMPLES, Usage, machine, note, plan, refuse, step, up_to};
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
-    Drawing, Figure, Format, Layout, Motion, Options, Orientation, Pages, Picture, RowsShown, Walk,
-    find_head,
+    Derivatives, Drawing, Figure, Format, Layer, Layout, Motion, Options, Orientation, Pages,
+    Picture, RowsShown, Walk, find_head,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{Trained, label, picture, room};
 use crate::model::config::Order;
 use crate::model::{Draw, Sampling};
-use crate::train::Recording;
+use crate::train::{Quantity, Recording};
 
 /// The most pixels of a figure.
 const MOST_PIXELS: f32 = 1e8;
@@ -51,6 +52,7 @@ Examples:
   tapescope render copy --length 8 --layout closeup --step 11 --head R0 --out row.png
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
   tapescope render runs/copy-1 --over-training --length 10 --out learning.gif
+  tapescope render copy --length 8 --layout debug --gradient bit:14,3 --out mattered.svg
   tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
 
 Layouts: paper is figure 6 of Graves, Wayne and Danihelka (2014); debug is everything over time, and
@@ -137,6 +139,10 @@ pub(super) struct Render {
     #[arg(long, value_name = "K", value_parser = up_to(MOST_SAMPLES), allow_negative_numbers = true,
           conflicts_with_all = ["input", "compare"])]
     samples: Option<u64>,
+    /// Draw how much each value mattered: the derivative by it of the loss, in bits, or of the logit of one output
+    /// bit, by its step and channel: loss, or bit:STEP,CHANNEL.
+    #[arg(long, value_name = "OF", value_parser = quantity, conflicts_with_all = ["compare", "samples", "motion"])]
+    gradient: Option<Quantity>,
     #[command(flatten)]
     episode: EpisodeArgs,
 }
@@ -148,6 +154,8 @@ struct Drawn {
     order: Order,
     /// What many samples of it say, where they were asked.
     spread: Option<Spread>,
+    /// How much everything in it mattered, where that was asked.
+    derivatives: Option<Derivatives>,
 }
 
 /// Which rows.
@@ -198,7 +206,9 @@ impl Render {
         options: Options,
     ) -> anyhow::Result<(Vec<u8>, String)> {
         let figure = Figure::new(&drawn.recording, options);
-        let figure = figure.with_spread(drawn.spread.as_ref());
+        let derivatives = drawn.derivatives.as_ref();
+        let layer = derivatives.map_or(Layer::Values, Layer::Derivative);
+        let figure = figure.with_spread(drawn.spread.as_ref()).with_layer(layer);
         self.check_pictures(&figure)?;
         self.written(&figure, format)
     }
@@ -338,19 +348,23 @@ impl Render {
         let is_gif = format == Format::Gif;
         let layout = self.layout.as_ref();
         let stands = layout.is_some_and(|layout| *layout != Layout::CloseUp);
-        refuse(if self.motion && format == Format::Svg {
-            "--motion: an SVG stands still; write the figure to a name that ends in .gif, or .png for an animated PNG"
-        } else if self.motion && stands {
-            "--motion: only the layout closeup moves; leave --layout out"
-        } else if is_gif && self.step.is_some() {
-            "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png"
-        } else if !is_gif && self.delay.is_some() {
-            "--delay: only a GIF has one; write the figure to a name that ends in .gif"
-        } else if !is_gif && self.stages {
-            "--stages: only a GIF goes through them; write the figure to a name that ends in .gif"
-        } else {
-            return Ok(());
-        })
+        refuse(
+            if self.gradient.is_some() && layout == Some(&Layout::CloseUp) {
+                "--gradient: the layout closeup shows how values come about; take --layout debug, paper, or pictures by name"
+            } else if self.motion && format == Format::Svg {
+                "--motion: an SVG stands still; write the figure to a name that ends in .gif, or .png for an animated PNG"
+            } else if self.motion && stands {
+                "--motion: only the layout closeup moves; leave --layout out"
+            } else if is_gif && self.step.is_some() {
+                "--step: a GIF shows every step; some of them with --steps A..B, one in a file that ends in .svg or .png"
+            } else if !is_gif && self.delay.is_some() {
+                "--delay: only a GIF has one; write the figure to a name that ends in .gif"
+            } else if !is_gif && self.stages {
+                "--stages: only a GIF goes through them; write the figure to a name that ends in .gif"
+            } else {
+                return Ok(());
+            },
+        )
     }
 
     /// The episode: out of a trace as it was recorded, or recorded now.
@@ -360,9 +374,15 @@ impl Render {
             let spread = self
                 .samples
                 .map(|count| self.spread(source, &trained, count));
+            let recording = self.episode.record(source, &trained)?;
+            let derivatives = self.gradient.map(|of| {
+                let found = Derivatives::new(&trained.machine, &recording, of);
+                found.ok_or_else(|| no_bit(of, &recording))
+            });
             return Ok(Drawn {
                 spread: spread.transpose()?.flatten(),
-                recording: self.episode.record(source, &trained)?,
+                derivatives: derivatives.transpose()?,
+                recording,
                 order: trained.machine.config.order(),
             });
         }
@@ -373,12 +393,16 @@ impl Render {
         if self.samples.is_some() {
             return as_it_is("--samples", source, "drawn");
         }
+        if self.gradient.is_some() {
+            return as_it_is("--gradient", source, "drawn");
+        }
         let imported = trace::read(Path::new(source))?;
         note_overrun(source, &imported.recording);
         Ok(Drawn {
             recording: imported.recording,
             order: imported.config.order(),
             spread: None,
+            derivatives: None,
         })
     }
 

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::episode::EpisodeArgs;
+use super::gradient::{no_bit, quantity};
 use super::note;
 use crate::io::trace::{Encoding, Source};
 use crate::io::{label, trace};
+use crate::train::Quantity;
 
 /// The size from which an export is announced with a warning, in bytes.
 const LARGE: u64 = 100_000_000;
@@ -19,6 +21,7 @@ const EXAMPLES: &str = r#"Examples:
   tapescope trace copy --input bits.json --out mine.ntmtrace.json
   tapescope trace mine.json --weights weights.safetensors --out t.ntmtrace.json
   tapescope trace copy --length 200 --out long.npz
+  tapescope trace copy --length 8 --gradient bit:14,3 --out mattered.npz
   tapescope view copy.ntmtrace.json
 
 bits.json holds rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or an object with what else the task
@@ -38,6 +41,10 @@ pub(super) struct Trace {
     /// Write the whole memory of every step, also when it is large.
     #[arg(long)]
     full_memory: bool,
+    /// Write beside every array the derivative by it of the loss, in bits, or of the logit of one output bit, by its
+    /// step and channel: loss, or bit:STEP,CHANNEL.
+    #[arg(long, value_name = "OF", value_parser = quantity)]
+    gradient: Option<Quantity>,
     /// The file to write, by its end .json, .json.gz or .npz; `-` is JSON on standard output.
     #[arg(long, value_name = "T.NTMTRACE.JSON")]
     out: PathBuf,
@@ -48,9 +55,15 @@ impl Trace {
         let encoding = Encoding::of(&self.out)?;
         let trained = self.episode.trained(&self.machine)?;
         let recording = self.episode.record(&self.machine, &trained)?;
+        let derivatives = self.gradient.map(|of| {
+            let found = recording.derivatives(&trained.machine, of);
+            found.ok_or_else(|| no_bit(of, &recording))
+        });
+        let derivatives = derivatives.transpose()?;
         let config = &trained.machine.config;
         let steps = recording.episode.steps();
-        let bytes = trace::estimated_bytes(config, steps, self.full_memory, encoding);
+        let arrays = 1 + u64::from(derivatives.is_some());
+        let bytes = arrays * trace::estimated_bytes(config, steps, self.full_memory, encoding);
         if bytes > LARGE {
             let help = if self.full_memory {
                 "without --full-memory it is smaller".to_owned()
@@ -73,6 +86,7 @@ impl Trace {
             config,
             sha256: Some(&trained.sha256()),
             full_memory: self.full_memory,
+            gradient: self.gradient.zip(derivatives.as_ref()),
         };
         let score = recording.score;
         let summary = format!(

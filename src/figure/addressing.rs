@@ -9,7 +9,7 @@ use super::paint::{At, Draw, Page, Paint};
 use super::rows::Axis;
 use super::spread::Band;
 use super::stages::{Column, Stage};
-use super::{Area, HeadName, Ink, PanelId, Style, numbers};
+use super::{Area, HeadName, Ink, PanelId, Scale, Style, numbers};
 use crate::model::HeadTrace;
 use crate::model::local::Window;
 use crate::train::is_absent;
@@ -210,7 +210,8 @@ impl Bars<'_> {
 
     /// A bar per row: its length is the value.
     fn bars(&self, paint: &mut dyn Paint, At { area, axis, .. }: At<'_>, page: &Page<'_>) {
-        let (scale, signed) = (self.cells.scale, self.column.is_signed());
+        let scale = self.cells.scale;
+        let signed = matches!(scale, Scale::Signed(_));
         let fill = Ink::from(page.colours.head(self.name)).faded(self.opacity(page));
         if signed {
             let zero = area.middle();
@@ -252,7 +253,7 @@ impl Bars<'_> {
         fill: Ink,
         page: &Page<'_>,
     ) {
-        let signed = self.column.is_signed();
+        let signed = matches!(self.cells.scale, Scale::Signed(_));
         let text = numbers::in_bar(value);
         let (left, right) = (area.left + 2.0, area.right - 3.0);
         // On the bar where it would end below the number.
@@ -351,6 +352,15 @@ impl<'a> Addressing<'a> {
             name,
             rows,
         }
+    }
+
+    /// The same of derivatives: none of the mass that goes from column to column, and no largest weight.
+    pub(super) fn of_derivatives(mut self) -> Self {
+        self.lines.clear();
+        for (_, bars) in &mut self.columns {
+            bars.most = None;
+        }
+        self
     }
 
     /// The mass that content brings, what is kept of the step before, where the shift moves it, what sharpening makes

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::addressing::{Addressing, Bars};
 use super::cells::{Cells, Values};
+use super::derivatives::{Derivatives, Layer};
 use super::facts::{MemoryAt, Scales, Written, head_mark, wrong_bits};
 use super::heads::series;
 use super::motion::{Instant, POINT, turn};
@@ -163,6 +164,25 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// Its derivatives in the place of its values, if there are any.
+    #[must_use]
+    pub fn derived(self, derivatives: &'a Derivatives) -> Self {
+        let Some((array, series)) = derivatives.series(self.id, self.word) else {
+            return self;
+        };
+        let what = match (self.id.picture, self.row) {
+            (Picture::Output, _) => "logit".to_owned(),
+            (_, "channel") => self.symbol.to_owned(),
+            _ => format!("{} of {}", self.symbol, self.whose),
+        };
+        Self {
+            scale: derivatives.scale(array),
+            note: derivatives.by(&what),
+            values: of(series).1,
+            ..self
+        }
+    }
+
     /// One of it, and its symbol: `key k`.
     pub fn told(&self) -> String {
         format!("{} {}", self.word, self.symbol)
@@ -195,6 +215,8 @@ pub struct Catalogue<'a> {
     pub rows: &'a Rows,
     /// What many samples of the episode say, where they were asked.
     pub spread: Option<&'a Spread>,
+    /// What is shown of them: their values, or how much they mattered.
+    pub layer: Layer<'a>,
     /// True where row 0 is at the bottom.
     pub upwards: bool,
     /// The cells that the first step finds, by layer, where they are known.
@@ -231,6 +253,12 @@ impl<'a> Catalogue<'a> {
         Instant::new(self.trace(), self.stages, self.moment, self.through)
     }
 
+    /// Distinguishes the layers.
+    fn layered(&self) -> usize {
+        let derivatives = self.layer.derivatives();
+        derivatives.map_or(0, Derivatives::version)
+    }
+
     /// Distinguishes what is on its way from the same a little later.
     fn version(&self, moving: bool) -> usize {
         let share = (self.through.clamp(0.0, 1.0) * 16_384.0) as usize;
@@ -238,7 +266,11 @@ impl<'a> Catalogue<'a> {
     }
 
     fn source(&self, id: PanelId) -> Option<Source<'a>> {
-        Source::new(self.recording, self.scales, self.shades, id)
+        let source = Source::new(self.recording, self.scales, self.shades, id)?;
+        Some(match self.layer {
+            Layer::Values => source,
+            Layer::Derivative(derivatives) => source.derived(derivatives),
+        })
     }
 
     fn down(&self) -> Down<'a> {
@@ -261,6 +293,7 @@ impl<'a> Catalogue<'a> {
                 .is_some_and(|&mask| mask > 0.0)
         };
         let mut cells = Cells::of([steps, rows], source.scale, source.values);
+        cells.version.1 = self.layered();
         match id.picture {
             Picture::Error => cells.skipped = (0..steps).map(|t| !asked(t)).collect(),
             Picture::Target | Picture::Output => cells.veiled = not_asked(recording),
@@ -307,7 +340,7 @@ impl<'a> Catalogue<'a> {
         let mut cells = Cells::new([source.rows, 1], source.scale, move |c, _| {
             values.at(step, c)
         });
-        cells.version = (step, 0);
+        cells.version = (step, self.layered());
         Some(Panel {
             id,
             name: format!("{whose} {told}"),
@@ -339,15 +372,20 @@ impl<'a> Catalogue<'a> {
         }
         let memory = MemoryAt::new(trace, stages, step, place);
         let (columns, rows) = (memory.columns(), trace.memory_size()[0]);
-        let (instant, moving) = (self.instant(), self.memory_moves());
-        let mut cells = Cells::new([columns, rows], self.scales.memory, move |column, row| {
-            if moving {
+        let derivatives = self.layer.derivatives();
+        let scale = derivatives.map_or(self.scales.memory, |by| by.scale("memory"));
+        let by = derivatives.map(|by| by.trace.memory_columns.row(memory.row()));
+        let (instant, moving) = (self.instant(), derivatives.is_none() && self.memory_moves());
+        let mut cells = Cells::new([columns, rows], scale, move |column, row| {
+            if let Some(by) = by {
+                by[column * rows + row]
+            } else if moving {
                 instant.memory(row, column)
             } else {
                 memory.value(row, column)
             }
         });
-        cells.version = (memory.version(), self.version(moving));
+        cells.version = (memory.version(), self.version(moving) + self.layered());
         let heads = 0..trace.heads.len();
         let marks = heads.filter_map(|head| head_mark(trace, stages, (step, place), head));
         cells.marks = marks.collect();
@@ -356,7 +394,7 @@ impl<'a> Catalogue<'a> {
             title: "Memory".to_owned(),
             name: "memory".to_owned(),
             whose: memory.name(),
-            note: memory.name(),
+            note: derivatives.map_or_else(|| memory.name(), |by| by.by("M")),
             alt: "rows down, columns across".to_owned(),
             content: Content::Cells(cells),
             across: Across::Columns(columns),
@@ -421,22 +459,26 @@ impl<'a> Catalogue<'a> {
         let (trace, (step, now)) = (self.trace(), self.moment);
         let head = trace.heads.get(index)?;
         let place = self.stages.place(column.stage, Some(head)).unwrap_or(0);
-        let values = column.values(head, step);
+        let derivatives = self.layer.derivatives();
+        let layer = derivatives.and_then(|by| Some((by, by.column(index, column, step)?)));
+        let values = layer.map_or_else(|| column.values(head, step), |(_, values)| values);
         let at = InStep::of(trace, self.stages.writes_first(), index, step)?;
         let scale = match column.array {
+            array if let Some((by, _)) = layer => by.scale(array),
             "similarity" => self.scales.scores[index],
             "prior" => self.scales.priors[index],
             _ => self.shades[1],
         };
         let parameter = match scale {
-            Scale::Signed(most) if column.is_unbounded() => {
+            Scale::Signed(most) if layer.is_some() || column.is_unbounded() => {
                 format!("±{}", numbers::end_text(most))
             }
             Scale::UpTo(most) => format!("0–{}", numbers::end_text(most)),
             _ => column.parameter(&at),
         };
         let (instant, count) = (self.instant(), values.len());
-        let moving = self.through < 1.0 && (now == place || now >= self.stages.len());
+        let moving =
+            layer.is_none() && self.through < 1.0 && (now == place || now >= self.stages.len());
         let mut cells = Cells::new([1, count], scale, move |_, row| {
             if moving {
                 instant.column(head, column, row, turn(row, count))
@@ -444,7 +486,7 @@ impl<'a> Catalogue<'a> {
                 values[row]
             }
         });
-        cells.version = (step, self.version(moving));
+        cells.version = (step, self.version(moving) + self.layered());
         // What is added in the same step is there for those who look after it.
         let by = step + usize::from(self.stages.reached(place, Stage::Add, None));
         let array = format!("{}.{}", trace.head_name(index), column.array);
@@ -455,6 +497,11 @@ impl<'a> Catalogue<'a> {
             place,
             parameter,
             told: match scale {
+                _ if let Some((by, _)) = layer => by.by(&format!(
+                    "{} of {}",
+                    column.symbol,
+                    head_label(trace, index)
+                )),
                 Scale::Signed(most) if column.is_unbounded() => {
                     let most = numbers::end_text(most);
                     format!(
@@ -468,6 +515,7 @@ impl<'a> Catalogue<'a> {
             most: None,
             spread: self
                 .spread
+                .filter(|_| layer.is_none())
                 .filter(|_| is_spread(head, column))
                 .and_then(|spread| spread.band(index, step)),
             window: at.window().filter(|_| column.array == "content"),
@@ -476,11 +524,13 @@ impl<'a> Catalogue<'a> {
                 .filter(|_| column.array == "distribution" && at.sampling != Sampling::Expected)
                 .filter(|_| instant.come(Stage::Draw, Some(head)) >= POINT[1])
                 .map(|drawn| drawn.row),
-            computed: self.recording.computed.contains(&array),
+            computed: layer.is_none() && self.recording.computed.contains(&array),
             to_come: place > now || place == now && self.through <= 0.0 && place > 0,
             moving,
             // A score of places says the same of a row that was written and of one that was not.
-            faint: (column.is_signed() && head.mechanism.score != Score::Location)
+            faint: (layer.is_none()
+                && column.is_signed()
+                && head.mechanism.score != Score::Location)
                 .then_some((self.written, by)),
         };
         Some((
@@ -518,17 +568,23 @@ impl<'a> Catalogue<'a> {
         let title = format!("Addressing of {label}");
         let of = (HeadName::of(self.trace(), index), head);
         let addressing = Addressing::new(columns.collect(), of, &self.instant(), self.moment.0);
+        let derivatives = self.layer.derivatives();
+        let addressing = match derivatives {
+            Some(_) => addressing.of_derivatives(),
+            None => addressing,
+        };
         Some(Panel {
             id: PanelId::of(Picture::Stages, index),
             name: title.clone(),
             title,
             whose: label,
-            note: match self.spread {
+            note: match (derivatives, self.spread) {
+                (Some(by), _) => format!("d {}, at step {}", by.name(), self.moment.0),
                 // So short that it fits above the columns of a page of everything.
-                Some(Spread { samples, .. }) => {
+                (_, Some(Spread { samples, .. })) => {
                     format!("step {}; {samples} samples: mean, 8 in 10", self.moment.0)
                 }
-                None => format!("at step {}", self.moment.0),
+                _ => format!("at step {}", self.moment.0),
             },
             alt: String::new(),
             content: Content::Addressing(addressing),

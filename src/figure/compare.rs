@@ -9,7 +9,7 @@ use super::facts::{MemoryAt, wrong_bits};
 use super::lanes::Decades;
 use super::layout::{self, BETWEEN, Band, LEFT, MARGIN, Scene, least_size};
 use super::pages::{self, Pages};
-use super::paint::{Page, Paint};
+use super::paint::{NOT_RECORDED, Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::stages::{Column, Moment, Stages, columns_of, weighting_at};
@@ -224,6 +224,7 @@ impl<'a> Comparison<'a> {
             density: self.options.density,
             as_paper: false,
             to_come: 0.0,
+            lacking: NOT_RECORDED,
         }
     }
 

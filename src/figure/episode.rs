@@ -6,12 +6,13 @@ use std::sync::OnceLock;
 
 use super::catalogue::Catalogue;
 use super::closeup;
+use super::derivatives::{Layer, Write};
 use super::facts::{Scales, Telling, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::overlap::{Redundancies, Redundant};
 use super::pace::{FRAME, paces};
 use super::pages::{Moment, Pages};
-use super::paint::{Page, Paint};
+use super::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint};
 use super::panel::{Across, Content, Down, Panel, Place};
 use super::rows::{Rows, addressed, touched_by};
 use super::spread::Spread;
@@ -148,6 +149,10 @@ pub struct Figure<'a> {
     initial: Option<&'a Matrix<f32>>,
     /// What many samples of the episode say, where they were asked.
     spread: Option<&'a Spread>,
+    /// What is shown of everything.
+    layer: Layer<'a>,
+    /// Of derivatives the write that mattered most.
+    heaviest: Option<Write>,
 }
 
 impl<'a> Figure<'a> {
@@ -173,6 +178,8 @@ impl<'a> Figure<'a> {
             telling: OnceLock::new(),
             initial: None,
             spread: None,
+            layer: Layer::Values,
+            heaviest: None,
             recording,
             options,
         }
@@ -194,6 +201,18 @@ impl<'a> Figure<'a> {
         self.scales = of.scales.clone();
     }
 
+    /// With derivatives in the place of values; not in the close-up, which shows how values come about. Where no step is
+    /// asked for, pictures of one step show that of the write that mattered most.
+    pub fn with_layer(mut self, layer: Layer<'a>) -> Self {
+        self.layer = layer;
+        let trace = &self.recording.trace;
+        self.heaviest = layer.derivatives().and_then(|by| by.heaviest_write(trace));
+        let step = self.heaviest.map(|write| write.step);
+        let step = step.filter(|step| self.span.contains(step));
+        self.options.step = self.options.step.or(step);
+        self
+    }
+
     /// The same of what is known of an episode already: its rows, its stages, its scales.
     pub fn of(seen: Catalogue<'a>, options: Options) -> Self {
         Self {
@@ -204,6 +223,8 @@ impl<'a> Figure<'a> {
             telling: OnceLock::new(),
             initial: seen.initial,
             spread: seen.spread,
+            layer: seen.layer,
+            heaviest: None,
             written: Cow::Borrowed(seen.written),
             redundancies: Cow::Borrowed(seen.redundancies),
             span: options.span(seen.recording.trace.steps()),
@@ -337,6 +358,10 @@ impl<'a> Figure<'a> {
             density: self.options.density,
             as_paper: self.is_paper(),
             to_come: 0.0,
+            lacking: match self.layer {
+                Layer::Values => NOT_RECORDED,
+                Layer::Derivative(_) => NO_DERIVATIVE,
+            },
         }
     }
 
@@ -379,7 +404,15 @@ impl<'a> Figure<'a> {
             let (first, last) = (self.span.start, self.span.end.saturating_sub(1));
             format!("; steps {first} to {last}")
         });
-        format!("{task}, {measure} {size}{origin}{drawn}: {told}{steps}")
+        let layer = self.layer.derivatives();
+        let layer = layer.map_or_else(String::new, |by| {
+            let write = self.heaviest.as_ref().map_or_else(String::new, |write| {
+                let write = by.write_in_words(write, &recording.trace);
+                format!("; the write that mattered most: {write}")
+            });
+            format!("; {}{write}", by.told())
+        });
+        format!("{task}, {measure} {size}{origin}{drawn}: {told}{steps}{layer}")
     }
 
     /// The step that pictures of one step show.
@@ -498,9 +531,14 @@ impl<'a> Figure<'a> {
             let each = 0.58 / STRIPS as f32;
             let mut stacks = vec![(0.42, over_time)];
             // The same places in every step, and in every lane.
-            let lacking = STRIPS - lane.strips.len();
+            let strips = match self.layer {
+                Layer::Values => lane.strips,
+                // They show how values come about.
+                Layer::Derivative(_) => Vec::new(),
+            };
+            let lacking = STRIPS - strips.len();
             stacks.extend((0..lacking).map(|_| (each, vec![Panel::nothing()])));
-            stacks.extend(lane.strips.into_iter().map(|strip| (each, vec![strip])));
+            stacks.extend(strips.into_iter().map(|strip| (each, vec![strip])));
             let axis = true;
             bands.push(Band { stacks, axis });
         }
@@ -599,6 +637,7 @@ impl<'a> Figure<'a> {
             upwards: self.options.orientation == Orientation::Paper,
             initial: self.initial,
             spread: self.spread,
+            layer: self.layer,
             moment: (self.step(), self.options.stage.unwrap_or(usize::MAX)),
             through: self.options.through,
         }
@@ -645,9 +684,15 @@ impl<'a> Figure<'a> {
     fn lanes(&self, head: usize) -> Panel<'_> {
         let trace = &self.recording.trace;
         let (label, name) = (head_label(trace, head), HeadName::of(trace, head));
-        let lanes = scalars(&trace.heads[head], trace.steps()).into_iter();
+        let lanes = match self.layer {
+            Layer::Values => scalars(&trace.heads[head], trace.steps()),
+            Layer::Derivative(by) => by.scalars(head, trace.steps()),
+        };
+        let lanes = lanes.into_iter();
         let lanes = lanes.map(|lane| (lane, Some(name))).collect();
-        let named = (format!("What {label} emits"), String::new());
+        let derivatives = self.layer.derivatives();
+        let note = derivatives.map_or_else(String::new, |by| by.by("each of them"));
+        let named = (format!("What {label} emits"), note);
         let id = PanelId::of(Picture::Scalars, head);
         Panel {
             whose: label,

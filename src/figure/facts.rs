@@ -207,6 +207,11 @@ impl<'a> MemoryAt<'a> {
         }
     }
 
+    /// The row of the recorded memories that it is, or in the middle of a write was.
+    pub fn row(&self) -> usize {
+        self.step + usize::from(self.added)
+    }
+
     /// When the machine has it.
     pub fn words(&self) -> &'static str {
         match (self.added, self.erased) {

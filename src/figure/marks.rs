@@ -102,7 +102,7 @@ pub fn unrecorded(paint: &mut dyn Paint, area: &Area, page: &Page<'_>) {
         paint,
         area,
         [area.middle(), area.centre()],
-        ("not recorded", 10.5),
+        (page.lacking, 10.5),
         page,
     );
     paint.frame(*area, colours.line);

@@ -16,6 +16,7 @@ pub mod closeup;
 mod colour;
 pub mod compare;
 pub mod curves;
+mod derivatives;
 mod drawing;
 mod episode;
 pub mod facts;
@@ -48,6 +49,7 @@ pub mod units;
 pub use crate::model::peak;
 pub use animation::{Motion, Walk};
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
+pub use derivatives::{Derivatives, Layer, Write};
 pub use drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
 pub use episode::{Figure, Layout, Options, Orientation, RowsShown};
 pub use heads::{

@@ -5,6 +5,11 @@ use super::drawing::width_of;
 use super::rows::Axis;
 use super::{Area, Colours, Drawing, Ink, Mark, PanelId, Rgb, Style, Text, mix};
 
+/// What is said of values that are not there.
+pub const NOT_RECORDED: &str = "not recorded";
+/// What is said of derivatives that cannot be had.
+pub const NO_DERIVATIVE: &str = "no derivative";
+
 /// What all pictures of a page have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
@@ -24,6 +29,8 @@ pub struct Page<'a> {
     pub as_paper: bool,
     /// How much is seen of what has not come yet.
     pub to_come: f32,
+    /// What is said where nothing is known.
+    pub lacking: &'static str,
 }
 
 impl<'a> Page<'a> {
@@ -38,6 +45,7 @@ impl<'a> Page<'a> {
             density,
             as_paper: false,
             to_come: 0.0,
+            lacking: NOT_RECORDED,
         }
     }
 }

@@ -298,7 +298,7 @@ impl<'a> Panel<'a> {
             let [broken, absent] = paint.odd(cells, self.id);
             for (is_there, words, fill) in [
                 (broken, "not finite", page.colours.non_finite),
-                (absent, "not recorded", page.colours.raised),
+                (absent, page.lacking, page.colours.raised),
             ] {
                 if is_there {
                     right = no_value(paint, [right, y], words, fill, page);

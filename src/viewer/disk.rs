@@ -53,6 +53,7 @@ impl Files for Disk {
             config,
             sha256: own.as_ref().or(shown.sha256.as_ref()).map(String::as_str),
             full_memory: false,
+            gradient: None,
         };
         trace::write(path, &shown.recording, &source).map_err(|error| error.to_string())?;
         Ok(format!("The trace is in {}.", path.display()))

@@ -148,6 +148,7 @@ fn source(machine: &Model<f32>) -> Source<'_> {
         config: &machine.config,
         sha256: None,
         full_memory: false,
+        gradient: None,
     }
 }
 
@@ -284,6 +285,7 @@ fn read_trace(file: &[u8]) -> Result<(), String> {
             config: &read.config,
             sha256: read.sha256.as_deref(),
             full_memory: false,
+            gradient: None,
         };
         let mut bytes = Vec::new();
         trace::write_to(&mut bytes, &read.recording, &source).unwrap();

@@ -3,7 +3,9 @@
 use std::process::Command;
 
 use tapescope::io::trace::{self, Source};
-use tapescope::train::Recording;
+use tapescope::train::{Quantity, Recording};
+
+use serde_json::{Value, json as form};
 
 use super::{TINY, again, error, json, opened, record, source, tiny, written};
 
@@ -381,4 +383,59 @@ fn python_loads_it_with_three_lines() {
     assert!(ran.status.success(), "{errors}");
     let printed = String::from_utf8_lossy(&ran.stdout);
     assert!(printed.starts_with("(7, 5) (8, 5, 3) "), "{printed}");
+}
+
+#[test]
+fn derivatives_stand_beside_their_arrays() {
+    let (machine, recording) = record(TINY);
+    let bit = Quantity::Bit {
+        step: 4,
+        channel: 1,
+    };
+    for of in [Quantity::Loss, bit] {
+        let derivatives = recording.derivatives(&machine, of).unwrap();
+        let source = Source {
+            gradient: Some((of, &derivatives)),
+            ..source(&machine, "")
+        };
+        let (mut text, mut npz) = (Vec::new(), Vec::new());
+        trace::write_to(&mut text, &recording, &source).unwrap();
+        trace::write_npz(&mut npz, &recording, &source).unwrap();
+        let value: Value = serde_json::from_slice(&text).unwrap();
+        let told = match of {
+            Quantity::Loss => form!({"of": "loss", "unit": "bits"}),
+            Quantity::Bit { .. } => form!({"of": "logit", "step": 4, "channel": 1, "unit": "nats"}),
+        };
+        assert_eq!(value["gradient"], told);
+        let arrays = value["arrays"].as_object().unwrap();
+        let lacking = ["target", "mask", "output", "loss"];
+        for (name, array) in arrays
+            .iter()
+            .filter(|(name, _)| !name.starts_with("gradient."))
+        {
+            let by = arrays.get(&format!("gradient.{name}"));
+            assert_eq!(by.is_none(), lacking.contains(&name.as_str()), "{name}");
+            if let Some(by) = by {
+                assert_eq!(
+                    (&by["dims"], &by["shape"]),
+                    (&array["dims"], &array["shape"])
+                );
+            }
+        }
+        let found = arrays["gradient.memory"]["data"].as_array().unwrap();
+        let [rows, columns] = [5, 3];
+        let of_step = |t: usize| derivatives.memory(t).iter().copied().collect::<Vec<_>>();
+        let at = 3 * rows * columns;
+        let found: Vec<_> = found[at..at + rows * columns]
+            .iter()
+            .map(|x| x.as_f64().unwrap() as f32)
+            .collect();
+        assert_eq!(found, of_step(3));
+        // To readers it is the trace it is without them.
+        let plain = json(&machine, &recording);
+        let read = trace::from_bytes(text, "t").unwrap();
+        assert_eq!(read.recording.trace, opened(&plain).recording.trace);
+        let read = trace::from_bytes(npz, "t.npz").unwrap();
+        assert_eq!(read.recording.trace, opened(&plain).recording.trace);
+    }
 }

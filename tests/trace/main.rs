@@ -28,6 +28,7 @@ fn source<'a>(machine: &'a Model<f32>, sha256: &'a str) -> Source<'a> {
         config: &machine.config,
         sha256: Some(sha256),
         full_memory: false,
+        gradient: None,
     }
 }
 
@@ -67,6 +68,7 @@ fn again(imported: &Imported) -> String {
         config: &imported.config,
         sha256: imported.sha256.as_deref(),
         full_memory: false,
+        gradient: None,
     };
     let mut bytes = Vec::new();
     trace::write_to(&mut bytes, &imported.recording, &source).unwrap();

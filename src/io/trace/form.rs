@@ -290,6 +290,7 @@ fn attention(config: &ModelConfig) -> BTreeMap<String, Value> {
         config,
         sha256: None,
         full_memory: false,
+        gradient: None,
     };
     let said = machine(&source, &Conventions::default()).into_values();
     let is_it = |key: &str| key.starts_with("config.attention.") || key == "config.shift_form";

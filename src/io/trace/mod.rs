@@ -28,7 +28,7 @@
 //!
 //! let copy = &weights::shipped()[0];
 //! let recording = Recording::new(&copy.machine, &copy.experiment.task, 7, 0);
-//! let source = trace::Source { config: &copy.machine.config, sha256: None, full_memory: false };
+//! let source = trace::Source { config: &copy.machine.config, sha256: None, full_memory: false, gradient: None };
 //! let mut file = Vec::new();
 //! trace::write_to(&mut file, &recording, &source)?;
 //! let read = trace::from_bytes(file, "copy.ntmtrace.json")?;
@@ -58,7 +58,7 @@ use std::path::Path;
 
 use crate::io::{Error, file};
 use crate::model::{ModelConfig, Scoring, Trace};
-use crate::train::Recording;
+use crate::train::{Quantity, Recording};
 
 const FORMAT: &str = "ntm-trace";
 const VERSION: &str = "1.1";
@@ -106,6 +106,9 @@ pub struct Source<'a> {
     pub sha256: Option<&'a str>,
     /// Write all of the memory, however large.
     pub full_memory: bool,
+    /// Write beside the arrays the derivative of this number by each: the number, and the derivatives by the arrays of
+    /// the same names.
+    pub gradient: Option<(Quantity, &'a Trace)>,
 }
 
 /// A trace that was read.

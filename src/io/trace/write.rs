@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde::Serialize;
 use zip::ZipWriter;
 
 use super::follows::is_recorded;
@@ -14,7 +15,11 @@ use super::{
     Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, form, npz, writes_full_memory,
 };
 use crate::io::{Error, file};
-use crate::train::Recording;
+use crate::model::Trace;
+use crate::train::{Quantity, Recording, is_unrecorded};
+
+/// What stands before the name of an array in that of the derivative by it.
+const GRADIENT: &str = "gradient.";
 
 /// How numbers are written.
 const NUMERIC: &str = r#"{"dtype":"float32","decimal":"shortest-roundtrip","nonfinite":"string","layout":"row-major"}"#;
@@ -93,7 +98,37 @@ fn write_preamble(to: &mut dyn Write, recording: &Recording, source: &Source) ->
         "axes",
         &form::axes(recording, &possible(recording, source)),
     )?;
+    if let Some((of, _)) = source.gradient {
+        entry(to, "gradient", &Gradient::from(of))?;
+    }
     to.write_all(b",\n\"arrays\": {\n")
+}
+
+/// Of what the derivatives in a file are.
+#[derive(Serialize)]
+struct Gradient {
+    of: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<usize>,
+    unit: &'static str,
+}
+
+impl From<Quantity> for Gradient {
+    fn from(of: Quantity) -> Self {
+        let (of, bit, unit) = match of {
+            Quantity::Loss => ("loss", None, "bits"),
+            Quantity::Bit { step, channel } => ("logit", Some((step, channel)), "nats"),
+        };
+        let (step, channel) = bit.unzip();
+        Self {
+            of,
+            step,
+            channel,
+            unit,
+        }
+    }
 }
 
 fn entry(to: &mut dyn Write, key: &str, value: &impl serde::Serialize) -> io::Result<()> {
@@ -173,24 +208,57 @@ fn possible(recording: &Recording, source: &Source) -> Vec<Described> {
 
 /// Every array that was recorded. What nobody recorded is not in the file either; `memory` stands for both of its
 /// forms.
-fn arrays<'a>(recording: &'a Recording, source: &Source) -> Vec<Array<'a>> {
+fn arrays<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Array<'a>> {
     let of_memory = |name: &str| matches!(name, "memory.last" | "memory.keyframes");
     let mut all = possible(recording, source);
     all.retain(|Described { name, .. }| {
         is_recorded(recording, name) && (!of_memory(name) || is_recorded(recording, "memory"))
     });
-    let all = all.into_iter();
-    all.map(|described| Array {
+    let derivatives = source.gradient.map_or_else(Vec::new, |(_, derivatives)| {
+        all.iter()
+            .filter_map(|described| derivative(derivatives, described))
+            .collect()
+    });
+    let all = all.into_iter().map(|described| Array {
         rows: rows(recording, &described),
         described,
+    });
+    all.chain(derivatives).collect()
+}
+
+/// The derivative by an array, where there is one.
+fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Array<'a>> {
+    let own = of.spec.name.split_once('.');
+    let array = match own {
+        Some(("memory", _)) => "memory",
+        _ => of.spec.name,
+    };
+    let series = derivatives.series(of.place, array)?;
+    let mut described = of.clone();
+    described.name = format!("{GRADIENT}{}", of.name);
+    let steps = derivatives.steps();
+    let is_there = !is_unrecorded(series.as_slice());
+    is_there.then(|| Array {
+        rows: of_trace(derivatives, steps, of),
+        described,
     })
-    .collect()
 }
 
 /// The rows of an array as they are in the file.
 fn rows<'a>(recording: &'a Recording, described: &Described) -> Rows<'a> {
-    let (trace, episode) = (&recording.trace, &recording.episode);
-    let steps = episode.steps();
+    let episode = &recording.episode;
+    let width = described.shape.last().copied().unwrap_or(1).max(1);
+    let lines = |data: &'a [f32]| -> Rows<'a> { Box::new(data.chunks(width).map(Cow::Borrowed)) };
+    match described.spec.name {
+        "target" => Box::new(episode.target.outer_iter().map(|row| row.to_vec().into())),
+        "mask" => lines(&episode.mask),
+        "loss" => lines(&recording.loss),
+        _ => of_trace(&recording.trace, episode.steps(), described),
+    }
+}
+
+/// The rows of an array of what the machine computed, or of the derivatives by it.
+fn of_trace<'a>(trace: &'a Trace, steps: usize, described: &Described) -> Rows<'a> {
     let width = described.shape.last().copied().unwrap_or(1).max(1);
     let lines = |data: &'a [f32]| -> Rows<'a> { Box::new(data.chunks(width).map(Cow::Borrowed)) };
     let memories = |from: usize, to: usize, every: usize| -> Rows<'a> {
@@ -202,9 +270,6 @@ fn rows<'a>(recording: &'a Recording, described: &Described) -> Rows<'a> {
     };
     let name = described.spec.name;
     match name {
-        "target" => Box::new(episode.target.outer_iter().map(|row| row.to_vec().into())),
-        "mask" => lines(&episode.mask),
-        "loss" => lines(&recording.loss),
         "memory.initial" => memories(0, 1, 1),
         "memory" => memories(0, steps + 1, 1),
         "memory.last" => memories(steps, steps + 1, 1),

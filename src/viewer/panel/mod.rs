@@ -56,7 +56,7 @@ use crate::figure::compare::page_columns;
 use crate::figure::paint::Page;
 use crate::figure::stages::Moment;
 use crate::figure::trip::Trip;
-use crate::figure::{HeadName, PanelId, Picture, Stage};
+use crate::figure::{HeadName, Layer, PanelId, Picture, Stage};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
 use crate::train::Recording;
@@ -212,6 +212,7 @@ impl<'a> View<'a> {
             shades: [Scale::Bits, self.weighting_scale],
             rows: self.rows,
             spread: self.open.spread.as_deref(),
+            layer: Layer::Values,
             upwards: false,
             initial: self.open.shown.initial_cells(),
             moment: (self.step(), self.player.stage()),

@@ -92,8 +92,8 @@ const NOTHING: f64 = 1e-7;
 const EXPLODES: f64 = 1000.0;
 /// By how much of itself the usual norm follows a new one.
 const FOLLOWS: f64 = 0.02;
-/// So many times the best mean of the loss, and a bit, are a relapse.
-const RELAPSE: f64 = 3.0;
+/// So many times the best mean of the loss, and this share of what it began with, are a relapse.
+const RELAPSE: [f64; 2] = [3.0, 0.1];
 /// A mean over this share of the sequences before it.
 const LATELY: f64 = 0.1;
 /// The loss is flat where it has come down by less than this share,
@@ -192,11 +192,17 @@ impl Watcher {
                 first.map_or(lately.now, |point| point.bits)
             });
             let (now, best) = (lately.now, self.best);
-            say(Kind::Relapse, 0, now > RELAPSE * best + 1.0, &|| {
-                format!(
-                    "The loss has gone from {best:.1} back to {now:.1} bits: the machine has lost what it knew. The best weights are kept. People lower the learning rate once it has learned, or settle the run (training.settled_below)."
-                )
-            });
+            let [times, share] = RELAPSE;
+            say(
+                Kind::Relapse,
+                0,
+                now > times * best + share * first,
+                &|| {
+                    format!(
+                        "A setback: an answer costs {now:.1} bits again, after {best:.1} at its best. The best weights are kept. People take smaller steps once a machine has learned (a lower learning rate)."
+                    )
+                },
+            );
             self.best = best.min(now);
             say(
                 Kind::Plateau,

@@ -115,6 +115,7 @@ fn stop_ui(ui: &mut Ui, tour: &Tour, told: &str, palette: &Palette, commands: &m
 pub fn invites(state: &State) -> bool {
     let pictures = state.session.open.is_some() && !state.welcome.shown;
     let alone = state.tour.is_none() && state.failing.is_none() && state.comparing.kept.is_none();
+    let alone = alone && state.learning.is_none();
     pictures && alone && !state.settings.greeted && state.opening.is_none()
 }
 

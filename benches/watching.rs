@@ -52,7 +52,7 @@ fn watched(experiment: &Experiment) -> (f64, Vec<f64>) {
     let ctx = Context::default();
     tapescope::viewer::dress(&ctx);
     let options = Options {
-        learn: Some(Box::new(experiment.clone())),
+        learn: vec![(String::new(), experiment.clone())],
         files: std::sync::Arc::new(NoFiles),
         ..Options::default()
     };

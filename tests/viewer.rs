@@ -43,6 +43,8 @@ mod screens;
 mod selecting;
 #[path = "viewer/settings.rs"]
 mod settings;
+#[path = "viewer/several.rs"]
+mod several;
 #[path = "viewer/sliding.rs"]
 mod sliding;
 #[path = "viewer/start.rs"]

@@ -101,7 +101,7 @@ const FLAT: f64 = 0.02;
 /// since there were so many times fewer sequences,
 const SINCE: f64 = 1.6;
 /// and is not yet below this share of what it began with.
-const OPEN: f64 = 0.05;
+pub(super) const OPEN: f64 = 0.05;
 
 /// What is remembered to notice something.
 #[derive(Debug)]
@@ -262,13 +262,13 @@ fn tensors(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
 }
 
 /// The loss now, as a mean, and whether it was the same for a while.
-struct Lately {
-    now: f64,
-    is_flat: bool,
+pub(super) struct Lately {
+    pub(super) now: f64,
+    pub(super) is_flat: bool,
 }
 
 impl Lately {
-    fn of(account: &Account) -> Self {
+    pub(super) fn of(account: &Account) -> Self {
         let points = account.curve.points();
         let mean = |until: f64| {
             let from = until * (1.0 - LATELY);

@@ -1,9 +1,11 @@
-//! The threads that train while somebody watches: each run has one of its own; orders go in, and the newest account
-//! comes out when it is asked for, between two updates.
+//! The threads that train while somebody watches: runs side by side take turns on them; orders go in, and the newest
+//! account comes out when it is asked for, between two updates.
 
+use std::collections::VecDeque;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -38,9 +40,9 @@ pub enum Pace {
 #[derive(Clone, Debug)]
 pub struct News {
     /// What has been observed.
-    pub account: Account,
+    pub account: Arc<Account>,
     /// The machine as it is.
-    pub machine: Model<f32>,
+    pub machine: Arc<Model<f32>>,
     /// Sequences per second, lately; `None` while it waits.
     pub rate: Option<f64>,
 }
@@ -52,26 +54,46 @@ struct Desk {
     news: Mutex<Option<Box<News>>>,
 }
 
-/// A run and its thread; without a thread it is driven by whoever asks: for tests.
+/// A run with what leads to it; without a thread it is driven by whoever asks: for tests.
 #[derive(Debug)]
 enum Driver {
     Thread {
         orders: Sender<Order>,
         desk: Arc<Desk>,
-        thread: JoinHandle<Run>,
     },
     Here(Box<Pupil>),
 }
 
 /// Runs that are trained side by side.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Learner {
     drivers: Vec<Driver>,
+    threads: Vec<JoinHandle<()>>,
+    class: Arc<Class>,
+}
+
+/// What the threads have in common.
+#[derive(Debug, Default)]
+struct Class {
+    /// Those that wait for their turn, in order: a thread takes the first, and puts it back as the last.
+    queue: Mutex<VecDeque<Turn>>,
+    /// True once all is to end.
+    ends: AtomicBool,
+}
+
+/// A run while it waits for its turn.
+#[derive(Debug)]
+struct Turn {
+    place: usize,
+    pupil: Pupil,
+    inbox: Receiver<Order>,
+    desk: Arc<Desk>,
 }
 
 impl Learner {
-    /// Begins with these runs, paused, each on a thread of its own; `wake` is called when news that was asked for is
-    /// there.
+    /// Begins with these runs, paused, on as many threads as there are processors, or runs, if these are fewer: where
+    /// there are more runs they take turns, and all have as much time. `wake` is called when news that was asked for
+    /// is there.
     ///
     /// # Errors
     /// The system has no thread to spare.
@@ -79,28 +101,35 @@ impl Learner {
         runs: Vec<Run>,
         wake: impl Fn() + Clone + Send + 'static,
     ) -> std::io::Result<Self> {
-        let drive = |run| {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let mut learner = Self::default();
+        for (place, run) in runs.into_iter().enumerate() {
             let (orders, inbox) = channel();
             let desk = Arc::new(Desk::default());
-            let (own, wake) = (desk.clone(), wake.clone());
+            let turn = Turn {
+                place,
+                pupil: Pupil::new(run),
+                inbox,
+                desk: desk.clone(),
+            };
+            learner.class.queue().push_back(turn);
+            learner.drivers.push(Driver::Thread { orders, desk });
+        }
+        for _ in 0..processors.min(learner.drivers.len()) {
+            let (class, wake) = (learner.class.clone(), wake.clone());
             let builder = std::thread::Builder::new().name("learn".to_owned());
-            let thread = builder.spawn(move || drive(Pupil::new(run), &inbox, &own, &wake))?;
-            Ok(Driver::Thread {
-                orders,
-                desk,
-                thread,
-            })
-        };
-        let drivers: std::io::Result<_> = runs.into_iter().map(drive).collect();
-        Ok(Self { drivers: drivers? })
+            let thread = builder.spawn(move || class.drive(&wake))?;
+            learner.threads.push(thread);
+        }
+        Ok(learner)
     }
 
     /// Without threads and without a clock: each time news is asked for, every run that is not paused does one update.
     pub fn here(runs: Vec<Run>) -> Self {
         let here = |run: Run| Driver::Here(Box::new(Pupil::new(run.untimed())));
-        Self {
-            drivers: runs.into_iter().map(here).collect(),
-        }
+        let mut learner = Self::default();
+        learner.drivers = runs.into_iter().map(here).collect();
+        learner
     }
 
     /// Tells all runs.
@@ -116,12 +145,26 @@ impl Learner {
 
     /// Asks for the newest of every run.
     pub fn ask(&mut self) {
-        for driver in &mut self.drivers {
+        self.ask_of(|_| true);
+    }
+
+    /// Asks for the newest of these runs, by their places: to tell costs a run time. Without threads all go on, and
+    /// tell.
+    pub fn ask_of(&mut self, whom: impl Fn(usize) -> bool) {
+        for (index, driver) in self.drivers.iter_mut().enumerate() {
             match driver {
-                Driver::Thread { desk, .. } => desk.wanted.store(true, Ordering::Release),
+                Driver::Thread { desk, .. } if whom(index) => {
+                    desk.wanted.store(true, Ordering::Release);
+                }
+                Driver::Thread { .. } => {}
                 Driver::Here(pupil) => pupil.go(),
             }
         }
+    }
+
+    /// How many runs there are.
+    pub fn count(&self) -> usize {
+        self.drivers.len()
     }
 
     /// What has come since, each with the place of its run.
@@ -143,15 +186,27 @@ impl Learner {
     }
 
     /// Ends all threads and hands back the runs as they are; a run whose thread broke is lost.
-    pub fn end(self) -> Vec<Run> {
-        let ends = self.drivers.into_iter().map(|driver| match driver {
-            Driver::Thread { orders, thread, .. } => {
-                drop(orders);
-                thread.join().ok()
-            }
-            Driver::Here(pupil) => pupil.run,
+    pub fn end(mut self) -> Vec<Run> {
+        self.class.ends.store(true, Ordering::Release);
+        for thread in self.threads.drain(..) {
+            // What broke has lost its run.
+            drop(thread.join());
+        }
+        let mut turns: Vec<_> = self.class.queue().drain(..).collect();
+        turns.sort_by_key(|turn| turn.place);
+        let there = turns.into_iter().map(|turn| turn.pupil);
+        let here = self.drivers.drain(..).filter_map(|driver| match driver {
+            Driver::Here(pupil) => Some(*pupil),
+            Driver::Thread { .. } => None,
         });
-        ends.flatten().collect()
+        there.chain(here).filter_map(|pupil| pupil.run).collect()
+    }
+}
+
+impl Drop for Learner {
+    /// Whoever trains ends after the present update.
+    fn drop(&mut self) {
+        self.class.ends.store(true, Ordering::Release);
     }
 }
 
@@ -248,47 +303,83 @@ impl Pupil {
             unreachable!("a run is taken out only while it is changed")
         };
         News {
-            account: run.account().clone(),
-            machine: run.trainer().state.machine.clone(),
+            account: Arc::new(run.account().clone()),
+            machine: Arc::new(run.trainer().state.machine.clone()),
             rate: self.rate,
         }
     }
 }
 
-/// Drives a run until nobody is left to tell it anything.
-fn drive(mut pupil: Pupil, inbox: &Receiver<Order>, desk: &Desk, wake: &impl Fn()) -> Run {
-    /// How soon a thread that waits sees that news is wanted.
-    const LOOKS_UP: Duration = Duration::from_millis(10);
-    loop {
-        let wait = if pupil.has_work() {
-            pupil.wait()
-        } else {
-            LOOKS_UP
-        };
-        let told = if wait.is_zero() {
-            inbox
-                .try_recv()
-                .map_err(|error| error == TryRecvError::Disconnected)
-        } else {
-            let told = inbox.recv_timeout(wait.min(LOOKS_UP));
-            told.map_err(|error| error == RecvTimeoutError::Disconnected)
-        };
-        match told {
-            Ok(order) => pupil.hear(order),
-            Err(true) => break,
-            Err(false) if wait.is_zero() => pupil.go(),
-            Err(false) => {}
+/// How long a run has a thread to itself while others wait.
+const TURN: Duration = Duration::from_millis(4);
+/// How soon a thread that has nothing to do sees that there is something.
+const LOOKS_UP: Duration = Duration::from_millis(10);
+
+impl Class {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Turn>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives one run after the other its turn until all is to end.
+    fn drive(&self, wake: &impl Fn()) {
+        let (mut idle, mut rests) = (0, LOOKS_UP);
+        while !self.ends.load(Ordering::Acquire) {
+            let (turn, others) = {
+                let mut queue = self.queue();
+                (queue.pop_front(), queue.len())
+            };
+            if let Some(mut turn) = turn {
+                let rest = turn.take(&self.ends, wake);
+                self.queue().push_back(turn);
+                if rest.is_zero() {
+                    (idle, rests) = (0, LOOKS_UP);
+                    continue;
+                }
+                (idle, rests) = (idle + 1, rests.min(rest));
+            }
+            if idle > others {
+                std::thread::sleep(rests);
+                (idle, rests) = (0, LOOKS_UP);
+            }
         }
-        if desk.wanted.swap(false, Ordering::AcqRel) {
-            let news = Box::new(pupil.news());
-            *desk.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+    }
+}
+
+impl Turn {
+    /// Hears, trains for a while and tells; says how long there is nothing to do.
+    fn take(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Duration {
+        let (begun, mut worked) = (Instant::now(), false);
+        let rest = loop {
+            while let Ok(order) = self.inbox.try_recv() {
+                self.pupil.hear(order);
+            }
+            let wait = if self.pupil.has_work() {
+                self.pupil.wait()
+            } else {
+                LOOKS_UP
+            };
+            if !wait.is_zero() {
+                break wait.min(LOOKS_UP);
+            }
+            self.pupil.go();
+            worked = true;
+            self.tell(wake);
+            if begun.elapsed() >= TURN || ends.load(Ordering::Relaxed) {
+                break Duration::ZERO;
+            }
+        };
+        self.tell(wake);
+        if worked { Duration::ZERO } else { rest }
+    }
+
+    fn tell(&self, wake: &impl Fn()) {
+        if self.desk.wanted.swap(false, Ordering::AcqRel) {
+            let news = Box::new(self.pupil.news());
+            let desk = self.desk.news.lock();
+            *desk.unwrap_or_else(PoisonError::into_inner) = Some(news);
             wake();
         }
     }
-    let Some(run) = pupil.run else {
-        unreachable!("a run is taken out only while it is changed")
-    };
-    run
 }
 
 #[cfg(test)]
@@ -352,6 +443,23 @@ mod tests {
             let updates = account.curve.points().iter().map(|point| point.updates);
             assert_eq!(updates.sum::<u64>(), 60);
             assert!(account.snapshots.all().len() > 5);
+        }
+    }
+
+    #[test]
+    fn more_runs_than_processors_take_turns_and_advance_evenly() {
+        let runs = (1..=10).map(|seed| run(seed, 1_000_000)).collect();
+        let mut learner = Learner::start(runs, || ()).unwrap();
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        assert_eq!(learner.threads.len(), processors.min(10));
+        learner.tell(&Order::Go(Pace::Full));
+        // None is forgotten, however many there are.
+        until(&mut learner, |_, news| news.account.sequences >= 20);
+        learner.tell(&Order::Pause);
+        let ends = learner.end();
+        assert_eq!(ends.len(), 10);
+        for (seed, run) in (1..).zip(&ends) {
+            assert_eq!(run.trainer().config.seed, seed);
         }
     }
 

@@ -4,14 +4,18 @@
 //! Nothing here changes what is learned: a run that is watched, paused, or looked back at comes to the same bits as one
 //! that nobody saw.
 
+pub mod ablations;
 pub mod curve;
 pub mod findings;
 pub mod learner;
 pub mod run;
 pub mod snapshots;
+pub mod standing;
 
+pub use ablations::ablations;
 pub use curve::{Curve, Point};
 pub use findings::{Finding, Kind};
 pub use learner::{Learner, News, Order, Pace};
 pub use run::{Account, Answers, End, Lane, Run, changed};
 pub use snapshots::{Snapshot, Snapshots};
+pub use standing::Standing;

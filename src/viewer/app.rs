@@ -11,10 +11,11 @@ use egui::{Context, Ui, ViewportCommand};
 use self::look::Shown;
 use self::school::School;
 use super::command::{Ask, Command, Compare, Edit, File, Learn, Play, Subject, Window};
-use super::keys::{self, Held};
+use super::keys::{self, Arrows, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
 use super::panel::frame::{self, Drawn};
+use super::panel::learn;
 use super::state::State;
 use super::state::arrangement::Arrangement;
 use super::state::learning::Learning;
@@ -100,8 +101,8 @@ impl App {
                 None => state.begin(),
             },
         };
-        if let Some(experiment) = options.learn {
-            let begin = Learn::Begin(vec![*experiment]);
+        if !options.learn.is_empty() {
+            let begin = Learn::BeginNamed(options.learn);
             effects.extend(state.apply(Command::Learn(begin)));
         }
         // It comes behind the first one.
@@ -232,10 +233,17 @@ impl App {
         if self.opening.is_some() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));
         }
+        let arrows = if learn::has_arrows(ctx) {
+            Arrows::All
+        } else if track::has_arrows(ctx) {
+            Arrows::Sideways
+        } else {
+            Arrows::None
+        };
         let held = Held {
             dialog: self.dialog.is_some(),
             editing: self.editing.mark.is_some() && self.dialog.is_none(),
-            track: track::has_arrows(ctx),
+            arrows,
         };
         let keys = keys::take_keys(ctx, held);
         let dropped = ctx.input(|input| input.raw.dropped_files.clone());

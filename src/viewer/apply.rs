@@ -11,6 +11,7 @@ mod kept;
 mod learning;
 mod opening;
 mod outcome;
+mod probes;
 mod rows;
 mod tour;
 mod undo;

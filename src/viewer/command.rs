@@ -351,8 +351,14 @@ pub enum Learn {
     NextSeed,
     /// Begin with this preset.
     Preset(String),
-    /// Begin these side by side.
+    /// Begin these side by side, told apart by their seeds.
     Begin(Vec<Experiment>),
+    /// Begin these side by side, by these names.
+    BeginNamed(Vec<(String, Experiment)>),
+    /// Begin the same preset side by side from so many seeds, the first of them its own.
+    Seeds(usize),
+    /// Begin the same preset side by side, whole and without each of the stages of its addressing, from one seed.
+    Ablate,
     /// Look at what the machine was at this snapshot, or at what it is.
     Moment(Option<usize>),
     /// So many snapshots on, or back.
@@ -369,6 +375,8 @@ pub enum Learn {
     Save(PathBuf, bool),
     /// Nothing can learn, for this reason.
     Refused(String),
+    /// So many runs on, or back; after the last one comes the first.
+    MoveRun(isize),
     /// End it; the machine stays as it is.
     Leave,
     /// Close the window, in spite of all.

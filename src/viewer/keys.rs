@@ -112,7 +112,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 85] = [
+pub static TABLE: [Entry; 89] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -172,6 +172,10 @@ pub static TABLE: [Entry; 85] = [
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::Faster(1)), "Train faster", &[shift(Key::CloseBracket)], "twice as many; in the end full speed"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::Again), "Learn again, same seed", &[], "from nothing"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::NextSeed), "Learn from the next seed", &[], "other weights to begin with, other episodes"),
+    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Seeds(10)), "Learn ten seeds", &[], "side by side: which of them learn it?"),
+    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Ablate), "Learn without each stage", &[], "side by side, from one seed: what is each stage good for?"),
+    entry(Group::Learn, Need::Runs, Command::Learn(Learn::MoveRun(1)), "Next run", &[], "of those that learn side by side: its machine comes on screen"),
+    entry(Group::Learn, Need::Runs, Command::Learn(Learn::MoveRun(-1)), "Previous run", &[], ""),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(-1)), "Earlier moment of training", &[shift(Key::Comma)], "the same episode by what the machine was"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(1)), "Later moment of training", &[shift(Key::Period)], "in the end what it is now"),
     entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(-1)), "What was noticed before", &[shift(Key::PageUp)], "in words, with what the machine was then"),
@@ -246,6 +250,18 @@ pub fn tooltip(command: &Command) -> String {
     })
 }
 
+/// The arrows that the widget with the keyboard has for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrows {
+    /// None.
+    #[default]
+    None,
+    /// ← and →: a track.
+    Sideways,
+    /// All: cards.
+    All,
+}
+
 /// Who has the keyboard, besides text that is being typed: while that is, only Esc counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Held {
@@ -253,8 +269,8 @@ pub struct Held {
     pub dialog: bool,
     /// The input, edited by hand: it has keys of its own.
     pub editing: bool,
-    /// A track: ← and → are its own.
-    pub track: bool,
+    /// Which arrows a widget has for itself.
+    pub arrows: Arrows,
 }
 
 /// Takes the keys of the frame before any widget sees them.
@@ -299,10 +315,19 @@ fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     let heads = heads.map(|(head, number)| (key(*number), Look::Focus(head).into()));
     let editing = edit_keys().into_iter().filter(|_| held.editing);
     let mut bound: Vec<_> = keys.chain(heads).chain(editing).collect();
-    if held.track {
-        let sideways = [key(Key::ArrowLeft), key(Key::ArrowRight)];
-        bound.retain(|(key, _)| !sideways.contains(key));
-    }
+    let arrows = [
+        Key::ArrowLeft,
+        Key::ArrowRight,
+        Key::ArrowUp,
+        Key::ArrowDown,
+    ]
+    .map(key);
+    let taken = match held.arrows {
+        Arrows::None => &[],
+        Arrows::Sideways => &arrows[..2],
+        Arrows::All => &arrows[..],
+    };
+    bound.retain(|(key, _)| !taken.contains(key));
     bound.sort_by_key(|(key, _)| std::cmp::Reverse(modifier_count(key.modifiers)));
     bound
 }

@@ -37,7 +37,7 @@ pub use state::arrangement::Arrangement;
 pub use state::beginning::Beginning;
 pub use state::episode::{Asked, Wish};
 pub use state::gallery::{FAILURES, Failure};
-pub use state::learning::Learning;
+pub use state::learning::{Learning, ablated};
 pub use state::session::Session;
 pub use state::settings::{Look, Panels, Settings, Theme};
 pub use state::target::Target;
@@ -86,8 +86,8 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
     let mut options = match first {
         None => Options::shipped(None),
         Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
-        Some(First::Learning(experiment)) => Options {
-            learn: Some(experiment),
+        Some(First::Learning(experiments)) => Options {
+            learn: experiments,
             ..Options::shipped(None)
         },
         Some(First::File(path)) if is_large(&path) => Options {

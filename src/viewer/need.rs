@@ -62,6 +62,8 @@ pub enum Need {
     Learning,
     /// Something that was noticed of it.
     Finding,
+    /// Several that learn side by side.
+    Runs,
     /// Something under way that can be given up.
     UnderWay,
     /// Something that can be left.
@@ -145,6 +147,10 @@ impl State {
                     .as_ref()
                     .is_some_and(|learning| !learning.findings().is_empty()),
                 "nothing was noticed so far",
+            ),
+            Need::Runs => (
+                self.learning.as_ref().is_some_and(|all| all.runs.len() > 1),
+                "no two learn side by side",
             ),
             Need::UnderWay => (self.pending.busy, "nothing is under way"),
             Need::Clutter => (self.is_cluttered(), "nothing is open"),

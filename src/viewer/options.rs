@@ -31,8 +31,8 @@ pub struct Options {
     pub large_compare: Option<PathBuf>,
     /// Where in which episode it begins.
     pub begin: Beginning,
-    /// What is to learn at once.
-    pub learn: Option<Box<Experiment>>,
+    /// What is to learn at once, side by side, and what each is called.
+    pub learn: Vec<(String, Experiment)>,
     /// What is remembered of earlier runs.
     pub settings: Settings,
 }
@@ -99,7 +99,7 @@ pub enum First {
     /// A trace, a weights file or the folder of a run.
     File(PathBuf),
     /// What is to learn.
-    Learning(Box<Experiment>),
+    Learning(Vec<(String, Experiment)>),
 }
 
 impl Default for Options {
@@ -113,7 +113,7 @@ impl Default for Options {
             compare: None,
             large_compare: None,
             begin: Beginning::default(),
-            learn: None,
+            learn: Vec::new(),
             settings: Settings::default(),
         }
     }

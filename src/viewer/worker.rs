@@ -215,9 +215,9 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             Ok(shown) => Outcome::Recorded(Box::new(Open::new(shown, Some(request.wish)))),
             Err(sentence) => Outcome::Refused(request.wish, sentence),
         },
-        Job::Picture(name, request) => {
+        Job::Picture(place, request) => {
             let open = |shown| Box::new(Open::new(shown, None));
-            Outcome::Picture(name, record(&request, &watch).ok().map(open))
+            Outcome::Picture(place, record(&request, &watch).ok().map(open))
         }
         Job::Sample(request, count) => match sampled(&request, count, &watch) {
             Ok(spread) => Outcome::Sampled(request.wish, Sampled(Arc::new(spread))),

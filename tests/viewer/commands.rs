@@ -74,8 +74,13 @@ fn every_command_can_be_done_by_its_name() {
             ("Train faster", LEARNS),
             ("Learn again, same seed", LEARNS),
             ("Learn from the next seed", LEARNS),
+            ("Next run", "no two learn side by side"),
+            ("Previous run", "no two learn side by side"),
             ("Earlier moment of training", LEARNS),
             ("Later moment of training", LEARNS),
+            ("What was noticed before", LEARNS),
+            ("What was noticed next", LEARNS),
+            ("Save run", LEARNS),
             ("Stop learning", LEARNS),
             ("Redo", "nothing was changed"),
             ("Normal size", "nothing would change"),
@@ -108,7 +113,9 @@ fn every_command_can_be_done_by_its_name() {
             assert!(line.is_some(), "{name} is not done");
         } else if choice.command == Command::Play(Play::Toggle) {
             assert!(harness.state().player.playing());
-        } else if choice.command == Command::Learn(Learn::Toggle) {
+        } else if let Command::Learn(Learn::Toggle | Learn::Seeds(_) | Learn::Ablate) =
+            choice.command
+        {
             assert!(harness.state().learning.is_some());
         } else {
             let differences_to = |other| differences(&harness, other);

@@ -23,6 +23,9 @@ pub struct School {
     learner: Option<Learner>,
     /// The time of the last question.
     asked: f64,
+    /// The run that is looked at, and the one that was asked last of the others.
+    chosen: usize,
+    turn: usize,
 }
 
 impl School {
@@ -32,6 +35,8 @@ impl School {
             wake,
             learner: None,
             asked: f64::NEG_INFINITY,
+            chosen: 0,
+            turn: 0,
         }
     }
 
@@ -41,6 +46,7 @@ impl School {
         match teach {
             Teach::Begin(experiments) => {
                 self.end();
+                (self.chosen, self.turn) = (0, 0);
                 let runs = self.runs(experiments);
                 return (None, self.begin(runs));
             }
@@ -49,6 +55,9 @@ impl School {
                 if let Some(learner) = &mut self.learner {
                     learner.tell(&order);
                 }
+            }
+            Teach::Choose(run) => {
+                (self.asked, self.chosen) = (f64::NEG_INFINITY, run);
             }
             Teach::Save(place, experiment, path, replaces) => {
                 let to = Destination {
@@ -97,12 +106,22 @@ impl School {
         Ok(())
     }
 
-    /// What has come since; asks for what comes next, where it is `wanted` and time for it.
+    /// What has come since; asks for what comes next, where it is `wanted` and time for it: all runs after an order,
+    /// later the one that is looked at and the others in turns.
     pub fn news(&mut self, now: f64, wanted: bool) -> Option<Told> {
         let learner = self.learner.as_mut()?;
         if wanted && now - self.asked >= BETWEEN {
+            if self.asked.is_finite() {
+                self.turn = (self.turn + 1) % learner.count().max(1);
+                let asked = [self.chosen, self.turn];
+                learner.ask_of(|run| asked.contains(&run));
+            } else {
+                learner.ask();
+            }
             self.asked = now;
-            learner.ask();
+        } else if self.wake.is_none() {
+            // Without threads nothing comes unasked.
+            return None;
         }
         let news = learner.news();
         (!news.is_empty()).then(|| Told(Arc::new(news)))

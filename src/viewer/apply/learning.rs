@@ -11,7 +11,7 @@ use crate::viewer::command::Learn;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::learning::{Learning, Taught, Teach};
+use crate::viewer::state::learning::{Learning, Taught, Teach, ablated, by_seed};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::Effect;
 use crate::viewer::worker::too_much_to_learn;
@@ -32,23 +32,22 @@ impl State {
                 self.begin_learning(vec![self.own_preset()]);
             }
             Learn::Begin(experiments) => self.begin_learning(experiments),
+            Learn::BeginNamed(experiments) => self.begin_named(experiments),
+            Learn::Seeds(count) => self.begin_seeds(count),
+            Learn::Ablate => self.begin_ablations(),
             Learn::News(told) => self.learned(&told.0),
             Learn::Preset(name) => match Experiment::find(&name, &[]) {
                 Ok(experiment) => self.begin_learning(vec![experiment]),
                 Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
             },
             Learn::Again | Learn::NextSeed => {
-                let by = u64::from(learn == Learn::NextSeed);
+                let by_seed = learn == Learn::NextSeed;
                 let Some(learning) = &self.learning else {
                     return;
                 };
-                let runs = learning.runs.iter().map(|run| run.begun.clone());
-                let next = runs.map(|mut experiment| {
-                    let seed = &mut experiment.training.seed;
-                    *seed = seed.wrapping_add(by);
-                    experiment
-                });
-                self.begin_learning(next.collect());
+                let runs = learning.runs.iter();
+                let next = runs.map(|run| run.next(if by_seed { learning.seeds() } else { 0 }));
+                self.begin_named(next.collect());
             }
             Learn::Leave => self.leave_learning(),
             Learn::Refused(sentence) => {
@@ -91,7 +90,12 @@ impl State {
             Learn::MoveMoment(by) => learning.move_moment(by),
             Learn::MoveFinding(by) => learning.move_finding(by),
             Learn::Below(below) => learning.below = below,
-            Learn::Run(run) => learning.chosen = run.min(learning.runs.len() - 1),
+            Learn::Run(run) => learning.choose(run.min(learning.runs.len() - 1)),
+            Learn::MoveRun(by) => {
+                let count = learning.runs.len().cast_signed();
+                let next = (learning.chosen.cast_signed() + by).rem_euclid(count);
+                learning.choose(next.cast_unsigned());
+            }
             _ => {}
         }
         let order = match learn {
@@ -108,7 +112,10 @@ impl State {
             (learning.moment, learning.finding) = (None, None);
             self.effects.push(Effect::Teach(Teach::Tell(order)));
         } else if (learning.chosen, learning.moment) != moment {
+            let run = learning.chosen;
+            self.effects.push(Effect::Teach(Teach::Choose(run)));
             self.show_learner();
+            self.probe_next(run);
         }
     }
 
@@ -120,11 +127,48 @@ impl State {
         own.unwrap_or_else(|| unreachable!("copy is built in"))
     }
 
-    /// These experiments begin, from nothing, and the first of them comes on screen.
+    /// The preset that learns, or that of the machine on screen.
+    fn preset_at_hand(&self) -> Experiment {
+        let begun = self.learning.as_ref().map(|all| all.run().begun.clone());
+        begun.unwrap_or_else(|| self.own_preset())
+    }
+
+    /// It begins whole, and without each of the stages of its addressing.
+    fn begin_ablations(&mut self) {
+        let whole = self.preset_at_hand();
+        let all = ablated(&whole);
+        if all.is_empty() {
+            let text = format!("{} has no stages to leave out.", whole.title);
+            return self.toasts.add(Kind::Notice, text);
+        }
+        self.begin_named(all);
+    }
+
+    /// It begins from so many seeds.
+    fn begin_seeds(&mut self, count: usize) {
+        let own = self.preset_at_hand();
+        let seeds = (0..count as u64).map(|by| {
+            let mut experiment = own.clone();
+            let seed = &mut experiment.training.seed;
+            *seed = seed.wrapping_add(by);
+            experiment
+        });
+        self.begin_learning(seeds.collect());
+    }
+
+    /// These experiments begin, told apart by their seeds.
     fn begin_learning(&mut self, experiments: Vec<Experiment>) {
-        let Some(first) = experiments.first() else {
+        let named = experiments.into_iter();
+        let named = named.map(|experiment| (by_seed(&experiment), experiment));
+        self.begin_named(named.collect());
+    }
+
+    /// These experiments begin, from nothing, and the first of them comes on screen.
+    fn begin_named(&mut self, named: Vec<(String, Experiment)>) {
+        let Some((_, first)) = named.first() else {
             return;
         };
+        let experiments: Vec<_> = named.iter().map(|(_, one)| one.clone()).collect();
         let count = experiments.len();
         let too_much = experiments
             .iter()
@@ -142,11 +186,8 @@ impl State {
         let size = *first.task.size().end();
         let place = self.session.add(machine);
         self.session.wish.size = size;
-        let taught = |experiment: &Experiment| {
-            let label = format!("seed {}", experiment.training.seed);
-            Taught::new(label, experiment.clone())
-        };
-        let learning = Learning::new(experiments.iter().map(taught).collect(), place);
+        let taught = |(label, experiment)| Taught::new(label, experiment);
+        let learning = Learning::new(named.into_iter().map(taught).collect(), place);
         let pace = learning.pace;
         self.learning = Some(learning);
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
@@ -232,7 +273,8 @@ impl State {
             let Some(run) = learning.runs.get_mut(*place) else {
                 continue;
             };
-            if news.account.end == Some(End::Finished) && run.goes_on() {
+            if news.account.end == Some(End::Finished) && run.goes_on() && *place == learning.chosen
+            {
                 let (all, seconds) = (news.account.sequences, news.account.seconds);
                 let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
                 said.push((Kind::Done, text));
@@ -241,12 +283,14 @@ impl State {
         }
         learning.waits = false;
         let is_now = learning.moment.is_none();
+        let last = news.last().map_or(0, |(place, _)| *place);
         for (kind, text) in said {
             self.toasts.add(kind, text);
         }
         if is_now {
             self.show_learner();
         }
+        self.probe_next(last);
     }
 
     /// The episode on screen by the machine that is to be seen, where that is what is looked at.

@@ -6,7 +6,7 @@ use crate::viewer::files::{Machine, file_name};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::{Open, Wish};
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::Outcome;
+use crate::viewer::state::work::{Outcome, Place};
 use crate::viewer::story;
 
 impl State {
@@ -50,9 +50,12 @@ impl State {
                 self.stay_open();
                 self.toasts.add(Kind::Problem, sentence);
             }
-            Outcome::Picture(name, open) => {
+            Outcome::Picture(place, open) => {
                 let picture = open.map(|open| self.session.numbered(*open));
-                self.welcome.pictures.insert(name, picture);
+                match place {
+                    Place::Card(name) => drop(self.welcome.pictures.insert(name, picture)),
+                    Place::Run => self.probed(picture),
+                }
             }
             Outcome::Sampled(wish, spread) => {
                 let open = self.session.open.as_mut();

@@ -4,7 +4,7 @@ use crate::viewer::command::Window;
 use crate::viewer::state::State;
 use crate::viewer::state::gallery::FAILURES;
 use crate::viewer::state::settings::Theme;
-use crate::viewer::state::work::{Effect, Job};
+use crate::viewer::state::work::{Effect, Job, Place};
 
 impl State {
     /// Commands about the window.
@@ -77,7 +77,7 @@ impl State {
             if let Some(request) = request {
                 self.welcome.pictures.insert(name.clone(), None);
                 self.effects
-                    .push(Effect::Start(Job::Picture(name, request)));
+                    .push(Effect::Start(Job::Picture(Place::Card(name), request)));
             }
         }
     }

@@ -37,6 +37,8 @@ const NARROW_CARD: (f32, f32) = (300.0, 192.0);
 const LINE: f32 = 15.0;
 const PICTURE: f32 = 92.0;
 const GAP: f32 = 16.0;
+/// Share of a picture that the answer has.
+const ANSWER: f32 = 0.28;
 
 const SENTENCES: &str = "A Neural Turing Machine is a network with a memory beside it. Its heads find a row, by what is \
      in it or by where it is, and read or write there. Here you see how, step by step, forwards and backwards.";
@@ -336,7 +338,7 @@ fn about(machine: &Machine) -> &'static str {
 }
 
 /// What it answers over time, and where its heads are meanwhile.
-fn picture_ui(
+pub fn picture_ui(
     ui: &Ui,
     rect: Rect,
     key: &str,
@@ -345,7 +347,7 @@ fn picture_ui(
     textures: &mut Textures,
 ) {
     let trace = &open.shown.recording.trace;
-    let (answer, heads) = rect.split_top_bottom_at_y(rect.top() + PICTURE * 0.28);
+    let (answer, heads) = rect.split_top_bottom_at_fraction(ANSWER);
     let steps = trace.steps();
     let mut canvas = Canvas::new(ui.painter(), textures, open.serial).of(key);
     let page = Page::on_screen(palette.data, ui.pixels_per_point());

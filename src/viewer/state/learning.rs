@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::Experiment;
-use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot};
+use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot, ablations};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, chance, optimum};
+use crate::viewer::files::Machine;
+use crate::viewer::state::episode::{Open, Wish};
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;
@@ -43,6 +45,8 @@ pub struct Learning {
     pub saved: Saved,
     /// Of a run that was trained elsewhere, why it does not train here.
     pub kept: Option<String>,
+    /// The run whose probe is being recorded beside the episode on screen, and the machine that it is recorded by.
+    pub probing: Option<(usize, Arc<Machine>)>,
 }
 
 /// What is on the disk of the run on screen.
@@ -52,6 +56,15 @@ pub struct Saved {
     pub sequences: u64,
     /// True where the window is closed once it is written.
     pub closes: bool,
+}
+
+/// What a run that is not chosen does with the episode on screen.
+#[derive(Clone, Debug, Default)]
+pub struct Probe {
+    /// The episode, if it could be recorded.
+    pub open: Option<Open>,
+    /// The machine and the wish that it was recorded for last.
+    pub of: Option<(Arc<Model<f32>>, Wish)>,
 }
 
 /// A run.
@@ -71,6 +84,8 @@ pub struct Taught {
     pub machine: Arc<Model<f32>>,
     /// Sequences per second, lately.
     pub rate: Option<f64>,
+    /// What it does with the episode on screen, while another run is looked at.
+    pub probe: Probe,
 }
 
 /// What to do with the threads that train.
@@ -83,6 +98,8 @@ pub enum Teach {
     /// Write the run at this place, which began with this experiment, into this folder, to be gone on with from there; if
     /// told so, whatever is there.
     Save(usize, Box<Experiment>, PathBuf, bool),
+    /// The run with this place is the one that is looked at.
+    Choose(usize),
     /// End all.
     End,
 }
@@ -113,6 +130,7 @@ impl Learning {
             stale: false,
             saved: Saved::default(),
             kept: None,
+            probing: None,
         }
     }
 
@@ -167,7 +185,11 @@ impl Learning {
             || account.map_or(0, |account| account.sequences),
             |snapshot| snapshot.sequences,
         );
-        format!("{}, after {sequences} sequences", run.experiment.title)
+        let name = match self.runs.len() {
+            1 => run.experiment.title.clone(),
+            _ => format!("{}, {}", run.experiment.title, run.label),
+        };
+        format!("{name}, after {sequences} sequences")
     }
 
     /// True where what was learned is lost when the window is closed.
@@ -182,9 +204,57 @@ impl Learning {
         format!("runs/{}-{}", experiment.name, experiment.training.seed)
     }
 
+    /// The machine of a run at the moment that is looked at: after as many sequences as the one on screen.
+    pub fn machine_of(&self, run: usize) -> Option<&Arc<Model<f32>>> {
+        if run == self.chosen {
+            return Some(self.shown());
+        }
+        let taught = self.runs.get(run)?;
+        let moment = self.moment.and_then(|moment| {
+            let snapshots = &taught.account.as_deref()?.snapshots;
+            let index = snapshots.at(self.snapshots().get(moment)?.sequences)?;
+            snapshots.all().get(index)
+        });
+        Some(moment.map_or(&taught.machine, |snapshot| &snapshot.machine))
+    }
+
+    /// The run whose probe is the next to be recorded anew: those that are not chosen in turns, where there is
+    /// something new of them.
+    pub fn next_probe(&self, after: usize, wish: &Wish) -> Option<usize> {
+        let count = self.runs.len();
+        let turns = (1..=count).map(|by| (after + by) % count);
+        let mut others = turns.filter(|&run| run != self.chosen);
+        others.find(|&run| {
+            let known = self.runs[run].probe.of.as_ref();
+            let is_known = |(machine, of): &(Arc<Model<f32>>, Wish)| {
+                let now = self.machine_of(run);
+                now.is_some_and(|now| Arc::ptr_eq(machine, now)) && of == wish
+            };
+            !known.is_some_and(is_known)
+        })
+    }
+
     /// True while there is more to come.
     pub fn expects_news(&self) -> bool {
         self.waits || (self.goes && self.runs.iter().any(Taught::goes_on))
+    }
+
+    /// Looks at this one of the runs, at about the same moment; where it has no such moment, as it is now.
+    pub fn choose(&mut self, run: usize) {
+        let looked_at = self
+            .moment
+            .and_then(|moment| Some(self.snapshots().get(moment)?.sequences));
+        self.chosen = run;
+        self.moment = looked_at.and_then(|sequences| {
+            let account = self.run().account.as_deref()?;
+            account.snapshots.at(sequences)
+        });
+    }
+
+    /// How many seeds there are among the runs.
+    pub fn seeds(&self) -> u64 {
+        let seeds = self.runs.iter().map(|run| run.begun.training.seed);
+        seeds.collect::<std::collections::BTreeSet<_>>().len() as u64
     }
 
     /// So many times twice the pace, or half of it; beyond the fastest it is full speed.
@@ -278,7 +348,39 @@ impl Knob {
     }
 }
 
+/// The same experiment whole, and without each of the stages of its addressing, with what each is called; none where
+/// it has no such stages.
+pub fn ablated(whole: &Experiment) -> Vec<(String, Experiment)> {
+    let all = ablations(&whole.model).into_iter();
+    let all = all.map(|(name, model)| {
+        let one = Experiment {
+            model,
+            ..whole.clone()
+        };
+        (name.to_owned(), one)
+    });
+    all.collect()
+}
+
+/// What a run is called by its seed.
+pub fn by_seed(experiment: &Experiment) -> String {
+    format!("seed {}", experiment.training.seed)
+}
+
 impl Taught {
+    /// It once more, so many seeds on.
+    pub fn next(&self, by: u64) -> (String, Experiment) {
+        let is_by_seed = self.label == by_seed(&self.begun);
+        let mut next = self.begun.clone();
+        next.training.seed = next.training.seed.wrapping_add(by);
+        let label = if is_by_seed {
+            by_seed(&next)
+        } else {
+            self.label.clone()
+        };
+        (label, next)
+    }
+
     /// A run that is about to begin.
     pub fn new(label: String, experiment: Experiment) -> Self {
         /// Episodes of which the means are taken.
@@ -294,6 +396,7 @@ impl Taught {
             account: None,
             machine: Arc::new(Model::new(experiment.model.clone(), training.seed)),
             rate: None,
+            probe: Probe::default(),
             experiment,
         }
     }
@@ -303,11 +406,9 @@ impl Taught {
         let account = &news.account;
         let broken = matches!(&account.end, Some(End::Diverged(diverged)) if diverged.weights);
         let before = account.snapshots.all().last().filter(|_| broken);
-        self.machine = before.map_or_else(
-            || Arc::new(news.machine.clone()),
-            |snapshot| snapshot.machine.clone(),
-        );
-        self.account = Some(Arc::new(account.clone()));
+        self.machine =
+            before.map_or_else(|| news.machine.clone(), |snapshot| snapshot.machine.clone());
+        self.account = Some(account.clone());
         self.rate = news.rate;
     }
 

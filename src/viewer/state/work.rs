@@ -48,8 +48,8 @@ pub struct Destination {
 pub enum Job {
     /// Record an episode.
     Record(Request),
-    /// Record an episode to show what a machine does, under this name.
-    Picture(String, Request),
+    /// Record an episode to show what a machine does, in this place.
+    Picture(Place, Request),
     /// Record so many samples of an episode, and keep what they say together.
     Sample(Request, usize),
     /// Read a file.
@@ -66,6 +66,15 @@ pub enum Job {
     SaveRun(Destination, Box<(Experiment, train::State)>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
+}
+
+/// Where an episode is shown small.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the card of the start page that is called so.
+    Card(String),
+    /// With the run whose probe it is.
+    Run,
 }
 
 /// What is on a figure.
@@ -190,8 +199,8 @@ pub enum Outcome {
     Outdated,
     /// The person did not want to wait: for the episode of this wish, or for what the words say.
     GivenUp(Option<Wish>, String),
-    /// An episode to show under this name, if it could be recorded.
-    Picture(String, Option<Box<Open>>),
+    /// An episode to show in this place, if it could be recorded.
+    Picture(Place, Option<Box<Open>>),
     /// What many samples of the episode of this wish say.
     Sampled(Wish, Sampled),
     /// A file with weights was read.

@@ -4,11 +4,13 @@
 mod bar;
 mod chart;
 mod curves;
+mod grid;
 mod knobs;
 mod lane;
 mod told;
 
 pub use bar::{HEIGHT, bar_ui};
+pub use grid::has_arrows;
 
 use egui::{Rangef, Rect, Ui, UiBuilder};
 
@@ -36,7 +38,11 @@ pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         let left = Rangef::new(whole.left() + APART, middle - APART);
         let y = Rangef::new(whole.top() + 6.0, whole.bottom());
         within(left, y, &mut |ui| {
-            curves::curves_ui(ui, learning, view.commands);
+            if learning.runs.len() > 1 {
+                grid::several_ui(ui, learning, view);
+            } else {
+                curves::curves_ui(ui, learning, view.commands);
+            }
         });
         let words = Rangef::new(right.min, right.max - APART);
         let y = Rangef::new(below, whole.bottom());

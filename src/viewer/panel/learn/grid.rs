@@ -1,0 +1,321 @@
+//! Several that learn side by side: all their curves in one plot, and a card for each with its curve, what it does with
+//! the episode by now, and how it stands.
+
+use egui::{
+    Align2, Color32, Context, EventFilter, Id, Key, Modifiers, Painter, Pos2, Rect, Response, Role,
+    ScrollArea, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+use super::chart::chart_ui;
+use crate::learn::{Account, Standing};
+use crate::viewer::command::Learn;
+use crate::viewer::panel::View;
+use crate::viewer::panel::welcome::picture_ui;
+use crate::viewer::state::episode::Open;
+use crate::viewer::state::learning::{Learning, Taught};
+use crate::viewer::story;
+use crate::viewer::theme::{self, Palette, color};
+use crate::viewer::widget::button::focus_ring;
+
+/// Share of the height that the plot of all curves has.
+const PLOT: f32 = 0.36;
+/// Between two cards.
+const GAP: f32 = 8.0;
+/// The least that a card shows something on.
+const LEAST: Vec2 = vec2(118.0, 112.0);
+/// A card is no taller than so many times its width.
+const TALL: f32 = 1.15;
+/// Inside of a card.
+const INSIDE: f32 = 7.0;
+/// Height of the words of a card.
+const WORDS: f32 = 18.0;
+/// Share of a card under its words that the curve has.
+const CURVE: f32 = 0.42;
+/// A mean is over so many updates at least.
+const MEANS: u64 = 12;
+/// The best loss that a card tells from a better one, in bits per sequence.
+const BEST: f64 = 0.01;
+
+/// All curves above, a card for each run below.
+pub fn several_ui(ui: &mut Ui, learning: &Learning, view: &mut View<'_>) {
+    let height = ui.available_height() * PLOT;
+    let snapshot = learning
+        .moment
+        .and_then(|moment| learning.snapshots().get(moment));
+    let moment = snapshot.map(|snapshot| snapshot.sequences as f64);
+    chart_ui(ui, &story::learning::loss(learning), height, moment);
+    ui.add_space(GAP);
+    cards_ui(ui, learning, view);
+}
+
+/// The loss of a run after so many sequences: means over parts of a logarithmic axis that are so many at most.
+fn binned(account: &Account, bins: usize) -> impl Iterator<Item = (f64, f64)> {
+    let ends = (account.of as f64).ln().max(1.0);
+    let bin = move |sequences: u64| ((sequences as f64).ln() / ends * bins as f64) as usize;
+    let points = account.curve.points();
+    let (mut updates, mut sum) = (0, 0.0);
+    points.iter().enumerate().filter_map(move |(index, point)| {
+        updates += point.updates;
+        sum += point.bits * point.updates as f64;
+        let next = points.get(index + 1);
+        let is_whole = next.is_none_or(|next| bin(next.sequences) > bin(point.sequences));
+        if !is_whole || (updates < MEANS && next.is_some()) {
+            return None;
+        }
+        let mean = sum / updates as f64;
+        (updates, sum) = (0, 0.0);
+        Some((point.sequences as f64, mean))
+    })
+}
+
+/// How many cards stand beside each other, and how large they are.
+fn layout(count: usize, room: Vec2) -> (usize, Vec2) {
+    let with = |across: usize| {
+        let lines = count.div_ceil(across);
+        let width = (room.x - GAP * (across - 1) as f32) / across as f32;
+        let height = (room.y - GAP * (lines - 1) as f32) / lines as f32;
+        vec2(width, height.min(TALL * width))
+    };
+    let fits = |size: Vec2| size.x >= LEAST.x && size.y >= LEAST.y;
+    let all = (1..=count.max(1)).map(|across| (across, with(across)));
+    let best = all
+        .filter(|(_, size)| fits(*size))
+        .max_by(|a, b| a.1.min_elem().total_cmp(&b.1.min_elem()));
+    best.unwrap_or_else(|| {
+        // The rest is scrolled to.
+        let across = (((room.x + GAP) / (LEAST.x + GAP)) as usize).clamp(1, count.max(1));
+        (across, vec2(with(across).x, LEAST.y))
+    })
+}
+
+fn cards_ui(ui: &mut Ui, learning: &Learning, view: &mut View<'_>) {
+    let room = ui.available_size();
+    let (across, size) = layout(learning.runs.len(), room);
+    let lines = learning.runs.len().div_ceil(across) as f32;
+    let is_scrolled = lines * (size.y + GAP) - GAP > room.y + 0.5;
+    let bar = if is_scrolled { theme::SCROLL_BAR } else { 0.0 };
+    let size = size - vec2(bar / across as f32, 0.0);
+    ScrollArea::vertical()
+        .id_salt("runs")
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing = vec2(GAP, GAP);
+            for line in 0..lines as usize {
+                ui.horizontal_top(|ui| {
+                    let runs = (line * across)..((line + 1) * across).min(learning.runs.len());
+                    for run in runs {
+                        card_ui(ui, (run, across), size, learning, view);
+                    }
+                });
+            }
+        });
+}
+
+/// What a run is called, how it stands and how far it is, in words.
+fn told(run: &Taught) -> String {
+    let standing = run
+        .account
+        .as_deref()
+        .map_or("begins", |account| Standing::of(account).name());
+    format!("Show {}: {standing}", run.label)
+}
+
+fn card_ui(
+    ui: &mut Ui,
+    (index, across): (usize, usize),
+    size: Vec2,
+    learning: &Learning,
+    view: &mut View<'_>,
+) {
+    let palette = view.palette;
+    let run = &learning.runs[index];
+    let is_chosen = index == learning.chosen;
+    let (_, rect) = ui.allocate_space(size);
+    let response = ui.interact(rect, id_of(index), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, told(run)));
+    if response.clicked() {
+        response.request_focus();
+        view.commands.push(Learn::Run(index).into());
+    }
+    let by = moved(ui, &response, across);
+    let next = index.saturating_add_signed(by);
+    if by != 0 && next < learning.runs.len() && (by > 0 || by.unsigned_abs() <= index) {
+        view.commands.push(Learn::Run(next).into());
+        // The keyboard goes where the choice goes.
+        ui.memory_mut(|memory| memory.request_focus(id_of(next)));
+    }
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    let painter = ui.painter();
+    let fill = if response.hovered() {
+        palette.hovered
+    } else {
+        palette.panel
+    };
+    let edge = if is_chosen {
+        Stroke::new(2.0, palette.accent)
+    } else {
+        palette.hairline()
+    };
+    painter.rect_filled(rect, theme::CARD_RADIUS, fill);
+    painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
+    let inside = rect.shrink(INSIDE);
+    let (words, pictures) = inside.split_top_bottom_at_y(inside.top() + WORDS);
+    words_ui(ui, words, run, palette);
+    let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
+    let hue = color(palette.data.line(index));
+    curve_ui(
+        painter,
+        curve.with_max_y(curve.bottom() - 6.0),
+        run,
+        hue,
+        palette,
+    );
+    let on_screen = || {
+        let open = Some(view.open);
+        open.filter(|_| view.state.shows_learner())
+    };
+    let open: Option<&Open> = if is_chosen {
+        on_screen()
+    } else {
+        run.probe.open.as_ref()
+    };
+    if let Some(open) = open {
+        let key = format!("run {index}");
+        picture_ui(ui, probe, &key, open, palette, view.textures);
+    } else {
+        painter.rect_filled(probe, 2.0, palette.background);
+    }
+    focus_ring(ui, &response);
+}
+
+/// The name, and a mark and a word for how it stands.
+fn words_ui(ui: &Ui, rect: Rect, run: &Taught, palette: &Palette) {
+    let painter = ui.painter();
+    let middle = rect.center().y - 2.0;
+    let name = painter.text(
+        pos2(rect.left(), middle),
+        Align2::LEFT_CENTER,
+        &run.label,
+        theme::heading(12.0),
+        palette.strong,
+    );
+    let Some(account) = run.account.as_deref() else {
+        return;
+    };
+    let standing = Standing::of(account);
+    let ink = match standing {
+        Standing::Learned => palette.accent,
+        Standing::Diverged => palette.warning,
+        _ => palette.text,
+    };
+    let word = painter.layout_no_wrap(standing.name().to_owned(), theme::text(11.0), ink);
+    let mut right = rect.right();
+    // A long name has the line; the mark still tells.
+    if name.right() + word.size().x + 20.0 <= right {
+        let at = pos2(right - word.size().x, middle - word.size().y / 2.0);
+        right = at.x - 4.0;
+        painter.galley(at, word, ink);
+    }
+    mark(painter, pos2(right - 5.0, middle), standing, ink);
+}
+
+/// A mark of ten points for how a run stands: a tick, a level line, a cross, a line that comes down, a square.
+fn mark(painter: &Painter, at: Pos2, standing: Standing, ink: Color32) {
+    let stroke = Stroke::new(1.8, ink);
+    let line = |points: &[[f32; 2]]| {
+        let points = points.iter().map(|[x, y]| at + vec2(*x, *y)).collect();
+        painter.add(Shape::line(points, stroke));
+    };
+    match standing {
+        Standing::Learned => line(&[[-4.0, 0.5], [-1.0, 3.5], [4.0, -3.5]]),
+        Standing::Plateau => line(&[[-4.5, 0.0], [4.5, 0.0]]),
+        Standing::Diverged => {
+            line(&[[-3.5, -3.5], [3.5, 3.5]]);
+            line(&[[-3.5, 3.5], [3.5, -3.5]]);
+        }
+        Standing::Learning => line(&[[-4.5, -3.0], [-1.0, -2.0], [1.0, 2.0], [4.5, 3.0]]),
+        Standing::Ended => {
+            let square = Rect::from_center_size(at, Vec2::splat(7.0));
+            painter.rect_stroke(square, 0.0, stroke, StrokeKind::Middle);
+        }
+    }
+}
+
+/// The loss on a card: all cards have the same axes, from the first to the last sequence and from a hundredth of a bit
+/// to twice what guessing costs.
+fn curve_ui(painter: &Painter, rect: Rect, run: &Taught, hue: Color32, palette: &Palette) {
+    painter.rect_filled(rect, 2.0, palette.background);
+    let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
+    let top = (2.0 * guessing).max(10.0 * BEST);
+    let y = |bits: f64| {
+        let share = (bits.clamp(BEST, top) / BEST).ln() / (top / BEST).ln();
+        rect.bottom() - share as f32 * rect.height()
+    };
+    let dashed = [
+        pos2(rect.left(), y(guessing)),
+        pos2(rect.right(), y(guessing)),
+    ];
+    let faint = Stroke::new(1.0, palette.line);
+    painter.extend(Shape::dashed_line(&dashed, faint, 3.0, 3.0));
+    let Some(account) = run.account.as_deref() else {
+        return;
+    };
+    let of = (account.of.max(2) as f64).ln();
+    let bins = rect.width().max(1.0) as usize;
+    let points: Vec<Pos2> = binned(account, bins)
+        .map(|(sequences, bits)| {
+            let share = (sequences.max(1.0).ln() / of) as f32;
+            pos2(rect.left() + share * rect.width(), y(bits))
+        })
+        .filter(|at| at.y.is_finite())
+        .collect();
+    if let Some((_, bits)) = binned(account, bins).last() {
+        let font = theme::mono(10.0);
+        let digits = if bits < 9.95 { 2 } else { 0 };
+        let words = format!("{bits:.digits$} bits");
+        let at = rect.left_bottom() + vec2(4.0, -2.0);
+        painter.text(at, Align2::LEFT_BOTTOM, words, font, palette.subdued);
+    }
+    painter.add(Shape::line(points, Stroke::new(1.5, hue)));
+}
+
+fn id_of(run: usize) -> Id {
+    Id::unique(("card of a run", run))
+}
+
+/// True while a card has the keyboard: then the arrows are its own.
+pub fn has_arrows(ctx: &Context) -> bool {
+    let pass = ctx.data(|data| data.get_temp::<u64>(arrows()));
+    pass.is_some_and(|pass| ctx.cumulative_pass_nr() <= pass + 1)
+}
+
+fn arrows() -> Id {
+    Id::unique("arrows of a card")
+}
+
+/// By how many cards the arrow keys ask to move while this one has the keyboard.
+fn moved(ui: &Ui, response: &Response, across: usize) -> isize {
+    if !response.has_focus() {
+        return 0;
+    }
+    let pass = ui.ctx().cumulative_pass_nr();
+    ui.data_mut(|data| data.insert_temp(arrows(), pass));
+    let filter = EventFilter {
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let count = |key| {
+        let asked = ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+        asked.cast_signed()
+    };
+    let across = across.cast_signed();
+    count(Key::ArrowRight) - count(Key::ArrowLeft)
+        + across * (count(Key::ArrowDown) - count(Key::ArrowUp))
+}

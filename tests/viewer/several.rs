@@ -1,0 +1,186 @@
+//! Several machines that learn side by side: a card for each, of which one is chosen. Without a window the school makes
+//! one update of each run per frame.
+
+use tapescope::io::Experiment;
+use tapescope::viewer::command::Learn;
+
+use super::*;
+
+/// A task so small that an update takes no time.
+const SMALL_COPY: [&str; 8] = [
+    "task.bits=4",
+    "task.length=[1,5]",
+    "model.memory.rows=16",
+    "model.memory.columns=6",
+    "model.controller.size=12",
+    "training.sequences=4000",
+    "training.validation_every=40",
+    "training.validation_episodes=4",
+];
+
+fn experiment(seed: u64, more: &[&str]) -> Experiment {
+    let overrides = SMALL_COPY.iter().chain(more);
+    let overrides: Vec<_> = overrides.map(|text| text.parse().unwrap()).collect();
+    let mut experiment = Experiment::find("copy", &overrides).unwrap();
+    experiment.training.seed = seed;
+    experiment
+}
+
+/// A window in which so many learn.
+pub fn several(size: Vec2, count: u64) -> Screen {
+    several_in(window_of(size, Arc::default()), count)
+}
+
+/// The same in this window: the last but one has a learning rate at which it diverges, the last only few sequences.
+pub fn several_in(mut screen: Screen, count: u64) -> Screen {
+    let runs = (1..=count).map(|seed| match count - seed {
+        1 => experiment(seed, &["training.optimizer.rate=1e30"]),
+        0 => experiment(seed, &["training.sequences=24"]),
+        _ => experiment(seed, &[]),
+    });
+    act(&mut screen, Learn::Begin(runs.collect()));
+    screen
+}
+
+fn chosen(screen: &Screen) -> usize {
+    screen.state().learning.as_ref().unwrap().chosen
+}
+
+fn output(screen: &Screen) -> Vec<f32> {
+    let open = screen.state().session.open.as_ref().unwrap();
+    open.shown.recording.trace.output.as_slice().to_vec()
+}
+
+#[test]
+fn every_run_has_a_card_that_says_how_it_stands() {
+    let mut screen = several(LARGE, 4);
+    screen.run_steps(30);
+    for card in [
+        "Show seed 1: learning",
+        "Show seed 2: learning",
+        "Show seed 3: diverged",
+        "Show seed 4: not learned",
+    ] {
+        screen.get_by_label(card);
+    }
+    // What the others do is recorded in turns, by the machines that they are now.
+    let learning = screen.state().learning.as_ref().unwrap();
+    for run in &learning.runs[1..] {
+        let probe = run.probe.open.as_ref().unwrap();
+        let own = &probe.shown.machine.as_ref().unwrap().ntm;
+        assert_eq!(own.params, run.machine.params, "{}", run.label);
+        let (_, wish) = run.probe.of.as_ref().unwrap();
+        assert_eq!(wish, &screen.state().session.wish);
+    }
+}
+
+#[test]
+fn a_click_chooses_and_the_arrows_go_on_from_there() {
+    let mut screen = several(LARGE, 4);
+    screen.run_steps(10);
+    press(&mut screen, Key::T);
+    let first = output(&screen);
+    click(&mut screen, "Show seed 2: learning");
+    assert_eq!(chosen(&screen), 1);
+    let second = output(&screen);
+    assert_ne!(second, first);
+    let step = screen.state().player.step();
+    press(&mut screen, Key::ArrowLeft);
+    assert_eq!((chosen(&screen), output(&screen)), (0, first.clone()));
+    press(&mut screen, Key::ArrowLeft);
+    assert_eq!(chosen(&screen), 0);
+    press(&mut screen, Key::ArrowRight);
+    assert_eq!((chosen(&screen), output(&screen)), (1, second));
+    assert_eq!(screen.state().player.step(), step);
+    // From anywhere, round and round.
+    act(&mut screen, Learn::MoveRun(-1));
+    act(&mut screen, Learn::MoveRun(-1));
+    assert_eq!(chosen(&screen), 3);
+    act(&mut screen, Learn::MoveRun(1));
+    assert_eq!((chosen(&screen), output(&screen)), (0, first));
+}
+
+#[test]
+fn a_moment_is_that_of_all_runs() {
+    let mut screen = several(LARGE, 4);
+    screen.run_steps(30);
+    press(&mut screen, Key::T);
+    act(&mut screen, Learn::Moment(Some(2)));
+    act(&mut screen, Learn::Run(1));
+    let learning = screen.state().learning.as_ref().unwrap();
+    let at = |run: usize| {
+        let machine = learning.machine_of(run).unwrap();
+        let account = learning.runs[run].account.as_ref().unwrap();
+        let all = account.snapshots.all().iter();
+        let mut all = all.filter(|snapshot| Arc::ptr_eq(&snapshot.machine, machine));
+        all.next().map(|snapshot| snapshot.sequences)
+    };
+    assert_eq!([at(0), at(1), at(3)], [Some(2); 3]);
+}
+
+#[test]
+fn two_runs_are_compared() {
+    let mut screen = several(LARGE, 4);
+    screen.run_steps(20);
+    press(&mut screen, Key::T);
+    press(&mut screen, Key::K);
+    act(&mut screen, Learn::Run(1));
+    assert_eq!(screen.state().arrangement(), Arrangement::Compare);
+    let pair = screen.state().pair().unwrap();
+    let runs = &screen.state().learning.as_ref().unwrap().runs;
+    for (open, run) in [pair.a, pair.b].into_iter().zip(runs) {
+        let machine = open.shown.machine.as_ref().unwrap();
+        assert_eq!(machine.ntm.params, run.machine.params);
+    }
+}
+
+#[test]
+fn ten_seeds_begin_from_the_list_of_commands() {
+    let mut screen = paused();
+    act(&mut screen, Learn::Seeds(10));
+    let labels = |screen: &Screen| -> Vec<String> {
+        let learning = screen.state().learning.as_ref().unwrap();
+        learning.runs.iter().map(|run| run.label.clone()).collect()
+    };
+    let seeds = |seeds: std::ops::RangeInclusive<u64>| -> Vec<String> {
+        seeds.map(|seed| format!("seed {seed}")).collect()
+    };
+    assert_eq!(labels(&screen), seeds(1..=10));
+    act(&mut screen, Learn::NextSeed);
+    assert_eq!(labels(&screen), seeds(11..=20));
+    act(&mut screen, Learn::Again);
+    assert_eq!(labels(&screen), seeds(11..=20));
+}
+
+#[test]
+fn the_same_preset_learns_without_each_of_its_stages() {
+    let mut screen = window_of(LARGE, Arc::default());
+    act(&mut screen, Learn::Begin(vec![experiment(3, &[])]));
+    act(&mut screen, Learn::Ablate);
+    screen.run_steps(10);
+    let learning = screen.state().learning.as_ref().unwrap();
+    let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
+    let all = [
+        "all stages",
+        "no content",
+        "no gate",
+        "no shift",
+        "no sharpening",
+    ];
+    assert_eq!(labels, all);
+    assert!(learning.runs.iter().all(|run| run.begun.training.seed == 3));
+    press(&mut screen, Key::T);
+    press(&mut screen, Key::K);
+    click(&mut screen, "Show no gate: learning");
+    // Machines with other stages are compared.
+    assert_eq!(screen.state().arrangement(), Arrangement::Compare);
+    let pair = screen.state().pair().unwrap();
+    let gates = [pair.a, pair.b].map(|open| open.shown.recording.trace.heads[0].gate.width());
+    assert_eq!(gates, [1, 0]);
+    // What learns next keeps its names.
+    act(&mut screen, Learn::NextSeed);
+    let learning = screen.state().learning.as_ref().unwrap();
+    let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
+    assert_eq!(labels, all);
+    assert!(learning.runs.iter().all(|run| run.begun.training.seed == 4));
+}

@@ -649,3 +649,15 @@ fn a_typo_in_the_name() {
         "{missing}"
     );
 }
+
+#[test]
+fn the_page_of_sweeps_says_what_is_taken_away() {
+    let page = std::fs::read_to_string("docs/sweeps.md").unwrap();
+    let copy = preset::ablations(&Experiment::find("copy", &[]).unwrap());
+    assert_eq!(copy.variants.len(), preset::stages().count());
+    for variant in copy.variants {
+        let path = variant.set.to_string();
+        let row = format!("| {} | `{path}` | {} |", variant.name, variant.about);
+        assert!(page.contains(&row), "docs/sweeps.md has not\n{row}");
+    }
+}

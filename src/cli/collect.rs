@@ -11,7 +11,7 @@ use crate::figure::Format as Picture;
 use crate::figure::curves::{Curve, learning_curves};
 use crate::io::measurement::Number;
 use crate::io::sweep::{Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json};
-use crate::io::{RunFolder, label, picture, weights};
+use crate::io::{Experiment, RunFolder, label, picture, weights};
 use crate::train::{Redundancy, Spread, UNSEEN_SEED, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
@@ -26,6 +26,9 @@ pub(super) struct Collect {
     #[arg(long = "collect", value_name = "DIR", num_args = 1.., id = "collect",
           conflicts_with_all = ["preset", "seeds", "shard", "overrides", "sequences", "grids", "out", "jobs", "dry_run"])]
     folders: Vec<PathBuf>,
+    /// Names for some experiments, and only their runs; empty: all runs, called by what is different.
+    #[arg(skip)]
+    named: Vec<(&'static str, Experiment)>,
     /// With --collect: bits per sequence below which a run has succeeded; the default is for tasks that
     /// can be solved, N-grams need 134.
     #[arg(long, value_name = "BITS", default_value_t = 0.1, conflicts_with = "preset",
@@ -44,7 +47,7 @@ pub(super) struct Collect {
     svg: Option<PathBuf>,
 }
 
-fn threshold(text: &str) -> Result<f64, String> {
+pub(super) fn threshold(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(bits) if bits > 0.0 && f64::is_finite(bits) => Ok(bits),
         _ => Err("expected bits per sequence, a number above 0".to_owned()),
@@ -52,6 +55,48 @@ fn threshold(text: &str) -> Result<f64, String> {
 }
 
 impl Collect {
+    /// The runs of these experiments, each with the name that it has in the tables, in one folder.
+    pub(super) fn of(
+        folder: PathBuf,
+        named: Vec<(&'static str, Experiment)>,
+        threshold: f64,
+        format: Format,
+        svg: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            folders: vec![folder],
+            named,
+            threshold,
+            fresh: None,
+            format,
+            svg,
+        }
+    }
+
+    /// The settings that have a name, in the order of the names and called by them; all of them where there are none.
+    fn named(&self, settings: Vec<Setting>) -> Vec<Setting> {
+        if self.named.is_empty() {
+            return settings;
+        }
+        let place = |setting: &Setting| {
+            let of = &setting.runs.first()?.experiment;
+            let is_same = |(_, named): &(_, Experiment)| {
+                let mut training = named.training.clone();
+                training.seed = of.training.seed;
+                (&named.task, &named.model, &training) == (&of.task, &of.model, &of.training)
+            };
+            self.named.iter().position(is_same)
+        };
+        let placed = settings.into_iter().filter_map(|s| Some((place(&s)?, s)));
+        let mut placed: Vec<(usize, Setting)> = placed.collect();
+        placed.sort_by_key(|(place, _)| *place);
+        let called = placed.into_iter().map(|(place, setting)| Setting {
+            label: self.named[place].0.to_owned(),
+            ..setting
+        });
+        called.collect()
+    }
+
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let svg = self.svg.as_deref();
         let picture = svg.map(picture_format).transpose()?;
@@ -67,6 +112,7 @@ impl Collect {
                 "{folder}: left out, this setting and seed are there already"
             ));
         }
+        settings = self.named(settings);
         for run in settings.iter_mut().flat_map(|setting| &mut setting.runs) {
             unfinished(run);
             if let Some(episodes) = self.fresh {
@@ -210,7 +256,7 @@ fn bits(value: Option<Number>) -> String {
 }
 
 /// What to write, by the end of the name.
-fn picture_format(path: &Path) -> anyhow::Result<Picture> {
+pub(super) fn picture_format(path: &Path) -> anyhow::Result<Picture> {
     match Picture::of(path) {
         Some(format @ (Picture::Svg | Picture::Png)) => Ok(format),
         _ => refuse(format!(

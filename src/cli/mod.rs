@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand. The only module that prints.
 
+mod ablate;
 mod collect;
 mod compare;
 mod episode;
@@ -48,6 +49,7 @@ Examples:
   tapescope render copy --length 20 --out figure6.svg
                                              the same episode as the paper draws it
   tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
+  tapescope ablate copy --seeds 1..5         the same machine without each stage of its addressing
 
 Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
             3 verified in part, 4 a training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
@@ -88,6 +90,7 @@ enum Command {
     Trace(trace::Trace),
     Render(render::Render),
     Sweep(sweep::Sweep),
+    Ablate(ablate::Ablate),
     Verify(compare::Verify),
     Diff(compare::Diff),
 }
@@ -172,6 +175,7 @@ pub fn run() -> ExitCode {
         Command::Trace(trace) => trace.run(&mut out),
         Command::Render(render) => render.run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),
+        Command::Ablate(ablate) => ablate.run(&mut out),
         Command::Verify(verify) => verify.run(&mut out),
         Command::Diff(diff) => diff.run(&mut out),
     };

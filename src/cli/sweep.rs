@@ -119,21 +119,69 @@ impl Sweep {
         let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
         set.extend(sequences.into_iter().filter_map(|text| text.parse().ok()));
         let Seeds(seeds) = &self.seeds;
-        let settings = settings(&set, &self.grids, seeds.len())?;
         let mut experiments = Vec::new();
-        for setting in &settings {
-            let experiment = Experiment::find(preset, setting).map_err(|e| self.placed(e))?;
-            check_size(&experiment, preset, 1)?;
-            experiments.push((setting.as_slice(), experiment));
+        for setting in settings(&set, &self.grids, seeds.len())? {
+            let experiment = Experiment::find(preset, &setting).map_err(|e| self.placed(e))?;
+            experiments.push((setting, experiment));
         }
         let name = experiments.first().map(|(_, experiment)| &experiment.name);
         let default = || PathBuf::from("sweeps").join(name.map_or("", String::as_str));
         let folder = self.out.clone().unwrap_or_else(default);
-        let plan = self.plan(preset, &folder, experiments)?;
-        let next = quoted(&[OsStr::new("sweep"), "--collect".as_ref(), folder.as_ref()]);
+        let order = Order {
+            preset,
+            experiments: &experiments,
+            seeds,
+            shard: self.shard.unwrap_or(Shard::WHOLE),
+            folder: &folder,
+            jobs: self.jobs,
+            dry_run: self.dry_run,
+        };
+        order.train(out)?;
+        let next = order.collecting();
+        if !self.dry_run {
+            writeln!(out, "next: {next}")?;
+        }
+        Ok(())
+    }
+
+    /// An error about what was typed, by the option that it was typed behind.
+    fn placed(&self, mut error: Error) -> Error {
+        if let Error::Content { file, place, .. } = &mut error
+            && file == "--set"
+            && self.grids.iter().any(|grid| grid.path == *place)
+        {
+            "--grid".clone_into(file);
+        }
+        error
+    }
+}
+
+/// What is to be trained: every experiment with every seed.
+pub(super) struct Order<'a> {
+    /// The name of the preset, or its path.
+    pub(super) preset: &'a str,
+    /// The experiments, each with what is changed in the preset to make it.
+    pub(super) experiments: &'a [(Vec<preset::Override>, Experiment)],
+    pub(super) seeds: &'a [u64],
+    pub(super) shard: Shard,
+    /// Where the folders of the runs are.
+    pub(super) folder: &'a Path,
+    /// How many at the same time; as many as there are processors.
+    pub(super) jobs: Option<usize>,
+    /// Whether the commands are written, instead of run.
+    pub(super) dry_run: bool,
+}
+
+impl Order<'_> {
+    /// Trains what is not trained yet, and tells `out` how each run ended.
+    pub(super) fn train(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        for (_, experiment) in self.experiments {
+            check_size(experiment, self.preset, 1)?;
+        }
+        let plan = self.plan()?;
         if self.dry_run {
             if plan.jobs.is_empty() {
-                let all = runs(plan.own);
+                let (all, next) = (runs(plan.own), self.collecting());
                 note(&format!("nothing to do: {all}, all finished; next: {next}"));
             }
             for job in &plan.jobs {
@@ -141,7 +189,7 @@ impl Sweep {
             }
             return Ok(());
         }
-        write_plan(&folder, plan.names)?;
+        write_plan(self.folder, plan.names)?;
         let at_once = threads(self.jobs).min(plan.jobs.len());
         let to_do = plan.jobs.len();
         let (all, before) = (runs(plan.own), plan.own - to_do);
@@ -157,43 +205,32 @@ impl Sweep {
             lost: Ok(()),
         };
         train_all(&mut report, plan.jobs, at_once)?;
-        report.close(&next)
+        report.close()
     }
 
-    /// An error about what was typed, by the option that it was typed behind.
-    fn placed(&self, mut error: Error) -> Error {
-        if let Error::Content { file, place, .. } = &mut error
-            && file == "--set"
-            && self.grids.iter().any(|grid| grid.path == *place)
-        {
-            "--grid".clone_into(file);
-        }
-        error
+    /// The command that says what came of it.
+    fn collecting(&self) -> String {
+        let words: [&OsStr; 3] = ["sweep".as_ref(), "--collect".as_ref(), self.folder.as_ref()];
+        quoted(&words)
     }
 
-    /// The runs of the sweep, and those of this shard that are to be done.
-    fn plan(
-        &self,
-        preset: &str,
-        out: &Path,
-        experiments: Vec<(&[preset::Override], Experiment)>,
-    ) -> anyhow::Result<Plan> {
-        let Seeds(seeds) = &self.seeds;
-        let shard = self.shard.unwrap_or(Shard::WHOLE);
+    /// The runs, and those of this shard that are to be done.
+    fn plan(&self) -> anyhow::Result<Plan> {
         let (mut names, mut own, mut jobs) = (BTreeSet::new(), 0, Vec::new());
-        for (setting, mut experiment) in experiments {
-            for &seed in seeds {
+        for (setting, experiment) in self.experiments {
+            let mut experiment = experiment.clone();
+            for &seed in self.seeds {
                 let name = run_name(setting, seed);
-                let is_own = shard.takes(names.len());
+                let is_own = self.shard.takes(names.len());
                 names.insert(name.clone());
                 if !is_own {
                     continue;
                 }
                 own += 1;
                 experiment.training.seed = seed;
-                let folder = out.join(&name);
+                let folder = self.folder.join(&name);
                 let job = Job {
-                    arguments: arguments(preset, setting, seed, &folder),
+                    arguments: arguments(self.preset, setting, seed, &folder),
                     experiment: experiment.clone(),
                     name,
                     folder,
@@ -345,7 +382,7 @@ impl<W: Write> Report<'_, W> {
     }
 
     /// What is to be said when all runs have ended.
-    fn close(mut self, next: &str) -> anyhow::Result<()> {
+    fn close(self) -> anyhow::Result<()> {
         let all = runs(self.count);
         if !self.failures.is_empty() {
             let failed = self.failures.len();
@@ -361,7 +398,6 @@ impl<W: Write> Report<'_, W> {
                 "{left} of {all} left to other processes; the same command sees what became of them"
             );
         }
-        self.line(&format!("next: {next}"));
         Ok(self.lost?)
     }
 }

@@ -211,7 +211,10 @@ mod tests {
             said(order, &order.replace('1', "0")),
             "s: `moments`: are not in the order of their sequences"
         );
-        assert!(said("per_decade\\\":16", "per_decade\\\":00").starts_with("s: `moments`: "));
+        assert_eq!(
+            said(r#"per_decade\":16"#, r#"per_decade\": 0"#),
+            "s: `moments`: `per_decade` is 0; expected 1 to 1000"
+        );
         let other = said("tapescope-snapshots", "tapescope-snapshotz");
         assert!(other.ends_with("expected tapescope-snapshots"), "{other}");
         let cut = from_bytes(&bytes[..bytes.len() - 3], "s").unwrap_err();

@@ -3,10 +3,12 @@
 //! Reading is strict. A key that is unknown or given twice, a value of the wrong type or out of range is
 //! an error that names the file, the path inside it and what is allowed.
 
+mod ablation;
 mod change;
 pub(in crate::io) mod form;
 mod keys;
 
+pub use ablation::{Ablation, Ablations, ablations, stages};
 pub use change::fixed;
 pub use keys::table;
 

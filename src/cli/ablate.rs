@@ -1,0 +1,125 @@
+//! `tapescope ablate`: what each stage of the addressing is good for: the same preset without it, from the same seeds.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::collect::{Collect, picture_format, threshold};
+use super::plan::{Seeds, Shard, settings};
+use super::sweep::Order;
+use super::table::Format;
+use super::{MOST_THREADS, note, refuse, up_to};
+use crate::io::preset::{self, Ablations, ablations};
+use crate::io::{Experiment, label};
+use crate::train::TrainingConfig;
+
+const EXAMPLES: &str = "\
+Examples:
+  tapescope ablate copy --seeds 1..5
+  tapescope ablate copy --seeds 1..3 --sequences 20000 --svg ablations.svg
+  tapescope ablate associative_recall --dry-run      the commands of the runs, to run elsewhere
+
+Trained are the preset as it is and, for all heads, the preset without one stage:
+";
+
+const BELOW: &str = "
+A stage that the preset does not have is left out, and named. No key takes the erase vector away, so no machine is \
+without it here. The runs are those of a sweep: the same command again trains what is still missing, and prints the \
+tables; docs/sweeps.md explains their columns. How the runs go is told on standard error. Two machines are compared \
+step by step with `tapescope view RUN --compare RUN`.";
+
+fn after_help() -> String {
+    let line = |(name, about)| format!("  {name:<15} {about}\n");
+    let lines: String = preset::stages().map(line).collect();
+    format!("{EXAMPLES}{lines}{BELOW}")
+}
+
+/// What the preset itself is called beside those that lack something.
+const WHOLE: &str = "as it is";
+
+/// Train a preset, and the same without each stage of its addressing, from the same seeds; and compare them.
+#[derive(Debug, Args)]
+#[command(after_help = after_help())]
+pub(super) struct Ablate {
+    /// The name of a preset (see `tapescope tasks`), or the path of a JSON file.
+    preset: String,
+    /// The seeds: a range with both its ends, or a list.
+    #[arg(
+        long,
+        value_name = "A..B",
+        default_value = "1..5",
+        allow_negative_numbers = true
+    )]
+    seeds: Seeds,
+    /// Change a value of the preset, by its path in the JSON; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    overrides: Vec<preset::Override>,
+    /// Episodes in each run [default: that of the preset]; the same as --set training.sequences=K.
+    #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
+    sequences: Option<u64>,
+    /// Where to put the folders of the runs [default: ablations/NAME].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Runs at the same time [default: one per processor].
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
+    jobs: Option<usize>,
+    /// Print the commands of the runs that are to be done, and run none.
+    #[arg(long)]
+    dry_run: bool,
+    /// Bits per sequence below which a run has succeeded; N-grams need 134.
+    #[arg(long, value_name = "BITS", default_value_t = 0.1, value_parser = threshold, allow_negative_numbers = true)]
+    threshold: f64,
+    /// How to write the tables.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    format: Format,
+    /// Draw the learning curves into this file, which ends in .svg or .png.
+    #[arg(long, value_name = "FILE.SVG")]
+    svg: Option<PathBuf>,
+}
+
+impl Ablate {
+    pub(super) fn run(self, out: &mut impl Write) -> anyhow::Result<()> {
+        // Said before hours of training, not after them.
+        self.svg.as_deref().map(picture_format).transpose()?;
+        let mut set = self.overrides;
+        let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
+        set.extend(sequences.into_iter().filter_map(|text| text.parse().ok()));
+        let Seeds(seeds) = &self.seeds;
+        // What a sweep refuses is refused here.
+        settings(&set, &[], seeds.len())?;
+        let whole = Experiment::find(&self.preset, &set)?;
+        let Ablations { variants, left_out } = ablations(&whole);
+        if variants.is_empty() {
+            return refuse(left_out.join("; "));
+        }
+        left_out.iter().for_each(|words| note(words));
+
+        let default = || PathBuf::from("ablations").join(&whole.name);
+        let folder = self.out.unwrap_or_else(default);
+        let (mut names, mut experiments) = (vec![WHOLE], vec![(set.clone(), whole)]);
+        for variant in variants {
+            names.push(variant.name);
+            let set = [&set[..], &[variant.set]].concat();
+            experiments.push((set, variant.experiment));
+        }
+        let order = Order {
+            preset: &self.preset,
+            experiments: &experiments,
+            seeds,
+            shard: Shard::WHOLE,
+            folder: &folder,
+            jobs: self.jobs,
+            dry_run: self.dry_run,
+        };
+        if self.dry_run {
+            return order.train(out);
+        }
+        // What is printed is the tables alone.
+        order.train(&mut io::stderr())?;
+        note(&format!("the runs are in {}", label(&folder)));
+        let experiments = experiments.into_iter().map(|(_, experiment)| experiment);
+        let named = names.into_iter().zip(experiments).collect();
+        Collect::of(folder, named, self.threshold, self.format, self.svg).run(out)
+    }
+}

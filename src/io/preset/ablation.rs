@@ -1,0 +1,186 @@
+//! What an experiment is without one stage of its addressing.
+//!
+//! One list of stages for whoever trains a machine beside itself: the command line and the window.
+
+use super::{Experiment, Override};
+
+/// What is taken away, the change that does it, and what the heads then do without.
+struct Stage {
+    name: &'static str,
+    set: &'static str,
+    about: &'static str,
+}
+
+/// In the order of the addressing. Nothing takes the erase vector away: no key does.
+const STAGES: [Stage; 5] = [
+    Stage {
+        name: "no content",
+        set: "model.heads.attention.score=location",
+        about: "Rows are scored by their place; what is written in them is not compared.",
+    },
+    Stage {
+        name: "no strength",
+        set: "model.heads.attention.strength=one",
+        about: "β is 1: a head cannot make its content weighting narrower or wider.",
+    },
+    Stage {
+        name: "no gate",
+        set: "model.heads.attention.gate=off",
+        about: "Every step begins at the content weighting, not at that of the step before.",
+    },
+    Stage {
+        name: "no shift",
+        set: "model.heads.shift.form=none",
+        about: "The focus cannot move on to a neighbouring row.",
+    },
+    Stage {
+        name: "no sharpening",
+        set: "model.heads.attention.sharpening=off",
+        about: "The weighting stays as wide as the shift has made it.",
+    },
+];
+
+/// What may be taken away: the name, and a sentence on what heads do without it.
+pub fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    STAGES.iter().map(|stage| (stage.name, stage.about))
+}
+
+/// An experiment without one stage of its addressing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ablation {
+    /// What is taken away, such as `no gate`.
+    pub name: &'static str,
+    /// A sentence about it: what the heads do without it.
+    pub about: &'static str,
+    /// The change of the experiment that does it.
+    pub set: Override,
+    /// The experiment with that change, complete and valid.
+    pub experiment: Experiment,
+}
+
+/// What an experiment can be without.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ablations {
+    /// In the order of the addressing; none for a machine without heads.
+    pub variants: Vec<Ablation>,
+    /// What cannot be taken away, and why, in words.
+    pub left_out: Vec<String>,
+}
+
+/// An experiment without each stage of its addressing: content, strength, gate, shift, sharpening, one at a time and for
+/// all heads.
+pub fn ablations(of: &Experiment) -> Ablations {
+    let mut found = Ablations::default();
+    let name = &of.name;
+    if of.model.heads() == 0 {
+        let words = format!("{name}: its machine has no heads, so there is no stage to take away");
+        found.left_out.push(words);
+        return found;
+    }
+    let whole = of.to_json();
+    for Stage {
+        name: what,
+        set,
+        about,
+    } in STAGES
+    {
+        let read = |set: &Override| {
+            let changed = Experiment::from_json(&whole, name, std::slice::from_ref(set));
+            changed.map_err(|error| error.to_string())
+        };
+        let changed = set.parse().and_then(|set| Ok((read(&set)?, set)));
+        match changed {
+            Ok((experiment, _)) if experiment.model == of.model => {
+                let words = format!("{what}: left out, {name} is so already");
+                found.left_out.push(words);
+            }
+            Ok((experiment, set)) => found.variants.push(Ablation {
+                name: what,
+                about,
+                set,
+                experiment,
+            }),
+            Err(error) => found.left_out.push(format!("{what}: left out, {error}")),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::preset;
+
+    fn of(name: &str, set: &[&str]) -> (Experiment, Ablations) {
+        let set: Vec<Override> = set.iter().map(|text| text.parse().unwrap()).collect();
+        let whole = Experiment::find(name, &set).unwrap();
+        let found = ablations(&whole);
+        (whole, found)
+    }
+
+    fn names(of: &Ablations) -> Vec<&str> {
+        of.variants.iter().map(|variant| variant.name).collect()
+    }
+
+    #[test]
+    fn every_preset_with_heads_can_be_without_what_it_has() {
+        for name in preset::names() {
+            let (whole, found) = of(name, &[]);
+            if whole.model.heads() == 0 {
+                assert!(found.variants.is_empty(), "{name}");
+                assert_eq!(found.left_out.len(), 1, "{name}");
+                continue;
+            }
+            assert!(found.variants.len() >= 2, "{name}: {found:?}");
+            assert_eq!(found.variants.len() + found.left_out.len(), STAGES.len());
+            for variant in &found.variants {
+                let Ablation {
+                    set, experiment, ..
+                } = variant;
+                // Nothing but the machine is another one, and it is that of `tapescope train PRESET --set …`.
+                assert!(experiment.model != whole.model, "{name}: {}", variant.name);
+                let model = whole.model.clone();
+                let back = Experiment {
+                    model,
+                    ..experiment.clone()
+                };
+                assert_eq!(back, whole, "{name}: {}", variant.name);
+                let typed = Experiment::find(name, std::slice::from_ref(set)).unwrap();
+                assert_eq!(*experiment, typed, "{name}: {}", variant.name);
+                // What is taken away once cannot be taken away again.
+                let again = ablations(experiment);
+                assert!(!names(&again).contains(&variant.name), "{name}");
+            }
+            // Left out is only what is so already.
+            for words in &found.left_out {
+                assert!(words.ends_with("is so already"), "{words}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_off_already_is_left_out_and_said() {
+        let all = [
+            "no content",
+            "no strength",
+            "no gate",
+            "no shift",
+            "no sharpening",
+        ];
+        assert_eq!(names(&of("copy", &[]).1), all);
+        let (_, plain) = of("copy_plain", &[]);
+        assert_eq!(names(&plain), ["no content", "no strength"]);
+        assert_eq!(
+            plain.left_out[0],
+            "no gate: left out, copy_plain is so already"
+        );
+        // Off for one head is not off.
+        let (_, one) = of("copy", &[r#"model.heads.attention.gate=["on","off"]"#]);
+        assert_eq!(names(&one), all);
+        let (_, none) = of("copy_lstm", &[]);
+        assert_eq!(
+            none.left_out,
+            ["copy_lstm: its machine has no heads, so there is no stage to take away"]
+        );
+    }
+}

@@ -7,6 +7,8 @@ mod commands;
 mod compare;
 #[path = "viewer/copying.rs"]
 mod copying;
+#[path = "viewer/gradients.rs"]
+mod gradients;
 #[path = "viewer/head.rs"]
 mod head;
 #[path = "viewer/kept.rs"]

@@ -104,6 +104,22 @@ class Io(Test):
         trace.save(self.path("again.json.gz"))
         self.run_program("diff", "t.npz", "again.json.gz", "--tolerance", "0")
 
+    def test_derivatives_are_arrays_like_any_other(self):
+        for name in ("t.ntmtrace.json", "t.npz"):
+            trace = self.traced(name, "--gradient", "bit:7,2")
+            self.assertEqual(trace.meta["gradient"], {"of": "logit", "step": 7, "channel": 2, "unit": "nats"})
+            for of in ("input", "logit", "memory.initial", "write0.weighting", "write0.add", "read0.read"):
+                self.assertEqual(trace["gradient." + of].shape, trace[of].shape)
+                self.assertEqual(trace.dims["gradient." + of], trace.dims[of])
+            by_logit = np.zeros_like(trace["logit"])
+            by_logit[7, 2] = 1
+            np.testing.assert_array_equal(trace["gradient.logit"], by_logit)
+            # Nothing that comes after the bit mattered for it.
+            self.assertFalse(trace["gradient.write0.add"][7:].any())
+            self.assertTrue(trace["gradient.write0.add"][:4].any())
+            self.assertNotIn("gradient.output", trace)
+            self.assertNotIn("gradient.target", trace)
+
     def test_memory_is_rebuilt(self):
         trace = self.traced("t.npz", "--full-memory")
         full = trace.arrays.pop("memory")

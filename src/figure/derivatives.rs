@@ -34,6 +34,8 @@ pub struct Derivatives {
     pub of: Quantity,
     /// The derivatives by the arrays of the recording, by the same names; [`ABSENT`] in those that cannot be had.
     pub trace: Trace,
+    /// The write that mattered most, if any did.
+    pub heaviest: Option<Write>,
     /// The largest of every array, in all heads and layers.
     most: Vec<(&'static str, f32)>,
 }
@@ -65,7 +67,17 @@ impl Derivatives {
                 None => most.push((spec.name, largest)),
             }
         }
-        Some(Self { of, trace, most })
+        let heaviest = None;
+        let found = Self {
+            of,
+            trace,
+            heaviest,
+            most,
+        };
+        Some(Self {
+            heaviest: found.heaviest_write(&recording.trace),
+            ..found
+        })
     }
 
     /// What the colours of the derivatives by an array mean: fixed for the episode, the same for all heads.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::catalogue::Catalogue;
 use super::closeup;
-use super::derivatives::{Layer, Write};
+use super::derivatives::Layer;
 use super::facts::{Scales, Telling, Written};
 use super::layout::{self, Band, Scene, least_size, stacked};
 use super::overlap::{Redundancies, Redundant};
@@ -151,8 +151,6 @@ pub struct Figure<'a> {
     spread: Option<&'a Spread>,
     /// What is shown of everything.
     layer: Layer<'a>,
-    /// Of derivatives the write that mattered most.
-    heaviest: Option<Write>,
 }
 
 impl<'a> Figure<'a> {
@@ -179,7 +177,6 @@ impl<'a> Figure<'a> {
             initial: None,
             spread: None,
             layer: Layer::Values,
-            heaviest: None,
             recording,
             options,
         }
@@ -205,9 +202,8 @@ impl<'a> Figure<'a> {
     /// asked for, pictures of one step show that of the write that mattered most.
     pub fn with_layer(mut self, layer: Layer<'a>) -> Self {
         self.layer = layer;
-        let trace = &self.recording.trace;
-        self.heaviest = layer.derivatives().and_then(|by| by.heaviest_write(trace));
-        let step = self.heaviest.map(|write| write.step);
+        let heaviest = layer.derivatives().and_then(|by| by.heaviest);
+        let step = heaviest.map(|write| write.step);
         let step = step.filter(|step| self.span.contains(step));
         self.options.step = self.options.step.or(step);
         self
@@ -224,7 +220,6 @@ impl<'a> Figure<'a> {
             initial: seen.initial,
             spread: seen.spread,
             layer: seen.layer,
-            heaviest: None,
             written: Cow::Borrowed(seen.written),
             redundancies: Cow::Borrowed(seen.redundancies),
             span: options.span(seen.recording.trace.steps()),
@@ -406,7 +401,7 @@ impl<'a> Figure<'a> {
         });
         let layer = self.layer.derivatives();
         let layer = layer.map_or_else(String::new, |by| {
-            let write = self.heaviest.as_ref().map_or_else(String::new, |write| {
+            let write = by.heaviest.as_ref().map_or_else(String::new, |write| {
                 let write = by.write_in_words(write, &recording.trace);
                 format!("; the write that mattered most: {write}")
             });

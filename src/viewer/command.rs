@@ -13,6 +13,7 @@ use super::state::work::Outcome;
 use crate::figure::Map;
 use crate::io::Experiment;
 use crate::model::Sampling;
+use crate::train::Quantity;
 
 /// A wish of the person in front of the window, or news for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,6 +181,8 @@ pub enum Episode {
     Samples(usize),
     /// The spread of many samples of the episode on screen.
     Spread,
+    /// How much everything mattered for this, in the place of its values; or the values again.
+    Mattered(Quantity),
     /// The same episode drawn, expected, or as it most likely is.
     Sampling(Sampling),
 }

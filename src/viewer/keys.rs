@@ -11,6 +11,7 @@ use super::inspect::Form;
 use super::need::Need;
 use crate::figure::Format;
 use crate::model::Sampling;
+use crate::train::Quantity;
 
 /// A command with its name, its keys and what it does, in one line.
 #[derive(Debug)]
@@ -112,7 +113,7 @@ const fn entry(
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 89] = [
+pub static TABLE: [Entry; 90] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -149,6 +150,7 @@ pub static TABLE: [Entry; 89] = [
     entry(Group::Episode, Need::Machine, Command::Episode(Episode::NextSeed), "Next seed", &[shift(Key::R)], "another episode of this machine"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::AnotherDraw), "Another draw", &[key(Key::A)], "the same episode, other rows by chance"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::Spread), "Spread of samples", &[key(Key::S)], "many draws: mean, band, what is uncertain"),
+    entry(Group::Look, Need::Recording, Command::Episode(Episode::Mattered(Quantity::Loss)), "What mattered", &[key(Key::Y)], "derivatives of the loss in the place of values; of a bit by a right click on it"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Mean)), "Most likely rows", &[shift(Key::A)], "nothing is drawn; of random weights the mean"),
     entry(Group::Look, Need::Draws, Command::Episode(Episode::Sampling(Sampling::Expected)), "Expected rows", &[], "a hard head attends to all, as likely as they are"),
     entry(Group::Episode, Need::Recording, Command::Edit(Edit::Toggle), "Edit the input", &[key(Key::E)], "Space or a click flips, dragging paints"),

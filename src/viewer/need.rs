@@ -165,6 +165,7 @@ impl State {
             || self.presenting
             || self.tour.is_some()
             || self.failing.is_some()
+            || self.layer().derivatives().is_some()
             || self.pending.busy
             || self.arrangement() == Arrangement::Compare
             || !self.toasts.is_empty()

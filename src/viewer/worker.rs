@@ -8,14 +8,14 @@ use std::sync::{Arc, Weak};
 
 use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
-use super::state::work::{Destination, Job, Outcome, Page, Sampled, UnderWay};
+use super::state::work::{Destination, Job, Outcome, Page, Same, Sampled, UnderWay};
 use crate::figure::spread::{Samples, Spread};
-use crate::figure::{Figure, Format, Motion, Pages, Walk};
+use crate::figure::{Derivatives, Figure, Format, Layer, Motion, Pages, Walk};
 use crate::io::{Experiment, room};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, Sampling};
 use crate::task::Task;
-use crate::train::{Demand, LARGEST_RECORDING, Recording, Work, recording_bytes};
+use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recording, Work, recording_bytes};
 
 /// How long an animation shows each step, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -223,6 +223,10 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             Ok(spread) => Outcome::Sampled(request.wish, Sampled(Arc::new(spread))),
             Err(sentence) => Outcome::Failed(sentence),
         },
+        Job::Derive(shown, of) => match derived(&shown, of) {
+            Ok(mattered) => Outcome::Derived(Same(shown), Same(Arc::new(mattered))),
+            Err(sentence) => Outcome::Failed(sentence),
+        },
         Job::Open(path) => match files.open_watched(&path, &watch) {
             Ok(opened) => Outcome::opened(files.absolute(path), opened),
             Err(sentence) => Outcome::Failed(sentence),
@@ -239,10 +243,12 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             Outcome::Recent(paths.into_iter().map(there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.compare()),
-        Job::Draw(to, format, Page::One(shown, spread, options)) => {
+        Job::Draw(to, format, Page::One(shown, seen, options)) => {
             let figure = Figure::new(&shown.recording, *options);
             let figure = figure.with_initial(shown.initial_cells());
-            let figure = figure.with_spread(spread.as_deref());
+            let figure = figure.with_spread(seen.spread.as_deref());
+            let mattered = seen.mattered.as_deref();
+            let figure = figure.with_layer(mattered.map_or(Layer::Values, Layer::Derivative));
             save_figure(files, (to, format), under_way, &figure)
         }
         Job::Draw(to, format, Page::Two(picture)) => {
@@ -352,6 +358,20 @@ fn sampled(request: &Request, count: usize, watch: Watch<'_>) -> Result<Spread, 
         .ok_or_else(|| "No sample was asked for.".to_owned())
 }
 
+/// How much everything in an episode mattered, or why that is not known.
+fn derived(shown: &Shown, of: Quantity) -> Result<Derivatives, String> {
+    let machine = shown.machine.as_ref();
+    let machine = machine
+        .ok_or("A recorded trace has no weights: what mattered in it cannot be worked out.")?;
+    let rows = shown.config.as_ref().map_or(0, |config| config.rows());
+    let machine = machine
+        .ntm
+        .with_rows(rows)
+        .map_err(|error| error.to_string())?;
+    let found = Derivatives::new(&machine, &shown.recording, of);
+    found.ok_or_else(|| "This episode has no such output bit.".to_owned())
+}
+
 /// Why an episode of so many steps is not recorded, where it would be too large.
 pub fn too_large(config: &ModelConfig, steps: usize) -> Option<String> {
     let (bytes, rows) = (recording_bytes(config, steps), config.rows());
@@ -432,6 +452,7 @@ mod tests {
     use crate::figure;
     use crate::viewer::files::{Aim, Opened};
     use crate::viewer::fixture::request;
+    use crate::viewer::state::work::Seen;
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]
@@ -546,7 +567,7 @@ mod tests {
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));
         let (path, replaces) = (PathBuf::from("f.gif"), true);
-        let page = Page::One(shown, None, options);
+        let page = Page::One(shown, Seen::default(), options);
         let aim = Aim::Figure(Format::Gif);
         let to = Destination {
             path,

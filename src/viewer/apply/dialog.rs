@@ -73,6 +73,7 @@ impl State {
         } else if self.tour.take().is_none()
             && self.failing.take().is_none()
             && self.sight.selected.take().is_none()
+            && !self.leave_what_mattered()
         {
             if self.pending.busy {
                 self.effects.push(Effect::GiveUp);

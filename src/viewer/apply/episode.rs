@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::figure::{self, head_named};
 use crate::model::Sampling;
+use crate::train::Quantity;
 use crate::viewer::command::Episode;
 use crate::viewer::files::Opened;
 use crate::viewer::part::Part;
@@ -21,6 +22,7 @@ impl State {
         let limit = match episode {
             Episode::Restart => return self.player.first(),
             Episode::Spread => return self.ask_samples(),
+            Episode::Mattered(of) => return self.look_at_what_mattered(of),
             Episode::Samples(count) => {
                 self.session.samples = count.clamp(*SAMPLES.start(), *SAMPLES.end());
                 return;
@@ -91,6 +93,34 @@ impl State {
         }
     }
 
+    /// Shows how much everything mattered, or the values again where that is on screen already: by the key of the loss
+    /// whatever it is that mattered.
+    fn look_at_what_mattered(&mut self, of: Quantity) {
+        let on_screen = self.layer().derivatives().map(|by| by.of);
+        if on_screen.is_some_and(|now| of == now || of == Quantity::Loss) {
+            self.leave_what_mattered();
+            return;
+        }
+        if !self.arrangement().has_layers() {
+            self.settings.arrangement = Some(Arrangement::Debug);
+        }
+        self.work_out_what_mattered(of);
+    }
+
+    fn work_out_what_mattered(&mut self, of: Quantity) {
+        if let Some(open) = &self.session.open {
+            let job = Job::Derive(open.shown.clone(), of);
+            self.effects.push(Effect::Start(job));
+        }
+    }
+
+    /// The values again; false where they are on screen.
+    pub(super) fn leave_what_mattered(&mut self) -> bool {
+        let is_shown = self.layer().derivatives().is_some();
+        let open = self.session.open.as_mut().filter(|_| is_shown);
+        open.is_some_and(|open| open.mattered.take().is_some())
+    }
+
     /// A recorded trace has no machine to record another episode: says which one does.
     fn say_who_records(&mut self) {
         let of_a_file = self.session.open.as_ref().is_some_and(Open::is_of_a_file);
@@ -142,7 +172,16 @@ impl State {
             // What many draws say is true of each of them.
             open.spread.clone_from(&before.spread);
         }
+        let mattered = self
+            .session
+            .open
+            .as_ref()
+            .and_then(|open| open.mattered.as_ref());
+        let mattered = mattered.filter(|_| same_machine).map(|now| now.of);
         self.session.show(open);
+        mattered
+            .into_iter()
+            .for_each(|of| self.work_out_what_mattered(of));
         self.look_at_named(heads);
         self.opened(same_name || self.editing.mark.is_some());
     }

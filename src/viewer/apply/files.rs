@@ -13,7 +13,7 @@ use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::dialog::Dialog;
 use crate::viewer::state::learning::Learning;
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::{Destination, Effect, Job, Page};
+use crate::viewer::state::work::{Destination, Effect, Job, Page, Seen};
 use crate::viewer::story;
 
 /// Steps of an animation where no part is marked.
@@ -98,7 +98,10 @@ impl State {
             return;
         };
         let shown = open.shown.clone();
-        let spread = open.spread.clone();
+        let seen = Seen {
+            spread: open.spread.clone(),
+            mattered: (open.mattered.clone()).filter(|_| self.arrangement().has_layers()),
+        };
         let format = Format::of(&path);
         let aim = format.map_or(Aim::Save, Aim::Figure);
         let path = Destination {
@@ -113,7 +116,7 @@ impl State {
                 let page = match (self.charts(), self.two(&options)) {
                     (Some(charts), _) => Page::Charts(Box::new(charts)),
                     (None, Some(two)) => Page::Two(Box::new(two)),
-                    (None, None) => Page::One(shown, spread, Box::new(options)),
+                    (None, None) => Page::One(shown, seen, Box::new(options)),
                 };
                 Job::Draw(path, format, page)
             }
@@ -142,7 +145,11 @@ impl State {
             replaces,
             aim: Aim::Motion,
         };
-        let page = Page::One(open.shown.clone(), None, Box::new(self.moving_figure()));
+        let page = Page::One(
+            open.shown.clone(),
+            Seen::default(),
+            Box::new(self.moving_figure()),
+        );
         self.effects
             .push(Effect::Start(Job::Draw(to, format, page)));
     }

@@ -1,6 +1,7 @@
 //! What the worker has done.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::viewer::files::{Machine, file_name};
 use crate::viewer::state::State;
@@ -65,6 +66,12 @@ impl State {
                 };
                 if let Some(open) = open.filter(is_it) {
                     open.spread = Some(spread.0);
+                }
+            }
+            Outcome::Derived(shown, mattered) => {
+                let open = self.session.open.as_mut();
+                if let Some(open) = open.filter(|open| Arc::ptr_eq(&open.shown, &shown.0)) {
+                    open.mattered = Some(mattered.0);
                 }
             }
             Outcome::Recent(files) => self.welcome.recent = files,

@@ -10,6 +10,7 @@ use super::{heads, overlap, pipeline};
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Panel, shades};
 use crate::figure::{HeadName, PanelId, Picture, numbers};
+use crate::train::Quantity;
 use crate::viewer::rows::Axis;
 use crate::viewer::theme::{self, Scale};
 use crate::viewer::widget::button::focus_ring;
@@ -201,12 +202,16 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
         Some(_) => weighting.of_head(HeadName::of(view.trace(), view.focus)),
         None => weighting,
     };
-    let entries = [
-        ("weighting", weighting),
-        ("bit, erase", Scale::Bits),
-        ("memory, read", view.open.scales.memory),
-        ("key, add", view.open.scales.vector),
-    ];
+    let derivatives = view.state.layer().derivatives();
+    let entries = derivatives.map_or(
+        [
+            ("weighting", weighting),
+            ("bit, erase", Scale::Bits),
+            ("memory, read", view.open.scales.memory),
+            ("key, add", view.open.scales.vector),
+        ],
+        |by| ["weighting", "memory", "input", "add"].map(|array| (array, by.scale(array))),
+    );
     let lines = entries.len().div_ceil(across);
     let width = (x.span() + 16.0) / across as f32 - 16.0;
     let with_footnote = (y.span() - FOOTNOTE) / lines as f32;
@@ -225,10 +230,12 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
     }
     if with_footnote >= 22.0 {
         let at = pos2(x.min, y.min + 8.0 + lines as f32 * each);
-        let words = if across > 1 {
-            "± fixed for the episode · faint match: not yet written"
-        } else {
-            "± fixed for this episode"
+        let words = match (derivatives.map(|by| by.of), across > 1) {
+            (Some(Quantity::Loss), true) => "derivative by each · blue: the loss grows with it",
+            (Some(Quantity::Bit { .. }), true) => "derivative by each · blue: for a 1 in that bit",
+            (Some(_), false) => "derivative by each of them",
+            (None, true) => "± fixed for the episode · faint match: not yet written",
+            (None, false) => "± fixed for this episode",
         };
         quiet_text(ui, at, Align2::LEFT_CENTER, words, theme::text(10.0), view);
     }
@@ -264,7 +271,14 @@ pub fn legend(ui: &Ui, at: egui::Pos2, width: f32, name: &str, scale: Scale, vie
     let (low, high) = scale.ends();
     let font = theme::mono(10.0);
     let ink = view.palette.subdued;
-    let text = |value: f32| numbers::exact((value * 1000.0).round() / 1000.0);
+    let text = |value: f32| {
+        let rounded = (value * 1000.0).round() / 1000.0;
+        if rounded == 0.0 {
+            numbers::short(value, 2).replace("0.00", "0")
+        } else {
+            numbers::exact(rounded)
+        }
+    };
     painter.text(at, Align2::LEFT_BOTTOM, name, theme::text(10.5), ink);
     let ends = match scale {
         _ if scale.is_log() => "1e−6 … 1".to_owned(),

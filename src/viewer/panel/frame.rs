@@ -10,7 +10,9 @@ use super::paper::paper_ui;
 use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
-use super::{Columns, STATUS, TOP, View, bottom, centre, learn, left, right, transport_height};
+use super::{
+    Columns, STATUS, TOP, View, bottom, centre, learn, left, mattered, right, transport_height,
+};
 use crate::viewer::command::Command;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::settings::Panels;
@@ -38,7 +40,11 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
     let around = if state.is_folded() {
         present::words_height(state)
     } else {
-        TOP + STATUS + below(state, window.y)
+        let mark = state
+            .layer()
+            .derivatives()
+            .map_or(0.0, |_| mattered::HEIGHT);
+        TOP + STATUS + mark + below(state, window.y)
     };
     let open = state.session.open.as_ref();
     open.map_or(state.frame.room, |open| {
@@ -264,6 +270,13 @@ fn episode_panels_ui(
         .frame(frames.plain)
         .show(ui, |ui| bottom::transport_ui(ui, columns, view));
     learn_panel_ui(ui, view.state, frames, view.commands);
+    if let Some(by) = view.state.layer().derivatives() {
+        Panel::top("mattered")
+            .exact_size(mattered::HEIGHT)
+            .resizable(false)
+            .frame(frames.slim)
+            .show(ui, |ui| mattered::mattered_ui(ui, by, view));
+    }
     if shown.left {
         Panel::left("left")
             .exact_size(super::left_width(window.x))

@@ -18,6 +18,7 @@ pub mod heads;
 pub mod keys;
 pub mod learn;
 pub mod left;
+mod mattered;
 pub mod messages;
 pub mod minimap;
 mod overlap;
@@ -53,7 +54,7 @@ use super::widget::place;
 use super::widget::readout::Readout;
 use crate::figure::catalogue::Catalogue;
 use crate::figure::compare::page_columns;
-use crate::figure::paint::Page;
+use crate::figure::paint::{NO_DERIVATIVE, NOT_RECORDED, Page};
 use crate::figure::stages::Moment;
 use crate::figure::trip::Trip;
 use crate::figure::{HeadName, Layer, PanelId, Picture, Stage};
@@ -212,7 +213,7 @@ impl<'a> View<'a> {
             shades: [Scale::Bits, self.weighting_scale],
             rows: self.rows,
             spread: self.open.spread.as_deref(),
-            layer: Layer::Values,
+            layer: self.state.layer(),
             upwards: false,
             initial: self.open.shown.initial_cells(),
             moment: (self.step(), self.player.stage()),
@@ -241,6 +242,10 @@ impl<'a> View<'a> {
             stage: Some(self.player.stage()),
             through: self.player.through(),
             to_come: TO_COME,
+            lacking: match self.state.layer() {
+                Layer::Values => NOT_RECORDED,
+                Layer::Derivative(_) => NO_DERIVATIVE,
+            },
             ..Page::on_screen(self.palette.data, density)
         }
     }

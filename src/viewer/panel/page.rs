@@ -5,18 +5,18 @@
 use egui::{Response, Ui};
 
 use super::parts::{pointer, row_line};
-use super::sheet::Sheet;
+use super::sheet::{More, Sheet};
 use super::trip;
 use super::{Columns, View, interact, play_head, scrub};
 use crate::figure::addressing::Bars;
-use crate::figure::catalogue::{learned_axes, learned_of};
+use crate::figure::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::compare::SIDES;
 use crate::figure::facts::MemoryAt;
 use crate::figure::panel::{Content, Hit};
 use crate::figure::sums::InStep;
-use crate::figure::{PanelId, Picture, Place, numbers};
-use crate::train::ABSENT;
-use crate::viewer::command::{Command, Look};
+use crate::figure::{Layer, PanelId, Picture, Place, numbers};
+use crate::train::{ABSENT, Quantity};
+use crate::viewer::command::{Command, Episode, Look};
 use crate::viewer::inspect;
 use crate::viewer::state::target::Target;
 use crate::viewer::story::two::words_of;
@@ -144,6 +144,25 @@ fn values_of(places: &[Place<'_>], id: PanelId, at: Hit) -> Option<[f32; 2]> {
     Some([value(0)?, value(1)?])
 }
 
+/// The value by which a picture shows a derivative.
+fn value_of(place: &Place<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
+    view.state.layer().derivatives()?;
+    let (layer, id) = (Layer::Values, place.panel.id);
+    let seen = Catalogue {
+        layer,
+        ..view.catalogue()
+    };
+    let values = seen.panel(id).filter(|_| id.side.is_none())?;
+    let of = match &values.content {
+        Content::Cells(cells) => cells,
+        Content::Bars(bars) => &bars.cells,
+        _ => return None,
+    };
+    // What the machine does not compute is shown as it is.
+    let is_derivative = values.note != place.panel.note;
+    of.value(at.column, at.row).filter(|_| is_derivative)
+}
+
 /// What is said about a value under the pointer.
 fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) -> Readout {
     let (panel, step) = (&place.panel, view.step());
@@ -189,10 +208,15 @@ fn readout(place: &Place<'_>, at: Hit, others: &[Place<'_>], view: &View<'_>) ->
             meaning: words_of([a, b]),
         };
     }
+    let of = value_of(place, at, view);
+    let meaning = of.map_or_else(
+        || meaning(place, at, view),
+        |of| format!("{}\nof the value {}", panel.note, numbers::exact(of)),
+    );
     Readout {
         place: said,
         value: numbers::exact(value),
-        meaning: meaning(place, at, view),
+        meaning,
     }
 }
 
@@ -332,7 +356,13 @@ fn menu(
         sheet.menu(response, cell, view.commands);
     } else if place.steps().is_some() {
         let cell = hit.map(|hit| (hit.column, hit.row));
-        over_time.menu(response, cell, view.commands);
+        let mattered =
+            |step, channel| Command::Episode(Episode::Mattered(Quantity::Bit { step, channel }));
+        let is_known = panel.id.picture == Picture::Output
+            && panel.id.side.is_none()
+            && view.open.shown.machine.is_some();
+        let more: Option<More<'_>> = is_known.then_some(("What mattered for this bit", &mattered));
+        over_time.menu_with(response, cell, more, view.commands);
     } else if panel.id.now {
         let all = view.catalogue().panel(PanelId {
             now: false,

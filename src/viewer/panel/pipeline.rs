@@ -113,7 +113,8 @@ pub fn stages_ui(
     for (head, x) in &places.expanded {
         expanded_ui(ui, *x, axis, *head, view);
     }
-    if !view.state.sight.all_heads {
+    let derivatives = view.state.layer().derivatives();
+    if !view.state.sight.all_heads && derivatives.is_none() {
         let at = pos2(columns.stages.min - 6.0, rows_range(axis).max + 2.0);
         quiet_text(ui, at, Align2::RIGHT_TOP, "max", theme::text(9.5), view);
     }

@@ -28,6 +28,9 @@ enum Part {
     All,
 }
 
+/// What is done with a line and a column, in words.
+pub type More<'a> = (&'static str, &'a dyn Fn(usize, usize) -> Command);
+
 impl Sheet<'_> {
     fn column_name(&self, column: usize) -> String {
         let named = self.names.get(column).map(|&name| name.to_owned());
@@ -77,6 +80,17 @@ impl Sheet<'_> {
         cell: Option<(usize, usize)>,
         commands: &mut Vec<Command>,
     ) {
+        self.menu_with(response, cell, None, commands);
+    }
+
+    /// The same, with something more to be done with a cell.
+    pub fn menu_with(
+        &self,
+        response: &Response,
+        cell: Option<(usize, usize)>,
+        more: Option<More<'_>>,
+        commands: &mut Vec<Command>,
+    ) {
         // The pointer moves on into the menu: the cell is the one that was clicked.
         let id = response.id.with("menu");
         if let (true, Some(cell)) = (response.secondary_clicked(), cell) {
@@ -94,7 +108,15 @@ impl Sheet<'_> {
         if line >= self.lines.1 || column >= self.columns.1 {
             return;
         }
-        response.context_menu(|ui| self.menu_ui(ui, (line, column), commands));
+        response.context_menu(|ui| {
+            self.menu_ui(ui, (line, column), commands);
+            if let Some((words, command)) = more {
+                ui.separator();
+                if ui.button(words).clicked() {
+                    commands.push(command(line, column));
+                }
+            }
+        });
     }
 
     fn menu_ui(&self, ui: &mut Ui, (line, column): (usize, usize), commands: &mut Vec<Command>) {

@@ -51,6 +51,11 @@ impl Arrangement {
         matches!(self, Self::CloseUp | Self::Debug)
     }
 
+    /// True where derivatives can be shown in the place of values.
+    pub fn has_layers(self) -> bool {
+        matches!(self, Self::Debug | Self::Paper | Self::PaperDown)
+    }
+
     /// As it is remembered.
     pub fn name(self) -> &'static str {
         match self {

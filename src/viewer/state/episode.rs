@@ -7,7 +7,7 @@ use crate::figure::facts::{Scales, Telling, Written};
 use crate::figure::overlap::Redundancies;
 use crate::figure::rows::addressed;
 use crate::figure::spread::Spread;
-use crate::figure::{EMITTED, Scalar, Stages, scalars, touched};
+use crate::figure::{Derivatives, EMITTED, Layer, Scalar, Stages, scalars, touched};
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, Overrun, Sampling};
 use crate::task::{Episode, Task};
@@ -227,6 +227,8 @@ pub struct Open {
     pub stages: Stages,
     /// What many samples of it say, once they were asked.
     pub spread: Option<Arc<Spread>>,
+    /// How much everything in it mattered, where that is shown.
+    pub mattered: Option<Arc<Derivatives>>,
 }
 
 /// Every recording is another.
@@ -258,8 +260,15 @@ impl Open {
             stages: Stages::of(trace, shown.writes_first()),
             wish,
             spread: None,
+            mattered: None,
             shown: Arc::new(shown),
         }
+    }
+
+    /// What its pictures show.
+    pub fn layer(&self) -> Layer<'_> {
+        let mattered = self.mattered.as_deref();
+        mattered.map_or(Layer::Values, Layer::Derivative)
     }
 
     /// Lines of numbers over time that there may be of a head; none of a machine without heads.

@@ -41,7 +41,7 @@ use self::welcome::Welcome;
 use self::work::Effect;
 use super::files::{Machine, Opened};
 use super::rows::Rows;
-use crate::figure::peak;
+use crate::figure::{Layer, peak};
 use crate::model::Trace;
 use crate::player::{NORMAL, Player};
 
@@ -211,6 +211,14 @@ impl State {
     pub fn pair_on_screen(&self) -> Option<Pair<'_>> {
         let here = self.arrangement() == Arrangement::Compare;
         self.pair().filter(|_| here)
+    }
+
+    /// What the pictures show: derivatives where they were asked for, and where values do not have to be seen coming about
+    /// or side by side.
+    pub fn layer(&self) -> Layer<'_> {
+        let open = self.session.open.as_ref();
+        let open = open.filter(|_| self.arrangement().has_layers());
+        open.map_or(Layer::Values, Open::layer)
     }
 
     /// The step, the stage and the head in which both differ first.

@@ -10,9 +10,9 @@ use super::episode::{Open, Request, Wish};
 use super::learning::Teach;
 use crate::figure::charts::Charts;
 use crate::figure::spread::Spread;
-use crate::figure::{self, Format};
+use crate::figure::{self, Derivatives, Format};
 use crate::io::Experiment;
-use crate::train;
+use crate::train::{self, Quantity};
 use crate::viewer::files::{Aim, Kept, Machine, Opened, Shown, file_name};
 
 /// What follows from a command, outside.
@@ -52,6 +52,8 @@ pub enum Job {
     Picture(Place, Request),
     /// Record so many samples of an episode, and keep what they say together.
     Sample(Request, usize),
+    /// Work out how much everything in an episode mattered.
+    Derive(Arc<Shown>, Quantity),
     /// Read a file.
     Open(PathBuf),
     /// Read a file to compare with what is on screen.
@@ -77,11 +79,20 @@ pub enum Place {
     Run,
 }
 
+/// What is known of an episode beside what was recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// What many samples say.
+    pub spread: Option<Arc<Spread>>,
+    /// How much everything mattered, where that is shown.
+    pub mattered: Option<Arc<Derivatives>>,
+}
+
 /// What is on a figure.
 #[derive(Clone, Debug)]
 pub enum Page {
     /// An episode.
-    One(Arc<Shown>, Option<Arc<Spread>>, Box<figure::Options>),
+    One(Arc<Shown>, Seen, Box<figure::Options>),
     /// Two of them.
     Two(Box<Picture>),
     /// How a machine learns.
@@ -100,6 +111,7 @@ impl Job {
                 }
             }
             Self::Sample(_, count) => format!("Drawing {count} samples"),
+            Self::Derive(..) => "Working out what mattered".to_owned(),
             Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", file_name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
             Self::Draw(to, ..) => format!("Drawing {}", file_name(&to.path)),
@@ -188,6 +200,16 @@ impl PartialEq for Sampled {
     }
 }
 
+/// What is the same only where it is the very same.
+#[derive(Clone, Debug)]
+pub struct Same<T>(pub Arc<T>);
+
+impl<T> PartialEq for Same<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// What came of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -203,6 +225,8 @@ pub enum Outcome {
     Picture(Place, Option<Box<Open>>),
     /// What many samples of the episode of this wish say.
     Sampled(Wish, Sampled),
+    /// How much everything in an episode mattered.
+    Derived(Same<Shown>, Same<Derivatives>),
     /// A file with weights was read.
     Weights(PathBuf, Box<Machine>),
     /// A run was read, with what its machine was.

@@ -1,0 +1,141 @@
+//! How much everything mattered, in the place of its values.
+
+use tapescope::train::Quantity;
+
+use super::*;
+
+/// What stands over the pictures while the derivative of the loss is shown.
+const OF_LOSS: &str = "Derivative of the loss, in bits for each unit of a value";
+
+/// Pictures of what the machine computes.
+const PICTURES: [&str; 3] = [
+    "memory: rows down, columns across",
+    "input: over time",
+    "output: over time",
+];
+
+/// Of what the derivatives on screen are.
+fn on_screen(harness: &Screen) -> Option<Quantity> {
+    harness.state().layer().derivatives().map(|by| by.of)
+}
+
+fn lay_out(harness: &mut Screen, arrangement: Arrangement) {
+    for _ in 0..6 {
+        if harness.state().arrangement() != arrangement {
+            press(harness, Key::V);
+        }
+    }
+    assert_eq!(harness.state().arrangement(), arrangement);
+}
+
+/// What is read out in the middle of this picture.
+fn read_out(harness: &mut Screen, picture: &str) -> (f32, String) {
+    let rect = harness.get_by_label_contains(picture).rect();
+    harness.hover_at(rect.center());
+    harness.run_steps(3);
+    let readout = harness.state().readout().unwrap();
+    (
+        readout.value.replace('−', "-").parse().unwrap(),
+        readout.meaning.clone(),
+    )
+}
+
+#[test]
+fn y_shows_what_mattered_and_y_esc_or_the_button_the_values_again() {
+    let mut harness = paused();
+    let leaves: [fn(&mut Screen); 3] = [
+        |harness| press(harness, Key::Y),
+        |harness| press(harness, Key::Escape),
+        |harness| click(harness, "Show values"),
+    ];
+    for leave in leaves {
+        assert!(!says(&harness, OF_LOSS));
+        press(&mut harness, Key::Y);
+        assert_eq!(on_screen(&harness), Some(Quantity::Loss));
+        assert!(says(&harness, OF_LOSS));
+        assert!(says(&harness, "Write that mattered most: step "));
+        leave(&mut harness);
+        assert_eq!(on_screen(&harness), None);
+        assert!(!has(&harness, "Show values"));
+    }
+}
+
+#[test]
+fn the_value_is_read_out_beside_its_derivative() {
+    let mut harness = paused();
+    act(&mut harness, Play::Seek(2));
+    let values = PICTURES.map(|picture| read_out(&mut harness, picture).0);
+    press(&mut harness, Key::Y);
+    for (picture, value) in PICTURES.iter().zip(values) {
+        // A line over them has made them a little less high: the cell may be another.
+        let (_, meaning) = read_out(&mut harness, picture);
+        assert!(meaning.starts_with("d loss / d "), "{picture}: {meaning}");
+        let (_, told) = meaning.split_once("\nof the value ").unwrap();
+        let told: f32 = told.replace('−', "-").parse().unwrap();
+        assert!(told.is_finite() && value.is_finite(), "{picture}: {told}");
+    }
+    let (_, meaning) = read_out(&mut harness, "target: over time");
+    assert!(!meaning.contains("of the value"), "{meaning}");
+}
+
+#[test]
+fn a_right_click_on_an_output_bit_shows_what_mattered_for_it() {
+    let mut harness = paused();
+    harness
+        .get_by_label_contains("output: over time")
+        .click_secondary();
+    harness.run_steps(3);
+    click(&mut harness, "What mattered for this bit");
+    let Some(Quantity::Bit { step, channel }) = on_screen(&harness) else {
+        panic!("no bit");
+    };
+    let words = format!("Derivative of the logit of output bit {channel} in step {step}, ");
+    assert!(says(&harness, &words));
+    // The write that mattered most came before, and is a click away.
+    let write = harness
+        .state()
+        .layer()
+        .derivatives()
+        .unwrap()
+        .heaviest
+        .unwrap();
+    assert!(write.step < step, "{write:?}");
+    click(&mut harness, &format!("Go to step {}", write.step));
+    assert_eq!(super::step(&harness), write.step);
+    // The key leaves it, too.
+    press(&mut harness, Key::Y);
+    assert_eq!(on_screen(&harness), None);
+}
+
+#[test]
+fn another_episode_of_the_machine_keeps_it_and_another_machine_does_not() {
+    let mut harness = paused();
+    press(&mut harness, Key::Y);
+    let before = harness.state().layer().derivatives().unwrap().trace.clone();
+    act(&mut harness, Episode::NextSeed);
+    let by = harness.state().layer().derivatives().unwrap();
+    assert_eq!(by.of, Quantity::Loss);
+    assert_ne!(by.trace.input, before.input);
+    act(&mut harness, Episode::Machine(1));
+    assert_eq!(on_screen(&harness), None);
+}
+
+#[test]
+fn where_values_are_seen_coming_about_there_are_values() {
+    let mut harness = paused();
+    lay_out(&mut harness, Arrangement::CloseUp);
+    // Whoever asks for it there wants to see it.
+    press(&mut harness, Key::Y);
+    assert_eq!(harness.state().arrangement(), Arrangement::Debug);
+    assert_eq!(on_screen(&harness), Some(Quantity::Loss));
+    lay_out(&mut harness, Arrangement::CloseUp);
+    assert_eq!(on_screen(&harness), None);
+    assert!(!says(&harness, OF_LOSS));
+}
+
+#[test]
+fn a_recorded_trace_has_no_derivatives() {
+    let mut harness = paused_with_file("theirs.ntmtrace.json");
+    press(&mut harness, Key::Y);
+    assert_eq!(on_screen(&harness), None);
+}

@@ -10,7 +10,7 @@ use super::plan::{Seeds, Shard, settings};
 use super::sweep::Order;
 use super::table::Format;
 use super::{MOST_THREADS, note, refuse, up_to};
-use crate::io::preset::{self, Ablations, ablations};
+use crate::io::preset::{self, Ablations, WHOLE, ablations};
 use crate::io::{Experiment, label};
 use crate::train::TrainingConfig;
 
@@ -34,9 +34,6 @@ fn after_help() -> String {
     let lines: String = preset::stages().map(line).collect();
     format!("{EXAMPLES}{lines}{BELOW}")
 }
-
-/// What the preset itself is called beside those that lack something.
-const WHOLE: &str = "as it is";
 
 /// Train a preset, and the same without each stage of its addressing, from the same seeds; and compare them.
 #[derive(Debug, Args)]

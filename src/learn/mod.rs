@@ -4,7 +4,6 @@
 //! Nothing here changes what is learned: a run that is watched, paused, or looked back at comes to the same bits as one
 //! that nobody saw.
 
-pub mod ablations;
 pub mod curve;
 pub mod findings;
 pub mod learner;
@@ -12,7 +11,6 @@ pub mod run;
 pub mod snapshots;
 pub mod standing;
 
-pub use ablations::ablations;
 pub use curve::{Curve, Point};
 pub use findings::{Finding, Kind};
 pub use learner::{Learner, News, Order, Pace};

@@ -161,8 +161,9 @@ fn the_same_preset_learns_without_each_of_its_stages() {
     let learning = screen.state().learning.as_ref().unwrap();
     let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
     let all = [
-        "all stages",
+        "as it is",
         "no content",
+        "no strength",
         "no gate",
         "no shift",
         "no sharpening",

@@ -40,6 +40,9 @@ const STAGES: [Stage; 5] = [
     },
 ];
 
+/// What an experiment itself is called beside those that lack a stage.
+pub const WHOLE: &str = "as it is";
+
 /// What may be taken away: the name, and a sentence on what heads do without it.
 pub fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
     STAGES.iter().map(|stage| (stage.name, stage.about))

@@ -8,7 +8,7 @@ mod change;
 pub(in crate::io) mod form;
 mod keys;
 
-pub use ablation::{Ablation, Ablations, ablations, stages};
+pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
 pub use keys::table;
 

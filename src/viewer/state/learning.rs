@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::Experiment;
-use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot, ablations};
+use crate::io::preset::{WHOLE, ablations};
+use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, chance, optimum};
 use crate::viewer::files::Machine;
@@ -351,15 +352,15 @@ impl Knob {
 /// The same experiment whole, and without each of the stages of its addressing, with what each is called; none where
 /// it has no such stages.
 pub fn ablated(whole: &Experiment) -> Vec<(String, Experiment)> {
-    let all = ablations(&whole.model).into_iter();
-    let all = all.map(|(name, model)| {
-        let one = Experiment {
-            model,
-            ..whole.clone()
-        };
-        (name.to_owned(), one)
-    });
-    all.collect()
+    let variants = ablations(whole).variants;
+    if variants.is_empty() {
+        return Vec::new();
+    }
+    let without = variants.into_iter();
+    let without = without.map(|one| (one.name.to_owned(), one.experiment));
+    std::iter::once((WHOLE.to_owned(), whole.clone()))
+        .chain(without)
+        .collect()
 }
 
 /// What a run is called by its seed.

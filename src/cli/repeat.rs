@@ -65,12 +65,16 @@ impl Repeat {
     }
 
     /// Leaves out the changes that a run which goes on has had already.
-    pub(super) fn go_on(&mut self, with: &State) -> anyhow::Result<()> {
-        let had = &with.changes;
+    pub(super) fn go_on(&mut self, with: &State, experiment: &Experiment) -> anyhow::Result<()> {
+        let (had, name) = (&with.changes, &self.name);
         if self.changes.get(..had.len()) != Some(had) {
-            let name = &self.name;
             return refuse(format!(
                 "--repeat {name}: the run that is to go on was changed in another way"
+            ));
+        }
+        if self.experiment.after(had)? != *experiment {
+            return refuse(format!(
+                "--repeat {name}: the run that is to go on is of another experiment"
             ));
         }
         self.pending = self.changes[had.len()..].to_vec().into();

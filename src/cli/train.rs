@@ -105,7 +105,7 @@ impl Train {
             return self.report_finished(out);
         };
         if let Some(repeat) = &mut repeat {
-            repeat.go_on(&state)?;
+            repeat.go_on(&state, &experiment)?;
         }
         let Experiment { task, training, .. } = experiment;
         let (before, all) = (state.sequences, training.sequences);

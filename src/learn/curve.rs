@@ -40,12 +40,19 @@ impl Curve {
     /// One more update, after which so many sequences have been trained on.
     pub fn push(&mut self, sequences: u64, update: &Update) {
         let width = sequences as f64 * SHARE;
+        // Of an update that was left out nothing is known.
+        let last = self.points.last().map_or(0.0, |last| last.norm);
+        let norm = if update.norm.is_finite() {
+            update.norm
+        } else {
+            last
+        };
         match self.points.last_mut() {
             Some(last) if ((sequences - self.began) as f64) < width => {
                 let count = last.updates as f64;
                 let mean = |mean: f64, value: f64| (mean * count + value) / (count + 1.0);
                 last.bits = mean(last.bits, update.bits);
-                last.norm = mean(last.norm, update.norm);
+                last.norm = mean(last.norm, norm);
                 last.ends = [last.ends[0].min(update.bits), last.ends[1].max(update.bits)];
                 last.updates += 1;
                 last.sequences = sequences;
@@ -57,7 +64,7 @@ impl Curve {
                     updates: 1,
                     bits: update.bits,
                     ends: [update.bits; 2],
-                    norm: update.norm,
+                    norm,
                 });
             }
         }

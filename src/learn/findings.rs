@@ -38,18 +38,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Diverged,
-        Self::Uniform,
-        Self::OneRow,
-        Self::Vanishing,
-        Self::Exploding,
-        Self::Relapse,
-        Self::Plateau,
-        Self::Learned,
-    ];
-
     /// In a word or two.
     pub fn name(self) -> &'static str {
         match self {
@@ -72,7 +60,7 @@ impl Finding {
             sequences: diverged.sequences,
             kind: Kind::Diverged,
             words: format!(
-                "{diverged}. The weights on screen are the last good ones. People lower the learning rate, or clip the gradient at a smaller norm."
+                "{diverged}. On screen is the last good moment that was kept before it. People lower the learning rate, or clip the gradient at a smaller norm."
             ),
         }
     }
@@ -159,7 +147,12 @@ impl Watcher {
                 });
             }
         };
-        let norm = update.norm.max(1e-30).ln();
+        // An update whose gradient is not finite is left out.
+        let norm = if update.norm.is_finite() {
+            update.norm.max(1e-30).ln()
+        } else {
+            self.usual.unwrap_or(0.0)
+        };
         let usual = *self.usual.get_or_insert(norm);
         // Of a machine that answers well it is next to nothing, but for the one episode that it does not.
         let most = self.most.max(usual);
@@ -170,9 +163,7 @@ impl Watcher {
                 "The gradient is {times:.0} times as large as it usually was at its largest: one step along it can undo what was learned. People clip it at a smaller norm, or lower the learning rate."
             )
         });
-        if norm.is_finite() {
-            self.usual = Some(usual + FOLLOWS * (norm - usual));
-        }
+        self.usual = Some(usual + FOLLOWS * (norm - usual));
         if let Some(point) = &update.validated {
             let all = point.validation.perfect >= 1.0;
             say(Kind::Learned, 0, all, &|| {

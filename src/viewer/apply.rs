@@ -97,6 +97,7 @@ impl State {
             self.tell_tour(deed);
         }
         self.watch_failure();
+        self.follow_learner();
         if self.player.step() != step {
             let steps = self.player.steps();
             self.sight.part.keep(self.player.step(), steps);

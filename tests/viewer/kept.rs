@@ -65,9 +65,59 @@ fn its_life_is_looked_through_moment_by_moment_and_nothing_trains() {
     press(&mut harness, Key::T);
     harness.run_steps(3);
     assert!(says(&harness, "This run is finished"));
+    for refused in [
+        Learn::Change(vec!["training.batch=2".to_owned()]),
+        Learn::Save("runs/other".into(), true),
+    ] {
+        act(&mut harness, refused);
+        harness.run_steps(2);
+        assert!(!learning(&harness).expects_news());
+    }
+    assert!(!learning(&harness).is_unsaved());
     assert!(!learning(&harness).expects_news());
     assert_eq!(
         on_screen(&harness),
         *snapshots.all().last().unwrap().machine
+    );
+}
+
+#[test]
+fn it_comes_on_screen_from_the_start_page_too() {
+    let mut harness = paused_with(Arc::new(Folder));
+    press(&mut harness, Key::W);
+    assert!(harness.state().welcome.shown);
+    open(&mut harness, "runs/tiny-1");
+    harness.run_steps(3);
+    assert!(!harness.state().welcome.shown);
+    let machine = shown(&harness).machine.clone().unwrap();
+    let last = kept()
+        .account
+        .snapshots
+        .all()
+        .last()
+        .unwrap()
+        .machine
+        .clone();
+    assert_eq!(machine.name, "tiny-1");
+    assert_eq!(harness.state().learning.as_ref().unwrap().shown(), &last);
+}
+
+#[test]
+fn what_learns_behind_the_start_page_is_as_new_as_ever_when_that_is_left() {
+    let mut harness = paused();
+    press(&mut harness, Key::T);
+    harness.run_steps(5);
+    press(&mut harness, Key::W);
+    harness.run_steps(5);
+    assert!(harness.state().welcome.shown);
+    act(&mut harness, Learn::Toggle);
+    harness.run_steps(3);
+    press(&mut harness, Key::W);
+    harness.run_steps(3);
+    assert!(!harness.state().welcome.shown);
+    let on_screen = shown(&harness).machine.as_ref().unwrap().ntm.clone();
+    assert_eq!(
+        on_screen,
+        *harness.state().learning.as_ref().unwrap().run().machine
     );
 }

@@ -17,7 +17,14 @@ impl State {
         let machine = kept.machine();
         let size = *machine.task.size().end();
         let mut run = Taught::new(kept.name, kept.experiment);
-        run.machine = Arc::new(machine.ntm.clone());
+        if let Ok(now) = run.begun.after(&kept.account.changes) {
+            run.experiment = now;
+        }
+        let last = kept.account.snapshots.all().last();
+        run.machine = last.map_or_else(
+            || Arc::new(machine.ntm.clone()),
+            |last| last.machine.clone(),
+        );
         run.account = Some(Arc::new(kept.account));
         let why = match kept.resume {
             Some(command) => {
@@ -39,7 +46,7 @@ impl State {
             self.sight.before = self.settings.arrangement;
             self.settings.arrangement = Some(Arrangement::Train);
         }
-        (self.is_first, self.pending.play) = (false, false);
+        (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.record_first();
     }
 
@@ -47,7 +54,13 @@ impl State {
     pub(super) fn is_looked_back_at(&mut self, learn: &Learn) -> bool {
         let trains = matches!(
             learn,
-            Learn::Toggle | Learn::Once | Learn::Faster(_) | Learn::SlowOrFull
+            Learn::Toggle
+                | Learn::Once
+                | Learn::Faster(_)
+                | Learn::SlowOrFull
+                | Learn::Change(_)
+                | Learn::Save(..)
+                | Learn::SaveAndClose(_)
         );
         let learning = self.learning.as_ref().filter(|_| trains);
         let Some(text) = learning.and_then(|learning| learning.kept.clone()) else {

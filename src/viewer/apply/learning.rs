@@ -11,7 +11,7 @@ use crate::viewer::command::Learn;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::learning::{Learning, Taught, Teach, ablated, by_seed};
+use crate::viewer::state::learning::{Learning, Taught, Teach, ablated, by_seed, landmarks};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::Effect;
 use crate::viewer::worker::too_much_to_learn;
@@ -220,6 +220,10 @@ impl State {
         let change = Change { sequences: 0, set };
         match run.experiment.changed_by(&change) {
             Ok(experiment) => {
+                if let Some(sentence) = too_much_to_learn(&experiment, 1) {
+                    return self.toasts.add(Kind::Problem, sentence);
+                }
+                run.landmarks = landmarks(&experiment);
                 run.experiment = experiment.clone();
                 learning.waits = true;
                 let to = Box::new((experiment.task, experiment.training));
@@ -235,6 +239,14 @@ impl State {
             return;
         };
         let run = learning.run();
+        let account = run.account.as_deref();
+        if let Some(End::Diverged(diverged)) = account.and_then(|account| account.end.as_ref())
+            && diverged.weights
+        {
+            let text = "Nothing was saved: the weights of this run are no longer finite. Begin again with a lower learning rate.";
+            learning.saved.closes = false;
+            return self.toasts.add(Kind::Problem, text);
+        }
         let experiment = Box::new(run.begun.clone());
         let save = Teach::Save(learning.chosen, experiment, path, replaces);
         learning.waits = true;
@@ -279,7 +291,18 @@ impl State {
                 let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
                 said.push((Kind::Done, text));
             }
+            let looked_at = (*place == learning.chosen)
+                .then_some(learning.moment)
+                .flatten();
+            let account = run.account.as_deref();
+            let before = account.zip(looked_at);
+            let before = before.and_then(|(account, moment)| account.snapshots.all().get(moment));
+            let moment = before.map(|snapshot| snapshot.sequences);
             run.take_in(news);
+            if let Some(moment) = moment {
+                // Among fewer snapshots it has another place.
+                learning.moment = news.account.snapshots.at(moment);
+            }
         }
         learning.waits = false;
         let is_now = learning.moment.is_none();
@@ -302,7 +325,8 @@ impl State {
         if here != place {
             return;
         }
-        learning.stale = self.pending.asked;
+        // Behind the start page nobody sees it.
+        learning.stale = self.pending.asked || self.welcome.shown;
         if learning.stale {
             return;
         }

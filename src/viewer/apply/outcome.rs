@@ -19,9 +19,9 @@ impl State {
                 if learns {
                     // It learns on behind the start page.
                     self.pending.asked = false;
+                    self.show_learner();
                 } else if self.pending.asked && open.wish.as_ref() == Some(&self.session.wish) {
                     self.show(*open);
-                    self.follow_learner();
                 }
             }
             Outcome::Refused(wish, sentence) => {

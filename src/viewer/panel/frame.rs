@@ -15,6 +15,7 @@ use super::{
 };
 use crate::viewer::command::Command;
 use crate::viewer::state::arrangement::Arrangement;
+use crate::viewer::state::learning::Learning;
 use crate::viewer::state::settings::Panels;
 use crate::viewer::state::work::UnderWay;
 use crate::viewer::state::{NARROW, State};
@@ -242,7 +243,9 @@ fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &Frames, commands: &mut Ve
 fn rests(ctx: &Context, state: &State) -> bool {
     /// For how long a pointer that has stopped points at something, in seconds.
     const POINTS: f32 = 3.0;
-    let moves = state.player.playing() || state.tour.is_some() || state.learning.is_some();
+    let learning = state.learning.as_ref();
+    let learns = learning.is_some_and(Learning::expects_news);
+    let moves = state.player.playing() || state.tour.is_some() || learns;
     moves && ctx.input(|input| input.pointer.time_since_last_movement()) > POINTS
 }
 

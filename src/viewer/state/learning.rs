@@ -196,6 +196,7 @@ impl Learning {
     /// True where what was learned is lost when the window is closed.
     pub fn is_unsaved(&self) -> bool {
         let account = self.run().account.as_deref();
+        let account = account.filter(|_| self.kept.is_none());
         account.is_some_and(|account| account.sequences > self.saved.sequences)
     }
 
@@ -368,6 +369,17 @@ pub fn by_seed(experiment: &Experiment) -> String {
     format!("seed {}", experiment.training.seed)
 }
 
+/// Bits per sequence to measure what is learned by, and what they are.
+pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
+    /// Episodes of which the means are taken.
+    const EPISODES: usize = 50;
+    let (task, seed) = (&experiment.task, experiment.training.seed);
+    let guessing = (chance(task, seed, EPISODES), "guessing");
+    let best = optimum(task, seed, EPISODES);
+    let best = best.map(|bits| (bits, "the best there can be"));
+    std::iter::once(guessing).chain(best).collect()
+}
+
 impl Taught {
     /// It once more, so many seeds on.
     pub fn next(&self, by: u64) -> (String, Experiment) {
@@ -384,18 +396,13 @@ impl Taught {
 
     /// A run that is about to begin.
     pub fn new(label: String, experiment: Experiment) -> Self {
-        /// Episodes of which the means are taken.
-        const EPISODES: usize = 50;
-        let (task, training) = (&experiment.task, &experiment.training);
-        let mut landmarks = vec![(chance(task, training.seed, EPISODES), "guessing")];
-        let best = optimum(task, training.seed, EPISODES);
-        landmarks.extend(best.map(|bits| (bits, "the best there can be")));
+        let seed = experiment.training.seed;
         Self {
             label,
             begun: experiment.clone(),
-            landmarks,
+            landmarks: landmarks(&experiment),
             account: None,
-            machine: Arc::new(Model::new(experiment.model.clone(), training.seed)),
+            machine: Arc::new(Model::new(experiment.model.clone(), seed)),
             rate: None,
             probe: Probe::default(),
             experiment,

@@ -59,11 +59,13 @@ fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     icon_button(ui, Icon::Again, Learn::Again, false, commands);
     text_button(ui, "Next seed", Learn::NextSeed, commands)
         .on_hover_text(tooltip(&Learn::NextSeed.into()));
-    if learning.runs.len() == 1 && learning.run().goes_on() {
-        knobs_ui(ui, learning, commands);
+    if learning.kept.is_none() {
+        if learning.runs.len() == 1 && learning.run().goes_on() {
+            knobs_ui(ui, learning, commands);
+        }
+        let save = Ask::For(Subject::File(Aim::Run));
+        icon_button(ui, Icon::Save, save, false, commands);
     }
-    let save = Ask::For(Subject::File(Aim::Run));
-    icon_button(ui, Icon::Save, save, false, commands);
     icon_button(ui, Icon::Close, Learn::Leave, false, commands);
 }
 

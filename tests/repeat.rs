@@ -191,6 +191,40 @@ fn a_repeat_that_was_stopped_goes_on_with_the_changes_that_are_to_come() {
     assert_eq!(log::read(&path.join(LOG)).unwrap().changes, state.changes);
 }
 
+/// A run in `path` that was begun by this command and stopped.
+fn stopped(path: &Path, experiment: &Experiment, command: &str) {
+    let mut folder = RunFolder::create(path, experiment, command, false).unwrap();
+    let state = State::new(experiment.model.clone(), &experiment.training);
+    folder.checkpoint(&state).unwrap();
+}
+
+#[test]
+fn a_repeat_does_not_go_on_alone_nor_with_another_run() {
+    let (place, _) = changed_run();
+    stopped(
+        &place.path().join("alone"),
+        &tiny(),
+        "tapescope train --repeat run",
+    );
+    let mut other = tiny();
+    other.training.seed += 1;
+    stopped(&place.path().join("other"), &other, "begun");
+    for (arguments, words) in [
+        (
+            &["train", "--resume", "alone"][..],
+            "name that one, too: tapescope train --repeat RUN --resume alone",
+        ),
+        (
+            &["train", "--repeat", "run", "--resume", "other"],
+            "the run that is to go on is of another experiment",
+        ),
+    ] {
+        let done = tapescope(place.path(), arguments);
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        assert!(said(&done).contains(words), "{}", said(&done));
+    }
+}
+
 #[test]
 fn what_cannot_be_repeated_is_refused() {
     let (place, _) = changed_run();
@@ -246,6 +280,23 @@ fn what_cannot_be_repeated_is_refused() {
         "differs from log.ntmlog.jsonl: ",
         1,
     );
+    // The last change comes behind its end, which is seen before anything is touched.
+    let late = r#"{"change":{"sequences":61,"set":["training.batch=4"]}}"#;
+    refused(
+        &format!("{text}{late}\n"),
+        "its log has a change after 61 sequences; the run has 60",
+        2,
+    );
+    let before = std::fs::read(run.join(LOG)).unwrap();
+    let itself = ["train", "--repeat", "run", "--out", "./run", "--force"];
+    let itself = tapescope(place.path(), &itself);
+    assert_eq!(itself.status.code(), Some(2));
+    assert!(
+        said(&itself).contains("is the run that is to be repeated"),
+        "{}",
+        said(&itself)
+    );
+    assert!(std::fs::read(run.join(LOG)).unwrap() == before);
     let nothing = tapescope(place.path(), &["train", "--repeat", "."]);
     assert!(said(&nothing).contains("is a folder without history.ntmlog.jsonl"));
 }

@@ -24,10 +24,55 @@ pub(super) struct Repeat {
     pending: VecDeque<Change>,
 }
 
+/// True for a command line with this option.
+fn has_option(command: &str, option: &str) -> bool {
+    let mut words = command.split(' ');
+    words.any(|word| {
+        let rest = word.strip_prefix(option);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    })
+}
+
+/// That the run in a folder, begun by this command, goes on without another one to repeat: changes that are still to come
+/// stand only there.
+pub(super) fn check_alone(folder: &Path, command: &str) -> anyhow::Result<()> {
+    if !has_option(command, "--repeat") {
+        return Ok(());
+    }
+    let folder = label(folder);
+    refuse(format!(
+        "--resume {folder}: repeats another run ({command}); name that one, too: tapescope train --repeat RUN --resume {folder}"
+    ))
+}
+
+/// That a run is not repeated into its own folder.
+pub(super) fn check_apart(repeated: &Path, folder: &Path) -> anyhow::Result<()> {
+    let log_of = |path: &Path| path.canonicalize().ok();
+    let own = if repeated.is_dir() {
+        log_of(repeated)
+    } else {
+        repeated.parent().and_then(log_of)
+    };
+    if own.is_some() && own == log_of(folder) {
+        let name = label(folder);
+        return refuse(format!(
+            "--out {name}: is the run that is to be repeated; choose another folder"
+        ));
+    }
+    Ok(())
+}
+
 impl Repeat {
     /// Reads the run in a folder, or a log.
     pub(super) fn read(path: &Path, threads: usize) -> anyhow::Result<Self> {
         let (log, name) = (log_at(path)?, label(path));
+        let all = log.experiment.training.sequences;
+        if let Some(late) = log.changes.iter().find(|change| change.sequences > all) {
+            let sequences = late.sequences;
+            return refuse(format!(
+                "--repeat {name}: its log has a change after {sequences} sequences; the run has {all}"
+            ));
+        }
         for count in 1..=log.changes.len() {
             let experiment = log.experiment.after(&log.changes[..count])?;
             check_size(&experiment, &name, threads)?;
@@ -49,8 +94,7 @@ impl Repeat {
 
     /// That the run begins with the weights that this one began with: its log does not hold them.
     pub(super) fn check_from(&self, from: Option<&str>) -> anyhow::Result<()> {
-        let mut words = self.command.split(' ');
-        let had = words.any(|word| word == "--from" || word.starts_with("--from="));
+        let had = has_option(&self.command, "--from");
         let name = &self.name;
         match from {
             None if had => refuse(format!(

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::repeat::Repeat;
+use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{
     MOST_THREADS, Undone, command_line, decimals, from_zero, machine, note, quoted, refuse, tether,
@@ -149,6 +149,10 @@ impl Train {
             }
             return self.begin(repeat).map(Some);
         };
+        let begun = RunFolder::contents(folder)?;
+        if let (None, Some(begun)) = (repeat, begun.filter(|begun| !begun.is_finished)) {
+            repeat::check_alone(folder, &begun.log.command)?;
+        }
         let resumed = RunFolder::resume(folder, &command_line())?;
         if let Some(resumed) = &resumed {
             check_size(&resumed.experiment, &label(folder), threads(self.threads))?;
@@ -175,6 +179,9 @@ impl Train {
             PathBuf::from(format!("runs/{}-{seed}{again}", experiment.name))
         };
         let folder = self.out.clone().unwrap_or_else(default);
+        if let Some(repeated) = &self.repeat {
+            repeat::check_apart(repeated, &folder)?;
+        }
         let command = command_line();
         let folder = RunFolder::create_from(&folder, &experiment, &command, &state, self.force)?;
         Ok(Resumed {
@@ -334,12 +341,16 @@ fn train(
         }
         let update = trainer.update().map_err(Broken::Diverged)?;
         progress.advance(trainer.state.sequences, &update);
+        if let Some(album) = album {
+            album.see(trainer, &update);
+            if trainer.finished() {
+                // Before the last line of the log: behind that nobody goes on.
+                folder.keep_snapshots(&album.snapshots)?;
+            }
+        }
         if let Some(point) = update.validated {
             folder.validated(&trainer.state)?;
             progress.validated(&point);
-        }
-        if let Some(album) = album {
-            album.see(trainer, &update);
         }
         let snapshots = album.as_ref().map(|album| &album.snapshots);
         folder.checkpoint_when_due(&trainer.state, snapshots)?;

@@ -122,7 +122,12 @@ impl RunFolder {
         if !file::exists(&inside) {
             return Ok(None);
         }
-        snapshots::read(&inside).map(Some)
+        let (experiment, snapshots) = snapshots::read(&inside)?;
+        if experiment != log_at(path)?.experiment {
+            let problem = format!("is of another experiment than {LOG}");
+            return Err(Error::about(&inside, problem));
+        }
+        Ok(Some((experiment, snapshots)))
     }
 
     /// What to call a weights file: one in the folder of a run by that folder, any other by its own name.

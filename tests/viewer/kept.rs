@@ -121,3 +121,15 @@ fn what_learns_behind_the_start_page_is_as_new_as_ever_when_that_is_left() {
         *harness.state().learning.as_ref().unwrap().run().machine
     );
 }
+
+#[test]
+fn it_does_not_take_the_place_of_what_learns() {
+    let mut harness = paused_with(Arc::new(Folder));
+    press(&mut harness, Key::T);
+    harness.run_steps(5);
+    open(&mut harness, "runs/tiny-1");
+    harness.run_steps(3);
+    assert!(says(&harness, "A machine is learning here, unsaved."));
+    let learning = harness.state().learning.clone().unwrap();
+    assert!(learning.goes && learning.kept.is_none());
+}

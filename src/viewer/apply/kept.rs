@@ -11,8 +11,17 @@ use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::Effect;
 
 impl State {
-    /// A run comes on screen, with all its moments.
-    pub(super) fn look_back(&mut self, kept: Kept) {
+    /// A run comes on screen, with all its moments; false, with a message, where training would be lost by it.
+    pub(super) fn look_back(&mut self, kept: Kept) -> bool {
+        let trains = |learning: &Learning| learning.expects_news() && learning.is_unsaved();
+        if self.learning.as_ref().is_some_and(trains) {
+            let name = kept.name;
+            let text = format!(
+                "A machine is learning here, unsaved. Save it or stop learning, then open {name}."
+            );
+            self.toasts.add(Kind::Problem, text);
+            return false;
+        }
         self.effects.push(Effect::Teach(Teach::End));
         let machine = kept.machine();
         let size = *machine.task.size().end();
@@ -48,6 +57,7 @@ impl State {
         }
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.record_first();
+        true
     }
 
     /// True, with a message, where this would train a run that is only looked back at.

@@ -34,9 +34,10 @@ impl State {
             }
             Outcome::Weights(path, machine) => self.add(path, *machine),
             Outcome::Run(path, run) => {
-                self.look_back(*run);
-                self.say_open(&path, "a run, from nothing to what it learned", 0);
-                self.settings.opened(path);
+                if self.look_back(*run) {
+                    self.say_open(&path, "a run, from nothing to what it learned", 0);
+                    self.settings.opened(path);
+                }
             }
             Outcome::Trace(path, open) => self.show_file(path, *open),
             Outcome::Other(other) => self.take_other(*other),

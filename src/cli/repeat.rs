@@ -18,6 +18,8 @@ pub(super) struct Repeat {
     command: String,
     /// As the run began.
     pub(super) experiment: Experiment,
+    /// After the changes that were made.
+    now: Experiment,
     points: Vec<HistoryPoint>,
     /// All changes; of them those that are to come.
     changes: Vec<Change>,
@@ -73,13 +75,15 @@ impl Repeat {
                 "--repeat {name}: its log has a change after {sequences} sequences; the run has {all}"
             ));
         }
-        for count in 1..=log.changes.len() {
-            let experiment = log.experiment.after(&log.changes[..count])?;
-            check_size(&experiment, &name, threads)?;
+        let mut changed = log.experiment.clone();
+        for change in &log.changes {
+            changed = changed.changed_by(change)?;
+            check_size(&changed, &name, threads)?;
         }
         Ok(Self {
             name,
             command: log.command,
+            now: log.experiment.clone(),
             experiment: log.experiment,
             points: log.points,
             pending: log.changes.clone().into(),
@@ -116,11 +120,13 @@ impl Repeat {
                 "--repeat {name}: the run that is to go on was changed in another way"
             ));
         }
-        if self.experiment.after(had)? != *experiment {
+        let now = self.experiment.after(had)?;
+        if now != *experiment {
             return refuse(format!(
                 "--repeat {name}: the run that is to go on is of another experiment"
             ));
         }
+        self.now = now;
         self.pending = self.changes[had.len()..].to_vec().into();
         Ok(())
     }
@@ -142,8 +148,8 @@ impl Repeat {
                 "--repeat {name}: its log has a change after {due} sequences; this run comes from fewer to {done} at once"
             ));
         }
-        let before = self.experiment.after(&trainer.state.changes)?;
-        let Experiment { task, training, .. } = before.changed_by(&change)?;
+        self.now = self.now.changed_by(&change)?;
+        let Experiment { task, training, .. } = self.now.clone();
         Ok(learn::changed(trainer, task, training, change.set))
     }
 

@@ -12,15 +12,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, SinceForm};
-use super::weights::{self, GENERATOR, Metadata};
+use super::weights::{self, Metadata};
 use super::{Error, Experiment, file};
-use crate::model::Model;
 use crate::train::{Optimizer, State};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 16 << 30;
 const FORMAT: &str = "tapescope-checkpoint";
-const VERSION: &str = "1.0";
 const STATE: &str = "state";
 
 /// What of a [`State`] is no tensor.
@@ -70,13 +68,8 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, state: &State) -> io::R
         let named = params.into_iter().flat_map(|params| params.named());
         tensors.extend(named.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
     }
-    let metadata = BTreeMap::from([
-        ("format", FORMAT.to_owned()),
-        ("version", VERSION.to_owned()),
-        ("generator", GENERATOR.to_owned()),
-        ("experiment", experiment.to_json()),
-        (STATE, file::json(&StateForm::from(state))),
-    ]);
+    let entry = (STATE, file::json(&StateForm::from(state)));
+    let metadata = weights::metadata_of_run(FORMAT, experiment, entry);
     weights::write_tensors(to, metadata, &tensors)
 }
 
@@ -118,18 +111,10 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         entries: header.metadata().as_ref(),
         label,
     };
-    metadata.check_format(FORMAT)?;
-    let experiment = metadata.experiment()?;
-    let missing = || Error::content(label, STATE, "is missing from the metadata");
-    let form: StateForm = metadata.json(STATE)?.ok_or_else(missing)?;
+    let (experiment, form): (_, StateForm) = metadata.of_run(FORMAT, STATE)?;
     form.check(&experiment, label)?;
     let config = &experiment.model;
-    let machine = |prefix: &str| -> Result<Model<f32>, Error> {
-        Ok(Model {
-            params: weights::read_params(&tensors, prefix, config, label)?,
-            config: config.clone(),
-        })
-    };
+    let machine = |prefix| weights::read_machine(&tensors, prefix, config, label);
     let moments = |prefix| weights::read_any_params(&tensors, prefix, config, label);
     let now = machine("machine.")?;
     let best = form.best.map(|best| Ok((machine("best.")?, best.0)));

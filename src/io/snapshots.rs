@@ -10,15 +10,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::weights::{self, GENERATOR, Metadata};
+use super::weights::{self, Metadata};
 use super::{Error, Experiment, file};
 use crate::learn::{Snapshot, Snapshots};
-use crate::model::Model;
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 4 << 30;
 const FORMAT: &str = "tapescope-snapshots";
-const VERSION: &str = "1.0";
 const MOMENTS: &str = "moments";
 
 /// What of [`Snapshots`] is no tensor.
@@ -78,13 +76,8 @@ fn write_to(to: &mut dyn Write, experiment: &Experiment, snapshots: &Snapshots) 
         per_decade: snapshots.per_decade(),
         all: snapshots.all().iter().map(moment).collect(),
     };
-    let metadata = BTreeMap::from([
-        ("format", FORMAT.to_owned()),
-        ("version", VERSION.to_owned()),
-        ("generator", GENERATOR.to_owned()),
-        ("experiment", experiment.to_json()),
-        (MOMENTS, file::json(&form)),
-    ]);
+    let entry = (MOMENTS, file::json(&form));
+    let metadata = weights::metadata_of_run(FORMAT, experiment, entry);
     weights::write_tensors(to, metadata, &tensors)
 }
 
@@ -109,24 +102,18 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
         entries: header.metadata().as_ref(),
         label,
     };
-    metadata.check_format(FORMAT)?;
-    let experiment = metadata.experiment()?;
-    let missing = || Error::content(label, MOMENTS, "is missing from the metadata");
-    let form: Form = metadata.json(MOMENTS)?.ok_or_else(missing)?;
+    let (experiment, form): (_, Form) = metadata.of_run(FORMAT, MOMENTS)?;
     form.check(&experiment, label)?;
     let config = &experiment.model;
     let snapshot = |moment: MomentForm| -> Result<Snapshot, Error> {
         let prefix = prefix(moment.sequences);
-        let params = weights::read_params(&tensors, &prefix, config, label)?;
+        let machine = weights::read_machine(&tensors, &prefix, config, label)?;
         Ok(Snapshot {
             sequences: moment.sequences,
             seconds: moment.seconds,
             bits: moment.bits,
             is_best: moment.is_best,
-            machine: Arc::new(Model {
-                config: config.clone(),
-                params,
-            }),
+            machine: Arc::new(machine),
         })
     };
     let all: Result<Vec<_>, _> = form.all.into_iter().map(snapshot).collect();

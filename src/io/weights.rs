@@ -126,15 +126,12 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
     };
     metadata.check_format(FORMAT)?;
     let experiment = metadata.experiment()?;
-    let params = read_params(&tensors, "", &experiment.model, label)?;
+    let machine = read_machine(&tensors, "", &experiment.model, label)?;
     check_names(&tensors, &experiment.model.shape(), label)?;
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
     Ok(Trained {
-        machine: Model {
-            config: experiment.model.clone(),
-            params,
-        },
+        machine,
         experiment,
         history: history.into_iter().flatten().map(|point| point.0).collect(),
         evaluation: evaluation.map(|form| form.0),
@@ -220,6 +217,18 @@ impl Metadata<'_> {
             .map_err(|error| error.within(&format!("{METADATA}.experiment")))
     }
 
+    /// Of a file of a run in this format: its experiment as that began, and the entry that such a file has.
+    pub(super) fn of_run<T: serde::de::DeserializeOwned>(
+        &self,
+        format: &'static str,
+        key: &str,
+    ) -> Result<(Experiment, T), Error> {
+        self.check_format(format)?;
+        let experiment = self.experiment()?;
+        let missing = || Error::content(self.label, key, "is missing from the metadata");
+        Ok((experiment, self.json(key)?.ok_or_else(missing)?))
+    }
+
     /// `format` and `version` may be missing, but must not say something else.
     pub(super) fn check_format(&self, expected: &'static str) -> Result<(), Error> {
         let said = |key, right| self.get(key).map_or(right, String::as_str);
@@ -236,8 +245,36 @@ pub fn shapes(config: &ModelConfig) -> Vec<(String, [usize; 2])> {
     config.shape().named().collect()
 }
 
+/// The metadata of a file of a run in this format, with the entry that it has beside the experiment.
+pub(super) fn metadata_of_run(
+    format: &str,
+    experiment: &Experiment,
+    (key, entry): (&'static str, String),
+) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
+        ("format", format.to_owned()),
+        ("version", VERSION.to_owned()),
+        ("generator", GENERATOR.to_owned()),
+        ("experiment", experiment.to_json()),
+        (key, entry),
+    ])
+}
+
+/// A machine, whose tensors are called `prefix` and their name.
+pub(super) fn read_machine(
+    file: &SafeTensors,
+    prefix: &str,
+    config: &ModelConfig,
+    label: &str,
+) -> Result<Model<f32>, Error> {
+    Ok(Model {
+        params: read_params(file, prefix, config, label)?,
+        config: config.clone(),
+    })
+}
+
 /// The parameters of a machine, whose tensors are called `prefix` and their name.
-pub(super) fn read_params(
+fn read_params(
     file: &SafeTensors,
     prefix: &str,
     config: &ModelConfig,

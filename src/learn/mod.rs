@@ -15,5 +15,5 @@ pub use curve::{Curve, Point};
 pub use findings::{Finding, Kind};
 pub use learner::{Learner, News, Order, Pace};
 pub use run::{Account, Answers, End, Lane, Run, changed};
-pub use snapshots::{Snapshot, Snapshots};
+pub use snapshots::{Snapshot, Snapshots, slot};
 pub use standing::Standing;

@@ -69,25 +69,21 @@ pub enum End {
 
 /// How episodes are answered, by their size.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers(BTreeMap<usize, [f64; 3]>);
+pub struct Answers(BTreeMap<usize, [f64; 2]>);
 
 impl Answers {
     fn add(&mut self, size: usize, score: &Score) {
         let wrong = score.wrong as f64 / score.scored.max(1) as f64;
-        let now = [score.bits, wrong, 1.0];
-        let mean = self.0.entry(size).or_insert([0.0; 3]);
+        let [mean, count] = self.0.entry(size).or_insert([0.0; 2]);
         // At first a mean, later what is forgotten bit by bit.
-        let share = (1.0 / (mean[2] + 1.0)).max(FORGETS);
-        for (mean, now) in mean[..2].iter_mut().zip(now) {
-            *mean += share * (now - *mean);
-        }
-        mean[2] += 1.0;
+        let share = (1.0 / (*count + 1.0)).max(FORGETS);
+        *mean += share * (wrong - *mean);
+        *count += 1.0;
     }
 
-    /// Every size that was seen, ascending: bits per sequence, and the share of wrong bits, 0 to 1.
-    pub fn each(&self) -> impl Iterator<Item = (usize, f64, f64)> {
-        let all = self.0.iter();
-        all.map(|(&size, &[bits, wrong, _])| (size, bits, wrong))
+    /// Every size that was seen, ascending, and the share of wrong bits, 0 to 1.
+    pub fn each(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.0.iter().map(|(&size, &[wrong, _])| (size, wrong))
     }
 }
 

@@ -9,6 +9,11 @@ use crate::train::{HistoryPoint, Trainer};
 /// How many snapshots there are while the number of sequences grows tenfold, at first.
 const PER_DECADE: f64 = 16.0;
 
+/// Which of the even parts of a logarithmic axis, so many while the number of sequences grows tenfold, a moment lies in.
+pub fn slot(sequences: u64, per_decade: f64) -> f64 {
+    ((sequences as f64 + 1.0).log10() * per_decade).floor()
+}
+
 /// The weights of a machine at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -101,9 +106,10 @@ impl Snapshots {
 
     /// True when the next regular snapshot is due after so many sequences.
     pub fn is_due(&self, sequences: u64) -> bool {
-        let place = |sequences: u64| ((sequences as f64 + 1.0).log10() * self.per_decade).floor();
         let last = self.kept.iter().rev().find(|snapshot| !snapshot.is_best);
-        last.is_none_or(|last| place(sequences) > place(last.sequences))
+        last.is_none_or(|last| {
+            slot(sequences, self.per_decade) > slot(last.sequences, self.per_decade)
+        })
     }
 
     /// Keeps one more, later than all; where that is too much, every second goes.

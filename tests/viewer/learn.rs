@@ -143,13 +143,13 @@ fn the_lane_shows_the_same_step_by_the_machine_of_that_moment() {
         egui::pos2(lane.right() - 90.0, y),
         egui::pos2(lane.left() + 70.0, y),
     );
-    let moment = state(&screen).moment.unwrap();
+    let moment = state(&screen).place().unwrap();
     assert!(moment < 3, "{moment}");
     let then = output(&screen);
     assert_ne!(then, now);
     assert_eq!(screen.state().player.step(), 4);
     press_with(&mut screen, Modifiers::SHIFT, Key::Period);
-    assert_eq!(state(&screen).moment, Some(moment + 1));
+    assert_eq!(state(&screen).place(), Some(moment + 1));
     assert_ne!(output(&screen), then);
     press_with(&mut screen, Modifiers::SHIFT, Key::Comma);
     assert_eq!(output(&screen), then);
@@ -220,7 +220,7 @@ fn what_is_no_longer_finite_is_said_and_the_last_good_machine_stays() {
     let last = state(&screen).findings().len() - 1;
     press_with(&mut screen, Modifiers::SHIFT, Key::PageUp);
     assert_eq!(state(&screen).finding_shown(), Some(last.saturating_sub(1)));
-    let moment = state(&screen).moment.unwrap();
+    let moment = state(&screen).place().unwrap();
     let snapshot = &state(&screen).snapshots()[moment];
     assert!(snapshot.sequences <= state(&screen).findings()[last].sequences);
 }

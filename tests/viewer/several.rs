@@ -6,22 +6,8 @@ use tapescope::viewer::command::Learn;
 
 use super::*;
 
-/// A task so small that an update takes no time.
-const SMALL_COPY: [&str; 8] = [
-    "task.bits=4",
-    "task.length=[1,5]",
-    "model.memory.rows=16",
-    "model.memory.columns=6",
-    "model.controller.size=12",
-    "training.sequences=4000",
-    "training.validation_every=40",
-    "training.validation_episodes=4",
-];
-
 fn experiment(seed: u64, more: &[&str]) -> Experiment {
-    let overrides = SMALL_COPY.iter().chain(more);
-    let overrides: Vec<_> = overrides.map(|text| text.parse().unwrap()).collect();
-    let mut experiment = Experiment::find("copy", &overrides).unwrap();
+    let mut experiment = super::learn::experiment(more);
     experiment.training.seed = seed;
     experiment
 }

@@ -9,7 +9,7 @@ use super::Render;
 use crate::figure::learning::{Learned, Learning};
 use crate::figure::{Format, Layout, Options, Picture};
 use crate::io::{Experiment, RunFolder, Trained, label, picture, room};
-use crate::learn::Snapshot;
+use crate::learn::{Snapshot, slot};
 use crate::train::{Recording, recording_bytes};
 
 /// The most moments while the number of sequences grows tenfold.
@@ -105,7 +105,7 @@ impl Render {
 
 /// Those that lie evenly on a logarithmic axis, and the last: of the best that lie between them little would be new.
 fn evenly(all: &[Snapshot]) -> Vec<&Snapshot> {
-    let place = |sequences: u64| ((sequences as f64 + 1.0).log10() * PER_DECADE).floor();
+    let place = |sequences: u64| slot(sequences, PER_DECADE);
     let mut kept: Vec<&Snapshot> = Vec::new();
     for (index, snapshot) in all.iter().enumerate() {
         let is_new = |last: &&Snapshot| place(snapshot.sequences) > place(last.sequences);

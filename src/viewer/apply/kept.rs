@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::viewer::command::Learn;
 use crate::viewer::files::Kept;
 use crate::viewer::state::State;
-use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::learning::{Learning, Taught, Teach};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::Effect;
@@ -51,10 +50,7 @@ impl State {
             kept: Some(why),
             ..Learning::new(vec![run], place)
         });
-        if self.settings.arrangement != Some(Arrangement::Train) {
-            self.sight.before = self.settings.arrangement;
-            self.settings.arrangement = Some(Arrangement::Train);
-        }
+        self.show_curves();
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.record_first();
         true

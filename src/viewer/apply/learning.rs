@@ -83,18 +83,15 @@ impl State {
             Learn::Once => learning.goes = false,
             Learn::Faster(times) => learning.faster(times),
             Learn::SlowOrFull => learning.slow_or_full(),
-            Learn::Moment(moment) => {
-                let count = learning.snapshots().len();
-                learning.moment = moment.filter(|&moment| moment < count);
-            }
+            Learn::Moment(place) => learning.look_at(place),
             Learn::MoveMoment(by) => learning.move_moment(by),
             Learn::MoveFinding(by) => learning.move_finding(by),
             Learn::Below(below) => learning.below = below,
-            Learn::Run(run) => learning.choose(run.min(learning.runs.len() - 1)),
+            Learn::Run(run) => learning.chosen = run.min(learning.runs.len() - 1),
             Learn::MoveRun(by) => {
                 let count = learning.runs.len().cast_signed();
                 let next = (learning.chosen.cast_signed() + by).rem_euclid(count);
-                learning.choose(next.cast_unsigned());
+                learning.chosen = next.cast_unsigned();
             }
             _ => {}
         }
@@ -192,14 +189,19 @@ impl State {
         self.learning = Some(learning);
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.player.pause();
-        if self.settings.arrangement != Some(Arrangement::Train) {
-            self.sight.before = self.settings.arrangement;
-            self.settings.arrangement = Some(Arrangement::Train);
-        }
+        self.show_curves();
         self.record();
         self.effects.push(Effect::Teach(Teach::Begin(experiments)));
         self.effects
             .push(Effect::Teach(Teach::Tell(Order::Go(pace))));
+    }
+
+    /// The curves come on screen; the arrangement before them comes back when nothing learns any more.
+    pub(super) fn show_curves(&mut self) {
+        if self.settings.arrangement != Some(Arrangement::Train) {
+            self.sight.before = self.settings.arrangement;
+            self.settings.arrangement = Some(Arrangement::Train);
+        }
     }
 
     fn leave_learning(&mut self) {
@@ -280,7 +282,8 @@ impl State {
         let Some(learning) = &mut self.learning else {
             return;
         };
-        let mut said = Vec::new();
+        // What was ordered may be seen without an update: another moment, other sizes.
+        let (mut said, mut is_new) = (Vec::new(), learning.waits);
         for (place, news) in news {
             let Some(run) = learning.runs.get_mut(*place) else {
                 continue;
@@ -291,18 +294,7 @@ impl State {
                 let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
                 said.push((Kind::Done, text));
             }
-            let looked_at = (*place == learning.chosen)
-                .then_some(learning.moment)
-                .flatten();
-            let account = run.account.as_deref();
-            let before = account.zip(looked_at);
-            let before = before.and_then(|(account, moment)| account.snapshots.all().get(moment));
-            let moment = before.map(|snapshot| snapshot.sequences);
-            run.take_in(news);
-            if let Some(moment) = moment {
-                // Among fewer snapshots it has another place.
-                learning.moment = news.account.snapshots.at(moment);
-            }
+            is_new |= run.take_in(news) && *place == learning.chosen;
         }
         learning.waits = false;
         let is_now = learning.moment.is_none();
@@ -310,7 +302,7 @@ impl State {
         for (kind, text) in said {
             self.toasts.add(kind, text);
         }
-        if is_now {
+        if is_now && is_new {
             self.show_learner();
         }
         self.probe_next(last);

@@ -32,8 +32,9 @@ pub struct Learning {
     pub goes: bool,
     /// How fast.
     pub pace: Pace,
-    /// The snapshot on screen; `None` for the machine as it is now.
-    pub moment: Option<usize>,
+    /// What is on screen is the machine after so many sequences, or the last snapshot before that; `None` for the machine
+    /// as it is now.
+    pub moment: Option<u64>,
     /// What was noticed and is looked at; `None` for the newest.
     pub finding: Option<usize>,
     /// The chart below the loss, where there is room for one.
@@ -140,16 +141,30 @@ impl Learning {
         &self.runs[self.chosen.min(self.runs.len() - 1)]
     }
 
+    /// What is known of it.
+    fn account(&self) -> Option<&Account> {
+        self.run().account.as_deref()
+    }
+
     /// What it was, in the order of the moments.
     pub fn snapshots(&self) -> &[Snapshot] {
-        let account = self.run().account.as_deref();
-        account.map_or(&[], |account| account.snapshots.all())
+        self.account()
+            .map_or(&[], |account| account.snapshots.all())
+    }
+
+    /// The place of the snapshot on screen among them, while that is not the machine as it is now.
+    pub fn place(&self) -> Option<usize> {
+        self.account()?.snapshots.at(self.moment?)
+    }
+
+    /// The snapshot on screen.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshots().get(self.place()?)
     }
 
     /// What was noticed of it, in order.
     pub fn findings(&self) -> &[Finding] {
-        let account = self.run().account.as_deref();
-        account.map_or(&[], |account| &account.findings)
+        self.account().map_or(&[], |account| &account.findings)
     }
 
     /// Which of it is looked at.
@@ -165,25 +180,21 @@ impl Learning {
         };
         let last = self.findings().len() - 1;
         let next = shown.saturating_add_signed(by).min(last);
-        let sequences = self.findings()[next].sequences;
-        let account = self.run().account.as_deref();
-        self.moment = account.and_then(|account| account.snapshots.at(sequences));
+        self.moment = Some(self.findings()[next].sequences);
         self.finding = Some(next);
     }
 
     /// The machine that is to be on screen.
     pub fn shown(&self) -> &Arc<Model<f32>> {
-        let snapshot = self.moment.and_then(|moment| self.snapshots().get(moment));
+        let snapshot = self.snapshot();
         snapshot.map_or(&self.run().machine, |snapshot| &snapshot.machine)
     }
 
     /// What it is called, with its moment.
     pub fn title(&self) -> String {
         let run = self.run();
-        let snapshot = self.moment.and_then(|moment| self.snapshots().get(moment));
-        let account = run.account.as_deref();
-        let sequences = snapshot.map_or_else(
-            || account.map_or(0, |account| account.sequences),
+        let sequences = self.snapshot().map_or_else(
+            || self.account().map_or(0, |account| account.sequences),
             |snapshot| snapshot.sequences,
         );
         let name = match self.runs.len() {
@@ -195,8 +206,7 @@ impl Learning {
 
     /// True where what was learned is lost when the window is closed.
     pub fn is_unsaved(&self) -> bool {
-        let account = self.run().account.as_deref();
-        let account = account.filter(|_| self.kept.is_none());
+        let account = self.account().filter(|_| self.kept.is_none());
         account.is_some_and(|account| account.sequences > self.saved.sequences)
     }
 
@@ -208,14 +218,10 @@ impl Learning {
 
     /// The machine of a run at the moment that is looked at: after as many sequences as the one on screen.
     pub fn machine_of(&self, run: usize) -> Option<&Arc<Model<f32>>> {
-        if run == self.chosen {
-            return Some(self.shown());
-        }
         let taught = self.runs.get(run)?;
         let moment = self.moment.and_then(|moment| {
             let snapshots = &taught.account.as_deref()?.snapshots;
-            let index = snapshots.at(self.snapshots().get(moment)?.sequences)?;
-            snapshots.all().get(index)
+            snapshots.all().get(snapshots.at(moment)?)
         });
         Some(moment.map_or(&taught.machine, |snapshot| &snapshot.machine))
     }
@@ -239,18 +245,6 @@ impl Learning {
     /// True while there is more to come.
     pub fn expects_news(&self) -> bool {
         self.waits || (self.goes && self.runs.iter().any(Taught::goes_on))
-    }
-
-    /// Looks at this one of the runs, at about the same moment; where it has no such moment, as it is now.
-    pub fn choose(&mut self, run: usize) {
-        let looked_at = self
-            .moment
-            .and_then(|moment| Some(self.snapshots().get(moment)?.sequences));
-        self.chosen = run;
-        self.moment = looked_at.and_then(|sequences| {
-            let account = self.run().account.as_deref()?;
-            account.snapshots.at(sequences)
-        });
     }
 
     /// How many seeds there are among the runs.
@@ -282,12 +276,16 @@ impl Learning {
         };
     }
 
+    /// Looks at the snapshot of this place; where there is none, at the machine as it is.
+    pub fn look_at(&mut self, place: Option<usize>) {
+        let snapshot = place.and_then(|place| self.snapshots().get(place));
+        self.moment = snapshot.map(|snapshot| snapshot.sequences);
+    }
+
     /// So many snapshots on, or back; beyond the last one it is the machine as it is.
     pub fn move_moment(&mut self, by: isize) {
-        let count = self.snapshots().len();
-        let here = self.moment.unwrap_or(count);
-        let there = here.saturating_add_signed(by);
-        self.moment = (there < count).then_some(there);
+        let here = self.place().unwrap_or(self.snapshots().len());
+        self.look_at(Some(here.saturating_add_signed(by)));
     }
 }
 
@@ -409,15 +407,22 @@ impl Taught {
         }
     }
 
-    /// Takes in what is new. Where the weights are no longer finite, the machine is what it was before.
-    pub fn take_in(&mut self, news: &News) {
+    /// Takes in what is new; false where it has not been trained since. Where the weights are no longer finite, the machine
+    /// is what it was before.
+    pub fn take_in(&mut self, news: &News) -> bool {
         let account = &news.account;
+        let known = self.account.replace(account.clone());
+        self.rate = news.rate;
+        let is_same =
+            |known: Arc<Account>| known.sequences == account.sequences && known.end == account.end;
+        if known.is_some_and(is_same) {
+            return false;
+        }
         let broken = matches!(&account.end, Some(End::Diverged(diverged)) if diverged.weights);
         let before = account.snapshots.all().last().filter(|_| broken);
         self.machine =
             before.map_or_else(|| news.machine.clone(), |snapshot| snapshot.machine.clone());
-        self.account = Some(account.clone());
-        self.rate = news.rate;
+        true
     }
 
     /// True until it has ended.

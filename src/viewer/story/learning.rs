@@ -123,9 +123,7 @@ pub fn measured(learning: &Learning, run: &Taught) -> Vec<Chart> {
     let answers = account
         .into_iter()
         .flat_map(|account| account.answers.each());
-    let answers: Vec<_> = answers
-        .map(|(size, _, wrong)| [size as f64, wrong])
-        .collect();
+    let answers: Vec<_> = answers.map(|(size, wrong)| [size as f64, wrong]).collect();
     let errors = Chart {
         name: format!("Wrong bits by {name}"),
         meaning: "How much of the answers is wrong, lately. Guessing: half.".to_owned(),

@@ -20,10 +20,9 @@ const APART: f32 = 6.0;
 /// All curves.
 pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     let run = learning.run();
-    let snapshot = learning
-        .moment
-        .and_then(|moment| learning.snapshots().get(moment));
-    let moment = snapshot.map(|snapshot| snapshot.sequences as f64);
+    let moment = learning
+        .snapshot()
+        .map(|snapshot| snapshot.sequences as f64);
     let whole = ui.max_rect();
     let roomy = whole.width() >= ROOMY.x && whole.height() >= ROOMY.y;
     let share = LOSS[usize::from(!roomy)];

@@ -39,10 +39,9 @@ const BEST: f64 = 0.01;
 /// All curves above, a card for each run below.
 pub fn several_ui(ui: &mut Ui, learning: &Learning, view: &mut View<'_>) {
     let height = ui.available_height() * PLOT;
-    let snapshot = learning
-        .moment
-        .and_then(|moment| learning.snapshots().get(moment));
-    let moment = snapshot.map(|snapshot| snapshot.sequences as f64);
+    let moment = learning
+        .snapshot()
+        .map(|snapshot| snapshot.sequences as f64);
     chart_ui(ui, &story::learning::loss(learning), height, moment);
     ui.add_space(GAP);
     cards_ui(ui, learning, view);

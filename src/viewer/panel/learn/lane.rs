@@ -23,7 +23,7 @@ pub fn lane_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     let account = learning.run().account.as_deref();
     let now = account.map_or(0, |account| account.sequences);
     let snapshots = learning.snapshots();
-    let seen = learning.moment.and_then(|moment| snapshots.get(moment));
+    let seen = learning.snapshot();
     let words = seen.map_or("now".to_owned(), told);
     response.widget_info(|| {
         WidgetInfo::labeled(Role::Slider, true, format!("Moments of training: {words}"))
@@ -91,7 +91,7 @@ pub fn lane_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         let nearest = (0..snapshots.len())
             .min_by(|&a, &b| far(snapshots[a].sequences).total_cmp(&far(snapshots[b].sequences)));
         let moment = nearest.filter(|_| at.x < x.max - 3.0);
-        if moment != learning.moment {
+        if moment != learning.place() {
             commands.push(Learn::Moment(moment).into());
         }
     }

@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::collect::{Collect, picture_format, threshold};
-use super::plan::{Seeds, Shard, settings};
+use super::plan::{Runs, Seeds, Shard, settings};
 use super::sweep::Order;
 use super::table::Format;
-use super::{MOST_THREADS, note, refuse, up_to};
+use super::{note, refuse};
 use crate::io::preset::{self, Ablations, WHOLE, ablations};
 use crate::io::{Experiment, label};
-use crate::train::TrainingConfig;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,21 +48,11 @@ pub(super) struct Ablate {
         allow_negative_numbers = true
     )]
     seeds: Seeds,
-    /// Change a value of the preset, by its path in the JSON; may be repeated.
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    overrides: Vec<preset::Override>,
-    /// Episodes in each run [default: that of the preset]; the same as --set training.sequences=K.
-    #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
-    sequences: Option<u64>,
     /// Where to put the folders of the runs [default: ablations/NAME].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Runs at the same time [default: one per processor].
-    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
-    jobs: Option<usize>,
-    /// Print the commands of the runs that are to be done, and run none.
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    runs: Runs,
     /// Bits per sequence below which a run has succeeded; N-grams need 134.
     #[arg(long, value_name = "BITS", default_value_t = 0.1, value_parser = threshold, allow_negative_numbers = true)]
     threshold: f64,
@@ -79,9 +68,7 @@ impl Ablate {
     pub(super) fn run(self, out: &mut impl Write) -> anyhow::Result<()> {
         // Said before hours of training, not after them.
         self.svg.as_deref().map(picture_format).transpose()?;
-        let mut set = self.overrides;
-        let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
-        set.extend(sequences.into_iter().filter_map(|text| text.parse().ok()));
+        let set = self.runs.overrides();
         let Seeds(seeds) = &self.seeds;
         // What a sweep refuses is refused here.
         settings(&set, &[], seeds.len())?;
@@ -106,10 +93,9 @@ impl Ablate {
             seeds,
             shard: Shard::WHOLE,
             folder: &folder,
-            jobs: self.jobs,
-            dry_run: self.dry_run,
+            runs: &self.runs,
         };
-        if self.dry_run {
+        if self.runs.dry_run {
             return order.train(out);
         }
         // What is printed is the tables alone.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Undone, machine, quoted, refuse};
+use super::{Undone, machine, refuse};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
-use crate::io::{Trained, label, preset};
+use crate::io::{Trained, label, preset, shell};
 
 /// What is recomputed stands where it is computed.
 fn verify_examples() -> String {
@@ -79,7 +79,7 @@ fn read(path: &Path) -> anyhow::Result<Imported> {
         is_name || path.is_dir() || path.extension().is_some_and(|end| end == "safetensors");
     match trace::read(path) {
         Err(_) if is_machine => {
-            let command = quoted(&["trace", &name, "--out", "episode.ntmtrace.json"]);
+            let command = shell::command(&["trace", &name, "--out", "episode.ntmtrace.json"]);
             refuse(format!(
                 "{name} is a machine, not a trace of one; make a trace first: {command}"
             ))

@@ -22,7 +22,7 @@ mod trace;
 mod train;
 mod view;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -33,7 +33,7 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::io::preset;
-use crate::io::{Error, bounded};
+use crate::io::{Error, bounded, shell};
 use crate::model::NtmConfig;
 
 const EXAMPLES: &str = "\
@@ -308,30 +308,7 @@ fn threads(asked: Option<usize>) -> usize {
 /// The command line as it was typed, to be kept with what it made.
 fn command_line() -> String {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    quoted(&arguments)
-}
-
-/// A command line of this program, as a shell reads it.
-fn quoted(arguments: &[impl AsRef<OsStr>]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
-    let quote = |argument: &OsStr| match argument.to_str() {
-        Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
-        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
-        // A name that is no text, byte by byte, as bash, zsh and ksh have it.
-        None => {
-            let byte = |byte: &u8| match char::from(*byte) {
-                c if byte.is_ascii() && plain(c) => c.to_string(),
-                _ => format!("\\x{byte:02x}"),
-            };
-            let bytes: String = argument.as_encoded_bytes().iter().map(byte).collect();
-            format!("$'{bytes}'")
-        }
-    };
-    let words = arguments.iter().map(|argument| quote(argument.as_ref()));
-    let words: Vec<_> = std::iter::once("tapescope".to_owned())
-        .chain(words)
-        .collect();
-    words.join(" ")
+    shell::command(&arguments)
 }
 
 #[cfg(test)]

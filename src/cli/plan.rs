@@ -3,8 +3,11 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use super::refuse;
+use clap::Args;
+
+use super::{MOST_THREADS, refuse, up_to};
 use crate::io::preset::Override;
+use crate::train::TrainingConfig;
 
 /// The most runs of a sweep.
 const MOST_RUNS: usize = 100_000;
@@ -79,6 +82,32 @@ impl FromStr for Shard {
             Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
             _ => Err("expected I/N with 1 ≤ I ≤ N, for example 2/5".to_owned()),
         }
+    }
+}
+
+/// How the runs of a sweep are trained.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Runs {
+    /// Change a value of the preset, by its path in the JSON; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    overrides: Vec<Override>,
+    /// Episodes in each run [default: that of the preset]; the same as --set training.sequences=K.
+    #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
+    sequences: Option<u64>,
+    /// Runs at the same time [default: one per processor].
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
+    pub(super) jobs: Option<usize>,
+    /// Print the commands of the runs that are to be done, and run none.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+impl Runs {
+    /// What is changed in the preset for all of them.
+    pub(super) fn overrides(&self) -> Vec<Override> {
+        let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
+        let sequences = sequences.into_iter().filter_map(|text| text.parse().ok());
+        self.overrides.iter().cloned().chain(sequences).collect()
     }
 }
 

@@ -1,13 +1,14 @@
 //! `tapescope train --repeat`: a run once more, from its log.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 
 use super::train::check_size;
 use super::{Undone, refuse};
 use crate::io::run::log_at;
-use crate::io::{Experiment, label};
+use crate::io::{Experiment, label, shell};
 use crate::learn;
 use crate::train::{Change, HistoryPoint, State, Trainer};
 
@@ -41,9 +42,11 @@ pub(super) fn check_alone(folder: &Path, command: &str) -> anyhow::Result<()> {
     if !has_option(command, "--repeat") {
         return Ok(());
     }
+    let both = ["train", "--repeat", "RUN", "--resume"].map(OsStr::new);
+    let both = shell::command(&[&both[..], &[folder.as_os_str()]].concat());
     let folder = label(folder);
     refuse(format!(
-        "--resume {folder}: repeats another run ({command}); name that one, too: tapescope train --repeat RUN --resume {folder}"
+        "--resume {folder}: repeats another run ({command}); name that one, too: {both}"
     ))
 }
 

@@ -12,14 +12,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::collect::Collect;
-use super::plan::{Grid, Seeds, Shard, settings};
+use super::plan::{Grid, Runs, Seeds, Shard, settings};
 use super::signal::interrupted;
 use super::tether::{GRACE, Tether};
 use super::train::check_size;
-use super::{DIVERGED, MOST_THREADS, Undone, note, quoted, refuse, threads, up_to};
+use super::{DIVERGED, Undone, note, refuse, threads};
 use crate::io::sweep::{Failure, Progress, progress, run_name, write_plan};
-use crate::io::{Error, Experiment, RunFolder, label, preset, weights};
-use crate::train::TrainingConfig;
+use crate::io::{Error, Experiment, RunFolder, label, preset, shell, weights};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,24 +54,14 @@ pub(super) struct Sweep {
     /// Only every Nth run, beginning with the Ith.
     #[arg(long, value_name = "I/N", allow_negative_numbers = true)]
     shard: Option<Shard>,
-    /// Change a value of the preset, by its path in the JSON; may be repeated.
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    overrides: Vec<preset::Override>,
-    /// Episodes in each run [default: that of the preset]; the same as --set training.sequences=K.
-    #[arg(long, value_name = "K", value_parser = up_to(TrainingConfig::MAX_SEQUENCES), allow_negative_numbers = true)]
-    sequences: Option<u64>,
     /// Train with each of these values; may be repeated: every combination.
     #[arg(long = "grid", value_name = "PATH=V1,V2")]
     grids: Vec<Grid>,
     /// Where to put the folders of the runs [default: sweeps/NAME].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Runs at the same time [default: one per processor].
-    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
-    jobs: Option<usize>,
-    /// Print the commands of the runs that are to be done, and run none.
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    runs: Runs,
     #[command(flatten)]
     collect: Collect,
 }
@@ -115,9 +104,7 @@ impl Sweep {
         let Some(preset) = &self.preset else {
             return self.collect.run(out);
         };
-        let mut set = self.overrides.clone();
-        let sequences = self.sequences.map(|k| format!("training.sequences={k}"));
-        set.extend(sequences.into_iter().filter_map(|text| text.parse().ok()));
+        let set = self.runs.overrides();
         let Seeds(seeds) = &self.seeds;
         let mut experiments = Vec::new();
         for setting in settings(&set, &self.grids, seeds.len())? {
@@ -133,12 +120,11 @@ impl Sweep {
             seeds,
             shard: self.shard.unwrap_or(Shard::WHOLE),
             folder: &folder,
-            jobs: self.jobs,
-            dry_run: self.dry_run,
+            runs: &self.runs,
         };
         order.train(out)?;
         let next = order.collecting();
-        if !self.dry_run {
+        if !self.runs.dry_run {
             writeln!(out, "next: {next}")?;
         }
         Ok(())
@@ -166,10 +152,8 @@ pub(super) struct Order<'a> {
     pub(super) shard: Shard,
     /// Where the folders of the runs are.
     pub(super) folder: &'a Path,
-    /// How many at the same time; as many as there are processors.
-    pub(super) jobs: Option<usize>,
-    /// Whether the commands are written, instead of run.
-    pub(super) dry_run: bool,
+    /// How they are to be done.
+    pub(super) runs: &'a Runs,
 }
 
 impl Order<'_> {
@@ -179,18 +163,18 @@ impl Order<'_> {
             check_size(experiment, self.preset, 1)?;
         }
         let plan = self.plan()?;
-        if self.dry_run {
+        if self.runs.dry_run {
             if plan.jobs.is_empty() {
                 let (all, next) = (runs(plan.own), self.collecting());
                 note(&format!("nothing to do: {all}, all finished; next: {next}"));
             }
             for job in &plan.jobs {
-                writeln!(out, "{}", quoted(&job.command()?))?;
+                writeln!(out, "{}", shell::command(&job.command()?))?;
             }
             return Ok(());
         }
         write_plan(self.folder, plan.names)?;
-        let at_once = threads(self.jobs).min(plan.jobs.len());
+        let at_once = threads(self.runs.jobs).min(plan.jobs.len());
         let to_do = plan.jobs.len();
         let (all, before) = (runs(plan.own), plan.own - to_do);
         note(&format!(
@@ -211,7 +195,7 @@ impl Order<'_> {
     /// The command that says what came of it.
     fn collecting(&self) -> String {
         let words: [&OsStr; 3] = ["sweep".as_ref(), "--collect".as_ref(), self.folder.as_ref()];
-        quoted(&words)
+        shell::command(&words)
     }
 
     /// The runs, and those of this shard that are to be done.

@@ -12,10 +12,10 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{
-    MOST_THREADS, Undone, command_line, decimals, from_zero, machine, note, quoted, refuse, tether,
+    MOST_THREADS, Undone, command_line, decimals, from_zero, machine, note, refuse, tether,
     threads, up_to,
 };
-use crate::io::{Experiment, Resumed, RunFolder, label, preset, weights};
+use crate::io::{Experiment, Resumed, RunFolder, label, preset, shell, weights};
 use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::train::{
@@ -205,7 +205,7 @@ impl Train {
             words.extend(["--repeat".as_ref(), run.as_os_str()]);
         }
         words.extend(["--resume".as_ref(), folder.path().as_os_str()]);
-        let go_on = quoted(&words);
+        let go_on = shell::command(&words);
         Ok(Undone::Stopped(format!(
             "stopped after {} sequences; {weights}; to go on: {go_on}",
             state.sequences

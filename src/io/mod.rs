@@ -16,7 +16,7 @@
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
 //! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
-//! [`room`] tells how much memory may be taken: whatever is large asks it first.
+//! [`shell`] writes the command lines that are said and kept. [`room`] tells how much memory may be taken: whatever is large asks it first.
 //!
 //! `docs/formats.md` is the page for those who write such files: every key, every array with its symbol,
 //! shape, range and equation. A file may come from anyone: sizes are checked before room is made, and
@@ -36,6 +36,7 @@ pub mod preset;
 pub mod process;
 pub mod room;
 pub mod run;
+pub mod shell;
 pub mod snapshots;
 pub mod sweep;
 pub mod trace;

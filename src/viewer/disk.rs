@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, Kept, Machine, Opened, Shown, Watch};
-use crate::io::{Error, Experiment, RunFolder, Trained, picture, preset, run, trace, weights};
+use crate::io::{
+    Error, Experiment, RunFolder, Trained, picture, preset, run, shell, trace, weights,
+};
 use crate::learn::Account;
 use crate::model::Model;
 use crate::train::State;
@@ -79,12 +81,13 @@ impl Files for Disk {
         state: &State,
         replaces: bool,
     ) -> Result<String, String> {
-        let command = format!("tapescope learn {}", experiment.name);
+        let command = shell::command(&["learn", &experiment.name]);
         RunFolder::create_from(folder, experiment, &command, state, replaces)
             .map_err(|error| error.to_string())?;
+        let go_on = shell::resume(folder);
         let folder = folder.display();
         Ok(format!(
-            "The run is in {folder}. To go on, without a window: tapescope train --resume {folder}"
+            "The run is in {folder}. To go on, without a window: {go_on}"
         ))
     }
 
@@ -116,13 +119,12 @@ fn kept(folder: &Path) -> Result<Option<Kept>, Error> {
     let is_finished = log.is_finished();
     let name = folder.file_name().unwrap_or(folder.as_os_str());
     let name = name.to_string_lossy().into_owned();
-    let resume = format!("tapescope train --resume {}", folder.display());
     let of = log.experiment.training.sequences;
     Ok(Some(Kept {
         name,
         experiment,
         account: Account::of_file(of, log.points, log.changes, snapshots),
-        resume: (!is_finished).then_some(resume),
+        resume: (!is_finished).then(|| shell::resume(folder)),
     }))
 }
 
@@ -151,4 +153,21 @@ pub fn shipped() -> Vec<Machine> {
     });
     machines.extend(untrained);
     machines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_goes_on_with_a_saved_run_can_be_typed_as_it_stands() {
+        let place = std::env::temp_dir().join(format!("tapescope saved {}", std::process::id()));
+        let experiment = Experiment::built_in("copy", &["training.sequences=20".parse().unwrap()]);
+        let experiment = experiment.unwrap().unwrap();
+        let state = State::new(experiment.model.clone(), &experiment.training);
+        let said = Disk.save_run(&place, &experiment, &state, false);
+        std::fs::remove_dir_all(&place).unwrap();
+        let end = format!("tapescope train --resume '{}'", place.display());
+        assert!(said.as_ref().unwrap().ends_with(&end), "{said:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Dialogs: the list of keys, a step to go to, a file to open, a place to save to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use egui::{Context, Ui};
 
@@ -9,6 +9,7 @@ use super::finder::finder_ui;
 use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
+use crate::io::shell;
 use crate::viewer::command::{Ask, Command, File, Learn, Subject};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
@@ -130,7 +131,7 @@ fn closing_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
     let line = ("folder of the run", "Folder");
     let (text, entered) = line_ui(ui, &dialog.text, line, commands);
     let folder = text.trim();
-    let go_on = format!("tapescope train --resume {folder}");
+    let go_on = shell::resume(Path::new(folder));
     words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
     ui.add_space(8.0);
     ui.horizontal(|ui| {

@@ -43,7 +43,7 @@ fn go_on(folder: &mut RunFolder, state: State, until: u64) -> State {
             };
             let before = tiny().after(&state.changes).unwrap();
             let now = before.changed_by(&change).unwrap();
-            trainer = learn::changed(trainer, now.task, now.training, change.set);
+            learn::change(&mut trainer, now.task, now.training, change.set);
             folder.changed(&trainer.state).unwrap();
         } else if trainer.state.sequences >= until {
             return trainer.state;

@@ -140,9 +140,9 @@ impl Repeat {
     }
 
     /// Makes the next change, if there is one.
-    pub(super) fn change(&mut self, trainer: Trainer) -> anyhow::Result<Trainer> {
+    pub(super) fn change(&mut self, trainer: &mut Trainer) -> anyhow::Result<()> {
         let Some(change) = self.pending.pop_front() else {
-            return Ok(trainer);
+            return Ok(());
         };
         let (due, done) = (change.sequences, trainer.state.sequences);
         if due != done {
@@ -153,7 +153,8 @@ impl Repeat {
         }
         self.now = self.now.changed_by(&change)?;
         let Experiment { task, training, .. } = self.now.clone();
-        Ok(learn::changed(trainer, task, training, change.set))
+        learn::change(trainer, task, training, change.set);
+        Ok(())
     }
 
     /// Says whether the validations are those of the log, to the bit.

@@ -318,7 +318,7 @@ fn go(
         let result = train(folder, &mut trainer, album, watched, until);
         match repeat {
             Some(repeat) if result.is_ok() && until.is_some() => {
-                trainer = repeat.change(trainer)?;
+                repeat.change(&mut trainer)?;
                 folder.changed(&trainer.state)?;
             }
             _ => return Ok((trainer, result)),

@@ -3,7 +3,7 @@
 use super::numbers;
 use crate::math::Series;
 use crate::model::{HeadTrace, Trace};
-use crate::train::{ABSENT, is_unrecorded};
+use crate::train::{self, ABSENT, is_unrecorded};
 
 /// What a head is called and coloured by, in every machine: what it does, and its place among those that do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +64,8 @@ pub fn entropy(weighting: &[f32]) -> f32 {
     if is_unrecorded(weighting) {
         return ABSENT;
     }
-    let terms = weighting.iter().filter(|w| **w > 0.0 || w.is_nan());
-    // All weight on one row makes −0, which is 0.
-    terms.map(|w| -w * w.log2()).sum::<f32>() + 0.0
+    let nats = train::entropy(weighting.iter().map(|&w| f64::from(w)));
+    (nats / std::f64::consts::LN_2) as f32
 }
 
 /// The rows by which entry `index` of a shift weighting of this range moves the focus.

@@ -199,7 +199,7 @@ impl Learner {
             Driver::Here(pupil) => Some(*pupil),
             Driver::Thread { .. } => None,
         });
-        there.chain(here).filter_map(|pupil| pupil.run).collect()
+        there.chain(here).map(|pupil| pupil.run).collect()
     }
 }
 
@@ -213,8 +213,7 @@ impl Drop for Learner {
 /// A run, and what it was told.
 #[derive(Debug)]
 struct Pupil {
-    /// Always there: taken out only while it is changed.
-    run: Option<Run>,
+    run: Run,
     pace: Option<Pace>,
     once: bool,
     /// When the next update is due at a pace of so many per second.
@@ -232,7 +231,7 @@ impl Pupil {
         let now = Instant::now();
         Self {
             measured: (now, run.account().sequences),
-            run: Some(run),
+            run,
             pace: None,
             once: false,
             due: now,
@@ -244,23 +243,19 @@ impl Pupil {
         match order {
             Order::Go(pace) => {
                 if self.pace.is_none() {
-                    let done = self.run.as_ref().map_or(0, |run| run.account().sequences);
+                    let done = self.run.account().sequences;
                     (self.measured, self.rate) = ((Instant::now(), done), None);
                 }
                 (self.pace, self.due) = (Some(pace), Instant::now());
             }
             Order::Pause => (self.pace, self.rate) = (None, None),
             Order::Once => (self.pace, self.rate, self.once) = (None, None, true),
-            Order::Change(to, set) => {
-                let run = self.run.take();
-                self.run = run.map(|run| run.changed(to.0, to.1, set));
-            }
+            Order::Change(to, set) => self.run.change(to.0, to.1, set),
         }
     }
 
     fn has_work(&self) -> bool {
-        let goes_on = self.run.as_ref().is_some_and(Run::goes_on);
-        goes_on && (self.once || self.pace.is_some())
+        self.run.goes_on() && (self.once || self.pace.is_some())
     }
 
     /// One update, if there is one to be done.
@@ -269,16 +264,14 @@ impl Pupil {
             return;
         }
         self.once = false;
-        if let Some(run) = &mut self.run {
-            run.advance();
-            let (since, before) = self.measured;
-            let (passed, done) = (since.elapsed(), run.account().sequences);
-            if passed >= MEASURED {
-                self.rate = self
-                    .pace
-                    .map(|_| (done - before) as f64 / passed.as_secs_f64());
-                self.measured = (Instant::now(), done);
-            }
+        self.run.advance();
+        let (since, before) = self.measured;
+        let (passed, done) = (since.elapsed(), self.run.account().sequences);
+        if passed >= MEASURED {
+            self.rate = self
+                .pace
+                .map(|_| (done - before) as f64 / passed.as_secs_f64());
+            self.measured = (Instant::now(), done);
         }
     }
 
@@ -298,13 +291,9 @@ impl Pupil {
     }
 
     fn news(&self) -> News {
-        let run = self.run.as_ref();
-        let Some(run) = run else {
-            unreachable!("a run is taken out only while it is changed")
-        };
         News {
-            account: Arc::new(run.account().clone()),
-            machine: Arc::new(run.trainer().state.machine.clone()),
+            account: Arc::new(self.run.account().clone()),
+            machine: Arc::new(self.run.trainer().state.machine.clone()),
             rate: self.rate,
         }
     }

@@ -14,6 +14,6 @@ pub mod standing;
 pub use curve::{Curve, Point};
 pub use findings::{Finding, Kind};
 pub use learner::{Learner, News, Order, Pace};
-pub use run::{Account, Answers, End, Lane, Run, changed};
+pub use run::{Account, Answers, End, Lane, Run, change};
 pub use snapshots::{Snapshot, Snapshots, slot};
 pub use standing::Standing;

@@ -118,24 +118,19 @@ impl Lane {
     }
 }
 
-/// The same training with another task or configuration from the next update on; `set` says what was changed, each as
+/// Trains with another task or configuration from the next update on; `set` says what was changed, each as
 /// `path=value`. With another task the best begins anew: a validation of it says nothing beside one of the task before.
-#[must_use]
-pub fn changed(
-    mut trainer: Trainer,
-    task: Task,
-    config: TrainingConfig,
-    set: Vec<String>,
-) -> Trainer {
+pub fn change(trainer: &mut Trainer, task: Task, config: TrainingConfig, set: Vec<String>) {
+    let is_other_task = task != trainer.task;
+    trainer.change(task, config);
     let state = &mut trainer.state;
     state.changes.push(Change {
         sequences: state.sequences,
         set,
     });
-    if task != trainer.task {
+    if is_other_task {
         state.best = None;
     }
-    trainer.changed(task, config)
 }
 
 #[cfg(test)]
@@ -306,16 +301,10 @@ impl Run {
     }
 
     /// Another task or configuration from the next update on; `set` says what was changed, each as `path=value`.
-    #[must_use]
-    pub fn changed(self, task: Task, config: TrainingConfig, set: Vec<String>) -> Self {
-        let trainer = self::changed(self.trainer, task, config, set);
-        let mut account = self.account;
-        account.changes.clone_from(&trainer.state.changes);
-        Self {
-            trainer,
-            account,
-            ..self
-        }
+    pub fn change(&mut self, task: Task, config: TrainingConfig, set: Vec<String>) {
+        self::change(&mut self.trainer, task, config, set);
+        let changes = &self.trainer.state.changes;
+        self.account.changes.clone_from(changes);
     }
 
     fn diverged(&mut self, diverged: Diverged) {

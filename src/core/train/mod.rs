@@ -33,7 +33,7 @@ pub use redundancy::{Penalty, overlap};
 pub use samples::Sampled;
 pub use state::{Change, HistoryPoint, Since, State};
 pub use trainer::{Diverged, Trainer, Update};
-pub use vitals::{HeadVitals, Vitals};
+pub use vitals::{HeadVitals, Vitals, entropy};
 
 /// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training
 /// runs (the presets' is 1), so that these are episodes that no machine was trained on.

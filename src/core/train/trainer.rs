@@ -40,9 +40,7 @@ pub struct Trainer {
     pub state: State,
     heads: Drawing,
     gradient: Params<f32>,
-    groups: Vec<Group>,
-    tapes: Vec<Tape>,
-    threads: ThreadPool,
+    room: Room,
     /// As many as were asked for: a small batch has no work for all of them.
     most_threads: usize,
     /// Groups of the last batch.
@@ -119,6 +117,33 @@ impl Lesson<'_> {
         self.heads
             .is_hard
             .then(|| log_probability(score) - self.baseline)
+    }
+}
+
+/// What a batch of so many episodes is learned with, whatever is learned: nothing in it lasts from one to the next.
+#[derive(Debug)]
+struct Room {
+    groups: Vec<Group>,
+    tapes: Vec<Tape>,
+    threads: ThreadPool,
+}
+
+impl Room {
+    fn new(model: &ModelConfig, batch: usize, threads: usize) -> Self {
+        let (size, threads) = (group_size(batch), threads.min(batch));
+        let group = |_| Group {
+            gradient: Params::zeros(model),
+            scores: Vec::new(),
+            sizes: Vec::new(),
+            heads: Vec::new(),
+            drawn: Vec::new(),
+            not_finite: None,
+        };
+        Self {
+            groups: (0..batch).step_by(size).map(group).collect(),
+            tapes: (0..threads).map(|_| Tape::new(model, size)).collect(),
+            threads: super::threads(threads),
+        }
     }
 }
 
@@ -228,36 +253,26 @@ impl Trainer {
             learned: 0,
             heads: Drawing::of(model),
             gradient: Params::zeros(model),
-            groups: (0..config.batch)
-                .step_by(group_size(config.batch))
-                .map(|_| Group {
-                    gradient: Params::zeros(model),
-                    scores: Vec::new(),
-                    sizes: Vec::new(),
-                    heads: Vec::new(),
-                    drawn: Vec::new(),
-                    not_finite: None,
-                })
-                .collect(),
-            tapes: (0..threads.min(config.batch))
-                .map(|_| Tape::new(model, group_size(config.batch)))
-                .collect(),
-            threads: super::threads(threads.min(config.batch)),
+            room: Room::new(model, config.batch, threads),
             state,
             task,
             config,
         }
     }
 
-    /// The same run with another task, whose channels are the same, or configuration, from the next update on.
-    #[must_use]
-    pub fn changed(self, task: Task, config: TrainingConfig) -> Self {
-        Self::resume(task, config, self.state, self.most_threads)
+    /// Another task, whose channels are the same, or configuration, from the next update on.
+    pub fn change(&mut self, task: Task, config: TrainingConfig) {
+        if config.batch != self.config.batch {
+            let model = &self.state.machine.config;
+            self.room = Room::new(model, config.batch, self.most_threads);
+        }
+        self.state.optimizer.config = config.optimizer;
+        (self.task, self.config, self.learned) = (task, config, 0);
     }
 
     /// The size of every episode of the last batch, and how well it was answered.
     pub fn answered(&self) -> impl Iterator<Item = (usize, &Score)> {
-        let groups = self.groups[..self.learned].iter();
+        let groups = self.room.groups[..self.learned].iter();
         groups.flat_map(|group| group.sizes.iter().copied().zip(&group.scores))
     }
 
@@ -296,12 +311,16 @@ impl Trainer {
             (self.config.sequences - self.state.sequences).clamp(1, self.config.batch as u64);
         let groups = self.learn_batch(batch as usize, vitals.is_some());
         self.learned = groups;
-        let scores = || self.groups[..groups].iter().flat_map(|group| &group.scores);
+        let scores = || {
+            self.room.groups[..groups]
+                .iter()
+                .flat_map(|group| &group.scores)
+        };
         let bits: f64 = scores().map(|score| score.bits).sum();
         let wrong: usize = scores().map(|score| score.wrong).sum();
         let beside = Beside::sum(scores().map(|score| score.beside));
         if let Some(vitals) = vitals {
-            let heads = self.groups.first().map(|group| group.heads.as_slice());
+            let heads = self.room.groups.first().map(|group| group.heads.as_slice());
             *vitals = Vitals::of(heads.unwrap_or_default(), &self.gradient);
         }
         let norm = clip(&mut self.gradient, self.config.clip);
@@ -360,9 +379,12 @@ impl Trainer {
                     ..
                 },
             heads,
-            groups,
-            tapes,
-            threads,
+            room:
+                Room {
+                    groups,
+                    tapes,
+                    threads,
+                },
             ..
         } = self;
         let lesson = Lesson {
@@ -435,7 +457,7 @@ impl Trainer {
             seed,
             episodes: self.config.validation_episodes,
         };
-        let validation = exam.means(&self.threads);
+        let validation = exam.means(&self.room.threads);
         let is_best = |best: &(Model<f32>, Evaluation)| {
             validation.bits_per_sequence < best.1.bits_per_sequence
         };
@@ -460,6 +482,7 @@ impl Trainer {
     /// Names the first thing that is not finite.
     fn divergence(&self) -> Diverged {
         let in_trace = self
+            .room
             .groups
             .iter()
             .find_map(|group| group.not_finite.clone());
@@ -772,7 +795,8 @@ mod tests {
         };
         *rate = 1e-30;
         let task = trainer.task.clone().with_size(2);
-        let mut trainer = trainer.changed(task, config);
+        trainer.change(task, config);
+        assert_eq!(trainer.answered().count(), 0, "none of a changed run yet");
         trainer.update().unwrap();
         assert_eq!(trainer.state.sequences, 11);
         assert_eq!(trainer.state.machine, before);

@@ -88,10 +88,10 @@ impl HeadVitals {
     }
 }
 
-/// −Σ w·ln w, nats.
-fn entropy(weighting: impl Iterator<Item = f64>) -> f64 {
-    let positive = weighting.filter(|&w| w > 0.0);
-    -positive.map(|w| w * w.ln()).sum::<f64>()
+/// How spread out shares of 1 are: −Σ w·ln w, nats. 0, never −0, where one share is all; NaN where one is.
+pub fn entropy(shares: impl Iterator<Item = f64>) -> f64 {
+    let counted = shares.filter(|w| *w > 0.0 || w.is_nan());
+    0.0 - counted.map(|w| w * w.ln()).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -99,6 +99,15 @@ mod tests {
     use super::*;
     use crate::model::{Draw, Model, NtmConfig};
     use crate::task::{Copy, Task};
+
+    #[test]
+    fn entropy_is_0_on_one_row_the_logarithm_of_as_many_as_are_alike_and_unknown_of_what_is_no_number()
+     {
+        let bits = |shares: &[f64]| entropy(shares.iter().copied()).to_bits();
+        assert_eq!(bits(&[0.0, 1.0, 0.0]), 0.0_f64.to_bits());
+        assert_eq!(bits(&[0.25; 4]), 4_f64.ln().to_bits());
+        assert!(entropy([0.5, f64::NAN].into_iter()).is_nan());
+    }
 
     #[test]
     fn attending_to_one_row_and_to_all_are_told_apart() {

@@ -8,6 +8,7 @@ mod eval;
 mod gradient;
 mod learn;
 mod machine;
+mod manual;
 mod plan;
 mod render;
 mod repeat;
@@ -93,6 +94,9 @@ enum Command {
     Ablate(ablate::Ablate),
     Verify(compare::Verify),
     Diff(compare::Diff),
+    Completions(manual::Completions),
+    #[command(name = "man")]
+    Manual(manual::Manual),
 }
 
 /// Why a command is not done, though no file is at fault.
@@ -178,6 +182,8 @@ pub fn run() -> ExitCode {
         Command::Ablate(ablate) => ablate.run(&mut out),
         Command::Verify(verify) => verify.run(&mut out),
         Command::Diff(diff) => diff.run(&mut out),
+        Command::Completions(completions) => completions.run(&mut out),
+        Command::Manual(manual) => manual.run(&mut out),
     };
     end(result)
 }

@@ -145,12 +145,7 @@ fn the_python_module_knows_every_array() {
         format!("  {value}")
     };
     let lines: Vec<_> = trace::arrays().iter().map(line).collect();
-    held(
-        "python/tapescope_io/arrays.json",
-        "[",
-        "]",
-        &lines.join(",\n"),
-    );
+    held("python/tapescope/arrays.json", "[", "]", &lines.join(",\n"));
 }
 
 /// The tensors in a row of the page, of a machine of these sizes.

@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from tapescope_io import load
+from tapescope import load
 
 
 def main(source: str, target: str) -> None:

@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tapescope_io import Recorder, write_weights
+from tapescope import Recorder, write_weights
 
 
 class NTM(nn.Module):

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tapescope_io import load, read_weights
+from tapescope import load, read_weights
 
 # Memory, weightings by head, reads, and h and c of every layer.
 State = Dict[str, Any]

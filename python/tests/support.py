@@ -15,7 +15,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tapescope_io import load
+from tapescope import load
 
 PROGRAM = os.environ.get("TAPESCOPE", "tapescope")
 

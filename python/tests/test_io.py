@@ -8,9 +8,9 @@ import unittest
 import numpy as np
 
 from support import Test, needs
-from tapescope_io import (FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
+from tapescope import (FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
                           tensor_shapes, write_weights)
-from tapescope_io.preset import KEYS, TASKS, channels
+from tapescope.preset import KEYS, TASKS, channels
 
 PRESET = {"name": "mine", "task": {"kind": "copy", "bits": 3, "length": [1, 4]},
           "model": {"memory": {"rows": 9, "columns": 5}, "controller": {"kind": "lstm", "size": 7},
@@ -214,7 +214,7 @@ class Io(Test):
             for command in (["eval", name], ["verify", name], ["trace", "copy", "--weights", name, "--out", "t.npz"]):
                 said = self.run_program(*command, code=2)
                 self.assertIn(f"{name}: is a pickle of Python or PyTorch", said)
-                self.assertIn("tapescope_io.write_weights", said)
+                self.assertIn("tapescope.write_weights", said)
             for read in (load, read_weights):
                 with self.assertRaisesRegex(FormatError, f"{name}: is a pickle of Python or PyTorch; .*write_weights"):
                     read(self.path(name))

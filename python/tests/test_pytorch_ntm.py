@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 from support import HERE, Test, needs
-from tapescope_io import RecordError, WeightsError, load, pytorch_ntm, read_weights
+from tapescope import RecordError, WeightsError, load, pytorch_ntm, read_weights
 
 COPY = {"kind": "copy", "bits": 5, "length": [1, 20]}
 
@@ -115,7 +115,7 @@ class PytorchNtm(Test):
         import torch
 
         with open(os.path.join(HERE, "..", "README.md"), encoding="utf-8") as file:
-            lines = file.read().split("from tapescope_io import pytorch_ntm\n")[1].split("```")[0]
+            lines = file.read().split("from tapescope import pytorch_ntm\n")[1].split("```")[0]
         net, inputs, target = machine()
         torch.save(net.state_dict(), self.path("copy.model"))
         lines = lines.replace('"bits": 8', '"bits": 5').replace("copy.model", self.path("copy.model"))

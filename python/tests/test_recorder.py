@@ -5,7 +5,7 @@ import unittest
 import numpy as np
 
 from support import Test, needs
-from tapescope_io import Recorder, TapescopeError, load
+from tapescope import Recorder, TapescopeError, load
 
 ROW = np.eye(4)
 

@@ -45,7 +45,7 @@ pub(in crate::io) fn read(
     if is_pickle(&bytes) {
         let problem = "is a pickle of Python or PyTorch, which only those can read; expected safetensors or a trace: \
                        load it with torch.load and write its tensors with the Python module, \
-                       tapescope_io.write_weights (see python/examples/from_torch.py)";
+                       tapescope.write_weights (see python/examples/from_torch.py)";
         return Err(refused(problem.to_owned()));
     }
     begins(&bytes).map_err(refused)?;

@@ -29,7 +29,7 @@ def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Pres
     for name in tensors:
         if name not in expected:
             raise WeightsError(f"does not belong to this machine{meant(name, expected)}", place=f"`{name}`")
-    metadata = {"format": "tapescope-weights", "version": "1.0", "generator": f"tapescope-io {__version__}",
+    metadata = {"format": "tapescope-weights", "version": "1.0", "generator": f"tapescope {__version__}",
                 "experiment": json.dumps(preset), "command": command}
     header: Dict[str, Any] = {"__metadata__": metadata}
     data = b""

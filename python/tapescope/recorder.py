@@ -387,7 +387,7 @@ class Recorder:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "generator": {"name": "tapescope-io", "version": __version__},
+            "generator": {"name": "tapescope", "version": __version__},
             "task": self._task,
             "model": {"sha256": None, "config": config},
             "numeric": {"dtype": "float32", "decimal": "shortest-roundtrip", "nonfinite": "string",

@@ -1,6 +1,6 @@
 """Machines of pytorch-ntm (github.com/loudinthecloud/pytorch-ntm) as traces and weights of Tapescope.
 
-    from tapescope_io import pytorch_ntm
+    from tapescope import pytorch_ntm
 
     net.load_state_dict(torch.load("copy.model"))       # an EncapsulatedNTM
     pytorch_ntm.record(net, inputs, target).save("theirs.ntmtrace.json")
@@ -93,7 +93,7 @@ class Converted(NamedTuple):
 
     def save(self, path: Path) -> None:
         """Writes a file that `tapescope eval`, `trace` and `view` open."""
-        write_weights(path, self.tensors, self.preset, "tapescope_io.pytorch_ntm.convert")
+        write_weights(path, self.tensors, self.preset, "tapescope.pytorch_ntm.convert")
 
 
 def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", first: Any = None) -> Converted:
@@ -221,7 +221,7 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise ImportError("tapescope_io.pytorch_ntm needs torch: pip install torch") from error
+        raise ImportError("tapescope.pytorch_ntm needs torch: pip install torch") from error
     return torch
 
 

@@ -42,4 +42,4 @@ def refuse_pickle(path: str, start: bytes) -> None:
     if is_pickle or is_torch:
         raise FormatError("is a pickle of Python or PyTorch", file=path,
                           expected="a trace or a safetensors file: load it with torch.load, and write its tensors with "
-                                   "tapescope_io.write_weights (see python/examples/from_torch.py)")
+                                   "tapescope.write_weights (see python/examples/from_torch.py)")

@@ -1,12 +1,12 @@
 """Traces and weights of Tapescope in NumPy.
 
-    from tapescope_io import load
+    from tapescope import load
     trace = load("copy.ntmtrace.json")      # or .json.gz, or .npz
     trace["write0.weighting"]               # [steps, rows]
     trace.frame("write0")                   # a pandas data frame, where pandas is there
 
 The files are specified in docs/formats.md of Tapescope. Needs nothing but NumPy.
-`tapescope_io.pytorch_ntm` records and converts machines of pytorch-ntm; it needs torch.
+`tapescope.pytorch_ntm` records and converts machines of pytorch-ntm; it needs torch.
 """
 
 from ._version import __version__

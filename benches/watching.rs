@@ -39,7 +39,7 @@ fn alone(experiment: &Experiment) -> f64 {
     let (task, training) = (experiment.task.clone(), experiment.training.clone());
     let run = Run::new(task, training, state, threads(), Snapshots::LIMIT);
     let mut learner = Learner::start(vec![run], || ()).unwrap();
-    learner.tell(&Order::Go(Pace::Full));
+    learner.tell(1, &Order::Go(Pace::Full));
     let start = Instant::now();
     std::thread::sleep(MEASURED);
     let seconds = start.elapsed().as_secs_f64();

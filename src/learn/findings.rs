@@ -21,6 +21,8 @@ pub struct Finding {
 pub enum Kind {
     /// A value is no longer finite.
     Diverged,
+    /// Training broke off.
+    Broken,
     /// A head attends to all rows alike.
     Uniform,
     /// A head stays on one row.
@@ -42,6 +44,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Diverged => "diverged",
+            Self::Broken => "broken off",
             Self::Uniform => "uniform addressing",
             Self::OneRow => "one row",
             Self::Vanishing => "vanishing gradient",
@@ -62,6 +65,23 @@ impl Finding {
             words: format!(
                 "{diverged}. On screen is the last good moment that was kept before it. People lower the learning rate, or clip the gradient at a smaller norm."
             ),
+        }
+    }
+}
+
+impl Finding {
+    /// Training broke off by an error that said this.
+    pub fn broken(sequences: u64, words: &str, is_whole: bool) -> Self {
+        let kept = if is_whole {
+            "The run is as it was after its last update: save it, and it goes on from there, or begin again."
+        } else {
+            "On screen is the last good moment that was kept before it. Begin again: the same seed comes to the same numbers."
+        };
+        let words = words.trim_end_matches('.');
+        Self {
+            sequences,
+            kind: Kind::Broken,
+            words: format!("Training broke off by an error: {words}. {kept}"),
         }
     }
 }

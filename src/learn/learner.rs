@@ -10,9 +10,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::run::{Account, Run};
+use super::snapshots::Snapshots;
 use crate::model::Model;
 use crate::task::Task;
-use crate::train::TrainingConfig;
+use crate::train::{State, TrainingConfig};
 
 /// What a run is told.
 #[derive(Clone, Debug)]
@@ -21,7 +22,7 @@ pub enum Order {
     Go(Pace),
     /// Wait after the present update.
     Pause,
-    /// One update, then wait.
+    /// One update more, then wait: as many updates as there were such orders.
     Once,
     /// Another task or configuration from the next update on; the words say what was set.
     Change(Box<(Task, TrainingConfig)>, Vec<String>),
@@ -45,6 +46,26 @@ pub struct News {
     pub machine: Arc<Model<f32>>,
     /// Sequences per second, lately; `None` while it waits.
     pub rate: Option<f64>,
+    /// The number of the last order that was followed, with all before it; 0 before the first.
+    pub followed: u64,
+}
+
+/// A run between two updates: all that it takes to go on from there.
+#[derive(Clone, Debug)]
+pub struct Handed {
+    /// Weights, optimizer and history.
+    pub state: State,
+    /// What the machine was.
+    pub snapshots: Snapshots,
+}
+
+/// What a run hears.
+#[derive(Debug)]
+enum Word {
+    /// An order with its number.
+    Order(u64, Order),
+    /// Its state is asked for.
+    HandOut,
 }
 
 /// Where a thread leaves what was asked for.
@@ -52,13 +73,19 @@ pub struct News {
 struct Desk {
     wanted: AtomicBool,
     news: Mutex<Option<Box<News>>>,
+    handed: Mutex<Option<Box<Handed>>>,
+}
+
+/// What somebody may be about to leave there or to take away; nothing breaks while that is held.
+fn held<T>(on: &Mutex<T>) -> MutexGuard<'_, T> {
+    on.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A run with what leads to it; without a thread it is driven by whoever asks: for tests.
 #[derive(Debug)]
 enum Driver {
     Thread {
-        orders: Sender<Order>,
+        words: Sender<Word>,
         desk: Arc<Desk>,
     },
     Here(Box<Pupil>),
@@ -86,7 +113,7 @@ struct Class {
 struct Turn {
     place: usize,
     pupil: Pupil,
-    inbox: Receiver<Order>,
+    inbox: Receiver<Word>,
     desk: Arc<Desk>,
 }
 
@@ -101,19 +128,28 @@ impl Learner {
         runs: Vec<Run>,
         wake: impl Fn() + Clone + Send + 'static,
     ) -> std::io::Result<Self> {
+        Self::start_with(Run::advance, runs, wake)
+    }
+
+    /// The same with another way to do an update.
+    fn start_with(
+        advance: fn(&mut Run),
+        runs: Vec<Run>,
+        wake: impl Fn() + Clone + Send + 'static,
+    ) -> std::io::Result<Self> {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut learner = Self::default();
         for (place, run) in runs.into_iter().enumerate() {
-            let (orders, inbox) = channel();
+            let (words, inbox) = channel();
             let desk = Arc::new(Desk::default());
             let turn = Turn {
                 place,
-                pupil: Pupil::new(run),
+                pupil: Pupil::new(advance, run),
                 inbox,
                 desk: desk.clone(),
             };
-            learner.class.queue().push_back(turn);
-            learner.drivers.push(Driver::Thread { orders, desk });
+            held(&learner.class.queue).push_back(turn);
+            learner.drivers.push(Driver::Thread { words, desk });
         }
         for _ in 0..processors.min(learner.drivers.len()) {
             let (class, wake) = (learner.class.clone(), wake.clone());
@@ -126,20 +162,37 @@ impl Learner {
 
     /// Without threads and without a clock: each time news is asked for, every run that is not paused does one update.
     pub fn here(runs: Vec<Run>) -> Self {
-        let here = |run: Run| Driver::Here(Box::new(Pupil::new(run.untimed())));
+        let here = |run: Run| Driver::Here(Box::new(Pupil::new(Run::advance, run.untimed())));
         let mut learner = Self::default();
         learner.drivers = runs.into_iter().map(here).collect();
         learner
     }
 
-    /// Tells all runs.
-    pub fn tell(&mut self, order: &Order) {
+    /// Tells all runs; the orders are numbered, from 1 on.
+    pub fn tell(&mut self, number: u64, order: &Order) {
         for driver in &mut self.drivers {
             match driver {
-                // A thread that has ended, after all its sequences or by a fault, has nothing left to do.
-                Driver::Thread { orders, .. } => drop(orders.send(order.clone())),
-                Driver::Here(pupil) => pupil.hear(order.clone()),
+                // The run lies with the class as long as there is a learner: it can always be told.
+                Driver::Thread { words, .. } => {
+                    drop(words.send(Word::Order(number, order.clone())));
+                }
+                Driver::Here(pupil) => pupil.hear(number, order.clone()),
             }
+        }
+    }
+
+    /// Asks a run, by its place, for its state between two updates: [`Learner::handed`] has it then. `wake` is called.
+    pub fn hand_out(&mut self, place: usize) {
+        if let Some(Driver::Thread { words, .. }) = self.drivers.get(place) {
+            drop(words.send(Word::HandOut));
+        }
+    }
+
+    /// The state that a run was asked for, once it is there.
+    pub fn handed(&mut self, place: usize) -> Option<Handed> {
+        match self.drivers.get(place)? {
+            Driver::Thread { desk, .. } => held(&desk.handed).take().map(|handed| *handed),
+            Driver::Here(pupil) => Some(pupil.handed()),
         }
     }
 
@@ -171,10 +224,7 @@ impl Learner {
     pub fn news(&mut self) -> Vec<(usize, News)> {
         let of = |(index, driver): (usize, &mut Driver)| {
             let news = match driver {
-                Driver::Thread { desk, .. } => {
-                    let mut news = desk.news.lock().unwrap_or_else(PoisonError::into_inner);
-                    news.take()?
-                }
+                Driver::Thread { desk, .. } => held(&desk.news).take()?,
                 Driver::Here(pupil) => Box::new(News {
                     rate: None,
                     ..pupil.news()
@@ -185,14 +235,14 @@ impl Learner {
         self.drivers.iter_mut().enumerate().filter_map(of).collect()
     }
 
-    /// Ends all threads and hands back the runs as they are; a run whose thread broke is lost.
+    /// Ends all threads, waits for that, and hands back the runs as they are.
     pub fn end(mut self) -> Vec<Run> {
         self.class.ends.store(true, Ordering::Release);
         for thread in self.threads.drain(..) {
-            // What broke has lost its run.
+            // What breaks in a run does not end its thread.
             drop(thread.join());
         }
-        let mut turns: Vec<_> = self.class.queue().drain(..).collect();
+        let mut turns: Vec<_> = held(&self.class.queue).drain(..).collect();
         turns.sort_by_key(|turn| turn.place);
         let there = turns.into_iter().map(|turn| turn.pupil);
         let here = self.drivers.drain(..).filter_map(|driver| match driver {
@@ -204,7 +254,7 @@ impl Learner {
 }
 
 impl Drop for Learner {
-    /// Whoever trains ends after the present update.
+    /// Whoever trains ends after the present update; nobody waits for that.
     fn drop(&mut self) {
         self.class.ends.store(true, Ordering::Release);
     }
@@ -215,7 +265,13 @@ impl Drop for Learner {
 struct Pupil {
     run: Run,
     pace: Option<Pace>,
-    once: bool,
+    /// Single updates that are still to be done.
+    once: u64,
+    /// The numbers of the last order that was heard, and of the last one that was followed.
+    heard: u64,
+    followed: u64,
+    /// How an update is done.
+    advance: fn(&mut Run),
     /// When the next update is due at a pace of so many per second.
     due: Instant,
     /// Where it stood when its speed was measured last.
@@ -227,19 +283,23 @@ struct Pupil {
 const MEASURED: Duration = Duration::from_millis(500);
 
 impl Pupil {
-    fn new(run: Run) -> Self {
+    fn new(advance: fn(&mut Run), run: Run) -> Self {
         let now = Instant::now();
         Self {
             measured: (now, run.account().sequences),
             run,
             pace: None,
-            once: false,
+            once: 0,
+            heard: 0,
+            followed: 0,
+            advance,
             due: now,
             rate: None,
         }
     }
 
-    fn hear(&mut self, order: Order) {
+    fn hear(&mut self, number: u64, order: Order) {
+        self.heard = number;
         match order {
             Order::Go(pace) => {
                 if self.pace.is_none() {
@@ -249,13 +309,21 @@ impl Pupil {
                 (self.pace, self.due) = (Some(pace), Instant::now());
             }
             Order::Pause => (self.pace, self.rate) = (None, None),
-            Order::Once => (self.pace, self.rate, self.once) = (None, None, true),
-            Order::Change(to, set) => self.run.change(to.0, to.1, set),
+            Order::Once => (self.pace, self.rate, self.once) = (None, None, self.once + 1),
+            Order::Change(to, set) => self.run.guarded(|run| run.change(to.0, to.1, set)),
+        }
+        self.follow();
+    }
+
+    /// What was ordered is done, but for single updates that are still to come.
+    fn follow(&mut self) {
+        if !(self.once > 0 && self.has_work()) {
+            self.followed = self.heard;
         }
     }
 
     fn has_work(&self) -> bool {
-        self.run.goes_on() && (self.once || self.pace.is_some())
+        self.run.goes_on() && (self.once > 0 || self.pace.is_some())
     }
 
     /// One update, if there is one to be done.
@@ -263,8 +331,8 @@ impl Pupil {
         if !self.has_work() {
             return;
         }
-        self.once = false;
-        self.run.advance();
+        self.once = self.once.saturating_sub(1);
+        self.run.guarded(self.advance);
         let (since, before) = self.measured;
         let (passed, done) = (since.elapsed(), self.run.account().sequences);
         if passed >= MEASURED {
@@ -273,6 +341,7 @@ impl Pupil {
                 .map(|_| (done - before) as f64 / passed.as_secs_f64());
             self.measured = (Instant::now(), done);
         }
+        self.follow();
     }
 
     /// How long to wait before the next update.
@@ -295,6 +364,14 @@ impl Pupil {
             account: Arc::new(self.run.account().clone()),
             machine: Arc::new(self.run.trainer().state.machine.clone()),
             rate: self.rate,
+            followed: self.followed,
+        }
+    }
+
+    fn handed(&self) -> Handed {
+        Handed {
+            state: self.run.trainer().state.clone(),
+            snapshots: self.run.account().snapshots.clone(),
         }
     }
 }
@@ -305,21 +382,17 @@ const TURN: Duration = Duration::from_millis(4);
 const LOOKS_UP: Duration = Duration::from_millis(10);
 
 impl Class {
-    fn queue(&self) -> MutexGuard<'_, VecDeque<Turn>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives one run after the other its turn until all is to end.
     fn drive(&self, wake: &impl Fn()) {
         let (mut idle, mut rests) = (0, LOOKS_UP);
         while !self.ends.load(Ordering::Acquire) {
             let (turn, others) = {
-                let mut queue = self.queue();
+                let mut queue = held(&self.queue);
                 (queue.pop_front(), queue.len())
             };
             if let Some(mut turn) = turn {
                 let rest = turn.take(&self.ends, wake);
-                self.queue().push_back(turn);
+                held(&self.queue).push_back(turn);
                 if rest.is_zero() {
                     (idle, rests) = (0, LOOKS_UP);
                     continue;
@@ -339,8 +412,14 @@ impl Turn {
     fn take(&mut self, ends: &AtomicBool, wake: &impl Fn()) -> Duration {
         let (begun, mut worked) = (Instant::now(), false);
         let rest = loop {
-            while let Ok(order) = self.inbox.try_recv() {
-                self.pupil.hear(order);
+            while let Ok(word) = self.inbox.try_recv() {
+                match word {
+                    Word::Order(number, order) => self.pupil.hear(number, order),
+                    Word::HandOut => {
+                        *held(&self.desk.handed) = Some(Box::new(self.pupil.handed()));
+                        wake();
+                    }
+                }
             }
             let wait = if self.pupil.has_work() {
                 self.pupil.wait()
@@ -364,8 +443,7 @@ impl Turn {
     fn tell(&self, wake: &impl Fn()) {
         if self.desk.wanted.swap(false, Ordering::AcqRel) {
             let news = Box::new(self.pupil.news());
-            let desk = self.desk.news.lock();
-            *desk.unwrap_or_else(PoisonError::into_inner) = Some(news);
+            *held(&self.desk.news) = Some(news);
             wake();
         }
     }
@@ -421,7 +499,7 @@ mod tests {
     fn runs_side_by_side_come_to_the_same_bits_as_each_alone() {
         let runs = (1..=3).map(|seed| run(seed, 60)).collect();
         let mut learner = Learner::start(runs, || ()).unwrap();
-        learner.tell(&Order::Go(Pace::Full));
+        learner.tell(1, &Order::Go(Pace::Full));
         until(&mut learner, |_, news| {
             news.account.end == Some(End::Finished)
         });
@@ -441,10 +519,10 @@ mod tests {
         let mut learner = Learner::start(runs, || ()).unwrap();
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         assert_eq!(learner.threads.len(), processors.min(10));
-        learner.tell(&Order::Go(Pace::Full));
+        learner.tell(1, &Order::Go(Pace::Full));
         // None is forgotten, however many there are.
         until(&mut learner, |_, news| news.account.sequences >= 20);
-        learner.tell(&Order::Pause);
+        learner.tell(1, &Order::Pause);
         let ends = learner.end();
         assert_eq!(ends.len(), 10);
         for (seed, run) in (1..).zip(&ends) {
@@ -453,23 +531,121 @@ mod tests {
     }
 
     #[test]
-    fn one_update_is_one_update_and_a_pause_is_a_pause() {
+    fn every_order_for_one_update_is_one_update() {
         let mut learner = Learner::start(vec![run(1, 1000)], || ()).unwrap();
-        for done in 1..=3 {
-            learner.tell(&Order::Once);
-            until(&mut learner, |_, news| news.account.sequences == done);
+        let followed = |number| move |_: usize, news: &News| news.followed == number;
+        let (mut number, mut all) = (0, 0);
+        for presses in [1, 1, 5, 2, 17] {
+            for _ in 0..presses {
+                number += 1;
+                learner.tell(number, &Order::Once);
+            }
+            all += presses;
+            until(&mut learner, followed(number));
+            until(&mut learner, |_, news| {
+                assert_eq!(news.account.sequences, all);
+                true
+            });
         }
-        learner.tell(&Order::Go(Pace::Updates(1e6)));
-        until(&mut learner, |_, news| news.account.sequences > 10);
-        learner.tell(&Order::Pause);
+        learner.tell(number + 1, &Order::Go(Pace::Updates(1e6)));
+        until(&mut learner, |_, news| news.account.sequences > all + 10);
+        learner.tell(number + 2, &Order::Pause);
         let run = learner.end().remove(0);
-        assert!(run.account().sequences > 10 && run.goes_on());
+        assert!(run.account().sequences > all + 10 && run.goes_on());
+    }
+
+    /// The state of a run, once it is there.
+    fn handed(learner: &mut Learner, place: usize) -> Handed {
+        learner.hand_out(place);
+        loop {
+            if let Some(handed) = learner.handed(place) {
+                return handed;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_state_is_handed_out_while_the_run_goes_on() {
+        let runs = (1..=2).map(|seed| run(seed, 1_000_000)).collect();
+        let mut learner = Learner::start(runs, || ()).unwrap();
+        learner.tell(1, &Order::Go(Pace::Full));
+        until(&mut learner, |_, news| news.account.sequences >= 20);
+        let Handed { state, snapshots } = handed(&mut learner, 1);
+        let last = snapshots.all().last().unwrap().sequences;
+        assert!(last <= state.sequences);
+        let goes_on = |place, news: &News| place == 0 || news.account.sequences > state.sequences;
+        until(&mut learner, goes_on);
+        // It is that of a moment between two updates.
+        let mut same = run(2, 1_000_000);
+        while same.account().sequences < state.sequences {
+            same.advance();
+        }
+        assert_eq!(same.trainer().state.machine, state.machine);
+        assert_eq!(same.trainer().state.history.len(), state.history.len());
+    }
+
+    /// Held by a test, an update waits in it.
+    static GATE: Mutex<()> = Mutex::new(());
+
+    #[test]
+    fn nobody_waits_for_an_update_to_end() {
+        let through = |run: &mut Run| {
+            drop(held(&GATE));
+            run.advance();
+        };
+        let gate = held(&GATE);
+        let mut learner = Learner::start_with(through, vec![run(1, 100)], || ()).unwrap();
+        learner.tell(1, &Order::Go(Pace::Full));
+        learner.hand_out(0);
+        // The update cannot end before the gate is open: whoever waited here would wait for ever.
+        drop(learner);
+        drop(gate);
+    }
+
+    #[test]
+    fn what_breaks_in_an_update_is_said_and_the_run_is_as_it_was_before() {
+        let breaks = |run: &mut Run| {
+            assert!(run.account().sequences != 7, "no such luck");
+            run.advance();
+        };
+        let runs = vec![run(1, 100), run(2, 100)];
+        let mut learner = Learner::start_with(breaks, runs, || ()).unwrap();
+        learner.tell(1, &Order::Go(Pace::Full));
+        until(&mut learner, |_, news| {
+            let words = "no such luck".to_owned();
+            let is_whole = true;
+            news.account.end == Some(End::Broken { words, is_whole })
+        });
+        // Every thread is still there, and hands out what is left.
+        let Handed { state, .. } = handed(&mut learner, 0);
+        assert_eq!(state.sequences, 7);
+        let mut same = run(1, 100);
+        (0..7).for_each(|_| same.advance());
+        assert_eq!(same.trainer().state.machine, state.machine);
+        let account = learner.end().remove(0).account().clone();
+        let words = &account.findings.last().unwrap().words;
+        assert!(words.contains("no such luck") && words.contains("save it"));
+    }
+
+    #[test]
+    fn what_breaks_in_the_middle_of_a_step_keeps_no_weights() {
+        let breaks = |run: &mut Run| {
+            run.advance();
+            panic!("too late");
+        };
+        let mut pupil = Pupil::new(breaks, run(1, 100));
+        pupil.hear(1, Order::Go(Pace::Full));
+        pupil.go();
+        assert!(!pupil.has_work() && pupil.followed == 1);
+        let end = pupil.news().account.end.clone().unwrap();
+        assert!(!end.keeps_weights(), "{end:?}");
     }
 
     #[test]
     fn a_change_is_remembered_with_its_moment() {
         let mut learner = Learner::here(vec![run(1, 100)]);
-        learner.tell(&Order::Go(Pace::Full));
+        learner.tell(1, &Order::Go(Pace::Full));
         (0..5).for_each(|_| learner.ask());
         let trainer = learner.end().remove(0);
         let (task, mut config) = (
@@ -479,8 +655,8 @@ mod tests {
         config.batch = 4;
         let mut learner = Learner::here(vec![trainer]);
         let set = vec!["training.batch=4".to_owned()];
-        learner.tell(&Order::Change(Box::new((task, config)), set.clone()));
-        learner.tell(&Order::Once);
+        learner.tell(1, &Order::Change(Box::new((task, config)), set.clone()));
+        learner.tell(1, &Order::Once);
         learner.ask();
         let (_, news) = learner.news().remove(0);
         assert_eq!(news.account.sequences, 9);

@@ -13,7 +13,7 @@ pub mod standing;
 
 pub use curve::{Curve, Point};
 pub use findings::{Finding, Kind};
-pub use learner::{Learner, News, Order, Pace};
+pub use learner::{Handed, Learner, News, Order, Pace};
 pub use run::{Account, Answers, End, Lane, Run, change};
 pub use snapshots::{Snapshot, Snapshots, slot};
 pub use standing::Standing;

@@ -1,6 +1,7 @@
 //! A training run with all that is observed of it.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::curve::Curve;
@@ -65,6 +66,24 @@ pub enum End {
     Finished,
     /// A value was no longer finite.
     Diverged(Diverged),
+    /// An error of the program, or of the system.
+    Broken {
+        /// What it said.
+        words: String,
+        /// True where the run is as it was after its last update: it can be saved, and go on.
+        is_whole: bool,
+    },
+}
+
+impl End {
+    /// False where the weights of the run are no longer any good.
+    pub fn keeps_weights(&self) -> bool {
+        match self {
+            Self::Finished => true,
+            Self::Diverged(diverged) => !diverged.weights,
+            Self::Broken { is_whole, .. } => *is_whole,
+        }
+    }
 }
 
 /// How episodes are answered, by their size.
@@ -305,6 +324,26 @@ impl Run {
         self::change(&mut self.trainer, task, config, set);
         let changes = &self.trainer.state.changes;
         self.account.changes.clone_from(changes);
+    }
+
+    /// Does something with the run; where that breaks the run ends, and says so.
+    pub(super) fn guarded(&mut self, act: impl FnOnce(&mut Self)) {
+        let at = |run: &Self| {
+            let state = &run.trainer.state;
+            (state.sequences, state.optimizer.updates)
+        };
+        let before = at(self);
+        let Err(why) = catch_unwind(AssertUnwindSafe(|| act(self))) else {
+            return;
+        };
+        let said = why.downcast_ref::<String>().map(String::as_str);
+        let said = said.or(why.downcast_ref::<&str>().copied());
+        let words = said.unwrap_or("an error without words").to_owned();
+        let is_whole = at(self) == before;
+        let account = &mut self.account;
+        let finding = Finding::broken(account.sequences, &words, is_whole);
+        account.findings.push(finding);
+        account.end = Some(End::Broken { words, is_whole });
     }
 
     fn diverged(&mut self, diverged: Diverged) {

@@ -19,16 +19,19 @@ pub enum Standing {
     Ended,
     /// A value is no longer finite.
     Diverged,
+    /// Training broke off by an error.
+    Broken,
 }
 
 impl Standing {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Learning,
         Self::Plateau,
         Self::Learned,
         Self::Ended,
         Self::Diverged,
+        Self::Broken,
     ];
 
     /// That of a run.
@@ -37,6 +40,7 @@ impl Standing {
         let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
         match account.end {
             Some(End::Diverged(_)) => Self::Diverged,
+            Some(End::Broken { .. }) => Self::Broken,
             _ if knows && validations().any(|perfect| perfect >= 1.0) => Self::Learned,
             Some(End::Finished) => Self::Ended,
             None if stands_still(account) => Self::Plateau,
@@ -52,6 +56,7 @@ impl Standing {
             Self::Learned => "learned",
             Self::Ended => "not learned",
             Self::Diverged => "diverged",
+            Self::Broken => "broken off",
         }
     }
 }

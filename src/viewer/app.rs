@@ -10,7 +10,7 @@ use egui::{Context, Ui, ViewportCommand};
 
 use self::look::Shown;
 use self::school::School;
-use super::command::{Ask, Command, Compare, Edit, File, Learn, Play, Subject, Window};
+use super::command::{Command, Compare, Edit, File, Learn, Play, Window};
 use super::keys::{self, Arrows, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
@@ -230,6 +230,9 @@ impl App {
         if let (Some(told), false) = (self.school.news(now, wanted), self.held) {
             self.tell(Command::Learn(Learn::News(told)));
         }
+        if let (Some(job), false) = (self.school.handed(), self.held) {
+            self.worker.start(job);
+        }
         if self.opening.is_some() && is_taken_over(ctx) {
             self.tell(Command::Play(Play::TakeOver));
         }
@@ -271,7 +274,7 @@ impl App {
         let unsaved = learning.is_some_and(Learning::is_unsaved);
         if ctx.input(|input| input.viewport().close_requested()) && unsaved && !self.closes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.tell(Command::Ask(Ask::For(Subject::Closing)));
+            self.tell(Command::Learn(Learn::Close));
         }
     }
 

@@ -4,6 +4,7 @@
 mod compare;
 mod dialog;
 mod edit;
+mod ending;
 mod episode;
 mod files;
 mod gallery;
@@ -71,6 +72,9 @@ impl State {
     }
 
     fn act(&mut self, command: Command) {
+        if self.asks_first(&command) {
+            return;
+        }
         if !command.is_news() {
             self.take_over();
         }

@@ -382,10 +382,12 @@ pub enum Learn {
     MoveRun(isize),
     /// End it; the machine stays as it is.
     Leave,
-    /// Close the window, in spite of all.
+    /// Close the window.
     Close,
-    /// Save the run into this folder, then close the window.
-    SaveAndClose(PathBuf),
+    /// Save the run on screen into this folder, then do what was asked for that ends it.
+    SaveAndEnd(PathBuf),
+    /// Do what was asked for, and lose what is not saved.
+    EndUnsaved,
     /// What has come of it.
     News(Told),
 }

@@ -1,5 +1,6 @@
 //! Files as the command line knows them: weights and traces, through [`crate::io`].
 
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -7,9 +8,8 @@ use super::files::{Files, Kept, Machine, Opened, Shown, Watch};
 use crate::io::{
     Error, Experiment, RunFolder, Trained, picture, preset, run, shell, trace, weights,
 };
-use crate::learn::Account;
+use crate::learn::{Account, Handed};
 use crate::model::Model;
-use crate::train::State;
 
 /// The file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,17 +78,22 @@ impl Files for Disk {
         &self,
         folder: &Path,
         experiment: &Experiment,
-        state: &State,
+        handed: &Handed,
         replaces: bool,
     ) -> Result<String, String> {
         let command = shell::command(&["learn", &experiment.name]);
-        RunFolder::create_from(folder, experiment, &command, state, replaces)
+        let is_finished = write_run(folder, experiment, &command, handed, replaces)
             .map_err(|error| error.to_string())?;
-        let go_on = shell::resume(folder);
+        let (resume, eval) = (
+            shell::resume(folder),
+            shell::command(&[OsStr::new("eval"), folder.as_os_str()]),
+        );
         let folder = folder.display();
-        Ok(format!(
-            "The run is in {folder}. To go on, without a window: {go_on}"
-        ))
+        Ok(if is_finished {
+            format!("The run is in {folder}, finished. How well it answers: {eval}")
+        } else {
+            format!("The run is in {folder}. To go on, without a window: {resume}")
+        })
     }
 
     fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {
@@ -102,6 +107,24 @@ impl Files for Disk {
                 .pick_file()
         }
     }
+}
+
+/// Writes a run into a folder as training does; true where it is finished.
+fn write_run(
+    folder: &Path,
+    experiment: &Experiment,
+    command: &str,
+    handed: &Handed,
+    replaces: bool,
+) -> Result<bool, Error> {
+    let Handed { state, snapshots } = handed;
+    let mut run = RunFolder::create_from(folder, experiment, command, state, replaces)?;
+    run.keep_snapshots(snapshots)?;
+    let is_finished = state.sequences >= experiment.training.sequences;
+    if is_finished {
+        run.finish()?;
+    }
+    Ok(is_finished)
 }
 
 /// The run of a folder, where that keeps what its machine was.
@@ -158,6 +181,8 @@ pub fn shipped() -> Vec<Machine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::Snapshots;
+    use crate::train::State;
 
     #[test]
     fn the_command_that_goes_on_with_a_saved_run_can_be_typed_as_it_stands() {
@@ -165,7 +190,9 @@ mod tests {
         let experiment = Experiment::built_in("copy", &["training.sequences=20".parse().unwrap()]);
         let experiment = experiment.unwrap().unwrap();
         let state = State::new(experiment.model.clone(), &experiment.training);
-        let said = Disk.save_run(&place, &experiment, &state, false);
+        let snapshots = Snapshots::new(0);
+        let handed = Handed { state, snapshots };
+        let said = Disk.save_run(&place, &experiment, &handed, false);
         std::fs::remove_dir_all(&place).unwrap();
         let end = format!("tapescope train --resume '{}'", place.display());
         assert!(said.as_ref().unwrap().ends_with(&end), "{said:?}");

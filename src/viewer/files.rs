@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::figure::Format;
 use crate::io::Experiment;
-use crate::learn::Account;
+use crate::learn::{Account, Handed};
 use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
 use crate::task::Task;
-use crate::train::{Recording, State};
+use crate::train::Recording;
 
 /// A trained machine and the task it was trained on.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,8 +219,8 @@ pub trait Files: Send + Sync {
         Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
     }
 
-    /// Writes a run that learns into a folder, from which it can go on; the sentence that comes back says where it is,
-    /// and how. A run that is there is replaced only where that `replaces`.
+    /// Writes a run that learns, with what its machine was, into a folder, from which it can go on; the sentence that
+    /// comes back says where it is, and how. A run that is there is replaced only where that `replaces`.
     ///
     /// # Errors
     /// A sentence that names the folder and what is wrong with it.
@@ -228,10 +228,10 @@ pub trait Files: Send + Sync {
         &self,
         folder: &Path,
         experiment: &Experiment,
-        state: &State,
+        handed: &Handed,
         replaces: bool,
     ) -> Result<String, String> {
-        let _ = (experiment, state, replaces);
+        let _ = (experiment, handed, replaces);
         Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
     }
 

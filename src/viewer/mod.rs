@@ -37,7 +37,7 @@ pub use state::arrangement::Arrangement;
 pub use state::beginning::Beginning;
 pub use state::episode::{Asked, Wish};
 pub use state::gallery::{FAILURES, Failure};
-pub use state::learning::{Learning, ablated};
+pub use state::learning::{Learning, Told, ablated};
 pub use state::session::Session;
 pub use state::settings::{Look, Panels, Settings, Theme};
 pub use state::target::Target;

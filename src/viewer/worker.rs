@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 
 use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
+use super::state::learning::Saved;
 use super::state::work::{Destination, Job, Outcome, Page, Same, Sampled, UnderWay};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{Derivatives, Figure, Format, Layer, Motion, Pages, Walk};
@@ -257,11 +258,17 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         Job::Draw(to, format, Page::Charts(charts)) => {
             save_figure(files, (to, format), under_way, charts.as_ref())
         }
-        Job::SaveRun(to, run) => {
-            let (experiment, state) = run.as_ref();
-            let folder = files.absolute(to.path);
-            match files.save_run(&folder, experiment, state, to.replaces) {
-                Ok(sentence) => Outcome::RunSaved(state.sequences, sentence),
+        Job::SaveRun(run) => {
+            let (saving, handed) = *run;
+            let folder = files.absolute(saving.to.path);
+            match files.save_run(&folder, &saving.experiment, &handed, saving.to.replaces) {
+                Ok(sentence) => {
+                    let saved = Saved {
+                        sequences: handed.state.sequences,
+                        seconds: handed.state.time.as_secs_f64(),
+                    };
+                    Outcome::RunSaved(saving.number, saved, sentence)
+                }
                 Err(sentence) => Outcome::Failed(sentence),
             }
         }

@@ -123,13 +123,19 @@ fn what_learns_behind_the_start_page_is_as_new_as_ever_when_that_is_left() {
 }
 
 #[test]
-fn it_does_not_take_the_place_of_what_learns() {
+fn it_takes_the_place_of_what_learns_only_where_that_is_said() {
     let mut harness = paused_with(Arc::new(Folder));
     press(&mut harness, Key::T);
     harness.run_steps(5);
+    let set = vec!["training.batch=2".to_owned()];
+    act(&mut harness, Learn::Change(set));
+    harness.run_steps(3);
     open(&mut harness, "runs/tiny-1");
     harness.run_steps(3);
-    assert!(says(&harness, "A machine is learning here, unsaved."));
-    let learning = harness.state().learning.clone().unwrap();
-    assert!(learning.goes && learning.kept.is_none());
+    assert!(says(&harness, "What was learned is not saved"));
+    let learning = |harness: &Screen| harness.state().learning.clone().unwrap();
+    assert!(learning(&harness).goes && learning(&harness).kept.is_none());
+    click(&mut harness, "Open it without saving");
+    harness.run_steps(3);
+    assert!(learning(&harness).kept.is_some());
 }

@@ -3,9 +3,9 @@
 
 use egui::{ViewportCommand, ViewportEvent, ViewportId};
 use tapescope::io::{Experiment, Resumed, RunFolder};
-use tapescope::learn::Pace;
+use tapescope::learn::{End, Finding, News, Pace};
 use tapescope::train::Trainer;
-use tapescope::viewer::Learning;
+use tapescope::viewer::{Learning, Told};
 
 use super::*;
 
@@ -93,6 +93,22 @@ fn t_waits_and_shift_t_is_one_update() {
     press(&mut screen, Key::T);
     screen.run_steps(3);
     assert!(sequences(&screen) > done + 2 * batch(&screen));
+}
+
+#[test]
+fn however_often_it_is_asked_for_every_update_is_one() {
+    let mut screen = learning();
+    press(&mut screen, Key::T);
+    let done = sequences(&screen);
+    // All before the first of them could be heard.
+    screen.state_mut().held = true;
+    for _ in 0..7 {
+        press_with(&mut screen, Modifiers::SHIFT, Key::T);
+    }
+    screen.state_mut().held = false;
+    screen.run_steps(20);
+    assert_eq!(sequences(&screen), done + 7 * batch(&screen));
+    assert!(!state(&screen).expects_news());
 }
 
 #[test]
@@ -302,10 +318,17 @@ fn told_the_system(screen: &Screen, command: &ViewportCommand) -> bool {
     output.commands.contains(command)
 }
 
+/// A window in which something was changed by hand: no seed brings that back.
+fn changed(screen: &mut Screen) {
+    let set = vec!["training.optimizer.rate=2e-3".to_owned()];
+    act(screen, Learn::Change(set));
+    screen.run_steps(3);
+}
+
 #[test]
 fn closing_the_window_while_it_learns_asks_first() {
     let mut screen = learning();
-    screen.run_steps(5);
+    changed(&mut screen);
     close(&mut screen);
     assert!(told_the_system(&screen, &ViewportCommand::CancelClose));
     screen.run_steps(2);
@@ -320,13 +343,142 @@ fn closing_the_window_while_it_learns_asks_first() {
     assert!(screen.state().learning.is_none());
 }
 
+/// What ends a run, and what the button says that does it in spite of all.
+fn endings() -> [(Learn, &'static str); 7] {
+    let anew = "Begin anew without saving";
+    [
+        (Learn::Again, anew),
+        (Learn::NextSeed, anew),
+        (Learn::Preset("copy".to_owned()), anew),
+        (Learn::Begin(vec![experiment(&["training.seed=9"])]), anew),
+        (Learn::Seeds(3), anew),
+        (Learn::Ablate, anew),
+        (Learn::Leave, "Stop without saving"),
+    ]
+}
+
+#[test]
+fn whatever_ends_a_run_asks_first() {
+    for (ends, without) in endings() {
+        let mut screen = learning();
+        changed(&mut screen);
+        let number = state(&screen).run().number;
+        act(&mut screen, ends);
+        assert!(says(&screen, "What was learned is not saved"), "{without}");
+        assert_eq!(state(&screen).run().number, number);
+        click(&mut screen, "Go on learning");
+        assert!(state(&screen).goes && screen.state().ending.is_none());
+        act(
+            &mut screen,
+            endings()
+                .into_iter()
+                .find(|(_, b)| *b == without)
+                .unwrap()
+                .0,
+        );
+        click(&mut screen, without);
+        let learning = screen.state().learning.as_ref();
+        assert!(learning.is_none_or(|learning| learning.run().number != number));
+    }
+}
+
+#[test]
+fn a_run_just_begun_may_go_and_seconds_of_it_may_not() {
+    let mut screen = learning();
+    screen.run_steps(30);
+    act(&mut screen, Learn::Again);
+    assert!(screen.state().dialog.is_none());
+    screen.run_steps(5);
+    let run = state(&screen).run();
+    let (mut account, machine) = (run.account.as_deref().unwrap().clone(), run.machine.clone());
+    account.seconds = 5.0;
+    let news = News {
+        account: Arc::new(account),
+        machine,
+        rate: None,
+        followed: 1,
+    };
+    screen.state_mut().held = true;
+    act(&mut screen, Learn::News(Told(Arc::new(vec![(0, news)]))));
+    act(&mut screen, Learn::Again);
+    assert!(says(&screen, "What was learned is not saved"));
+}
+
 #[test]
 fn it_saves_and_closes() {
     let folder = folder("closing");
     let mut screen = on_disk(&[]);
-    act(&mut screen, Learn::SaveAndClose(folder.clone()));
+    changed(&mut screen);
+    act(&mut screen, Learn::Close);
+    act(&mut screen, Learn::SaveAndEnd(folder.clone()));
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
+}
+
+#[test]
+fn it_saves_and_begins_anew_where_there_is_a_run_once_that_may_be_replaced() {
+    let folder = folder("anew");
+    let mut screen = on_disk(&[]);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    changed(&mut screen);
+    let (number, done) = (state(&screen).run().number, sequences(&screen));
+    act(&mut screen, Learn::NextSeed);
+    act(&mut screen, Learn::SaveAndEnd(folder.clone()));
+    assert!(says(&screen, "There is such a file."));
+    assert_eq!(state(&screen).run().number, number);
+    click(&mut screen, "Replace it");
+    screen.run_steps(2);
+    assert_ne!(state(&screen).run().number, number);
+    let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
+    assert!(resumed.state.sequences >= done);
+    // What is on the disk is of the run before, not of the one that learns now.
+    assert_eq!(state(&screen).run().saved.sequences, 0);
+}
+
+#[test]
+fn a_saved_run_has_its_moments_and_a_finished_one_says_so() {
+    let folder = folder("moments");
+    let mut screen = on_disk(&["training.sequences=160"]);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    let (_, snapshots) = RunFolder::snapshots_at(&folder).unwrap().unwrap();
+    assert!(snapshots.all().len() > 3);
+    screen.run_steps(200);
+    act(&mut screen, Learn::Save(folder.clone(), true));
+    assert!(says(&screen, "finished. How well it answers"));
+    let begun = RunFolder::contents(&folder).unwrap().unwrap();
+    assert!(begun.is_finished);
+    assert!(RunFolder::resume(&folder, "test").unwrap().is_none());
+}
+
+#[test]
+fn what_breaks_is_one_message_that_says_what_is_kept() {
+    let mut screen = learning();
+    screen.run_steps(10);
+    let run = state(&screen).run();
+    let (mut account, machine) = (run.account.as_deref().unwrap().clone(), run.machine.clone());
+    let words = "an index that was too large".to_owned();
+    account
+        .findings
+        .push(Finding::broken(account.sequences, &words, true));
+    account.end = Some(End::Broken {
+        words,
+        is_whole: true,
+    });
+    let news = News {
+        account: Arc::new(account),
+        machine,
+        rate: None,
+        followed: 1,
+    };
+    screen.state_mut().held = true;
+    act(&mut screen, Learn::News(Told(Arc::new(vec![(0, news)]))));
+    assert!(says(
+        &screen,
+        "Training broke off by an error: an index that was too large"
+    ));
+    assert!(says(&screen, "save it") && says(&screen, "broken off"));
+    assert_eq!(screen.state().toasts.problems(), 1);
+    assert!(!state(&screen).expects_news());
 }
 
 #[test]

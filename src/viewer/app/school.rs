@@ -1,5 +1,6 @@
 //! The threads that train while the window is open, and how often they are asked what is new.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use egui::Context;
@@ -7,9 +8,8 @@ use egui::Context;
 use crate::io::Experiment;
 use crate::learn::{Learner, Run, Snapshots};
 use crate::train::State;
-use crate::viewer::files::Aim;
-use crate::viewer::state::learning::{Teach, Told};
-use crate::viewer::state::work::{Destination, Job};
+use crate::viewer::state::learning::{Saving, Teach, Told};
+use crate::viewer::state::work::Job;
 use crate::viewer::worker::learning_threads;
 
 /// The least time between two questions, in seconds: a picture that is drawn more often costs training more than it
@@ -21,6 +21,8 @@ pub struct School {
     /// Who is woken by news; without one everything is done in the calling thread: for tests.
     wake: Option<Context>,
     learner: Option<Learner>,
+    /// The run that was asked for its state, to be written.
+    saving: Option<Saving>,
     /// The time of the last question.
     asked: f64,
     /// The run that is looked at, and the one that was asked last of the others.
@@ -34,6 +36,7 @@ impl School {
         Self {
             wake,
             learner: None,
+            saving: None,
             asked: f64::NEG_INFINITY,
             chosen: 0,
             turn: 0,
@@ -45,39 +48,38 @@ impl School {
     pub fn teach(&mut self, teach: Teach) -> (Option<Job>, Result<(), String>) {
         match teach {
             Teach::Begin(experiments) => {
-                self.end();
+                (self.learner, self.saving) = (None, None);
                 (self.chosen, self.turn) = (0, 0);
-                let runs = self.runs(experiments);
-                return (None, self.begin(runs));
+                return (None, self.begin(experiments));
             }
-            Teach::Tell(order) => {
+            Teach::Tell(number, order) => {
                 self.asked = f64::NEG_INFINITY;
                 if let Some(learner) = &mut self.learner {
-                    learner.tell(&order);
+                    learner.tell(number, &order);
                 }
             }
             Teach::Choose(run) => {
                 (self.asked, self.chosen) = (f64::NEG_INFINITY, run);
             }
-            Teach::Save(place, experiment, path, replaces) => {
-                let to = Destination {
-                    path,
-                    replaces,
-                    aim: Aim::Run,
-                };
-                let runs = self.end();
-                let state = runs.get(place).map(|run| run.trainer().state.clone());
-                let job = state.map(|state| Job::SaveRun(to, Box::new((*experiment, state))));
-                return (job, self.begin(runs));
+            Teach::Save(saving) => {
+                if let Some(learner) = &mut self.learner {
+                    learner.hand_out(saving.place);
+                    self.saving = Some(*saving);
+                }
+                return (self.handed(), Ok(()));
             }
-            Teach::End => drop(self.end()),
+            // Nobody waits for the update that is under way.
+            Teach::End => (self.learner, self.saving) = (None, None),
         }
         (None, Ok(()))
     }
 
-    /// The runs as they are; nobody trains any more.
-    fn end(&mut self) -> Vec<Run> {
-        self.learner.take().map_or_else(Vec::new, Learner::end)
+    /// Writes the run that was to be written, once its state is there.
+    pub fn handed(&mut self) -> Option<Job> {
+        let place = self.saving.as_ref()?.place;
+        let handed = self.learner.as_mut()?.handed(place)?;
+        let saving = self.saving.take()?;
+        Some(Job::SaveRun(Box::new((saving, handed))))
     }
 
     fn runs(&self, experiments: Vec<Experiment>) -> Vec<Run> {
@@ -95,14 +97,13 @@ impl School {
         experiments.into_iter().map(run).collect()
     }
 
-    fn begin(&mut self, runs: Vec<Run>) -> Result<(), String> {
+    fn begin(&mut self, experiments: Vec<Experiment>) -> Result<(), String> {
+        let runs = begun(|| self.runs(experiments))?;
         let learner = match self.wake.clone() {
             None => Ok(Learner::here(runs)),
             Some(wake) => Learner::start(runs, move || wake.request_repaint()),
         };
-        self.learner = Some(learner.map_err(|error| {
-            format!("Nothing learns: the system has no thread to spare ({error}). Close something else and begin again.")
-        })?);
+        self.learner = Some(learner.map_err(|error| no_thread(&error.to_string()))?);
         Ok(())
     }
 
@@ -125,5 +126,38 @@ impl School {
         }
         let news = learner.news();
         (!news.is_empty()).then(|| Told(Arc::new(news)))
+    }
+}
+
+/// What the runs are begun with; the threads of a pool may be refused, which the core knows no way to go on from.
+fn begun<T>(make: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(make)).map_err(|why| {
+        let said = why.downcast_ref::<String>().map(String::as_str);
+        let said = said.or(why.downcast_ref::<&str>().copied());
+        no_thread(said.unwrap_or("it said nothing"))
+    })
+}
+
+fn no_thread(why: &str) -> String {
+    format!(
+        "Nothing learns, and nothing is lost by it: the system has no thread to spare ({why}). Close something else and begin again."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_begun_says_why_and_what_to_do() {
+        assert_eq!(begun(|| 3), Ok(3));
+        let sentence = begun(|| -> u8 { panic!("no more threads") }).unwrap_err();
+        for words in [
+            "no thread to spare",
+            "no more threads",
+            "Close something else",
+        ] {
+            assert!(sentence.contains(words), "{sentence}");
+        }
     }
 }

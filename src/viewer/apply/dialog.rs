@@ -17,11 +17,11 @@ impl State {
             Ask::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
             Ask::GoTo(text) => self.go_to(text),
             Ask::Leave => {
-                self.stay_open();
+                self.go_on();
                 None
             }
             Ask::Escape => {
-                self.stay_open();
+                self.go_on();
                 if open.is_none() {
                     self.escape();
                 }
@@ -39,8 +39,9 @@ impl State {
             Subject::Step | Subject::File(_) if needs_episode && self.trace().is_none() => {
                 return None;
             }
-            Subject::File(Aim::Run) | Subject::Closing if self.learning.is_none() => return None,
-            Subject::Closing => self.suggestion(Aim::Run),
+            Subject::File(Aim::Run) if self.learning.is_none() => return None,
+            Subject::Ending if self.ending.is_none() => return None,
+            Subject::Ending => self.suggestion(Aim::Run),
             Subject::File(aim) => self.suggestion(aim),
             Subject::Messages => {
                 self.toasts.look_up();

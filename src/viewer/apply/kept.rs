@@ -10,21 +10,12 @@ use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::Effect;
 
 impl State {
-    /// A run comes on screen, with all its moments; false, with a message, where training would be lost by it.
-    pub(super) fn look_back(&mut self, kept: Kept) -> bool {
-        let trains = |learning: &Learning| learning.expects_news() && learning.is_unsaved();
-        if self.learning.as_ref().is_some_and(trains) {
-            let name = kept.name;
-            let text = format!(
-                "A machine is learning here, unsaved. Save it or stop learning, then open {name}."
-            );
-            self.toasts.add(Kind::Problem, text);
-            return false;
-        }
+    /// A run comes on screen, with all its moments.
+    pub(super) fn look_back(&mut self, kept: Kept) {
         self.effects.push(Effect::Teach(Teach::End));
         let machine = kept.machine();
         let size = *machine.task.size().end();
-        let mut run = Taught::new(kept.name, kept.experiment);
+        let mut run = Taught::new(self.number_run(), kept.name, kept.experiment);
         if let Ok(now) = run.begun.after(&kept.account.changes) {
             run.experiment = now;
         }
@@ -46,14 +37,12 @@ impl State {
         self.session.wish.size = size;
         self.learning = Some(Learning {
             goes: false,
-            waits: false,
             kept: Some(why),
             ..Learning::new(vec![run], place)
         });
         self.show_curves();
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.record_first();
-        true
     }
 
     /// True, with a message, where this would train a run that is only looked back at.
@@ -66,7 +55,7 @@ impl State {
                 | Learn::SlowOrFull
                 | Learn::Change(_)
                 | Learn::Save(..)
-                | Learn::SaveAndClose(_)
+                | Learn::SaveAndEnd(_)
         );
         let learning = self.learning.as_ref().filter(|_| trains);
         let Some(text) = learning.and_then(|learning| learning.kept.clone()) else {

@@ -1,6 +1,5 @@
 //! Machines that learn while the window is open: how that begins, goes on and is looked back at.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::Experiment;
@@ -56,16 +55,10 @@ impl State {
             }
             Learn::Change(set) => self.change_run(set),
             Learn::Save(path, replaces) => self.save_run(path, replaces),
-            Learn::SaveAndClose(path) => {
-                if let Some(learning) = &mut self.learning {
-                    learning.saved.closes = true;
-                }
-                self.dialog = None;
-                self.save_run(path, false);
-            }
+            Learn::SaveAndEnd(path) => self.save_and_end(path),
+            Learn::EndUnsaved => self.end_now(),
             Learn::Close => {
                 self.leave_learning();
-                self.dialog = None;
                 self.effects.push(Effect::Close);
             }
             _ => self.steer(&learn),
@@ -104,10 +97,10 @@ impl State {
             _ => None,
         };
         if let Some(order) = order {
-            learning.waits = true;
             // What goes on is seen as it is now.
             (learning.moment, learning.finding) = (None, None);
-            self.effects.push(Effect::Teach(Teach::Tell(order)));
+            let effect = learning.order(order);
+            self.effects.push(effect);
         } else if (learning.chosen, learning.moment) != moment {
             let run = learning.chosen;
             self.effects.push(Effect::Teach(Teach::Choose(run)));
@@ -183,17 +176,22 @@ impl State {
         let size = *first.task.size().end();
         let place = self.session.add(machine);
         self.session.wish.size = size;
-        let taught = |(label, experiment)| Taught::new(label, experiment);
-        let learning = Learning::new(named.into_iter().map(taught).collect(), place);
-        let pace = learning.pace;
+        let taught = |(label, experiment)| Taught::new(self.number_run(), label, experiment);
+        let mut learning = Learning::new(named.into_iter().map(taught).collect(), place);
+        let goes = learning.order(Order::Go(learning.pace));
         self.learning = Some(learning);
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.player.pause();
         self.show_curves();
         self.record();
         self.effects.push(Effect::Teach(Teach::Begin(experiments)));
-        self.effects
-            .push(Effect::Teach(Teach::Tell(Order::Go(pace))));
+        self.effects.push(goes);
+    }
+
+    /// A number for a run that no other has.
+    pub(super) fn number_run(&mut self) -> u64 {
+        self.runs += 1;
+        self.runs
     }
 
     /// The curves come on screen; the arrangement before them comes back when nothing learns any more.
@@ -204,7 +202,7 @@ impl State {
         }
     }
 
-    fn leave_learning(&mut self) {
+    pub(super) fn leave_learning(&mut self) {
         if self.learning.take().is_some() {
             self.effects.push(Effect::Teach(Teach::End));
         }
@@ -227,53 +225,11 @@ impl State {
                 }
                 run.landmarks = landmarks(&experiment);
                 run.experiment = experiment.clone();
-                learning.waits = true;
                 let to = Box::new((experiment.task, experiment.training));
-                let order = Order::Change(to, change.set);
-                self.effects.push(Effect::Teach(Teach::Tell(order)));
+                let effect = learning.order(Order::Change(to, change.set));
+                self.effects.push(effect);
             }
             Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
-        }
-    }
-
-    fn save_run(&mut self, path: PathBuf, replaces: bool) {
-        let Some(learning) = &mut self.learning else {
-            return;
-        };
-        let run = learning.run();
-        let account = run.account.as_deref();
-        if let Some(End::Diverged(diverged)) = account.and_then(|account| account.end.as_ref())
-            && diverged.weights
-        {
-            let text = "Nothing was saved: the weights of this run are no longer finite. Begin again with a lower learning rate.";
-            learning.saved.closes = false;
-            return self.toasts.add(Kind::Problem, text);
-        }
-        let experiment = Box::new(run.begun.clone());
-        let save = Teach::Save(learning.chosen, experiment, path, replaces);
-        learning.waits = true;
-        self.effects.push(Effect::Teach(save));
-        if learning.goes {
-            let go = Order::Go(learning.pace);
-            self.effects.push(Effect::Teach(Teach::Tell(go)));
-        }
-    }
-
-    /// The window was to be closed once a run is written: that is over.
-    pub(super) fn stay_open(&mut self) {
-        if let Some(learning) = &mut self.learning {
-            learning.saved.closes = false;
-        }
-    }
-
-    /// The run that was to be written is on the disk, so far.
-    pub(super) fn run_is_saved(&mut self, sequences: u64) {
-        let Some(learning) = &mut self.learning else {
-            return;
-        };
-        learning.saved.sequences = sequences;
-        if learning.saved.closes {
-            self.effects.push(Effect::Close);
         }
     }
 
@@ -282,8 +238,7 @@ impl State {
         let Some(learning) = &mut self.learning else {
             return;
         };
-        // What was ordered may be seen without an update: another moment, other sizes.
-        let (mut said, mut is_new) = (Vec::new(), learning.waits);
+        let (mut said, mut is_new) = (Vec::new(), false);
         for (place, news) in news {
             let Some(run) = learning.runs.get_mut(*place) else {
                 continue;
@@ -294,9 +249,13 @@ impl State {
                 let text = format!("Trained on all {all} sequences in {seconds:.1} s.");
                 said.push((Kind::Done, text));
             }
+            if let (Some(End::Broken { .. }), true) = (&news.account.end, run.goes_on()) {
+                let found = news.account.findings.last();
+                let words = found.map_or("", |found| found.words.as_str());
+                said.push((Kind::Problem, format!("{}: {words}", run.label)));
+            }
             is_new |= run.take_in(news) && *place == learning.chosen;
         }
-        learning.waits = false;
         let is_now = learning.moment.is_none();
         let last = news.last().map_or(0, |(place, _)| *place);
         for (kind, text) in said {

@@ -34,22 +34,25 @@ impl State {
             }
             Outcome::Weights(path, machine) => self.add(path, *machine),
             Outcome::Run(path, run) => {
-                if self.look_back(*run) {
-                    self.say_open(&path, "a run, from nothing to what it learned", 0);
-                    self.settings.opened(path);
-                }
+                self.look_back(*run);
+                self.say_open(&path, "a run, from nothing to what it learned", 0);
+                self.settings.opened(path);
             }
             Outcome::Trace(path, open) => self.show_file(path, *open),
             Outcome::Other(other) => self.take_other(*other),
             Outcome::Compared(found) => self.compared(found),
-            Outcome::IsThere(to) => self.ask_to_replace(&to),
+            Outcome::IsThere(to) => {
+                self.run_is_not_saved();
+                self.ask_to_replace(&to);
+            }
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
-            Outcome::RunSaved(sequences, sentence) => {
+            Outcome::RunSaved(run, saved, sentence) => {
                 self.toasts.add(Kind::Notice, sentence);
-                self.run_is_saved(sequences);
+                self.run_is_saved(run, saved);
             }
             Outcome::Failed(sentence) => {
-                self.stay_open();
+                self.go_on();
+                self.run_is_not_saved();
                 self.toasts.add(Kind::Problem, sentence);
             }
             Outcome::Picture(place, open) => {

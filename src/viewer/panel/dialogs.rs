@@ -31,7 +31,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Messages => ("Messages", 520.0),
         Subject::Step => ("Go to step", 300.0),
         Subject::File(aim) => (file_words(aim).0, 520.0),
-        Subject::Closing => ("A machine is learning", 520.0),
+        Subject::Ending => ("What was learned is not saved", 520.0),
     };
     let left = dialog_ui(ctx, title, width, |ui| match dialog.subject {
         Subject::Commands => {}
@@ -41,7 +41,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::Messages => messages_ui(ui, &state.toasts, commands),
         Subject::Step => step_ui(ui, dialog, commands),
         Subject::File(aim) => path_ui(ui, dialog, aim, commands),
-        Subject::Closing => closing_ui(ui, dialog, commands),
+        Subject::Ending => ending_ui(ui, dialog, state, commands),
     });
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
@@ -123,24 +123,53 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
 }
 
 /// What becomes of a machine that learns.
-fn closing_ui(ui: &mut Ui, dialog: &Dialog, commands: &mut Vec<Command>) {
-    note(
-        ui,
-        "What it has learned so far is lost when the window closes, unless the run is saved into a folder. From there it goes on, and comes to the same bits:",
-    );
+fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Command>) {
+    let (Some(learning), Some(ending)) = (&state.learning, &state.ending) else {
+        return;
+    };
+    let lost = "It is lost unless the run is saved into a folder, with all its moments.";
+    let run = learning.run();
+    let others = match learning.runs.len() {
+        1 => String::new(),
+        count => format!(
+            " Of the {count} side by side this saves the one on screen, {}.",
+            run.label
+        ),
+    };
+    let then = if run.goes_on() {
+        " From there it goes on, and comes to the same bits:"
+    } else {
+        " From there it is looked back at:"
+    };
+    note(ui, &format!("{lost}{others}{then}"));
     let line = ("folder of the run", "Folder");
     let (text, entered) = line_ui(ui, &dialog.text, line, commands);
     let folder = text.trim();
-    let go_on = shell::resume(Path::new(folder));
+    let go_on = if run.goes_on() {
+        shell::resume(Path::new(folder))
+    } else {
+        shell::command(&["view", folder])
+    };
     words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
     ui.add_space(8.0);
+    let (save, without) = match ending.command.as_ref() {
+        Command::Learn(Learn::Close) => ("Save and close", "Close without saving"),
+        Command::Learn(Learn::Leave) => ("Save and stop", "Stop without saving"),
+        Command::Done(_) => ("Save, then open the other", "Open it without saving"),
+        _ => ("Save and begin anew", "Begin anew without saving"),
+    };
+    let stay = if learning.expects_news() {
+        "Go on learning"
+    } else {
+        "Go back"
+    };
     ui.horizontal(|ui| {
-        let saves = primary_button(ui, "Save and close").clicked() || entered;
+        let saves = primary_button(ui, save).clicked() || entered;
         if saves && !folder.is_empty() {
-            commands.push(Learn::SaveAndClose(PathBuf::from(folder)).into());
+            commands.push(Learn::SaveAndEnd(PathBuf::from(folder)).into());
         }
-        text_button(ui, "Close without saving", Learn::Close, commands);
-        text_button(ui, "Go on learning", Ask::Leave, commands);
+        text_button(ui, without, Learn::EndUnsaved, commands);
+        text_button(ui, stay, Ask::Leave, commands);
     });
 }
 

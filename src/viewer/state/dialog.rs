@@ -19,8 +19,8 @@ pub enum Subject {
     Step,
     /// Which file.
     File(Aim),
-    /// What becomes of a machine that learns when the window is closed.
-    Closing,
+    /// What becomes of a machine that learns when that is to end.
+    Ending,
 }
 
 /// The dialog that is open.

@@ -1,7 +1,6 @@
 //! Machines that learn while the window is open: what is known of them by now, and which moment of which one is looked
 //! at.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::Experiment;
@@ -9,8 +8,10 @@ use crate::io::preset::{WHOLE, ablations};
 use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, chance, optimum};
+use crate::viewer::command::Command;
 use crate::viewer::files::Machine;
 use crate::viewer::state::episode::{Open, Wish};
+use crate::viewer::state::work::{Destination, Effect};
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;
@@ -39,25 +40,52 @@ pub struct Learning {
     pub finding: Option<usize>,
     /// The chart below the loss, where there is room for one.
     pub below: usize,
-    /// True until news has come of what was ordered last.
-    pub waits: bool,
+    /// How many orders were given.
+    pub ordered: u64,
     /// True where the episode on screen is older than what is known.
     pub stale: bool,
-    /// What is on the disk.
-    pub saved: Saved,
+    /// The number of the run that is being written.
+    pub saving: Option<u64>,
+    /// True once the person has said that what is not saved may be lost.
+    pub given_up: bool,
     /// Of a run that was trained elsewhere, why it does not train here.
     pub kept: Option<String>,
     /// The run whose probe is being recorded beside the episode on screen, and the machine that it is recorded by.
     pub probing: Option<(usize, Arc<Machine>)>,
 }
 
-/// What is on the disk of the run on screen.
-#[derive(Clone, Copy, Debug, Default)]
+/// So much training, in seconds, may be lost without asking: with the same seed it comes again.
+const LITTLE: f64 = 5.0;
+
+/// What is on the disk of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Saved {
     /// So many sequences of it.
     pub sequences: u64,
-    /// True where the window is closed once it is written.
-    pub closes: bool,
+    /// So many seconds of training.
+    pub seconds: f64,
+}
+
+/// What would end what learns, while the person is asked what becomes of that.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// What was asked for.
+    pub command: Box<Command>,
+    /// True where it is done once the run is written.
+    pub saves: bool,
+}
+
+/// A run that is to be written.
+#[derive(Clone, Debug)]
+pub struct Saving {
+    /// Its place among the runs.
+    pub place: usize,
+    /// Its number.
+    pub number: u64,
+    /// What it began with.
+    pub experiment: Experiment,
+    /// Where to.
+    pub to: Destination,
 }
 
 /// What a run that is not chosen does with the episode on screen.
@@ -72,6 +100,12 @@ pub struct Probe {
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Taught {
+    /// Its number: no other run of the session has it.
+    pub number: u64,
+    /// What is on the disk.
+    pub saved: Saved,
+    /// The last order that it has followed.
+    pub followed: u64,
     /// What it is called among the others.
     pub label: String,
     /// What it began with.
@@ -95,11 +129,10 @@ pub struct Taught {
 pub enum Teach {
     /// Begin these, and end what was there.
     Begin(Vec<Experiment>),
-    /// An order for all.
-    Tell(Order),
-    /// Write the run at this place, which began with this experiment, into this folder, to be gone on with from there; if
-    /// told so, whatever is there.
-    Save(usize, Box<Experiment>, PathBuf, bool),
+    /// An order for all, with its number.
+    Tell(u64, Order),
+    /// Write a run into a folder, to be gone on with from there.
+    Save(Box<Saving>),
     /// The run with this place is the one that is looked at.
     Choose(usize),
     /// End all.
@@ -128,9 +161,10 @@ impl Learning {
             moment: None,
             finding: None,
             below: 0,
-            waits: true,
+            ordered: 0,
             stale: false,
-            saved: Saved::default(),
+            saving: None,
+            given_up: false,
             kept: None,
             probing: None,
         }
@@ -204,10 +238,29 @@ impl Learning {
         format!("{name}, after {sequences} sequences")
     }
 
-    /// True where what was learned is lost when the window is closed.
+    /// True where more than a little would be lost if this ended now: some seconds of training that are not saved, a
+    /// change by hand that no seed brings back, or a run that is about to be written.
     pub fn is_unsaved(&self) -> bool {
-        let account = self.account().filter(|_| self.kept.is_none());
-        account.is_some_and(|account| account.sequences > self.saved.sequences)
+        let runs = || self.runs.iter().filter_map(Taught::unsaved);
+        let is_own = self.kept.is_none() && !self.given_up;
+        is_own
+            && (self.saving.is_some()
+                || runs().map(|(seconds, _)| seconds).sum::<f64>() >= LITTLE
+                || runs().any(|(_, changed)| changed))
+    }
+
+    /// An order for all runs, which from now on are waited for.
+    pub fn order(&mut self, order: Order) -> Effect {
+        self.ordered += 1;
+        Effect::Teach(Teach::Tell(self.ordered, order))
+    }
+
+    /// True until all runs have followed the last order.
+    pub fn waits(&self) -> bool {
+        let followed = self.runs.iter().map(|run| run.followed);
+        followed
+            .min()
+            .is_some_and(|followed| followed < self.ordered)
     }
 
     /// The folder that a run is saved into where nobody says otherwise: that of `tapescope train`.
@@ -244,7 +297,7 @@ impl Learning {
 
     /// True while there is more to come.
     pub fn expects_news(&self) -> bool {
-        self.waits || (self.goes && self.runs.iter().any(Taught::goes_on))
+        self.waits() || (self.goes && self.runs.iter().any(Taught::goes_on))
     }
 
     /// How many seeds there are among the runs.
@@ -393,9 +446,12 @@ impl Taught {
     }
 
     /// A run that is about to begin.
-    pub fn new(label: String, experiment: Experiment) -> Self {
+    pub fn new(number: u64, label: String, experiment: Experiment) -> Self {
         let seed = experiment.training.seed;
         Self {
+            number,
+            saved: Saved::default(),
+            followed: 0,
             label,
             begun: experiment.clone(),
             landmarks: landmarks(&experiment),
@@ -413,16 +469,36 @@ impl Taught {
         let account = &news.account;
         let known = self.account.replace(account.clone());
         self.rate = news.rate;
+        // What was ordered may be seen without an update: other sizes.
+        let obeyed = std::mem::replace(&mut self.followed, news.followed) != news.followed;
         let is_same =
             |known: Arc<Account>| known.sequences == account.sequences && known.end == account.end;
-        if known.is_some_and(is_same) {
+        if known.is_some_and(is_same) && !obeyed {
             return false;
         }
-        let broken = matches!(&account.end, Some(End::Diverged(diverged)) if diverged.weights);
-        let before = account.snapshots.all().last().filter(|_| broken);
+        let before = account.snapshots.all().last();
+        let before = before.filter(|_| !self.keeps_weights());
         self.machine =
             before.map_or_else(|| news.machine.clone(), |snapshot| snapshot.machine.clone());
         true
+    }
+
+    /// False where its weights are no longer any good.
+    pub fn keeps_weights(&self) -> bool {
+        let end = self
+            .account
+            .as_deref()
+            .and_then(|account| account.end.as_ref());
+        end.is_none_or(End::keeps_weights)
+    }
+
+    /// Seconds of training that could be saved and are not, and whether something was changed by hand since.
+    fn unsaved(&self) -> Option<(f64, bool)> {
+        let account = self.account.as_deref().filter(|_| self.keeps_weights())?;
+        let Saved { sequences, seconds } = self.saved;
+        let mut changes = account.changes.iter();
+        let changed = changes.any(|change| change.sequences >= sequences);
+        (account.sequences > sequences).then_some((account.seconds - seconds, changed))
     }
 
     /// True until it has ended.

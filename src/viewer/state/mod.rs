@@ -30,7 +30,7 @@ use self::dialog::Dialog;
 use self::episode::Open;
 use self::gallery::Failing;
 use self::history::{History, Moment};
-use self::learning::Learning;
+use self::learning::{Ending, Learning};
 use self::messages::Toasts;
 use self::opening::Opening;
 use self::session::Session;
@@ -74,6 +74,10 @@ pub struct State {
     pub presenting: bool,
     /// What learns.
     pub learning: Option<Learning>,
+    /// How many runs have begun.
+    pub runs: u64,
+    /// What would end it, while the person is asked what becomes of it.
+    pub ending: Option<Ending>,
     /// A failure that is shown.
     pub failing: Option<Failing>,
     /// The tour, while it is taken.
@@ -154,6 +158,8 @@ impl State {
             opening: None,
             presenting: false,
             learning: None,
+            runs: 0,
+            ending: None,
             failing: None,
             tour: None,
             toasts: Toasts::default(),

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{Found, Picture, Sides};
 use super::episode::{Open, Request, Wish};
-use super::learning::Teach;
+use super::learning::{Saved, Saving, Teach};
 use crate::figure::charts::Charts;
 use crate::figure::spread::Spread;
 use crate::figure::{self, Derivatives, Format};
-use crate::io::Experiment;
-use crate::train::{self, Quantity};
+use crate::learn::Handed;
+use crate::train::Quantity;
 use crate::viewer::files::{Aim, Kept, Machine, Opened, Shown, file_name};
 
 /// What follows from a command, outside.
@@ -65,7 +65,7 @@ pub enum Job {
     /// Write the episode.
     Save(Destination, Arc<Shown>),
     /// Write a run that learns into a folder.
-    SaveRun(Destination, Box<(Experiment, train::State)>),
+    SaveRun(Box<(Saving, Handed)>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
 }
@@ -115,9 +115,8 @@ impl Job {
             Self::Open(path) | Self::OpenOther(path) => format!("Reading {}", file_name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
             Self::Draw(to, ..) => format!("Drawing {}", file_name(&to.path)),
-            Self::Save(to, _) | Self::SaveRun(to, _) => {
-                format!("Writing {}", file_name(&to.path))
-            }
+            Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
+            Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
         }
     }
@@ -125,7 +124,8 @@ impl Job {
     /// Where it is to write.
     pub fn destination(&self) -> Option<&Destination> {
         match self {
-            Self::Draw(to, ..) | Self::Save(to, _) | Self::SaveRun(to, _) => Some(to),
+            Self::Draw(to, ..) | Self::Save(to, _) => Some(to),
+            Self::SaveRun(run) => Some(&run.0.to),
             _ => None,
         }
     }
@@ -243,8 +243,8 @@ pub enum Outcome {
     IsThere(Destination),
     /// A file was written; the sentence says what.
     Saved(String),
-    /// A run was written after so many sequences; the sentence says where.
-    RunSaved(u64, String),
+    /// Of the run with this number so much was written; the sentence says where.
+    RunSaved(u64, Saved, String),
     /// A sentence that says what went wrong with a file.
     Failed(String),
     /// The person chose a file in the desktop's dialog.

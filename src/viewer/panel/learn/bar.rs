@@ -76,9 +76,13 @@ fn far(learning: &Learning, run: &Taught) -> String {
     };
     let (done, all, seconds) = (account.sequences, account.of, account.seconds);
     let so_far = format!("{done} of {all} sequences in {seconds:.1} s");
+    if learning.saving == Some(run.number) {
+        return format!("{so_far} · saving …");
+    }
     match (&account.end, run.rate) {
         (Some(End::Finished), _) => format!("{so_far}: finished"),
         (Some(End::Diverged(diverged)), _) => format!("{so_far}: {diverged}"),
+        (Some(End::Broken { .. }), _) => format!("{so_far}: broken off"),
         (None, Some(rate)) if learning.goes && rate > 0.0 => {
             let left = all.saturating_sub(done) as f64 / rate;
             format!("{so_far} · {rate:.0} sequences/s · {} left", time(left))

@@ -209,7 +209,7 @@ fn words_ui(ui: &Ui, rect: Rect, run: &Taught, palette: &Palette) {
     let standing = Standing::of(account);
     let ink = match standing {
         Standing::Learned => palette.accent,
-        Standing::Diverged => palette.warning,
+        Standing::Diverged | Standing::Broken => palette.warning,
         _ => palette.text,
     };
     let word = painter.layout_no_wrap(standing.name().to_owned(), theme::text(11.0), ink);
@@ -233,7 +233,7 @@ fn mark(painter: &Painter, at: Pos2, standing: Standing, ink: Color32) {
     match standing {
         Standing::Learned => line(&[[-4.0, 0.5], [-1.0, 3.5], [4.0, -3.5]]),
         Standing::Plateau => line(&[[-4.5, 0.0], [4.5, 0.0]]),
-        Standing::Diverged => {
+        Standing::Diverged | Standing::Broken => {
             line(&[[-3.5, -3.5], [3.5, 3.5]]);
             line(&[[-3.5, 3.5], [3.5, -3.5]]);
         }

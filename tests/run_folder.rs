@@ -308,6 +308,48 @@ fn a_run_begins_with_given_weights() {
     assert!(!place.path().join("c").exists());
 }
 
+/// What is said, and done, where the run `killed` of this place has lost its snapshots; it ends as `kept` has.
+fn goes_on_without_broken_snapshots(place: &Path) {
+    for new in [false, true] {
+        let broken = place.join(if new { "anew" } else { "without" });
+        std::fs::create_dir(&broken).unwrap();
+        for file in std::fs::read_dir(place.join("killed")).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), broken.join(file.file_name())).unwrap();
+        }
+        let name = broken.file_name().unwrap().to_str().unwrap();
+        let [snapshots, checkpoint] =
+            ["snapshots", "checkpoint"].map(|file| broken.join(file).with_extension("safetensors"));
+        let whole = std::fs::read(&snapshots).unwrap();
+        std::fs::write(&snapshots, &whole[..whole.len() - 4]).unwrap();
+        let before = std::fs::read(&checkpoint).unwrap();
+        let mut arguments = vec!["train", "--resume", name];
+        arguments.extend(new.then_some("--snapshots"));
+        let refused = tapescope(place, &arguments);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        let expected = format!(
+            "error: {name}: cannot go on with its snapshots: {name}/snapshots.safetensors: has {} bytes, another number \
+             than its header says: it may be cut off; nothing but they is broken, and lost with them is what the machine \
+             was at earlier moments: rename snapshots.safetensors, and the run goes on without, or with new ones from here \
+             on where --snapshots is given\n",
+            whole.len() - 4
+        );
+        assert_eq!(said(&refused), expected);
+        assert_eq!(std::fs::read(&checkpoint).unwrap(), before);
+        assert_eq!(std::fs::read(&snapshots).unwrap().len(), whole.len() - 4);
+
+        std::fs::rename(&snapshots, broken.join("broken")).unwrap();
+        let done = tapescope(place, &arguments);
+        assert!(done.status.success(), "{done:?}");
+        let [here, kept] = [&broken, &place.join("kept")]
+            .map(|run| weights::read(&run.join(WEIGHTS)).unwrap().machine);
+        assert_eq!(here, kept);
+        let found = RunFolder::snapshots_at(&broken).unwrap();
+        let first = found.map(|(_, all)| all.all()[0].sequences);
+        assert_eq!(first, new.then_some(17));
+    }
+}
+
 #[test]
 fn snapshots_change_nothing_and_a_run_that_was_stopped_goes_on_with_them() {
     let place = with_a_run();
@@ -347,6 +389,7 @@ fn snapshots_change_nothing_and_a_run_that_was_stopped_goes_on_with_them() {
     }
     folder.keep_snapshots(&snapshots).unwrap();
     drop(folder);
+    goes_on_without_broken_snapshots(place.path());
     let done = tapescope(place.path(), &["train", "--resume", "killed"]);
     assert!(done.status.success(), "{done:?}");
     let machines = |all: &Snapshots| {

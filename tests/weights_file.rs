@@ -235,7 +235,24 @@ fn errors_name_the_metadata() {
     );
     assert!(
         replaced(r#""history":"[{"#, r#""history":"[[{"#)
-            .starts_with("w.safetensors: `__metadata__.history`: ")
+            .starts_with("w.safetensors: `__metadata__.history[0]`: ")
+    );
+    let history = |to: &str| replaced(r#"\"seconds\":0.5"#, to);
+    assert_eq!(
+        history(r#"\"seconds\":-0.5"#),
+        "w.safetensors: `__metadata__.history[0].seconds`: is -0.5; expected 0 to 10000000000 seconds"
+    );
+    for to in [r#"\"seconds\":\"NaN\""#, r#"\"seconds\":1e99"#] {
+        let place = "w.safetensors: `__metadata__.history[0].seconds`: is ";
+        assert!(history(to).starts_with(place), "{to}: {}", history(to));
+    }
+    assert!(
+        replaced(r#"\"training_bits\":2.5"#, r#"\"training_bits\":-2.5"#)
+            .starts_with("w.safetensors: `__metadata__.history[0].training_bits`: is -2.5; expected 0 or more bits")
+    );
+    assert_eq!(
+        replaced(r#"\"perfect\":0.75"#, r#"\"perfect\":75"#),
+        "w.safetensors: `__metadata__.evaluation.perfect`: is 75; expected 0 to 1"
     );
 }
 

@@ -159,6 +159,10 @@ impl StateForm {
             "`since_validation` has more sequences than there were".to_owned()
         } else if self.updates < 0 {
             format!("`updates` is {}; expected 0 or more", self.updates)
+        } else if let Some((index, (key, problem))) = PointForm::wrong_of(&self.history) {
+            format!("`history[{index}].{key}` {problem}")
+        } else if let Some((key, problem)) = self.best.as_ref().and_then(EvaluationForm::wrong) {
+            format!("`best.{key}` {problem}")
         } else {
             return Ok(());
         };

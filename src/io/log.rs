@@ -113,6 +113,9 @@ pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
         }
         let point: PointForm = serde_json::from_str(line)
             .map_err(|error| Error::content(label, &place, plain(&error.to_string())))?;
+        if let Some((key, problem)) = point.wrong() {
+            return Err(Error::content(label, format!("{place}.{key}"), problem));
+        }
         let point = point.0;
         if let Some(before) = points.last()
             && before.sequences >= point.sequences

@@ -229,6 +229,60 @@ struct PointKeys {
     validation: Evaluation,
 }
 
+/// A number of a file that no run comes to: its key, and what is wrong with it.
+pub(super) type WrongNumber = (&'static str, String);
+
+/// What is wrong with the seconds that a run has learned for, if anything: they are as many as three hundred years have, at
+/// most.
+pub(super) fn wrong_seconds(key: &'static str, seconds: f64) -> Option<WrongNumber> {
+    const MOST: f64 = 1e10;
+    let is_right = (0.0..=MOST).contains(&seconds);
+    (!is_right).then(|| (key, format!("is {seconds}; expected 0 to {MOST} seconds")))
+}
+
+/// What is wrong with a number of bits, if anything: no answer costs less than 0, and none as many as there is room for in an
+/// f64. What is no number or infinite a run that breaks has come to.
+pub(super) fn wrong_bits(key: &'static str, bits: f64) -> Option<WrongNumber> {
+    const MOST: f64 = 1e50;
+    let is_right = bits.is_nan() || bits == f64::INFINITY || (0.0..=MOST).contains(&bits);
+    (!is_right).then(|| {
+        (
+            key,
+            format!("is {bits}; expected 0 or more bits, less than {MOST:e}"),
+        )
+    })
+}
+
+impl EvaluationForm {
+    /// The first of its numbers that is wrong.
+    pub(super) fn wrong(&self) -> Option<WrongNumber> {
+        let of = &self.0;
+        let share = of.perfect;
+        let is_right = share.is_nan() || (0.0..=1.0).contains(&share);
+        let perfect = || (!is_right).then(|| ("perfect", format!("is {share}; expected 0 to 1")));
+        wrong_bits("bits_per_sequence", of.bits_per_sequence)
+            .or_else(|| wrong_bits("wrong_bits", of.wrong_bits))
+            .or_else(|| wrong_bits("scored_bits", of.scored_bits))
+            .or_else(perfect)
+    }
+}
+
+impl PointForm {
+    /// The first of its numbers that is wrong.
+    pub(super) fn wrong(&self) -> Option<WrongNumber> {
+        let of = &self.0;
+        wrong_seconds("seconds", of.seconds)
+            .or_else(|| wrong_bits("training_bits", of.training_bits))
+            .or_else(|| EvaluationForm(of.validation).wrong())
+    }
+
+    /// [`PointForm::wrong`] of a learning curve, with the index of the point.
+    pub(super) fn wrong_of(all: &[Self]) -> Option<(usize, WrongNumber)> {
+        let mut all = all.iter().enumerate();
+        all.find_map(|(index, point)| Some((index, point.wrong()?)))
+    }
+}
+
 /// [`Since`] in JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
@@ -386,5 +440,22 @@ mod tests {
         let older = line.replace("\"NaN\"", "null");
         assert!(read(&older).unwrap().training_bits.is_nan());
         assert!(read(&line.replace("NaN", "nan")).is_err());
+    }
+
+    #[test]
+    fn numbers_that_no_run_comes_to_are_told_from_those_of_one_that_broke() {
+        for seconds in [f64::NAN, f64::INFINITY, -1.0, 1e11] {
+            assert!(wrong_seconds("seconds", seconds).is_some(), "{seconds}");
+        }
+        for bits in [f64::NEG_INFINITY, -1e-9, 1e51] {
+            assert!(wrong_bits("bits", bits).is_some(), "{bits}");
+        }
+        for value in [0.0, 0.25, 1e9] {
+            assert_eq!(wrong_seconds("seconds", value), None);
+            assert_eq!(wrong_bits("bits", value), None);
+        }
+        for bits in [f64::NAN, f64::INFINITY, f64::from(f32::MAX)] {
+            assert_eq!(wrong_bits("bits", bits), None);
+        }
     }
 }

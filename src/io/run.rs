@@ -147,17 +147,13 @@ impl RunFolder {
     /// A folder may be written into when it is new, or empty, or that of a run of ours: its log can be read,
     /// and the preset and the weights, where they are there, can be read and are of the experiment of the
     /// log. What else lies beside a log is not touched. Empty is also what holds nothing but hidden files,
-    /// and what a run leaves that never came to its log.
+    /// and what a run leaves that never came to its log. Snapshots are large, and read by who needs them: a run
+    /// is not replaced, nor gone on with, while those beside it are not its own.
     ///
     /// # Errors
     /// The folder, and what in it is not ours; or it cannot be read.
     pub fn contents(folder: &Path) -> Result<Option<Begun>, Error> {
-        let not_ours = |why: &str| {
-            let problem = format!(
-                "is not the folder of a run, so it is left as it is: {why}; choose another one"
-            );
-            Error::about(folder, problem)
-        };
+        let not_ours = |why: &str| not_ours(folder, why);
         let damaged = |error: Error| not_ours(&error.to_string());
         let there = |name: &str| Some(folder.join(name)).filter(|path| file::exists(path));
         let Some(log) = there(LOG) else {
@@ -177,9 +173,6 @@ impl RunFolder {
         };
         if let Some(preset) = there(PRESET) {
             belongs(PRESET, &Experiment::read(&preset, &[]).map_err(damaged)?)?;
-        }
-        if let Some(snapshots) = there(SNAPSHOTS) {
-            belongs(SNAPSHOTS, &snapshots::read(&snapshots).map_err(damaged)?.0)?;
         }
         if let Some(checkpoint) = there(CHECKPOINT) {
             checkpoint::read(&checkpoint).map_err(damaged)?;
@@ -230,6 +223,8 @@ impl RunFolder {
             if !replace {
                 return Err(taken(folder, &begun.log));
             }
+            let damaged = |error: Error| not_ours(folder, &error.to_string());
+            Self::snapshots_at(folder).map_err(damaged)?;
             // The old log makes the folder ours until the new one is there.
             Failure::forget(folder)?;
             file::remove(&folder.join(WEIGHTS))?;
@@ -273,9 +268,10 @@ impl RunFolder {
                 "was about to be replaced by another run; begin that one again with --out and --force instead",
             );
         }
-        Failure::forget(folder)?;
         let now = experiment.after(&state.changes)?;
-        let mut snapshots = Self::snapshots_at(folder)?.map(|(_, snapshots)| snapshots);
+        let kept = Self::snapshots_at(folder).map_err(|error| lost_snapshots(folder, &error))?;
+        let mut snapshots = kept.map(|(_, snapshots)| snapshots);
+        Failure::forget(folder)?;
         if let Some(snapshots) = &mut snapshots {
             // What is behind the checkpoint is to be learned again.
             snapshots.cut(state.sequences);
@@ -533,6 +529,22 @@ fn is_left(folder: &Path, name: &str) -> bool {
         || Failure::FILES.contains(&name)
         || name == LOCK && Lock::is_ours(&path)
         || name == CHECKPOINT && checkpoint::read(&path).is_ok()
+}
+
+fn not_ours(folder: &Path, why: &str) -> Error {
+    let problem =
+        format!("is not the folder of a run, so it is left as it is: {why}; choose another one");
+    Error::about(folder, problem)
+}
+
+/// A run whose snapshots are broken: what is lost with them, and how it goes on.
+fn lost_snapshots(folder: &Path, why: &Error) -> Error {
+    let problem = format!(
+        "cannot go on with its snapshots: {why}; nothing but they is broken, and lost with them is what the machine was at \
+         earlier moments: rename {SNAPSHOTS}, and the run goes on without, or with new ones from here on where --snapshots \
+         is given"
+    );
+    Error::about(folder, problem)
 }
 
 fn taken(folder: &Path, log: &Log) -> Error {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::measurement::{WrongNumber, wrong_bits, wrong_seconds};
 use super::weights::{self, Metadata};
 use super::{Error, Experiment, file};
 use crate::learn::{Snapshot, Snapshots};
@@ -135,11 +136,21 @@ impl Form {
             format!("`per_decade` is {}; expected 1 to 1000", self.per_decade)
         } else if all.is_empty() {
             "are none; expected at least one".to_owned()
+        } else if let Some((index, (key, problem))) = all.iter().enumerate().find_map(wrong) {
+            let place = format!("{MOMENTS}.all[{index}].{key}");
+            return Err(Error::content(label, place, problem));
         } else {
             return Ok(());
         };
         Err(Error::content(label, MOMENTS, problem))
     }
+}
+
+/// The first number of a moment that no run comes to.
+fn wrong((index, moment): (usize, &MomentForm)) -> Option<(usize, WrongNumber)> {
+    let bits = || wrong_bits("bits", moment.bits?);
+    let found = wrong_seconds("seconds", moment.seconds).or_else(bits);
+    Some((index, found?))
 }
 
 #[cfg(test)]
@@ -184,13 +195,14 @@ mod tests {
     fn what_is_wrong_is_named() {
         let (experiment, snapshots) = trained();
         let bytes = to_bytes(&experiment, &snapshots);
+        let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+        let (header, tensors) = bytes[8..].split_at(length);
+        let header = std::str::from_utf8(header).unwrap();
         let said = |from: &str, to: &str| {
-            assert_eq!(from.len(), to.len());
-            let place = bytes
-                .windows(from.len())
-                .position(|at| at == from.as_bytes());
-            let mut bytes = bytes.clone();
-            bytes[place.unwrap()..][..to.len()].copy_from_slice(to.as_bytes());
+            assert!(header.contains(from), "{header}");
+            let header = header.replacen(from, to, 1);
+            let length = (header.len() as u64).to_le_bytes();
+            let bytes = [&length[..], header.as_bytes(), tensors].concat();
             from_bytes(&bytes, "s").unwrap_err().to_string()
         };
         let order = r#"\"sequences\":1,"#;
@@ -202,6 +214,34 @@ mod tests {
             said(r#"per_decade\":16"#, r#"per_decade\": 0"#),
             "s: `moments`: `per_decade` is 0; expected 1 to 1000"
         );
+        // The first moment has no bits, and its seconds are exactly 0.
+        let first = |to: &str| said(r#"\"seconds\":0.0}"#, to);
+        for (to, expected) in [
+            (
+                r#"\"seconds\":-1}"#,
+                "s: `moments.all[0].seconds`: is -1; expected 0 to 10000000000 seconds",
+            ),
+            (r#"\"seconds\":1e300}"#, "s: `moments.all[0].seconds`: is 1"),
+            (
+                r#"\"seconds\":1e999}"#,
+                "s: `__metadata__.moments.all[0].seconds`: number out of range",
+            ),
+            (
+                r#"\"seconds\":NaN}"#,
+                "s: `__metadata__.moments.all[0].seconds`: no JSON",
+            ),
+            (
+                r#"\"seconds\":0,\"bits\":-0.5}"#,
+                "s: `moments.all[0].bits`: is -0.5; expected 0 or more bits",
+            ),
+            (
+                r#"\"seconds\":0,\"bits\":1e60}"#,
+                "s: `moments.all[0].bits`: is 1",
+            ),
+        ] {
+            let error = first(to);
+            assert!(error.starts_with(expected), "{error}");
+        }
         let other = said("tapescope-snapshots", "tapescope-snapshotz");
         assert!(other.ends_with("expected tapescope-snapshots"), "{other}");
         let cut = from_bytes(&bytes[..bytes.len() - 3], "s").unwrap_err();

@@ -129,11 +129,20 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Trained, Error> {
     let machine = read_machine(&tensors, "", &experiment.model, label)?;
     check_names(&tensors, &experiment.model.shape(), label)?;
     let history: Option<Vec<PointForm>> = metadata.json("history")?;
+    let history = history.unwrap_or_default();
     let evaluation: Option<EvaluationForm> = metadata.json("evaluation")?;
+    if let Some((index, (key, problem))) = PointForm::wrong_of(&history) {
+        let place = format!("{METADATA}.history[{index}].{key}");
+        return Err(Error::content(label, place, problem));
+    }
+    if let Some((key, problem)) = evaluation.as_ref().and_then(EvaluationForm::wrong) {
+        let place = format!("{METADATA}.evaluation.{key}");
+        return Err(Error::content(label, place, problem));
+    }
     Ok(Trained {
         machine,
         experiment,
-        history: history.into_iter().flatten().map(|point| point.0).collect(),
+        history: history.into_iter().map(|point| point.0).collect(),
         evaluation: evaluation.map(|form| form.0),
         command: metadata.get("command").cloned().unwrap_or_default(),
     })
@@ -189,6 +198,17 @@ pub(super) struct Metadata<'a> {
     pub(super) label: &'a str,
 }
 
+/// A place in an entry of the metadata.
+fn inside(key: &str, path: &serde_path_to_error::Path) -> String {
+    let path = path.to_string();
+    match path.as_str() {
+        // All of it.
+        "." => format!("{METADATA}.{key}"),
+        path if path.starts_with('[') => format!("{METADATA}.{key}{path}"),
+        path => format!("{METADATA}.{key}.{path}"),
+    }
+}
+
 impl Metadata<'_> {
     fn get(&self, key: &str) -> Option<&String> {
         self.entries?.get(key)
@@ -199,10 +219,16 @@ impl Metadata<'_> {
         key: &str,
     ) -> Result<Option<T>, Error> {
         let parse = |text: &String| {
-            serde_json::from_str(text).map_err(|error| {
+            let mut json = serde_json::Deserializer::from_str(text);
+            let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+                let (place, error) = (inside(key, error.path()), error.into_inner());
+                Error::content(self.label, place, plain(&error.to_string()))
+            })?;
+            json.end().map_err(|error| {
                 let place = format!("{METADATA}.{key}");
                 Error::content(self.label, place, plain(&error.to_string()))
-            })
+            })?;
+            Ok(read)
         };
         self.get(key).map(parse).transpose()
     }

@@ -1,5 +1,7 @@
 //! What a machine was at moments of its training: its weights at the start, at moments that lie evenly on a logarithmic
-//! axis, and at every validation that was the best so far, within a stated amount of memory.
+//! axis, and at every validation that was the best so far, within a stated amount of memory. Where all of them would take
+//! more, half of the moments between go, again and again; when none of these is left, half of the best ones, but the newest.
+//! The first and the last are always there.
 
 use std::sync::Arc;
 
@@ -44,7 +46,8 @@ impl Snapshots {
     /// What a run keeps of itself: 128 MiB.
     pub const LIMIT: usize = 128 << 20;
 
-    /// None yet; together they take at most `limit` bytes, but the first and the last are always kept.
+    /// None yet; together they take at most `limit` bytes, but the first and the last are always kept. Every best is kept
+    /// while there are others that can go.
     pub fn new(limit: usize) -> Self {
         Self {
             kept: Vec::new(),
@@ -112,7 +115,7 @@ impl Snapshots {
         })
     }
 
-    /// Keeps one more, later than all; where that is too much, every second goes.
+    /// Keeps one more, later than all; where that is too much, some of the earlier ones go.
     pub fn push(&mut self, snapshot: Snapshot) {
         if let Some(last) = self.kept.last_mut()
             && last.sequences >= snapshot.sequences
@@ -136,16 +139,29 @@ impl Snapshots {
         self.kept.iter().map(one).sum()
     }
 
-    /// Half of them goes: those whose neighbours are nearest, on the logarithmic axis.
+    /// Lets go of every second of the regular ones; where there is none left, of the best ones, among which the newest stays
+    /// the longest. Never of the first or the last.
     fn thin(&mut self) {
-        self.per_decade = (self.per_decade / 2.0).max(1.0);
         let last = self.kept.len() - 1;
-        let mut index = 0;
-        self.kept.retain(|_| {
-            let stays = index == 0 || index == last || index % 2 == 0;
-            index += 1;
-            stays
-        });
+        let between = |index: &usize| (1..last).contains(index);
+        let (best, regular): (Vec<usize>, Vec<usize>) = (0..self.kept.len())
+            .filter(between)
+            .partition(|&index| self.kept[index].is_best);
+        let from = if regular.is_empty() {
+            best
+        } else {
+            self.per_decade = (self.per_decade / 2.0).max(1.0);
+            regular
+        };
+        // Counted from the newest, which goes only where it is alone.
+        let every_second = from.iter().rev().skip(1).step_by(2);
+        let go: Vec<usize> = match from[..] {
+            [only] => vec![only],
+            _ => every_second.copied().collect(),
+        };
+        let mut index = 0..;
+        self.kept
+            .retain(|_| index.next().is_none_or(|index| !go.contains(&index)));
     }
 
     /// The one at this moment, or the last one before it.
@@ -159,6 +175,9 @@ impl Snapshots {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::model::NtmConfig;
 
@@ -172,6 +191,11 @@ mod tests {
             is_best,
             machine: Arc::new(Model::new(config, 1)),
         }
+    }
+
+    fn bests_of(all: &Snapshots) -> Vec<u64> {
+        let best = all.all().iter().filter(|one| one.is_best);
+        best.map(|one| one.sequences).collect()
     }
 
     fn run(limit: usize) -> Snapshots {
@@ -210,6 +234,35 @@ mod tests {
             assert!(few.bytes() <= one * count);
             assert_eq!(few.all()[0].sequences, 0);
             assert!(few.all().last().unwrap().sequences >= 4000);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_best_goes_only_where_nothing_else_is_left(
+            bests in vec(any::<bool>(), 1..120), most in 2_usize..20
+        ) {
+            let one = run(usize::MAX).bytes() / run(usize::MAX).all().len();
+            let mut all = Snapshots::new(most * one);
+            let mut count = 0;
+            for (sequences, is_best) in (0..).zip(bests) {
+                let before: Vec<u64> = bests_of(&all);
+                all.push(snapshot(sequences, is_best));
+                count += usize::from(is_best);
+                let kept = all.all();
+                let (first, last) = (&kept[0], &kept[kept.len() - 1]);
+                prop_assert!(kept.len() <= most && all.bytes() == kept.len() * one);
+                prop_assert_eq!((first.sequences, last.sequences), (0, sequences));
+                prop_assert!(kept.is_sorted_by(|a, b| a.sequences < b.sequences));
+                let now = bests_of(&all);
+                let is_lost = before.iter().any(|best| !now.contains(best));
+                let between = &kept[1.min(kept.len() - 1)..kept.len() - 1];
+                prop_assert!(!is_lost || between.iter().all(|one| one.is_best));
+                // All of them have room beside the first and the last.
+                prop_assert!(count + 2 > most || now.len() == count);
+                let newest = before.last().filter(|_| most > 2);
+                prop_assert!(newest.is_none_or(|best| now.contains(best)));
+            }
         }
     }
 

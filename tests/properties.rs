@@ -23,16 +23,18 @@ fn attention() -> impl Strategy<Value = AttentionConfig> {
         word::<Strength>(),
         word::<Switch>(),
         word::<Switch>(),
+        word::<Switch>(),
         word::<PriorForm>(),
     );
     (words, 1_usize..5, 1_usize..9).prop_map(|(words, units, window)| {
-        let (score, weighting, strength, gate, sharpening, prior) = words;
+        let (score, weighting, strength, gate, sharpening, erase, prior) = words;
         let mut attention = AttentionConfig {
             score: score.into(),
             units,
             strength: strength.into(),
             gate: gate.into(),
             sharpening: sharpening.into(),
+            erase: erase.into(),
             weighting: weighting.into(),
             ..AttentionConfig::DEFAULT
         };

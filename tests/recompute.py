@@ -91,17 +91,27 @@ def place(head):
     return kind == "write", int(head[len(kind):])
 
 
+def word_of(config, head, word, usual):
+    """What the configuration says of one head: one word for all of them, or a list, read heads first."""
+    chosen = config.get("attention", {}).get(word, usual)
+    return chosen[sorted(config["heads"], key=place).index(head)] if isinstance(chosen, list) else chosen
+
+
+def erases(config, head):
+    """Whether a write head erases before it adds."""
+    return word_of(config, head, "erase", "on") == "on"
+
+
 def weighting(config, arrays, head, t, memory, sampling):
     """The stages of one head at step t, from its recorded parameters: equations 5 to 9, or what stands in their place.
 
     Each from the recorded stage before it: sharpening by 15 of a softmax at strength 37 makes 1e-5 of the
     last bits of a similarity, which no tolerance should have to cover.
     """
-    attention, index = config.get("attention", {}), sorted(config["heads"], key=place).index(head)
+    attention = config.get("attention", {})
 
     def of_head(word, usual):
-        chosen = attention.get(word, usual)
-        return chosen[index] if isinstance(chosen, list) else chosen
+        return word_of(config, head, word, usual)
 
     def own(name):
         return arrays.get(f"{head}.{name}")
@@ -153,7 +163,8 @@ def recompute(path):
         for head in heads:
             w = arrays[f"{head}.weighting"][t]
             if head.startswith("write"):
-                kept *= 1 - np.outer(w, arrays[f"{head}.erase"][t])
+                if erases(config, head):
+                    kept *= 1 - np.outer(w, arrays[f"{head}.erase"][t])
                 added += np.outer(w, arrays[f"{head}.add"][t])
         memory = before * kept + added
         for head in heads:

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use tapescope::io::trace::{self, Source};
 use tapescope::io::weights;
+use tapescope::model::attention::Switch;
 use tapescope::model::config::{ControllerKind, Order, ShiftForm};
 use tapescope::model::{Draw, Kind, Model, NtmConfig, Sampling};
 use tapescope::task::{Copy, Task};
@@ -74,6 +75,8 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             config.shift_range,
         ) = (kind, form.into(), 2);
         config.order = order;
+        // Of the three that write the last erases nothing.
+        config.attention.erase = [vec![Switch::On; 4], vec![Switch::Off]].concat().into();
         let mut machine = Model::new(config, 9);
         machine
             .params

@@ -40,7 +40,7 @@ class Machine(nn.Module):
         self.readers = [f"{kind}{index}" for kind, index in names if kind == "read"]
         self.writers = [f"{kind}{index}" for kind, index in names if kind == "write"]
         shift = heads.get("shift", {})
-        usual = {"score": "cosine", "strength": "emitted", "gate": "on", "sharpening": "on", "weighting": "soft"}
+        usual = {"score": "cosine", "strength": "emitted", "gate": "on", "sharpening": "on", "erase": "on", "weighting": "soft"}
         other = [key for key, word in usual.items() if heads.get("attention", {}).get(key, word) != word]
         if other or shift.get("form", "softmax") not in ("softmax", "scalar"):
             raise SystemExit(f"heads that attend otherwise than in the paper ({', '.join(other) or 'shift'}) are not in this example")

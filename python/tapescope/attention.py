@@ -10,6 +10,7 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "strength": ("emitted", "one"),
     "gate": ("on", "off"),
     "sharpening": ("on", "off"),
+    "erase": ("on", "off"),
     "weighting": ("soft", "local-monotonic", "local-predictive", "hard", "weibull", "lognormal"),
 }
 SHIFT_FORMS = ("softmax", "scalar", "none")
@@ -36,6 +37,11 @@ def of_head(given: Any, head: int, default: str) -> str:
     if isinstance(given, (list, tuple)):
         return str(given[head])
     return default if given is None else str(given)
+
+
+def head_order(name: str) -> Tuple[bool, int, str]:
+    """By this the names of heads stand in the order in which a list has their words: read heads first."""
+    return not name.startswith("read"), len(name), name
 
 
 def chosen(attention: Mapping[str, Any], key: str, head: int) -> str:

@@ -202,7 +202,8 @@ def tensor_shapes(preset: Preset) -> Dict[str, Shape]:
         form = of_head(shift.get("form"), head, "softmax")
         s = {"softmax": 2 * shift.get("range", 1) + 1, "scalar": 1, "none": 0}[form]
         one = sum(chosen(attention, key, head) == CHOICES[key][0] for key in ("strength", "gate", "sharpening"))
-        linear(name, c, (m if head < reads else 3 * m) + one + s)
+        written = 0 if head < reads else 1 + (chosen(attention, "erase", head) == "on")
+        linear(name, c, m + one + s + written * m)
         for part, shape in learned(attention, head, n, m).items():
             shapes[f"{name}.{part}"] = shape
     linear("output", c + reads * m, y)

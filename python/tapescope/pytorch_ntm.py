@@ -31,10 +31,11 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import numpy as np
 
+from .attention import head_order
 from .errors import RecordError, WeightsError
 from .files import Path
 from .preset import channels, check_task
-from .recorder import SIMILARITY_FORMULAS, Recorder, head_order
+from .recorder import SIMILARITY_FORMULAS, Recorder
 from .weights import Tensors, write_weights
 
 # What its cosine_similarity keeps norms above.

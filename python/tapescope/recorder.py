@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ._version import __version__
 from .arrays import ARRAYS, ArraySpec
 from .arrays import PARTS as OF_HEADS
-from .attention import CHOICES, LAYERS, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen
+from .attention import CHOICES, LAYERS, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen, head_order
 from .errors import RecordError, WeightsError, is_whole, meant
 from .files import Path
 from .preset import TASKS, channels, check_task
@@ -413,10 +413,6 @@ def _field_of(array: str) -> Field:
     """The field of an array by its name in the file."""
     owner, _, part = array.rpartition(".")
     return PARTS[part] if HEAD.fullmatch(owner) else STEP[part]
-
-
-def head_order(name: str) -> Tuple[bool, int, str]:
-    return not name.startswith("read"), len(name), name
 
 
 def _head_names(where: str, heads: Mapping[str, Any], others: Sequence[str]) -> List[str]:

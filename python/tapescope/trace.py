@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import PARTS
+from .attention import chosen, head_order
 from .errors import FormatError, NotRecordedError, StepError, is_whole, meant
 from .files import Path, refuse_pickle, write_atomically
 
@@ -148,11 +149,14 @@ class Trace:
     def _written(self, t: int, memory: Array) -> Array:
         """What the write heads of step t make of the memory: each alone in turn, or all erases and then all adds."""
         kept, added = np.ones_like(memory), np.zeros_like(memory)
-        in_turn = self.meta["model"]["config"].get("order") == IN_TURN
+        config = self.meta["model"]["config"]
+        in_turn, attention = config.get("order") == IN_TURN, config.get("attention") or {}
+        in_order = sorted(self.heads, key=head_order)
         for name in self.heads:
             if name.startswith("write"):
                 w = self[f"{name}.weighting"][t][:, None]
-                factor, term = 1 - w * self[f"{name}.erase"][t], w * self[f"{name}.add"][t]
+                erases = chosen(attention, "erase", in_order.index(name)) == "on"
+                factor, term = 1 - w * self[f"{name}.erase"][t] if erases else 1, w * self[f"{name}.add"][t]
                 if in_turn:
                     memory = memory * factor + term
                 else:

@@ -35,6 +35,7 @@ def presets():
                                  "weighting": ["hard", "weibull", "lognormal", "local-predictive", "soft"],
                                  "gate": ["on", "off", "on", "on", "off"], "sharpening": ["off", "on", "on", "on", "on"],
                                  "strength": ["one", "emitted", "one", "emitted", "one"],
+                                 "erase": ["on", "on", "on", "on", "off"],
                                  "window": 2, "position_units": 4, "prior": "code", "prior_units": 2}}},
         # With the sizes that hold where none are said.
         {"heads": {"read": 2, "write": 0, "attention": {"score": "additive", "weighting": ["weibull", "local-predictive"]}}},
@@ -92,7 +93,7 @@ class Io(Test):
             tensor = tensors.get(name)
             if tensor is not None:
                 np.testing.assert_array_equal(np.ravel(trace[name]), np.ravel(tensor).astype(np.float32))
-        for name in ("read0.strength", "read0.sharpening", "read0.shift", "read1.gated", "write0.gate"):
+        for name in ("read0.strength", "read0.sharpening", "read0.shift", "read1.gated", "write0.gate", "write0.erase"):
             self.assertNotIn(name, trace)
         # The rows that u draws from α, and the score that the constants make.
         alpha, w = trace["read0.distribution"], trace["read0.weighting"]

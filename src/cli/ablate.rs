@@ -23,10 +23,9 @@ Trained are the preset as it is and, for all heads, the preset without one stage
 ";
 
 const BELOW: &str = "
-A stage that the preset does not have is left out, and named. No key takes the erase vector away, so no machine is \
-without it here. The runs are those of a sweep: the same command again trains what is still missing, and prints the \
-tables; docs/sweeps.md explains their columns. How the runs go is told on standard error. Two machines are compared \
-step by step with `tapescope view RUN --compare RUN`.";
+A stage that the preset does not have is left out, and named. The runs are those of a sweep: the same command again \
+trains what is still missing, and prints the tables; docs/sweeps.md explains their columns. How the runs go is told on \
+standard error. Two machines are compared step by step with `tapescope view RUN --compare RUN`.";
 
 fn after_help() -> String {
     let line = |(name, about)| format!("  {name:<15} {about}\n");
@@ -34,7 +33,7 @@ fn after_help() -> String {
     format!("{EXAMPLES}{lines}{BELOW}")
 }
 
-/// Train a preset, and the same without each stage of its addressing, from the same seeds; and compare them.
+/// Train a preset, and the same without each stage of its heads, from the same seeds; and compare them.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(super) struct Ablate {

@@ -35,7 +35,7 @@ pub(super) struct Learn {
     /// Seed of the initial weights and of every episode [default: that of the preset].
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Learn whole, and without each of the stages of its addressing, side by side.
+    /// Learn whole, and without each of the stages of its heads, side by side.
     #[arg(long, conflicts_with = "seeds")]
     ablate: bool,
     /// Learn from these seeds side by side: a range with both its ends, or a list.

@@ -50,7 +50,7 @@ Examples:
   tapescope render copy --length 20 --out figure6.svg
                                              the same episode as the paper draws it
   tapescope sweep copy --seeds 1..10         train ten, as many at once as there are processors
-  tapescope ablate copy --seeds 1..5         the same machine without each stage of its addressing
+  tapescope ablate copy --seeds 1..5         the same machine without each stage of its heads
 
 Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or usage,
             3 verified in part, 4 a training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,

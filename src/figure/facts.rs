@@ -178,9 +178,9 @@ impl<'a> MemoryAt<'a> {
         if self.added || !self.erased {
             return value;
         }
-        let writers = self.trace.heads.iter().filter(|head| head.is_write());
-        let kept = writers.map(|head| {
-            1.0 - head.weighting.row(self.step)[row] * head.erase.row(self.step)[column]
+        let kept = self.trace.heads.iter().filter_map(|head| {
+            let erase = head.erase.row(self.step).get(column)?;
+            Some(1.0 - head.weighting.row(self.step)[row] * erase)
         });
         value * kept.product::<f32>()
     }

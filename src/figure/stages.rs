@@ -492,6 +492,29 @@ mod tests {
     }
 
     #[test]
+    fn a_head_that_erases_nothing_has_no_part_in_erasing() {
+        use crate::model::attention::Switch::{Off, On};
+        let mut config = NtmConfig::new(3, 2);
+        config.write_heads = 2;
+        for (erase, erases) in [(vec![Off], vec![]), (vec![On, Off, On], vec![2])] {
+            config.attention.erase = if let [all] = erase[..] {
+                all.into()
+            } else {
+                erase.into()
+            };
+            let trace = Trace::new(&config);
+            for writes_first in [false, true] {
+                let stages = Stages::of(&trace, writes_first);
+                let place = stages.place(Stage::Erase, None);
+                let heads = (0..3).filter(|&head| {
+                    place.is_some_and(|place| stages.at(place).has(&trace.heads[head]))
+                });
+                assert_eq!(heads.collect::<Vec<_>>(), erases);
+            }
+        }
+    }
+
+    #[test]
     fn an_array_is_computed_in_a_stage() {
         let mut config = NtmConfig::with_every_mechanism();
         config.rows = 8;

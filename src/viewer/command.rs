@@ -360,7 +360,7 @@ pub enum Learn {
     BeginNamed(Vec<(String, Experiment)>),
     /// Begin the same preset side by side from so many seeds, the first of them its own.
     Seeds(usize),
-    /// Begin the same preset side by side, whole and without each of the stages of its addressing, from one seed.
+    /// Begin the same preset side by side, whole and without each of the stages of its heads, from one seed.
     Ablate,
     /// Look at what the machine was at this snapshot, or at what it is.
     Moment(Option<usize>),

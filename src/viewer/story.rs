@@ -296,9 +296,9 @@ pub fn caption(open: &Open, step: usize, moment: Moment, focus: usize) -> String
         Stage::Controller if recording.trace.heads.is_empty() => {
             "The network sees the input and its own last state.".to_owned()
         }
-        Stage::Read => each_head(recording, step, false, "reads row"),
-        Stage::Erase => each_head(recording, step, true, "erases from row"),
-        Stage::Add => each_head(recording, step, true, "adds to row"),
+        Stage::Read => each_head(recording, step, moment, "reads row"),
+        Stage::Erase => each_head(recording, step, moment, "erases from row"),
+        Stage::Add => each_head(recording, step, moment, "adds to row"),
         Stage::Output => output_caption(recording, step),
         stage => {
             let heads = 0..recording.trace.heads.len();
@@ -385,10 +385,10 @@ fn made_in(head: &HeadTrace<f32>, step: usize, stage: Stage) -> f32 {
     made.last().unwrap_or(0.0)
 }
 
-fn each_head(recording: &Recording, step: usize, write: bool, verb: &str) -> String {
+fn each_head(recording: &Recording, step: usize, moment: Moment, verb: &str) -> String {
     let heads = recording.trace.heads.iter().enumerate();
     let sentences = heads
-        .filter(|(_, head)| head.is_write() == write)
+        .filter(|(_, head)| moment.has(head))
         .filter_map(|(index, head)| {
             let (row, weight) = peak(head.weighting.row(step))?;
             let (label, weight) = (head_label(recording, index), numbers::short(weight, 2));

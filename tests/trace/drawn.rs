@@ -19,6 +19,7 @@ pub const EVERY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]
     "strength": ["emitted", "one", "emitted", "one", "emitted", "one", "emitted", "emitted", "one"],
     "gate": ["on", "on", "off", "on", "on", "off", "on", "on", "off"],
     "sharpening": ["on", "off", "on", "on", "on", "off", "on", "on", "off"],
+    "erase": ["on", "on", "on", "on", "on", "on", "on", "off", "on"],
     "units": 4, "window": 2, "position_units": 3, "prior_units": 2, "weibull_shape": 3, "lognormal_sigma": 0.4}}}}"#;
 const SAMPLINGS: [Sampling; 3] = [Sampling::Mean, Sampling::Drawn, Sampling::Expected];
 

@@ -173,6 +173,52 @@ fn what_is_off_is_not_there() {
     assert_eq!(walked_through(machine).join(" "), stages);
 }
 
+/// Where no head erases, nothing says that one does; where one of two does, it is that one alone.
+#[test]
+fn a_head_that_erases_nothing_shows_no_erase() {
+    let mut config = NtmConfig::new(1, 1);
+    config.write_heads = 2;
+    config.attention.erase = Each::all(Switch::Off);
+    let stages = "controller content gate shift sharpen read add output";
+    let machine = with_heads(config.clone());
+    let options = Options {
+        machines: vec![with_heads(config.clone())],
+        ..options(Arc::<Shelf>::default())
+    };
+    assert_eq!(walked_through(machine).join(" "), stages);
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    for head in 0..3 {
+        act(&mut harness, Look::Focus(head));
+        act(&mut harness, Play::Seek(2));
+        for _ in 0..8 {
+            for _ in 0..6 {
+                let erases = whole::texts(&harness).find_map(|(text, _)| {
+                    let text = text.galley.text().to_owned();
+                    text.to_lowercase().contains("erase").then_some(text)
+                });
+                assert_eq!(erases, None, "{}", stage(&harness));
+                act(&mut harness, Look::NextLayout);
+            }
+            press(&mut harness, Key::Period);
+        }
+    }
+
+    config.attention.erase = [Switch::On, Switch::Off, Switch::On].to_vec().into();
+    let stages = "controller content gate shift sharpen read erase add output";
+    assert_eq!(walked_through(with_heads(config.clone())).join(" "), stages);
+    let options = Options {
+        machines: vec![with_heads(config)],
+        ..self::options(Arc::<Shelf>::default())
+    };
+    let mut harness = window_with(LARGE, options);
+    press(&mut harness, Key::Space);
+    act(&mut harness, Play::Seek(2));
+    to_stage(&mut harness, "erase");
+    told(&harness, "W1 erases from row");
+    assert!(!whole::texts(&harness).any(|(text, _)| text.galley.text().contains("W0 erases")));
+}
+
 /// The sentence of the step, as the caption has it.
 fn told(harness: &Screen, words: &str) {
     let texts: Vec<_> = whole::texts(harness)

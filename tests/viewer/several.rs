@@ -153,6 +153,7 @@ fn the_same_preset_learns_without_each_of_its_stages() {
         "no gate",
         "no shift",
         "no sharpening",
+        "no erase",
     ];
     assert_eq!(labels, all);
     assert!(learning.runs.iter().all(|run| run.begun.training.seed == 3));

@@ -22,6 +22,8 @@ pub struct AttentionConfig {
     pub gate: Each<Switch>,
     /// Whether there is a sharpening.
     pub sharpening: Each<Switch>,
+    /// Whether a write head erases before it adds; read heads do neither.
+    pub erase: Each<Switch>,
     /// From energies to a weighting.
     pub weighting: Each<Weighting>,
     /// What the weightings other than the soft one need.
@@ -161,6 +163,7 @@ impl AttentionConfig {
         strength: Each::all(Strength::Emitted),
         gate: Each::all(Switch::On),
         sharpening: Each::all(Switch::On),
+        erase: Each::all(Switch::On),
         weighting: Each::all(Weighting::Soft),
         parameters: Parameters::DEFAULT,
     };
@@ -189,7 +192,7 @@ const POSITIVE: Rule = Rule {
 impl Keys for AttentionConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        let Self { score, units, strength, gate, sharpening, weighting, parameters: of } = self;
+        let Self { score, units, strength, gate, sharpening, erase, weighting, parameters: of } = self;
         to.key("score", OfEach(score), "how a key is compared with a memory row: the cosine of the paper, or another score (Bahdanau 2015, Luong 2015, Vaswani 2017)");
         if score.any(|score| score == Score::Additive) {
             to.key("units", Whole(units, 1..=1024), "units of the additive score");
@@ -197,6 +200,7 @@ impl Keys for AttentionConfig {
         to.key("strength", OfEach(strength), "the key strength β, by which the score is multiplied: emitted, or 1");
         to.key("gate", OfEach(gate), "interpolation with the weighting of the step before, equation 7");
         to.key("sharpening", OfEach(sharpening), "equation 9");
+        to.key("erase", OfEach(erase), "equation 3: whether a write head erases before it adds; where it is off, what was written stays, and more is added to it; a read head has none");
         to.key("weighting", OfEach(weighting), "from energies to a weighting: over all rows, within a window, one row that is drawn, or random shares with a prior");
         if weighting.any(Weighting::is_local) {
             to.key("window", Whole(&mut of.window, 1..=1 << 20), "half the width D of the window, in rows; one that reaches beyond the memory ends with it");
@@ -259,6 +263,7 @@ impl AttentionConfig {
             "strength" => self.strength.of(head) == Strength::Emitted,
             "gate" | "gated" => self.gate.of(head) == Switch::On,
             "sharpening" => self.sharpening.of(head) == Switch::On,
+            "erase" => self.erase.of(head) == Switch::On,
             "additive_key" | "additive_row" | "additive_vector" => score == Score::Additive,
             "bilinear" => score == Score::General,
             "location" => score == Score::Location,
@@ -317,6 +322,7 @@ impl AttentionConfig {
         fits("heads.attention.strength", self.strength.heads())?;
         fits("heads.attention.gate", self.gate.heads())?;
         fits("heads.attention.sharpening", self.sharpening.heads())?;
+        fits("heads.attention.erase", self.erase.heads())?;
         fits("heads.attention.weighting", self.weighting.heads())?;
         fits("heads.shift.form", shift_form.heads())
     }

@@ -206,7 +206,7 @@ pub struct HeadColumns {
     pub shift: Range<usize>,
     /// Sharpening γ; empty where there is none.
     pub sharpening: Range<usize>,
-    /// Erase e, M values; empty for a read head.
+    /// Erase e, M values; empty for a read head, and for one that erases nothing.
     pub erase: Range<usize>,
     /// Add a, M values; empty for a read head.
     pub add: Range<usize>,
@@ -293,18 +293,18 @@ impl NtmConfig {
                 ShiftForm::Scalar => 1,
                 ShiftForm::None => 0,
             };
-            let one = |array| usize::from(self.attention.has(before, array));
+            let has = |array| usize::from(self.attention.has(before, array));
             let mut take = |width: usize| {
                 next += width;
                 next - width..next
             };
             HeadColumns {
                 key: take(self.columns),
-                strength: take(one("strength")),
-                gate: take(one("gate")),
+                strength: take(has("strength")),
+                gate: take(has("gate")),
                 shift: take(shift),
-                sharpening: take(one("sharpening")),
-                erase: take(written),
+                sharpening: take(has("sharpening")),
+                erase: take(has("erase") * written),
                 add: take(written),
             }
         };
@@ -605,6 +605,8 @@ mod tests {
     fn head_columns_tile_the_row_of_pre_activations() {
         let mut config = NtmConfig::new(9, 8);
         (config.read_heads, config.write_heads, config.columns) = (2, 3, 5);
+        let (on, off) = (Switch::On, Switch::Off);
+        config.attention.erase = vec![on, off, on, off, on].into();
         for form in [ShiftForm::Softmax, ShiftForm::Scalar] {
             config.shift_form = form.into();
             let mut next = 0;
@@ -612,7 +614,8 @@ mod tests {
                 let columns = config.head_columns(head);
                 assert_eq!(columns.all().start, next);
                 assert_eq!(columns.shift.end, columns.sharpening.start);
-                assert_eq!(columns.erase.len(), if head < 2 { 0 } else { 5 });
+                let written = [columns.erase.len(), columns.add.len()];
+                assert_eq!(written, [[0, 0], [0, 0], [5, 5], [0, 5], [5, 5]][head]);
                 next = columns.all().end;
             }
             assert_eq!(config.head_outputs(), next);

@@ -280,6 +280,10 @@ fn a_memory_kept_in_part_gives_the_same_bits() {
             ..config(ControllerKind::Lstm, 1, ShiftForm::Softmax)
         };
         config.rows = 40;
+        // The last head erases nothing.
+        let mut erase = vec![Switch::On; config.heads()];
+        erase[config.heads() - 1] = Switch::Off;
+        config.attention.erase = erase.into();
         let machine = Model::<f32>::new(config, 5);
         let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
         let gradient = |limit: usize| {
@@ -369,14 +373,48 @@ fn every_score() {
     }
 }
 
+/// Heads that erase beside heads that do not, in both orders; and none that does.
+#[test]
+fn write_heads_that_erase_nothing() {
+    for order in [Order::ReadFirst, Order::WriteFirst] {
+        for (reads, erases) in [
+            (1, &[false][..]),
+            (2, &[false, true]),
+            (1, &[true, false, true]),
+            (2, &[false, false]),
+            (0, &[false]),
+        ] {
+            let mut config = NtmConfig {
+                order,
+                ..config(ControllerKind::Lstm, 1, ShiftForm::Softmax)
+            };
+            (config.read_heads, config.write_heads) = (reads, erases.len());
+            let whole = config.shape().count();
+            // What is said of read heads counts for nothing.
+            let words = (0..reads).map(|_| Switch::Off);
+            let words = words.chain(erases.iter().map(|&on| switch(on)));
+            config.attention.erase = words.collect::<Vec<_>>().into();
+            assert_eq!(config.validate(), Ok(()));
+            let off = erases.iter().filter(|on| !**on).count() as u64;
+            // Weights and bias of each of the three columns.
+            assert_eq!(config.shape().count() + off * 3 * 12, whole);
+            check(config);
+        }
+    }
+}
+
+fn switch(is_on: bool) -> Switch {
+    if is_on { Switch::On } else { Switch::Off }
+}
+
 #[test]
 fn stages_that_are_off() {
-    for off in 0..16 {
+    for off in 0..32 {
         each_machine(|mut config| {
             let is_off = |bit: usize| off >> bit & 1 == 1;
-            let switch = |bit| if is_off(bit) { Switch::Off } else { Switch::On };
-            config.attention.gate = switch(0).into();
-            config.attention.sharpening = switch(1).into();
+            config.attention.gate = switch(!is_off(0)).into();
+            config.attention.sharpening = switch(!is_off(1)).into();
+            config.attention.erase = switch(!is_off(4)).into();
             if is_off(2) {
                 config.shift_form = ShiftForm::None.into();
             }
@@ -421,6 +459,7 @@ fn every_head_of_its_own_kind() {
     config.set_channels(3, 2);
     (config.rows, config.columns, config.controller.size) = (7, 3, 11);
     config.attention.units = 4;
+    config.attention.erase = [Switch::On, Switch::Off].repeat(4).into();
     config.similarity_epsilon = 1e-3;
     let of = &mut config.attention.parameters;
     (of.window, of.position_units, of.prior_units) = (2, 5, 3);

@@ -95,7 +95,7 @@ pub struct HeadGradient<R> {
     pub learned: LearnedGradient<R>,
     /// Scratch of the mechanism.
     pub scratch: Aligned<R>,
-    /// By e, [M]; empty for a read head.
+    /// By e, [M]; empty for a head that erases nothing.
     pub erase: Vec<R>,
     /// By a, [M]; empty for a read head.
     pub add: Vec<R>,
@@ -107,11 +107,6 @@ impl<R: Real> HeadGradient<R> {
         let zeros = |len: usize| vec![R::ZERO; len];
         let own = |array: &str| config.own_width(head, array);
         let sums = |units: usize| units::sums::<R>(config.columns, units);
-        let written = if head < config.read_heads {
-            0
-        } else {
-            config.columns
-        };
         Self {
             weighting: Aligned::zeros(config.rows),
             previous: Aligned::zeros(config.rows),
@@ -129,8 +124,8 @@ impl<R: Real> HeadGradient<R> {
             prior_sums: Aligned::zeros(sums(own("prior_vector"))),
             learned: LearnedGradient::with_widths(own),
             scratch: Aligned::zeros(own("layer")),
-            erase: zeros(written),
-            add: zeros(written),
+            erase: zeros(own("erase")),
+            add: zeros(own("add")),
         }
     }
 }

@@ -83,7 +83,7 @@ impl<R: Real> Blocks for ReadAndWrite<'_, R> {
         let columns = self.before.chunks_exact(n);
         for (m, (before, after)) in columns.zip(self.after.chunks_exact_mut(n)).enumerate() {
             let (before, after) = (at.of(before), at.of_mut(after));
-            let e = R::splat(simd, self.write.erase[m]);
+            let e = R::splat(simd, self.write.erase(m));
             let a = R::splat(simd, self.write.add[m]);
             let mut sum = R::splat(simd, R::ZERO);
             for v in 0..at.packs() {
@@ -119,7 +119,7 @@ fn written<R: Real>(before: R, w: R, e: R, a: R) -> R {
 struct Write<'a, R> {
     /// w, [N].
     weighting: &'a [R],
-    /// e, [M].
+    /// e, [M]; empty where it erases nothing.
     erase: &'a [R],
     /// a, [M].
     add: &'a [R],
@@ -137,9 +137,17 @@ impl<'a, R: Real> Write<'a, R> {
     }
 }
 
+impl<R: Real> Write<'_, R> {
+    /// e in a column: 0 where the head erases nothing. Then 1 − w·e is 1, and what it multiplies keeps all its bits.
+    #[inline(always)]
+    fn erase(&self, m: usize) -> R {
+        self.erase.get(m).copied().unwrap_or(R::ZERO)
+    }
+}
+
 kernel! {
     /// Equations 3 and 4, all erases before all adds:
-    /// M_t(i) = M_{t−1}(i) ∘ Π_q (1 − w_q(i)·e_q) + Σ_q w_q(i)·a_q.
+    /// M_t(i) = M_{t−1}(i) ∘ Π_q (1 − w_q(i)·e_q) + Σ_q w_q(i)·a_q, the product over those heads that erase.
     ///
     /// `heads` are write heads at step `t`; the result does not depend on their order. The arithmetic is
     /// the same on every processor: a memory written again has the same bits.
@@ -149,7 +157,7 @@ kernel! {
         let n = first.weighting.len();
         for (m, (before, after)) in before.chunks_exact(n).zip(after.chunks_exact_mut(n)).enumerate() {
             // The first head's add is part of the first pass when there is no other erase to come.
-            let (e, a) = (first.erase[m], if rest.is_empty() { first.add[m] } else { R::ZERO });
+            let (e, a) = (first.erase(m), if rest.is_empty() { first.add[m] } else { R::ZERO });
             for (after, (&before, &w)) in after.iter_mut().zip(before.iter().zip(first.weighting)) {
                 *after = written(before, w, e, a);
             }
@@ -158,7 +166,7 @@ kernel! {
             }
             for head in rest {
                 let Write { weighting, erase, .. } = Write::of(head, t);
-                let e = erase[m];
+                let Some(&e) = erase.get(m) else { continue };
                 after.iter_mut().zip(weighting).for_each(|(after, &w)| *after *= R::ONE - w * e);
             }
             for head in heads {
@@ -182,7 +190,7 @@ pub struct ReadGradient<'a, R> {
 pub struct WriteGradient<'a, R> {
     /// By w, [N].
     pub weighting: &'a mut [R],
-    /// By e, [M].
+    /// By e, [M]; empty for a head that erases nothing.
     pub erase: &'a mut [R],
     /// By a, [M].
     pub add: &'a mut [R],
@@ -310,7 +318,7 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
         for (m, (before, d)) in columns.zip(self.d_memory.chunks_exact_mut(n)).enumerate() {
             let (before, d) = (at.of(before), at.of_mut(d));
             let a = R::splat(simd, self.write.add[m]);
-            let minus_e = R::splat(simd, -self.write.erase[m]);
+            let minus_e = R::splat(simd, -self.write.erase(m));
             let d_read = R::splat(simd, self.by_read.read[m]);
             let (mut da, mut minus_de) = (zero, zero);
             for v in 0..at.packs() {
@@ -327,7 +335,9 @@ impl<R: Real> Blocks for ReadAndWriteBackward<'_, R> {
                 d_reading[v] = R::mul_add(simd, d_read, before, d_reading[v]);
             }
             self.by_write.add[m] += R::reduce(simd, da);
-            self.by_write.erase[m] += -R::reduce(simd, minus_de);
+            if let Some(de) = self.by_write.erase.get_mut(m) {
+                *de += -R::reduce(simd, minus_de);
+            }
         }
         let gradient = at.of_mut(self.by_read.weighting);
         (0..at.packs()).for_each(|v| at.store(gradient, v, d_reading[v]));
@@ -382,15 +392,17 @@ pub fn write_backward<R: Real>(
         erase,
         add,
     } = Write::of(&heads[this], t);
-    kept_by_others(heads, this, t, before, d_after, scratch);
     // dw = Σ_m dM·a − Σ_m dM·M·others·e: the erase half first, so that its sign can be turned.
     d_weighting.fill(R::ZERO);
-    matrix::add_vector_product(erase, rows(scratch, weighting), d_weighting);
-    d_weighting.iter_mut().for_each(|w| *w = -*w);
+    if !erase.is_empty() {
+        kept_by_others(heads, this, t, before, d_after, scratch);
+        matrix::add_vector_product(erase, rows(scratch, weighting), d_weighting);
+        d_weighting.iter_mut().for_each(|w| *w = -*w);
+        matrix::product_with_vector(rows(scratch, weighting), weighting, d_erase);
+        d_erase.iter_mut().for_each(|e| *e = -*e);
+    }
     matrix::add_vector_product(add, rows(d_after, weighting), d_weighting);
     matrix::product_with_vector(rows(d_after, weighting), weighting, d_add);
-    matrix::product_with_vector(rows(scratch, weighting), weighting, d_erase);
-    d_erase.iter_mut().for_each(|e| *e = -*e);
 }
 
 kernel! {
@@ -598,6 +610,48 @@ mod tests {
             [d_reading, dw, de, da, dm].concat()
         };
         assert!(close(&run(true), &run(false)));
+    }
+
+    /// Forwards and backwards, alone and beside others, in one pass and in many.
+    #[test]
+    fn a_head_that_erases_nothing_is_one_whose_erase_is_0() {
+        for count in [1, 2, 3] {
+            let (reading, w, a) = (
+                random_vector(9, N),
+                random_vector(1, count * N),
+                random_vector(3, count * M),
+            );
+            let (before, upstream) = (random_vector(4, N * M), random_vector(5, N * M));
+            let mut e = random_vector(2, count * M);
+            e[..M].fill(0.0);
+            let with = all_heads(&reading, &w, &e, &a);
+            let mut without = with.clone();
+            without[1].erase = Series::new(0);
+            let run = |mut heads: Vec<HeadTrace<f64>>| {
+                let mut after = vec![0.0; N * M];
+                read_and_write(&mut heads, 0, &before, &mut after);
+                let (mut de, mut da) = (vec![9.0; heads[1].erase.width()], vec![9.0; M]);
+                let (mut dw, mut dr, mut dm) = (vec![9.0; N], vec![9.0; N], upstream.clone());
+                let by_read = ReadGradient {
+                    weighting: &mut dr,
+                    read: &a[..M],
+                };
+                let by_write = WriteGradient {
+                    weighting: &mut dw,
+                    erase: &mut de,
+                    add: &mut da,
+                };
+                if let [reader, writer] = &heads[..] {
+                    read_and_write_backward(reader, writer, 0, &before, &mut dm, by_read, by_write);
+                } else {
+                    let scratch = &mut [0.0; N * M];
+                    write_backward(&heads[1..], 0, 0, &before, &dm, by_write, scratch);
+                    write_backward_memory(&heads[1..], 0, &mut dm);
+                }
+                [after, dw, da, dm].concat()
+            };
+            assert_eq!(run(without), run(with), "to the same bits");
+        }
     }
 
     #[test]

@@ -371,7 +371,18 @@ fn stages_that_are_off() {
     config.attention.sharpening = Switch::Off.into();
     config.shift_form = ShiftForm::None.into();
     config.attention.strength = Strength::One.into();
+    config.attention.erase = Switch::Off.into();
     assert_eq!(check(config, Sampling::Mean), ["output"]);
+}
+
+#[test]
+fn heads_that_erase_nothing_beside_others() {
+    use super::attention::Switch::{Off, On};
+    for order in [Order::ReadFirst, Order::WriteFirst] {
+        let mut config = config(ControllerKind::Lstm, 1, (1, 2), order);
+        config.attention.erase = vec![On, Off, On].into();
+        assert_eq!(check(config, Sampling::Mean), ["output"]);
+    }
 }
 
 #[test]

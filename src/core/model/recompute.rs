@@ -124,9 +124,12 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
     let unknown_turns = matches!(conventions.turns, Turns::Unknown(_)).then_some(Words::Turns);
     let unknown_score = matches!(conventions.scoring, Scoring::Unknown { .. });
     let is_dot = conventions.scoring == Scoring::Dot;
+    let empty = Trace::<f32>::new(config);
+    let has = |place, array: &str| empty.series(place, array).is_some();
     let writers = (config.read_heads..config.heads()).map(Place::Head);
     let written: Vec<_> = writers
         .flat_map(|head| [(head, "erase"), (head, "add")])
+        .filter(|&(head, array)| has(head, array))
         .collect();
     let seen = |place, own| {
         let mut needs = vec![(place, own), (Place::Machine, "memory")];
@@ -136,8 +139,6 @@ pub(super) fn rules(config: &NtmConfig, conventions: &Conventions) -> Vec<Rule> 
         needs
     };
     let score = if is_dot { Size::Largest } else { Size::One };
-    let empty = Trace::<f32>::new(config);
-    let has = |place, array: &str| empty.series(place, array).is_some();
     let of_head = |place: Place, own: &'static [&'static str]| {
         let own = own.iter().filter(move |own| has(place, own));
         own.map(move |&own| (place, own))
@@ -331,10 +332,19 @@ fn mechanism(trace: &Trace<f32>, place: Place) -> &Mechanism {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::attention::Switch;
     use crate::model::{Draw, Kind, Model};
     use crate::task::{Copy, Task};
 
     fn recorded(order: Order, reads: usize, writes: usize) -> (NtmConfig, Trace<f32>) {
+        recorded_with(order, (reads, writes), |_| ())
+    }
+
+    fn recorded_with(
+        order: Order,
+        (reads, writes): (usize, usize),
+        change: impl Fn(&mut NtmConfig),
+    ) -> (NtmConfig, Trace<f32>) {
         let task = Task::Copy(Copy {
             bits: 3,
             length: 4..=4,
@@ -342,6 +352,7 @@ mod tests {
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.read_heads, config.write_heads) = (37, reads, writes);
         config.order = order;
+        change(&mut config);
         let machine = Model::new(config.clone(), 5);
         let mut trace = Trace::new(&config);
         machine.run(&task.episode(1, 0).input, Draw::default(), &mut trace);
@@ -374,8 +385,16 @@ mod tests {
             (Order::ReadFirst, 1, 1),
             (Order::WriteFirst, 1, 1),
         ];
-        for (order, reads, writes) in heads {
-            let (config, trace) = recorded(order, reads, writes);
+        for ((order, reads, writes), erases) in
+            heads.into_iter().flat_map(|h| [(h, true), (h, false)])
+        {
+            let (config, trace) = recorded_with(order, (reads, writes), |config| {
+                // Of several heads the last two, of one that one.
+                let off = |head| !erases && head + 2 >= reads + writes;
+                let words = (0..reads + writes)
+                    .map(|head| if off(head) { Switch::Off } else { Switch::On });
+                config.attention.erase = words.collect::<Vec<_>>().into();
+            });
             assert_eq!(again(&config, &trace), trace);
         }
     }

@@ -146,7 +146,7 @@ arrays! {
         /// more than 1, only some of it; see there.
         memory_columns: Spec::new(
             "memory", &["t+1", "n", "m"], "M", Any,
-            "M_{t−1} ∘ Π (1 − w·eᵀ) + Σ w·aᵀ over the write heads (3, 4): all erases, then all adds. Up to a million values, or when asked for with `--full-memory`",
+            "M_{t−1} ∘ Π (1 − w·eᵀ) + Σ w·aᵀ over the write heads (3, 4): all erases, then all adds; without an `erase` a factor of 1. Up to a million values, or when asked for with `--full-memory`",
         ),
         /// Pre-activations of all heads, [T, P and padding].
         raw: Spec::scratch("raw"),
@@ -268,7 +268,7 @@ arrays! {
         weighting: Spec::new("weighting", &["t", "n"], "w", Within(0.0, 1.0), "w̃(i)^γ / Σ_j w̃(j)^γ (9), or what the last stage made; of a hard head 1 in the row that u draws from α"),
         /// What a read head read, r_t = Σ w(i)·M_{t−1}(i), [T, M].
         read: Spec::new("read", &["t", "m"], "r", Any, "Σ_i w(i)·M(i) (2)"),
-        /// Erase e_t of a write head, in (0, 1), [T, M].
+        /// Erase e_t of a write head, in (0, 1), [T, M]; nothing of one that erases nothing.
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
         /// Add a_t of a write head, [T, M].
         add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4): with `tanh` −1 to 1"),

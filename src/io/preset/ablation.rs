@@ -1,8 +1,9 @@
-//! What an experiment is without one stage of its addressing.
+//! What an experiment is without one stage of its heads.
 //!
 //! One list of stages for whoever trains a machine beside itself: the command line and the window.
 
 use super::{Experiment, Override};
+use crate::model::ModelConfig;
 
 /// What is taken away, the change that does it, and what the heads then do without.
 struct Stage {
@@ -11,8 +12,8 @@ struct Stage {
     about: &'static str,
 }
 
-/// In the order of the addressing. Nothing takes the erase vector away: no key does.
-const STAGES: [Stage; 5] = [
+/// In the order in which a head works.
+const STAGES: [Stage; 6] = [
     Stage {
         name: "no content",
         set: "model.heads.attention.score=location",
@@ -38,6 +39,11 @@ const STAGES: [Stage; 5] = [
         set: "model.heads.attention.sharpening=off",
         about: "The weighting stays as wide as the shift has made it.",
     },
+    Stage {
+        name: "no erase",
+        set: "model.heads.attention.erase=off",
+        about: "What is written stays: a head can only add to what is in a row already.",
+    },
 ];
 
 /// What an experiment itself is called beside those that lack a stage.
@@ -48,7 +54,7 @@ pub fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
     STAGES.iter().map(|stage| (stage.name, stage.about))
 }
 
-/// An experiment without one stage of its addressing.
+/// An experiment without one stage of its heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ablation {
     /// What is taken away, such as `no gate`.
@@ -64,14 +70,14 @@ pub struct Ablation {
 /// What an experiment can be without.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ablations {
-    /// In the order of the addressing; none for a machine without heads.
+    /// In the order in which a head works; none for a machine without heads.
     pub variants: Vec<Ablation>,
     /// What cannot be taken away, and why, in words.
     pub left_out: Vec<String>,
 }
 
-/// An experiment without each stage of its addressing: content, strength, gate, shift, sharpening, one at a time and for
-/// all heads.
+/// An experiment without each stage of its heads: content, strength, gate, shift, sharpening, erase, one at a time and
+/// for all heads.
 pub fn ablations(of: &Experiment) -> Ablations {
     let mut found = Ablations::default();
     let name = &of.name;
@@ -93,7 +99,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
         };
         let changed = set.parse().and_then(|set| Ok((read(&set)?, set)));
         match changed {
-            Ok((experiment, _)) if experiment.model == of.model => {
+            Ok((experiment, _)) if is_alike(&experiment.model, &of.model) => {
                 let words = format!("{what}: left out, {name} is so already");
                 found.left_out.push(words);
             }
@@ -107,6 +113,11 @@ pub fn ablations(of: &Experiment) -> Ablations {
         }
     }
     found
+}
+
+/// True where every head of two machines does the same, whatever is said of it: read heads erase nothing anyway.
+fn is_alike(a: &ModelConfig, b: &ModelConfig) -> bool {
+    (0..a.heads()).all(|head| a.mechanism(head) == b.mechanism(head))
 }
 
 #[cfg(test)]
@@ -169,10 +180,11 @@ mod tests {
             "no gate",
             "no shift",
             "no sharpening",
+            "no erase",
         ];
         assert_eq!(names(&of("copy", &[]).1), all);
         let (_, plain) = of("copy_plain", &[]);
-        assert_eq!(names(&plain), ["no content", "no strength"]);
+        assert_eq!(names(&plain), ["no content", "no strength", "no erase"]);
         assert_eq!(
             plain.left_out[0],
             "no gate: left out, copy_plain is so already"
@@ -180,6 +192,14 @@ mod tests {
         // Off for one head is not off.
         let (_, one) = of("copy", &[r#"model.heads.attention.gate=["on","off"]"#]);
         assert_eq!(names(&one), all);
+        // Nor is what only read heads have, or a list that says the same of all.
+        for set in [
+            "model.heads.write=0",
+            r#"model.heads.attention.erase=["on","off"]"#,
+        ] {
+            let (_, alike) = of("copy", &[set]);
+            assert_eq!(names(&alike), all[..5], "{set}");
+        }
         let (_, none) = of("copy_lstm", &[]);
         assert_eq!(
             none.left_out,

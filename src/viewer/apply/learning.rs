@@ -123,7 +123,7 @@ impl State {
         begun.unwrap_or_else(|| self.own_preset())
     }
 
-    /// It begins whole, and without each of the stages of its addressing.
+    /// It begins whole, and without each of the stages of its heads.
     fn begin_ablations(&mut self) {
         let whole = self.preset_at_hand();
         let all = ablated(&whole);

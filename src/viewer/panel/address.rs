@@ -203,10 +203,16 @@ fn legends(ui: &Ui, x: Rangef, y: Rangef, across: usize, view: &mut View<'_>) ->
         None => weighting,
     };
     let derivatives = view.state.layer().derivatives();
+    let mut heads = view.trace().heads.iter();
+    let bits = if heads.any(|head| head.erase.width() > 0) {
+        "bit, erase"
+    } else {
+        "bit"
+    };
     let entries = derivatives.map_or(
         [
             ("weighting", weighting),
-            ("bit, erase", Scale::Bits),
+            (bits, Scale::Bits),
             ("memory, read", view.open.scales.memory),
             ("key, add", view.open.scales.vector),
         ],

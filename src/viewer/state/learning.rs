@@ -401,7 +401,7 @@ impl Knob {
     }
 }
 
-/// The same experiment whole, and without each of the stages of its addressing, with what each is called; none where
+/// The same experiment whole, and without each of the stages of its heads, with what each is called; none where
 /// it has no such stages.
 pub fn ablated(whole: &Experiment) -> Vec<(String, Experiment)> {
     let variants = ablations(whole).variants;

@@ -170,14 +170,17 @@ fn written_over(
 }
 
 /// The share of what stands in a row that a head leaves there in these steps, 0 to 1: on average over its columns
-/// Π(1 − w·e) (Graves et al. 2014, equation 3).
+/// Π(1 − w·e) (Graves et al. 2014, equation 3); all of it where the head erases nothing.
 fn left(writer: &HeadTrace, steps: Range<usize>, row: usize) -> f32 {
     let columns = writer.erase.width();
+    if columns == 0 {
+        return 1.0;
+    }
     let kept = |column: usize| {
         let kept = |step| 1.0 - writer.weighting.row(step)[row] * writer.erase.row(step)[column];
         steps.clone().map(kept).product::<f32>()
     };
-    (0..columns).map(kept).sum::<f32>() / columns.max(1) as f32
+    (0..columns).map(kept).sum::<f32>() / columns as f32
 }
 
 fn worn_away(
@@ -270,5 +273,28 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
             100.0 * left,
             head = name(head)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::attention::Switch;
+    use crate::model::{NtmConfig, Trace};
+
+    #[test]
+    fn a_head_that_erases_nothing_wears_nothing_away() {
+        for (erase, expected) in [(Switch::On, 0.125), (Switch::Off, 1.0)] {
+            let mut config = NtmConfig::new(1, 1);
+            config.attention.erase = erase.into();
+            let mut trace = Trace::new(&config);
+            trace.resize(4);
+            let writer = &mut trace.heads[1];
+            writer.weighting.as_mut_slice().fill(0.5);
+            writer.erase.as_mut_slice().fill(1.0);
+            assert_eq!(left(writer, 1..4, 3), expected);
+            let is_worn = worn_away(writer, [0, 4], (1, 3)).is_some();
+            assert_eq!(is_worn, expected < WORN);
+        }
     }
 }

@@ -132,21 +132,28 @@ kernel! {
 }
 
 /// Clips a gradient in place; returns its Euclidean norm before that, over all tensors. A gradient with an element that
-/// is not finite has no finite norm, and stays as it is.
+/// is not finite has no finite norm, and is not to be used. Beside an elementwise limit the norm is a by-product in the
+/// precision of the elements: where its square is too large for them it is [`f64::MAX`].
 pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> f64 {
+    if let Clip::Elementwise(limit) = clip {
+        let limit = R::from_f64(limit);
+        let squares: f64 = gradient
+            .slices_mut()
+            .map(|slice| limit_to(limit, slice))
+            .sum();
+        return if squares.is_nan() {
+            squares
+        } else {
+            squares.sqrt().min(f64::MAX)
+        };
+    }
     let norm = global_norm(gradient);
-    match clip {
-        Clip::Elementwise(limit) if norm.is_finite() => {
-            let limit = R::from_f64(limit);
-            gradient
-                .slices_mut()
-                .for_each(|slice| limit_to(limit, slice));
-        }
-        Clip::GlobalNorm(limit) if norm.is_finite() && norm > limit => {
-            let factor = R::from_f64(limit / norm);
-            gradient.slices_mut().flatten().for_each(|g| *g *= factor);
-        }
-        Clip::Elementwise(_) | Clip::GlobalNorm(_) | Clip::None => {}
+    if let Clip::GlobalNorm(limit) = clip
+        && norm.is_finite()
+        && norm > limit
+    {
+        let factor = R::from_f64(limit / norm);
+        gradient.slices_mut().flatten().for_each(|g| *g *= factor);
     }
     norm
 }
@@ -170,11 +177,25 @@ kernel! {
 }
 
 kernel! {
-    /// Limits every value to ± `limit`.
-    fn limit_to<'a, R>(_simd; limit: R, values: &'a mut [R]) {
-        for value in values {
+    /// Limits every value to ± `limit`; returns the sum of their squares before that, not-a-number where one was not finite.
+    fn limit_to<'a, R>(_simd; limit: R, values: &'a mut [R]) -> f64 {
+        let (mut squares, mut zeros) = ([R::ZERO; 32], [R::ZERO; 32]);
+        let (chunks, rest) = values.as_chunks_mut::<32>();
+        for chunk in chunks {
+            for ((square, zero), value) in squares.iter_mut().zip(&mut zeros).zip(chunk) {
+                *square += *value * *value;
+                *zero += *value * R::ZERO;
+                *value = limited(*value, limit);
+            }
+        }
+        for value in rest {
+            squares[0] += *value * *value;
+            zeros[0] += *value * R::ZERO;
             *value = limited(*value, limit);
         }
+        // A finite number times zero is zero; infinity and not-a-number are not.
+        let finite: R = zeros.iter().copied().sum();
+        squares.iter().map(|square| square.to_f64()).sum::<f64>() + finite.to_f64()
     }
 }
 
@@ -297,7 +318,7 @@ mod tests {
         clip(&mut scaled, Clip::GlobalNorm(5.0));
         assert!((scaled.linears[2].bias[[0, 0]] - 3.0).abs() < 1e-12);
         assert!((global_norm(&scaled) - 5.0).abs() < 1e-12);
-        clip(&mut gradient, Clip::Elementwise(10.0));
+        assert_eq!(clip(&mut gradient, Clip::Elementwise(10.0)), 50.0);
         assert_eq!(
             (
                 gradient.linears[2].bias[[0, 0]],

@@ -309,14 +309,19 @@ fn options(files: Arc<dyn Files>) -> Options {
 }
 
 fn window_with(size: Vec2, options: Options) -> Screen {
-    window_drawn(size, options, Shared::default())
+    window_drawn((size, Theme::Dark), options, Shared::default())
+}
+
+/// What it answers, step by step.
+fn answers(screen: &Screen) -> Vec<f32> {
+    recording(screen).trace.output.as_slice().to_vec()
 }
 
 /// A window whose pixels are asked for.
-fn window_drawn(size: Vec2, options: Options, raster: Shared) -> Screen {
+fn window_drawn((size, theme): (Vec2, Theme), options: Options, raster: Shared) -> Screen {
     let mut harness = Harness::builder()
         .with_size(size)
-        .with_theme(Theme::Dark)
+        .with_theme(theme)
         .with_step_dt(0.05)
         .renderer(raster)
         .with_context_setup(tapescope::viewer::dress)

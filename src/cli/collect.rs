@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::table::{Column, Format, Table};
 use super::{MOST_EPISODES, note, refuse, threads, up_to};
-use crate::figure::Format as Picture;
 use crate::figure::curves::{Curve, learning_curves};
+use crate::figure::{Format as Picture, Pages};
 use crate::io::measurement::Number;
 use crate::io::sweep::{Found, Pair, Run, Setting, State, Summary, by_setting, find, to_json};
 use crate::io::{Experiment, RunFolder, label, picture, weights};
@@ -145,7 +145,7 @@ impl Collect {
             beside: setting.curves_beside(),
         };
         let curves: Vec<Curve> = settings.iter().map(curve).collect();
-        let drawing = learning_curves(&curves, self.threshold, false);
+        let drawing = learning_curves(&curves, self.threshold, false).draw();
         let bytes = match format {
             Picture::Png => drawing.to_png(PNG_SCALE),
             _ => drawing.to_svg().into_bytes(),

@@ -1,7 +1,8 @@
 //! A chart: what is known of a run at many places of an axis, as lines in bands, with levels to measure it by. It is
 //! data: the window shows it to be zoomed and switched, and on a page charts are a figure ([`super::charts`]).
 
-use super::{Colours, HeadName, Rgb};
+use super::numbers::brief;
+use super::{Colours, HUES, HeadName, Rgb};
 
 /// Nothing below is shown on a logarithmic axis.
 pub const LEAST: f64 = 1e-3;
@@ -30,7 +31,7 @@ pub struct Chart {
 pub enum Across {
     /// Sequences trained on, logarithmic.
     Sequences,
-    /// Sizes of episodes, by this name, from the first to the last.
+    /// Whole numbers by this name, such as sizes of episodes, from the first to the last.
     Sizes(&'static str, [f64; 2]),
 }
 
@@ -39,6 +40,8 @@ pub enum Across {
 pub enum Up {
     /// A logarithmic axis about what there is.
     Logarithm,
+    /// A logarithmic axis from here to there, whatever there is.
+    Decades([f64; 2]),
     /// An axis from here to there, whatever there is.
     From([f64; 2]),
     /// The same of shares, told in percent.
@@ -69,6 +72,8 @@ pub enum Hue {
     Head(HeadName),
     /// What stands alone.
     Accent,
+    /// What is still to come.
+    Faint,
 }
 
 /// How a line is drawn.
@@ -93,6 +98,21 @@ impl Hue {
             Self::Line(index) => colours.line(index),
             Self::Head(name) => colours.head(name),
             Self::Accent => colours.accent,
+            Self::Faint => colours.line,
+        }
+    }
+}
+
+impl Line {
+    /// Lengths of its dashes and gaps: by its form, or where there are more lines than hues.
+    pub(super) fn dashes(&self) -> Vec<f32> {
+        match (self.form, self.hue) {
+            (Form::Dashed, _) => vec![5.0, 3.0],
+            (Form::Dots, _) => vec![3.0, 4.0],
+            (_, Hue::Line(index)) if index >= 2 * HUES => {
+                vec![10.0 / (index / (2 * HUES)).min(5) as f32, 4.0]
+            }
+            _ => Vec::new(),
         }
     }
 }
@@ -125,6 +145,7 @@ impl Up {
     pub fn place(self, value: f64) -> f64 {
         match self {
             Self::Logarithm => log(value),
+            Self::Decades([low, _]) => value.max(low).log10(),
             Self::From(_) | Self::Percent(_) => value,
         }
     }
@@ -132,16 +153,21 @@ impl Up {
     /// The value at a place.
     pub fn value(self, place: f64) -> f64 {
         match self {
-            Self::Logarithm => 10f64.powf(place),
+            Self::Logarithm | Self::Decades(_) => 10f64.powf(place),
             Self::From(_) | Self::Percent(_) => place,
         }
+    }
+
+    /// True of a logarithmic axis.
+    pub fn is_log(self) -> bool {
+        matches!(self, Self::Logarithm | Self::Decades(_))
     }
 
     /// A value in words.
     pub fn told(self, value: f64) -> String {
         match self {
-            Self::Percent(_) => format!("{} %", number(100.0 * value)),
-            Self::Logarithm | Self::From(_) => number(value),
+            Self::Percent(_) => format!("{} %", brief(100.0 * value)),
+            _ => brief(value),
         }
     }
 }
@@ -150,8 +176,8 @@ impl Chart {
     /// The places of the points of all lines and of the levels, from the lowest to the highest, with some room: a band
     /// may go beyond.
     pub fn range(&self) -> [f64; 2] {
-        if let Up::From(range) | Up::Percent(range) = self.up {
-            return range;
+        if let Up::From(ends) | Up::Percent(ends) | Up::Decades(ends) = self.up {
+            return ends.map(|end| self.up.place(end));
         }
         let points = self.lines.iter().flat_map(|line| &line.points);
         let levels = self.levels.iter().map(|(level, _)| *level);
@@ -184,40 +210,4 @@ pub fn decades([low, high]: [f64; 2]) -> Vec<(f64, f64)> {
     marks
         .filter(|(mark, _)| (low..=high).contains(mark))
         .collect()
-}
-
-/// A number as short as it can be told from its neighbours.
-pub fn number(value: f64) -> String {
-    let trimmed = |value: f64, decimals: usize| {
-        let text = format!("{value:.decimals$}");
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text
-        }
-    };
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        m if m >= 1e6 => format!("{} M", trimmed(value / 1e6, 2)),
-        m if m >= 1e4 => format!("{} k", trimmed(value / 1e3, 1)),
-        m if m >= 100.0 => trimmed(value, 0),
-        m if m >= 10.0 => trimmed(value, 1),
-        m if m >= 0.1 => trimmed(value, 2),
-        m if m >= 1e-3 => trimmed(value, 4),
-        _ => format!("{value:.0e}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        let shown = [0.0, 0.001, 0.25, 2.0, 12.34, 250.0, 9000.0, 20_000.0, 1e6].map(number);
-        let expected = [
-            "0", "0.001", "0.25", "2", "12.3", "250", "9000", "20 k", "1 M",
-        ];
-        assert_eq!(shown, expected);
-    }
 }

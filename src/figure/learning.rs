@@ -1,9 +1,11 @@
 //! A machine while it learns: the same episode by what it was at every moment, beside how well it answered by then.
 
-use super::curves::number;
+use super::chart::{Across, Chart, Form, Hue, Line, Up};
 use super::layout::Scene;
+use super::numbers::{brief, time};
 use super::pages::{Moment, Pages};
 use super::paint::Draw;
+use super::plot::Plot;
 use super::{Area, Colours, Drawing, Figure, Options, Style, Walk};
 use crate::train::Recording;
 
@@ -87,7 +89,7 @@ impl<'a> Learning<'a> {
             format!("{}, {} {size}", task.name(), task.size_name())
         });
         let (count, last) = (self.moments.len(), self.moments.last());
-        let sequences = number(last.map_or(0, |last| last.sequences) as f64);
+        let sequences = brief(last.map_or(0, |last| last.sequences) as f64);
         format!("{of}: {count} moments of learning, 0 to {sequences} sequences")
     }
 
@@ -100,8 +102,8 @@ impl<'a> Learning<'a> {
         );
         let score = now.recording.score;
         let all = [
-            ("sequences", number(now.sequences as f64)),
-            ("of training", time_in_words(now.seconds)),
+            ("sequences", brief(now.sequences as f64)),
+            ("of training", time(now.seconds)),
             ("bits, for this sequence", bits_in_words(score.bits)),
             ("wrong bits", format!("{} of {}", score.wrong, score.scored)),
         ];
@@ -115,75 +117,44 @@ impl<'a> Learning<'a> {
 
     /// What the episode costs in bits over the sequences trained on, to this moment in full, with a point where it is.
     fn curve(&self, on: &mut Drawing, area: Area, now: usize, colours: &Colours) {
-        let bits = |learned: &Learned| (learned.sequences, learned.recording.score.bits);
-        let points: Vec<(u64, f64)> = self.moments.iter().map(bits).collect();
+        let bits = |learned: &Learned| [learned.sequences as f64, learned.recording.score.bits];
+        let points: Vec<_> = self.moments.iter().map(bits).collect();
         let Recording { task, episode, .. } = &self.moments[now].recording;
         let chance = task.chance(episode);
-        let known = points
-            .iter()
-            .map(|(_, bits)| *bits)
-            .filter(|bits| bits.is_finite());
+        let known = points.iter().map(|[_, bits]| *bits);
+        let known = known.filter(|bits| bits.is_finite());
         let most = known.fold(chance.max(1.0), f64::max) * 1.06;
-        let place = |sequences: u64| (sequences as f64 + 1.0).log10();
-        let last = self.moments.last().map_or(0, |last| last.sequences).max(9);
-        let x = |sequences: u64| area.left + area.width() * (place(sequences) / place(last)) as f32;
-        let y = |bits: f64| area.bottom - area.height() * (bits / most).clamp(0.0, 1.0) as f32;
-        let text = Style::new(13.0, colours.text);
-        for tick in super::curves::even_ticks(0.0, most)
-            .into_iter()
-            .filter(|tick| *tick <= most)
-        {
-            on.line(
-                &[[area.left, y(tick)], [area.right, y(tick)]],
-                colours.line,
-                1.0,
-            );
-            on.text(number(tick), [area.left - 10.0, y(tick)], text.end());
-        }
-        for tick in (0..=19)
-            .map(|power| 10u64.pow(power))
-            .take_while(|tick| *tick <= last)
-        {
-            on.line(
-                &[[x(tick), area.bottom], [x(tick), area.bottom + 5.0]],
-                colours.subdued,
-                1.0,
-            );
-            on.text(in_short(tick), [x(tick), area.bottom + 18.0], text.middle());
-        }
-        on.text(
-            "bits, for this sequence",
-            [area.left - 36.0, area.top - 18.0],
-            text,
-        );
-        on.text(
-            "sequences, logarithmic",
-            [area.middle(), area.bottom + 42.0],
-            text.middle(),
-        );
-        let ends = [
-            [area.left, area.top],
-            [area.left, area.bottom],
-            [area.right, area.bottom],
-        ];
-        on.line(&ends, colours.subdued, 1.0);
-        let at = |(sequences, bits): &(u64, f64)| [x(*sequences), y(*bits)];
-        let all: Vec<_> = points.iter().map(at).collect();
-        if chance > 0.0 {
-            let ends = [[area.left, y(chance)], [area.right, y(chance)]];
-            on.dashed(&ends, colours.subdued, 1.0, &[4.0, 4.0]);
-            let at = [area.right - 4.0, y(chance) - 10.0];
-            on.text(format!("guessing: {}", number(chance)), at, text.end());
-        }
-        if all.len() > 1 {
-            on.line(&all, colours.line, 2.0);
-        }
-        let until = self.moments[now].sequences;
-        let done = points.partition_point(|(sequences, _)| *sequences <= until);
-        if done > 1 {
-            on.line(&all[..done], colours.accent, 2.5);
-        }
-        if let Some(&[x, y]) = all[..done].last() {
+        let until = self.moments[now].sequences as f64;
+        let done = points.partition_point(|[sequences, _]| *sequences <= until);
+        let line = |points: &[[f64; 2]], hue| Line {
+            name: String::new(),
+            hue,
+            form: Form::Whole,
+            points: points.to_vec(),
+            band: Vec::new(),
+        };
+        let guessing = (chance, format!("guessing: {}", brief(chance)));
+        let chart = Chart {
+            name: "bits, for this sequence".to_owned(),
+            meaning: String::new(),
+            across: Across::Sequences,
+            up: Up::From([0.0, most]),
+            lines: vec![
+                line(&points, Hue::Faint),
+                line(&points[..done], Hue::Accent),
+            ],
+            levels: Some(guessing)
+                .filter(|_| chance > 0.0)
+                .into_iter()
+                .collect(),
+            events: Vec::new(),
+        };
+        let plot = Plot::new(&chart, area, colours).with_letters(13.0);
+        plot.draw(on);
+        let at = [area.left - 36.0, area.top - 18.0];
+        on.text(&*chart.name, at, Style::new(13.0, colours.text));
+        if let Some(&now) = points[..done].last() {
+            let [x, y] = plot.at(now);
             let corner = |index: u8| {
                 let angle = std::f32::consts::TAU * f32::from(index) / 16.0;
                 [x + 6.0 * angle.cos(), y + 6.0 * angle.sin()]
@@ -231,25 +202,6 @@ fn bits_in_words(bits: f64) -> String {
     }
 }
 
-/// Seconds, minutes or hours.
-fn time_in_words(seconds: f64) -> String {
-    match seconds {
-        _ if seconds < 10.0 => format!("{seconds:.2} s"),
-        _ if seconds < 120.0 => format!("{seconds:.1} s"),
-        _ if seconds < 7200.0 => format!("{:.1} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3600.0),
-    }
-}
-
-/// A power of ten in a few letters.
-fn in_short(value: u64) -> String {
-    match value {
-        0..1000 => value.to_string(),
-        1000..1_000_000 => format!("{}k", value / 1000),
-        _ => format!("{}M", value / 1_000_000),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,13 +234,13 @@ mod tests {
         let frames = learning.moments(Walk::Steps);
         assert_eq!(frames.len(), moments.len());
         let first = learning.draw_at(frames[0]);
-        assert!(texts(&first).contains(&"0.00 s"), "{:?}", texts(&first));
+        assert!(texts(&first).contains(&"0.0 s"), "{:?}", texts(&first));
         let last = learning.draw_at(frames[4]);
         for said in [
             "12,345",
             "2.1 min",
             "Tiny",
-            "10k",
+            "10,000",
             "bits, for this sequence",
         ] {
             assert!(texts(&last).contains(&said), "{said}: {:?}", texts(&last));

@@ -36,6 +36,7 @@ mod pace;
 pub mod pages;
 pub mod paint;
 pub mod panel;
+mod plot;
 mod pool;
 mod raster;
 pub mod rows;

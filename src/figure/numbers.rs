@@ -120,6 +120,46 @@ pub fn shortened(number: &str, letters: usize) -> String {
     }
 }
 
+/// Three digits that say something, no more: for axes and sentences; counts up to a million whole, with separators.
+pub fn brief(value: f64) -> String {
+    let size = value.abs();
+    let digits = match size {
+        _ if !value.is_finite() => return exact(value as f32),
+        0.0 => "0".to_owned(),
+        _ if !(1e-4..1e9).contains(&size) => format!("{size:.0e}").replace('-', "−"),
+        _ if size >= 999_999.5 => format!("{} M", trimmed(size / 1e6, 2)),
+        _ if size >= 9999.5 => format!(
+            "{},{:03.0}",
+            (size.round() / 1e3).floor(),
+            size.round() % 1e3
+        ),
+        _ => trimmed(
+            size,
+            (2 - size.log10().floor() as i32).max(0).cast_unsigned() as usize,
+        ),
+    };
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{digits}")
+}
+
+fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
+/// A time of so many seconds, in seconds, minutes or hours.
+pub fn time(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 9.95 => format!("{seconds:.1} s"),
+        _ if seconds < 90.0 => format!("{seconds:.0} s"),
+        _ if seconds < 5400.0 => format!("{:.1} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
 /// A playback speed.
 pub fn speed(steps_per_second: f64) -> String {
     let seconds = 1.0 / steps_per_second;
@@ -200,6 +240,25 @@ mod tests {
         for (limit, rounded) in [(0.961, 0.97), (1.0, 1.0), (13.4, 14.0), (0.0, 1.0)] {
             assert!((round_up(limit) - rounded).abs() < 1e-5, "{limit}");
         }
+    }
+
+    #[test]
+    fn brief_numbers_and_times_say_as_much_as_is_read() {
+        let shown = [0.0, 0.001, 0.25, -2.0, 12.34, 0.4567, 250.0, 9999.4];
+        let expected = ["0", "0.001", "0.25", "−2", "12.3", "0.457", "250", "9999"];
+        assert_eq!(shown.map(brief), expected);
+        let large = [9999.6, 20_000.0, 123_456.0, 999_999.6, 2.5e6, 3e-6, 6.6e20].map(brief);
+        assert_eq!(
+            large,
+            [
+                "10,000", "20,000", "123,456", "1 M", "2.5 M", "3e−6", "7e20"
+            ]
+        );
+        let times = [0.04, 9.9, 9.96, 59.0, 123.0, 7200.0].map(time);
+        assert_eq!(
+            times,
+            ["0.0 s", "9.9 s", "10 s", "59 s", "2.0 min", "2.0 h"]
+        );
     }
 
     #[test]

@@ -114,6 +114,14 @@ impl Shown {
         }
     }
 
+    /// True of the same episode by a machine of the same name and form: one that learns is another at every moment.
+    pub fn is_of_the_same(&self, other: &Self) -> bool {
+        let name = |of: &Self| of.machine.as_ref().map(|machine| machine.name.clone());
+        name(self) == name(other)
+            && self.config == other.config
+            && self.recording.episode == other.recording.episode
+    }
+
     /// True when the read heads see what was written in the same step.
     pub fn writes_first(&self) -> bool {
         let config = self.config.as_ref();

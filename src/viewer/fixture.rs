@@ -56,5 +56,6 @@ pub fn request(seed: u64) -> Request {
         machine,
         task,
         wish,
+        mattered: None,
     }
 }

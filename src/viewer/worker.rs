@@ -213,7 +213,14 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     }
     match job {
         Job::Record(request) => match record(&request, &watch) {
-            Ok(shown) => Outcome::Recorded(Box::new(Open::new(shown, Some(request.wish)))),
+            Ok(shown) => {
+                let mattered = request.mattered.and_then(|of| derived(&shown, of).ok());
+                let open = Open::new(shown, Some(request.wish));
+                Outcome::Recorded(Box::new(Open {
+                    mattered: mattered.map(Arc::new),
+                    ..open
+                }))
+            }
             Err(sentence) => Outcome::Refused(request.wish, sentence),
         },
         Job::Picture(place, request) => {
@@ -314,6 +321,7 @@ fn record(request: &Request, watch: Watch<'_>) -> Result<Shown, String> {
         machine,
         task,
         wish,
+        ..
     } = request;
     let own = &machine.ntm;
     let (rows, own_rows) = (wish.rows, own.config.rows());

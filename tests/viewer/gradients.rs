@@ -1,6 +1,7 @@
 //! How much everything mattered, in the place of its values.
 
 use tapescope::train::Quantity;
+use tapescope::viewer::command::Learn;
 
 use super::*;
 
@@ -138,4 +139,46 @@ fn a_recorded_trace_has_no_derivatives() {
     let mut harness = paused_with_file("theirs.ntmtrace.json");
     press(&mut harness, Key::Y);
     assert_eq!(on_screen(&harness), None);
+}
+
+#[test]
+fn what_learns_shows_what_mattered_to_its_newest_weights() {
+    let mut screen = window_of(LARGE, Arc::default());
+    act(&mut screen, Learn::Begin(vec![learn::experiment(&[])]));
+    screen.run_steps(5);
+    press(&mut screen, Key::Y);
+    screen.run_steps(2);
+    assert_eq!(screen.state().arrangement(), Arrangement::Train);
+    assert_eq!(on_screen(&screen), Some(Quantity::Loss));
+    assert!(says(&screen, OF_LOSS));
+    let memory = |screen: &Screen| {
+        let by = screen.state().layer().derivatives().unwrap();
+        by.trace.memory_columns.as_slice().to_vec()
+    };
+    let before = memory(&screen);
+    screen.run_steps(10);
+    assert_eq!(on_screen(&screen), Some(Quantity::Loss));
+    assert_ne!(memory(&screen), before);
+    press(&mut screen, Key::Y);
+    assert_eq!(on_screen(&screen), None);
+}
+
+#[test]
+fn the_menu_of_a_column_copies_what_is_shown() {
+    let mut screen = paused();
+    act(&mut screen, Play::Seek(4));
+    press(&mut screen, Key::Y);
+    screen.get_by_label_contains("W0 gate: ").click_secondary();
+    screen.run_steps(3);
+    let gated = "Copy gated: 16 values as JSON";
+    let by = screen.state().layer().derivatives().unwrap();
+    let values = by.trace.heads[1].gated.row(4).iter().map(f32::to_string);
+    let values: Vec<_> = values.collect();
+    screen.get_by_label(gated).click();
+    let copied = copied(&mut screen);
+    let expected = format!(
+        "\"d loss / d W0 at step 4 gated\": [{}]}}",
+        values.join(", ")
+    );
+    assert!(copied.ends_with(&expected), "{copied} {expected}");
 }

@@ -17,7 +17,7 @@ fn walked_through(machine: Machine) -> Vec<String> {
         ..options(shelf.clone())
     };
     let raster = Shared::default();
-    let mut harness = window_drawn(LARGE, options, raster.clone());
+    let mut harness = window_drawn((LARGE, Theme::Dark), options, raster.clone());
     press(&mut harness, Key::Space);
     act(&mut harness, Play::Seek(2));
     let stages = harness.state().session.open.as_ref().unwrap().stages.len();

@@ -51,11 +51,6 @@ fn batch(screen: &Screen) -> u64 {
     state(screen).run().experiment.training.batch as u64
 }
 
-fn output(screen: &Screen) -> Vec<f32> {
-    let open = screen.state().session.open.as_ref().unwrap();
-    open.shown.recording.trace.output.as_slice().to_vec()
-}
-
 /// The bits of every update, by sequences.
 fn bits(screen: &Screen) -> Vec<(u64, f64)> {
     let account = state(screen).run().account.as_ref().unwrap();
@@ -70,10 +65,10 @@ fn t_begins_with_the_preset_and_the_probe_changes() {
     press(&mut screen, Key::T);
     assert_eq!(screen.state().arrangement(), Arrangement::Train);
     assert!(says(&screen, "Bits per sequence") && says(&screen, "Pause training"));
-    let (before, done) = (output(&screen), sequences(&screen));
+    let (before, done) = (answers(&screen), sequences(&screen));
     screen.run_steps(3);
     assert!(sequences(&screen) > done);
-    assert_ne!(output(&screen), before);
+    assert_ne!(answers(&screen), before);
 }
 
 #[test]
@@ -151,7 +146,7 @@ fn the_lane_shows_the_same_step_by_the_machine_of_that_moment() {
     screen.run_steps(60);
     press(&mut screen, Key::T);
     act(&mut screen, Play::Seek(4));
-    let now = output(&screen);
+    let now = answers(&screen);
     let lane = screen.get_by_label_contains("Moments of training").rect();
     let y = lane.center().y;
     drag(
@@ -161,16 +156,16 @@ fn the_lane_shows_the_same_step_by_the_machine_of_that_moment() {
     );
     let moment = state(&screen).place().unwrap();
     assert!(moment < 3, "{moment}");
-    let then = output(&screen);
+    let then = answers(&screen);
     assert_ne!(then, now);
     assert_eq!(screen.state().player.step(), 4);
     press_with(&mut screen, Modifiers::SHIFT, Key::Period);
     assert_eq!(state(&screen).place(), Some(moment + 1));
-    assert_ne!(output(&screen), then);
+    assert_ne!(answers(&screen), then);
     press_with(&mut screen, Modifiers::SHIFT, Key::Comma);
-    assert_eq!(output(&screen), then);
+    assert_eq!(answers(&screen), then);
     act(&mut screen, Learn::Moment(None));
-    assert_eq!(output(&screen), now);
+    assert_eq!(answers(&screen), now);
     assert_eq!(screen.state().player.step(), 4);
 }
 
@@ -199,9 +194,9 @@ fn whoever_leaves_has_the_machine_as_it_is() {
     assert!(screen.state().learning.is_none());
     assert_ne!(screen.state().arrangement(), Arrangement::Train);
     assert_eq!(screen.state().session.wish.machine, machine);
-    let before = output(&screen);
+    let before = answers(&screen);
     screen.run_steps(5);
-    assert_eq!(output(&screen), before);
+    assert_eq!(answers(&screen), before);
 }
 
 #[test]
@@ -232,7 +227,7 @@ fn what_is_no_longer_finite_is_said_and_the_last_good_machine_stays() {
     assert!(!state(&screen).run().goes_on());
     assert!(says(&screen, "is no longer finite") && says(&screen, "last good"));
     assert!(screen.state().toasts.is_empty());
-    assert!(output(&screen).iter().all(|value| value.is_finite()));
+    assert!(answers(&screen).iter().all(|value| value.is_finite()));
     let last = state(&screen).findings().len() - 1;
     press_with(&mut screen, Modifiers::SHIFT, Key::PageUp);
     assert_eq!(state(&screen).finding_shown(), Some(last.saturating_sub(1)));

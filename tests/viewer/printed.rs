@@ -175,7 +175,7 @@ fn every_layout_of_every_machine_prints_what_it_shows() {
     let shelf = Arc::<Shelf>::default();
     let raster = Shared::default();
     let options = options(shelf.clone());
-    let mut harness = window_drawn(LARGE, options, raster.clone());
+    let mut harness = window_drawn((LARGE, Theme::Dark), options, raster.clone());
     act(&mut harness, Play::Toggle);
     for (trace, least) in [
         ("", 9),

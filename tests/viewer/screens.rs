@@ -17,7 +17,7 @@ type Scene = (&'static str, &'static str, fn(&mut Screen));
 
 /// The first of them are the layouts: kept in both themes, large and small. Of the others the small
 /// window is kept, dark and light in turns; all are drawn in both themes and sizes.
-const LAYOUTS: usize = 6;
+const LAYOUTS: usize = 8;
 
 const SCENES: &[Scene] = &[
     ("all stages", "copy", |screen| {
@@ -48,6 +48,16 @@ const SCENES: &[Scene] = &[
         screen.run_steps(150);
         press(screen, Key::T);
         screen.run_steps(1);
+    }),
+    ("ten learning", "copy", |screen| {
+        act(screen, Learn::Begin(several::runs(10)));
+        screen.run_steps(80);
+        press(screen, Key::T);
+        screen.run_steps(1);
+    }),
+    ("what mattered", "copy", |screen| {
+        press(screen, Key::Y);
+        go_to(screen, 12, "output");
     }),
     ("compare, another machine", "copy", |screen| {
         act(screen, Compare::KeepAsA);
@@ -283,14 +293,8 @@ fn screen_with(scene: &Scene, size: Vec2, theme: Theme, raster: &Shared) -> Scre
     options.files = Arc::<Shelf>::default();
     options.settings.look.still = true;
     options.settings.greeted = *name != FIRST;
-    let mut screen = Harness::builder()
-        .with_size(size)
-        .with_theme(theme)
-        .with_step_dt(0.05)
-        .renderer(Shared::clone(raster))
-        .with_context_setup(tapescope::viewer::dress)
-        .build_ui_state(frame_ui, App::headless(options));
-    screen.run_steps(3);
+    let mut screen = window_drawn((size, theme), options, Shared::clone(raster));
+    screen.run_steps(1);
     prepare(&mut screen);
     screen.run_steps(10);
     screen

@@ -17,24 +17,24 @@ pub fn several(size: Vec2, count: u64) -> Screen {
     several_in(window_of(size, Arc::default()), count)
 }
 
-/// The same in this window: the last but one has a learning rate at which it diverges, the last only few sequences.
+/// The same in this window.
 pub fn several_in(mut screen: Screen, count: u64) -> Screen {
+    act(&mut screen, Learn::Begin(runs(count)));
+    screen
+}
+
+/// So many runs: the last but one has a learning rate at which it diverges, the last only few sequences.
+pub fn runs(count: u64) -> Vec<Experiment> {
     let runs = (1..=count).map(|seed| match count - seed {
         1 => experiment(seed, &["training.optimizer.rate=1e30"]),
         0 => experiment(seed, &["training.sequences=24"]),
         _ => experiment(seed, &[]),
     });
-    act(&mut screen, Learn::Begin(runs.collect()));
-    screen
+    runs.collect()
 }
 
 fn chosen(screen: &Screen) -> usize {
     screen.state().learning.as_ref().unwrap().chosen
-}
-
-fn output(screen: &Screen) -> Vec<f32> {
-    let open = screen.state().session.open.as_ref().unwrap();
-    open.shown.recording.trace.output.as_slice().to_vec()
 }
 
 #[test]
@@ -65,25 +65,25 @@ fn a_click_chooses_and_the_arrows_go_on_from_there() {
     let mut screen = several(LARGE, 4);
     screen.run_steps(10);
     press(&mut screen, Key::T);
-    let first = output(&screen);
+    let first = answers(&screen);
     click(&mut screen, "Show seed 2: learning");
     assert_eq!(chosen(&screen), 1);
-    let second = output(&screen);
+    let second = answers(&screen);
     assert_ne!(second, first);
     let step = screen.state().player.step();
     press(&mut screen, Key::ArrowLeft);
-    assert_eq!((chosen(&screen), output(&screen)), (0, first.clone()));
+    assert_eq!((chosen(&screen), answers(&screen)), (0, first.clone()));
     press(&mut screen, Key::ArrowLeft);
     assert_eq!(chosen(&screen), 0);
     press(&mut screen, Key::ArrowRight);
-    assert_eq!((chosen(&screen), output(&screen)), (1, second));
+    assert_eq!((chosen(&screen), answers(&screen)), (1, second));
     assert_eq!(screen.state().player.step(), step);
     // From anywhere, round and round.
     act(&mut screen, Learn::MoveRun(-1));
     act(&mut screen, Learn::MoveRun(-1));
     assert_eq!(chosen(&screen), 3);
     act(&mut screen, Learn::MoveRun(1));
-    assert_eq!((chosen(&screen), output(&screen)), (0, first));
+    assert_eq!((chosen(&screen), answers(&screen)), (0, first));
 }
 
 #[test]

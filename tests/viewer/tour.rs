@@ -10,14 +10,8 @@ const STOPS: usize = 13;
 fn shipped(size: Vec2, theme: Theme, still: bool) -> Screen {
     let mut options = Options::shipped(None);
     options.settings.look.still = still;
-    let mut screen = Harness::builder()
-        .with_size(size)
-        .with_theme(theme)
-        .with_step_dt(0.05)
-        .renderer(Shared::default())
-        .with_context_setup(tapescope::viewer::dress)
-        .build_ui_state(frame_ui, App::headless(options));
-    screen.run_steps(3);
+    let mut screen = window_drawn((size, theme), options, Shared::default());
+    screen.run_steps(1);
     screen
 }
 

@@ -107,7 +107,7 @@ impl State {
         self.work_out_what_mattered(of);
     }
 
-    fn work_out_what_mattered(&mut self, of: Quantity) {
+    pub(super) fn work_out_what_mattered(&mut self, of: Quantity) {
         if let Some(open) = &self.session.open {
             let job = Job::Derive(open.shown.clone(), of);
             self.effects.push(Effect::Start(job));
@@ -177,9 +177,12 @@ impl State {
             .open
             .as_ref()
             .and_then(|open| open.mattered.as_ref());
-        let mattered = mattered.filter(|_| same_machine).map(|now| now.of);
+        let mattered = mattered.map(|now| now.of);
+        // They come with it, unless something else was asked for since.
+        open.mattered = open.mattered.filter(|by| Some(by.of) == mattered);
+        let lacking = mattered.filter(|_| same_machine && open.mattered.is_none());
         self.session.show(open);
-        mattered
+        lacking
             .into_iter()
             .for_each(|of| self.work_out_what_mattered(of));
         self.look_at_named(heads);

@@ -73,9 +73,14 @@ impl State {
                 }
             }
             Outcome::Derived(shown, mattered) => {
-                let open = self.session.open.as_mut();
-                if let Some(open) = open.filter(|open| Arc::ptr_eq(&open.shown, &shown.0)) {
+                let fits = |open: &&mut Open| open.shown.is_of_the_same(&shown.0);
+                if let Some(open) = self.session.open.as_mut().filter(fits) {
+                    let (of, is_newest) = (mattered.0.of, Arc::ptr_eq(&open.shown, &shown.0));
                     open.mattered = Some(mattered.0);
+                    if !is_newest {
+                        // What learns has gone on meanwhile.
+                        self.work_out_what_mattered(of);
+                    }
                 }
             }
             Outcome::Recent(files) => self.welcome.recent = files,

@@ -417,12 +417,22 @@ pub fn stages_menu(response: &Response, bars: &Bars<'_>, row: Option<usize>, vie
         .position(|other| std::ptr::eq(*other, bars.column));
     let names: Vec<_> = columns.iter().map(|column| column.array).collect();
     let label = crate::figure::head_label(view.trace(), bars.head);
+    let derivatives = view.state.layer().derivatives();
+    let whose = derivatives.map_or_else(|| label.clone(), |by| by.by(&label));
+    // What is copied is what is shown.
+    let value = |row: usize, stage: usize| match derivatives {
+        None => columns[stage].values(head, step)[row],
+        Some(by) => {
+            let values = by.column(bars.head, columns[stage], step);
+            values.map_or(ABSENT, |values| values[row])
+        }
+    };
     let sheet = Sheet {
-        name: &format!("{label} at step {step}"),
+        name: &format!("{whose} at step {step}"),
         lines: ("row", view.rows.total()),
         columns: ("stage", names.len()),
         names: &names,
-        value: &|row, stage| columns[stage].values(head, step)[row],
+        value: &value,
     };
     sheet.menu(response, row.zip(place), view.commands);
 }

@@ -51,9 +51,14 @@ impl Arrangement {
         matches!(self, Self::CloseUp | Self::Debug)
     }
 
-    /// True where derivatives can be shown in the place of values.
+    /// True where derivatives can be shown in the place of values: where pictures show what a trace holds. The close-up
+    /// shows values on their way from one stage to the next, of which there are no derivatives; of two episodes side by
+    /// side each has its own.
     pub fn has_layers(self) -> bool {
-        matches!(self, Self::Debug | Self::Paper | Self::PaperDown)
+        match self {
+            Self::Debug | Self::Paper | Self::PaperDown | Self::Train => true,
+            Self::CloseUp | Self::Compare => false,
+        }
     }
 
     /// As it is remembered.

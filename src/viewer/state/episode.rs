@@ -11,7 +11,7 @@ use crate::figure::{Derivatives, EMITTED, Layer, Scalar, Stages, scalars, touche
 use crate::math::Series;
 use crate::model::{Draw, HeadTrace, Overrun, Sampling};
 use crate::task::{Episode, Task};
-use crate::train::{LARGEST_RECORDING, Recording, is_absent, recording_bytes};
+use crate::train::{LARGEST_RECORDING, Quantity, Recording, is_absent, recording_bytes};
 use crate::viewer::files::{Machine, Shown};
 use crate::viewer::rows::Rows;
 
@@ -353,6 +353,8 @@ pub struct Request {
     pub task: Task,
     /// What was asked for.
     pub wish: Wish,
+    /// The derivatives of what are shown in the place of values, and so are to come with it.
+    pub mattered: Option<Quantity>,
 }
 
 /// Where the bits of an episode come from.

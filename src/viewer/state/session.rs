@@ -92,9 +92,13 @@ impl Session {
     pub fn request_for(&self, wish: Wish) -> Option<Request> {
         let machine = self.machines.get(wish.machine)?.clone();
         let task = wish.task(&machine);
+        let open = self.open.as_ref();
+        let same = |open: &&Open| open.wish.as_ref().map(|own| own.machine) == Some(wish.machine);
+        let mattered = open.filter(same).and_then(|open| open.mattered.as_ref());
         Some(Request {
             machine,
             task,
+            mattered: mattered.map(|by| by.of),
             wish,
         })
     }

@@ -1,7 +1,8 @@
 //! What is known of machines that learn, as charts: those on screen are those of a figure.
 
 use crate::figure::HeadName;
-use crate::figure::chart::{Across, Chart, Form, Hue, Line, Up, number};
+use crate::figure::chart::{Across, Chart, Form, Hue, LEAST, Line, Up};
+use crate::figure::numbers::brief;
 use crate::io::paper;
 use crate::learn::{Account, Point};
 use crate::train::{Clip, HeadVitals};
@@ -14,6 +15,8 @@ const BAND: f64 = 0.03;
 const LOOKS: usize = 8;
 /// The most points of a line: more than that are finer than pixels.
 const MOST_POINTS: usize = 700;
+/// The most of what guessing costs that an axis of bits shows.
+const BEYOND: f64 = 10.0;
 /// An axis of bits is logarithmic where guessing costs this many times what the best answer does.
 const FAR: f64 = 3.0;
 
@@ -29,37 +32,47 @@ pub fn charts(learning: &Learning) -> Vec<Chart> {
 
 /// Bits per sequence of every run, and of the one on screen all that is known of them.
 pub fn loss(learning: &Learning) -> Chart {
-    let run = learning.run();
+    loss_of(learning, |index| loss_lines(learning, index))
+}
+
+/// Bits per sequence of the run at this place: one line, and of the one on screen all that is known of them.
+pub fn loss_lines(learning: &Learning, index: usize) -> Vec<Line> {
+    let run = &learning.runs[index];
+    let Some(account) = run.account.as_deref() else {
+        return Vec::new();
+    };
     let several = learning.runs.len() > 1;
-    let mut lines = Vec::new();
-    for (index, run) in learning.runs.iter().enumerate() {
-        let Some(account) = run.account.as_deref() else {
-            continue;
-        };
-        let is_chosen = index == learning.chosen;
-        let name = if several { run.label.as_str() } else { "mean" };
-        let mut line = mean(account, name, Hue::Line(index), |point| {
-            (point.bits, point.ends)
-        });
-        if !is_chosen {
-            (line.form, line.band) = (Form::Thin, Vec::new());
-        }
-        lines.push(line);
-        if is_chosen && !account.history.is_empty() {
-            let points = account.history.iter();
-            let points = points.map(|point| {
-                let bits = point.validation.bits_per_sequence;
-                [point.sequences as f64, bits]
-            });
-            lines.push(Line {
-                name: "validation".to_owned(),
-                hue: Hue::Accent,
-                form: Form::Dots,
-                points: thinned(points.collect()),
-                band: Vec::new(),
-            });
-        }
+    let name = if several { run.label.as_str() } else { "mean" };
+    let hue = Hue::Line(index);
+    if index != learning.chosen {
+        return vec![Line {
+            form: Form::Thin,
+            band: Vec::new(),
+            ..mean(account, name, hue, |point| (point.bits, point.ends))
+        }];
     }
+    let mut lines = vec![mean(account, name, hue, |point| (point.bits, point.ends))];
+    if !account.history.is_empty() {
+        let points = account.history.iter();
+        let points = points.map(|point| {
+            let bits = point.validation.bits_per_sequence;
+            [point.sequences as f64, bits]
+        });
+        lines.push(Line {
+            name: "validation".to_owned(),
+            hue: Hue::Accent,
+            form: Form::Dots,
+            points: thinned(points.collect()),
+            band: Vec::new(),
+        });
+    }
+    lines
+}
+
+/// The same chart of lines that are had in this way.
+pub fn loss_of(learning: &Learning, lines: impl FnMut(usize) -> Vec<Line>) -> Chart {
+    let run = learning.run();
+    let lines: Vec<Line> = (0..learning.runs.len()).flat_map(lines).collect();
     let mut levels: Vec<_> = run
         .landmarks
         .iter()
@@ -72,7 +85,7 @@ pub fn loss(learning: &Learning) -> Chart {
     }
     let zero = told.filter(|_| level.is_none_or(|level: f64| level <= 0.0));
     let paper = zero.map_or(String::new(), |words| format!(" The paper: {words}."));
-    Chart {
+    let chart = Chart {
         name: "Bits per sequence".to_owned(),
         meaning: format!(
             "What the answers still cost, over the sequences trained on; 0: all right, and sure of it.{paper}"
@@ -82,6 +95,22 @@ pub fn loss(learning: &Learning) -> Chart {
         lines,
         levels,
         events: changes(run),
+    };
+    // One that diverges does not make all others a line at the bottom.
+    let points = || chart.lines.iter().flat_map(|line| &line.points);
+    let values = || {
+        points()
+            .map(|point| point[1])
+            .filter(|bits| bits.is_finite())
+    };
+    let guessing = run.landmarks.first().map_or(f64::INFINITY, |mark| mark.0);
+    let (most, least) = (BEYOND * guessing, values().fold(guessing, f64::min));
+    match chart.up {
+        Up::Logarithm if values().any(|bits| bits > most) => Chart {
+            up: Up::Decades([least.max(LEAST) / 2.0, most]),
+            ..chart
+        },
+        _ => chart,
     }
 }
 
@@ -172,7 +201,7 @@ pub fn heads(run: &Taught) -> Vec<Chart> {
         "Entropy of the addressing",
         format!(
             "0 nats: on one row. {}: on all {rows} alike. Dashed while it answers.",
-            number(all)
+            brief(all)
         ),
         Up::From([0.0, 1.05 * all.max(0.1)]),
         &both,

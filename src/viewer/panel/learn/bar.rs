@@ -4,6 +4,7 @@ use egui::{RichText, Ui};
 
 use super::knobs::knobs_ui;
 use super::lane::lane_ui;
+use crate::figure::numbers::time;
 use crate::learn::{End, Pace};
 use crate::viewer::command::{Ask, Command, Learn, Subject};
 use crate::viewer::files::Aim;
@@ -89,14 +90,5 @@ fn far(learning: &Learning, run: &Taught) -> String {
         }
         (None, _) if learning.goes => so_far,
         (None, _) => format!("{so_far}: it waits"),
-    }
-}
-
-/// A time in words.
-fn time(seconds: f64) -> String {
-    match seconds {
-        s if s < 90.0 => format!("{s:.0} s"),
-        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
     }
 }

@@ -7,7 +7,8 @@ use egui_plot::{
     Line as PlotLine, LineStyle, Plot, PlotUi, Points, VLine,
 };
 
-use crate::figure::chart::{Across, Chart, Form, Hue, Line, Up, decades, number};
+use crate::figure::chart::{Across, Chart, Form, Hue, Line, decades};
+use crate::figure::numbers::brief;
 use crate::viewer::theme::{self, Palette, color};
 
 /// Height of the words above a chart, in points.
@@ -22,6 +23,8 @@ const NEAR: f64 = 0.03;
 const EACH: &str = "all updates";
 /// What a turn of the wheel does.
 const WHEEL: f32 = 240.0;
+/// The most lines of a chart that has a legend.
+const MOST_NAMES: usize = 3;
 /// How strong the band behind a line is.
 const FAINT: f32 = 0.22;
 
@@ -126,10 +129,12 @@ fn plot<'a>(chart: &'a Chart, height: f32, palette: &Palette) -> Plot<'a> {
         .y_axis_min_width(NUMBERS)
         .y_axis_formatter(move |mark, _| up.told(up.value(mark.value)))
         .label_formatter(move |at| under_pointer(chart, at));
-    if up == Up::Logarithm {
+    if up.is_log() {
         plot = plot.y_grid_spacer(|input: GridInput| logarithmic(&input));
     }
-    let has_legend = chart.lines.iter().any(|line| line.form == Form::Dots);
+    // What stands side by side is named on the cards below.
+    let has_legend =
+        chart.lines.iter().any(|line| line.form == Form::Dots) && chart.lines.len() <= MOST_NAMES;
     if has_legend {
         let legend = Legend::default()
             .position(Corner::LeftBottom)
@@ -141,7 +146,7 @@ fn plot<'a>(chart: &'a Chart, height: f32, palette: &Palette) -> Plot<'a> {
         Across::Sequences => {
             let all = Id::unique("over sequences");
             plot.x_grid_spacer(|input: GridInput| logarithmic(&input))
-                .x_axis_formatter(|mark, _| number(10f64.powf(mark.value)))
+                .x_axis_formatter(|mark, _| brief(10f64.powf(mark.value)))
                 .link_axis(all, Vec2b::new(true, false))
                 .link_cursor(all, Vec2b::new(true, false))
         }

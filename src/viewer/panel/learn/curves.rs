@@ -4,6 +4,7 @@
 use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::chart::chart_ui;
+use super::kept::kept;
 use crate::figure::chart::Chart;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::Learning;
@@ -29,20 +30,36 @@ pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) 
     let middle = (whole.top() + share * whole.height()).round();
     let above = Rect::from_x_y_ranges(whole.x_range(), whole.top()..=middle - APART);
     let below = Rect::from_x_y_ranges(whole.x_range(), middle..=whole.bottom());
-    column_ui(ui, above, &[story::loss(learning)], moment);
-    let (measured, heads) = (story::measured(learning, run), story::heads(run));
+    let loss = loss(ui, learning);
+    column_ui(ui, above, &[loss], moment);
+    let others = kept(ui, "what else", run, || {
+        (story::measured(learning, run), story::heads(run))
+    });
+    let (measured, heads) = &*others;
     if roomy && !heads.is_empty() {
         let half = f32::midpoint(below.left(), below.right());
         let left = Rect::from_min_max(below.min, pos2(half - APART, below.bottom()));
         let right = Rect::from_min_max(pos2(half + APART, below.top()), below.max);
-        column_ui(ui, left, &measured, moment);
-        column_ui(ui, right, &heads, moment);
+        column_ui(ui, left, measured, moment);
+        column_ui(ui, right, heads, moment);
     } else if roomy {
-        column_ui(ui, below, &measured, moment);
+        column_ui(ui, below, measured, moment);
     } else {
-        let all: Vec<_> = measured.into_iter().chain(heads).collect();
+        let all: Vec<_> = measured.iter().chain(heads).collect();
         one_ui(ui, below, &all, (learning.below, moment), commands);
     }
+}
+
+/// Bits per sequence: what was made of a run stays until there is news of it.
+pub fn loss(ui: &Ui, learning: &Learning) -> Chart {
+    story::loss_of(learning, |index| {
+        let is_chosen = index == learning.chosen;
+        let name = ("loss", index, is_chosen, learning.runs.len());
+        let lines = kept(ui, name, &learning.runs[index], || {
+            story::loss_lines(learning, index)
+        });
+        lines.to_vec()
+    })
 }
 
 /// Charts one below the other.
@@ -61,7 +78,7 @@ fn column_ui(ui: &mut Ui, rect: Rect, charts: &[Chart], moment: Option<f64>) {
 fn one_ui(
     ui: &mut Ui,
     rect: Rect,
-    charts: &[Chart],
+    charts: &[&Chart],
     (below, moment): (usize, Option<f64>),
     commands: &mut Vec<Command>,
 ) {
@@ -83,5 +100,5 @@ fn one_ui(
         }
     });
     let rest = rect.with_min_y(rect.top() + TABS + 2.0);
-    column_ui(ui, rest, std::slice::from_ref(chart), moment);
+    column_ui(ui, rest, std::slice::from_ref(*chart), moment);
 }

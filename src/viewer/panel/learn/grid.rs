@@ -7,13 +7,15 @@ use egui::{
 };
 
 use super::chart::chart_ui;
+use super::curves;
+use super::kept::kept;
+use crate::figure::numbers::brief;
 use crate::learn::{Account, Standing};
 use crate::viewer::command::Learn;
 use crate::viewer::panel::View;
 use crate::viewer::panel::welcome::picture_ui;
 use crate::viewer::state::episode::Open;
 use crate::viewer::state::learning::{Learning, Taught};
-use crate::viewer::story;
 use crate::viewer::theme::{self, Palette, color};
 use crate::viewer::widget::button::focus_ring;
 
@@ -42,7 +44,8 @@ pub fn several_ui(ui: &mut Ui, learning: &Learning, view: &mut View<'_>) {
     let moment = learning
         .snapshot()
         .map(|snapshot| snapshot.sequences as f64);
-    chart_ui(ui, &story::learning::loss(learning), height, moment);
+    let loss = curves::loss(ui, learning);
+    chart_ui(ui, &loss, height, moment);
     ui.add_space(GAP);
     cards_ui(ui, learning, view);
 }
@@ -167,13 +170,16 @@ fn card_ui(
     words_ui(ui, words, run, palette);
     let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
     let hue = color(palette.data.line(index));
-    curve_ui(
-        painter,
-        curve.with_max_y(curve.bottom() - 6.0),
-        run,
-        hue,
-        palette,
-    );
+    let curve = curve.with_max_y(curve.bottom() - 6.0);
+    let bins = curve.width().max(1.0) as usize;
+    let account = run.account.as_deref();
+    let points = kept(ui, ("card", index, bins), run, || {
+        let points = account.into_iter();
+        points
+            .flat_map(|account| binned(account, bins))
+            .collect::<Vec<_>>()
+    });
+    curve_ui(painter, curve, run, &points, (hue, palette));
     let on_screen = || {
         let open = Some(view.open);
         open.filter(|_| view.state.shows_learner())
@@ -247,7 +253,13 @@ fn mark(painter: &Painter, at: Pos2, standing: Standing, ink: Color32) {
 
 /// The loss on a card: all cards have the same axes, from the first to the last sequence and from a hundredth of a bit
 /// to twice what guessing costs.
-fn curve_ui(painter: &Painter, rect: Rect, run: &Taught, hue: Color32, palette: &Palette) {
+fn curve_ui(
+    painter: &Painter,
+    rect: Rect,
+    run: &Taught,
+    points: &[(f64, f64)],
+    (hue, palette): (Color32, &Palette),
+) {
     painter.rect_filled(rect, 2.0, palette.background);
     let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
     let top = (2.0 * guessing).max(10.0 * BEST);
@@ -265,18 +277,18 @@ fn curve_ui(painter: &Painter, rect: Rect, run: &Taught, hue: Color32, palette: 
         return;
     };
     let of = (account.of.max(2) as f64).ln();
-    let bins = rect.width().max(1.0) as usize;
-    let points: Vec<Pos2> = binned(account, bins)
+    let last = points.last();
+    let points: Vec<Pos2> = points
+        .iter()
         .map(|(sequences, bits)| {
             let share = (sequences.max(1.0).ln() / of) as f32;
-            pos2(rect.left() + share * rect.width(), y(bits))
+            pos2(rect.left() + share * rect.width(), y(*bits))
         })
         .filter(|at| at.y.is_finite())
         .collect();
-    if let Some((_, bits)) = binned(account, bins).last() {
+    if let Some((_, bits)) = last {
         let font = theme::mono(10.0);
-        let digits = if bits < 9.95 { 2 } else { 0 };
-        let words = format!("{bits:.digits$} bits");
+        let words = format!("{} bits", brief(*bits));
         let at = rect.left_bottom() + vec2(4.0, -2.0);
         painter.text(at, Align2::LEFT_BOTTOM, words, font, palette.subdued);
     }

@@ -5,6 +5,7 @@ mod bar;
 mod chart;
 mod curves;
 mod grid;
+mod kept;
 mod knobs;
 mod lane;
 mod told;

@@ -74,7 +74,7 @@ use tapescope::player::Loop;
 use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::command::{
-    Ask, Compare, Edit, Episode, File, Learn, Look, Play, Rows, Subject, Tour, Window,
+    Ask, Compare, Edit, Episode, File, Instead, Learn, Look, Play, Rows, Subject, Tour, Window,
 };
 use tapescope::viewer::{
     Aim, App, Arrangement, Asked, Beginning, Command, Disk, Files, Machine, Opened, Options,

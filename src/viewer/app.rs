@@ -10,7 +10,7 @@ use egui::{Context, Ui, ViewportCommand};
 
 use self::look::Shown;
 use self::school::School;
-use super::command::{Command, Compare, Edit, File, Learn, Play, Window};
+use super::command::{Command, Compare, Edit, File, Instead, Learn, Play, Window};
 use super::keys::{self, Arrows, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
@@ -102,8 +102,8 @@ impl App {
             },
         };
         if !options.learn.is_empty() {
-            let begin = Learn::BeginNamed(options.learn);
-            effects.extend(state.apply(Command::Learn(begin)));
+            let begin = Instead::BeginNamed(options.learn);
+            effects.extend(state.apply(begin.into()));
         }
         // It comes behind the first one.
         if let Some(path) = options.large_compare {
@@ -274,7 +274,7 @@ impl App {
         let unsaved = learning.is_some_and(Learning::is_unsaved);
         if ctx.input(|input| input.viewport().close_requested()) && unsaved && !self.closes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.tell(Command::Learn(Learn::Close));
+            self.tell(Instead::Close.into());
         }
     }
 

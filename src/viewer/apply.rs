@@ -72,9 +72,6 @@ impl State {
     }
 
     fn act(&mut self, command: Command) {
-        if self.asks_first(&command) {
-            return;
-        }
         if !command.is_news() {
             self.take_over();
         }

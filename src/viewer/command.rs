@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use super::files::Aim;
 use super::inspect::Form;
 pub use super::state::dialog::Subject;
+pub use super::state::learning::Instead;
 use super::state::learning::Told;
 use super::state::settings::Theme;
 use super::state::target::Target;
 use super::state::work::Outcome;
 use crate::figure::Map;
-use crate::io::Experiment;
 use crate::model::Sampling;
 use crate::train::Quantity;
 
@@ -348,20 +348,8 @@ pub enum Learn {
     Faster(i32),
     /// So slow that updates can be followed, or as fast as it can.
     SlowOrFull,
-    /// Begin anew, from the same seed.
-    Again,
-    /// Begin anew, from the next seed.
-    NextSeed,
-    /// Begin with this preset.
-    Preset(String),
-    /// Begin these side by side, told apart by their seeds.
-    Begin(Vec<Experiment>),
-    /// Begin these side by side, by these names.
-    BeginNamed(Vec<(String, Experiment)>),
-    /// Begin the same preset side by side from so many seeds, the first of them its own.
-    Seeds(usize),
-    /// Begin the same preset side by side, whole and without each of the stages of its heads, from one seed.
-    Ablate,
+    /// End it, for this.
+    Instead(Instead),
     /// Look at what the machine was at this snapshot, or at what it is.
     Moment(Option<usize>),
     /// So many snapshots on, or back.
@@ -380,16 +368,18 @@ pub enum Learn {
     Refused(String),
     /// So many runs on, or back; after the last one comes the first.
     MoveRun(isize),
-    /// End it; the machine stays as it is.
-    Leave,
-    /// Close the window.
-    Close,
     /// Save the run on screen into this folder, then do what was asked for that ends it.
     SaveAndEnd(PathBuf),
     /// Do what was asked for, and lose what is not saved.
     EndUnsaved,
     /// What has come of it.
     News(Told),
+}
+
+impl From<Instead> for Command {
+    fn from(instead: Instead) -> Self {
+        Self::Learn(Learn::Instead(instead))
+    }
 }
 
 /// Whatever is about something is a command.

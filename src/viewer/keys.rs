@@ -3,8 +3,8 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
 use super::command::{
-    Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Rows, Steps, Subject, Tour,
-    Window,
+    Ask, Command, Compare, Edit, Episode, File, Instead, Learn, Look, Play, Rows, Steps, Subject,
+    Tour, Window,
 };
 use super::files::Aim;
 use super::inspect::Form;
@@ -172,10 +172,10 @@ pub static TABLE: [Entry; 90] = [
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::SlowOrFull), "Slow or full speed", &[], "so slow that single updates can be followed, or all it can"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::Faster(-1)), "Train slower", &[shift(Key::OpenBracket)], "half as many updates per second"),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::Faster(1)), "Train faster", &[shift(Key::CloseBracket)], "twice as many; in the end full speed"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Again), "Learn again, same seed", &[], "from nothing"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::NextSeed), "Learn from the next seed", &[], "other weights to begin with, other episodes"),
-    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Seeds(10)), "Learn ten seeds", &[], "side by side: which of them learn it?"),
-    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Ablate), "Learn without each stage", &[], "side by side, from one seed: what is each stage good for?"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Instead(Instead::Again)), "Learn again, same seed", &[], "from nothing"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Instead(Instead::NextSeed)), "Learn from the next seed", &[], "other weights to begin with, other episodes"),
+    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Instead(Instead::Seeds(10))), "Learn ten seeds", &[], "side by side: which of them learn it?"),
+    entry(Group::Learn, Need::Nothing, Command::Learn(Learn::Instead(Instead::Ablate)), "Learn without each stage", &[], "side by side, from one seed: what is each stage good for?"),
     entry(Group::Learn, Need::Runs, Command::Learn(Learn::MoveRun(1)), "Next run", &[], "of those that learn side by side: its machine comes on screen"),
     entry(Group::Learn, Need::Runs, Command::Learn(Learn::MoveRun(-1)), "Previous run", &[], ""),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(-1)), "Earlier moment of training", &[shift(Key::Comma)], "the same episode by what the machine was"),
@@ -183,7 +183,7 @@ pub static TABLE: [Entry; 90] = [
     entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(-1)), "What was noticed before", &[shift(Key::PageUp)], "in words, with what the machine was then"),
     entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(1)), "What was noticed next", &[shift(Key::PageDown)], ""),
     entry(Group::Learn, Need::Learning, Command::Ask(Ask::For(Subject::File(Aim::Run))), "Save run", &[], "into a folder from which it can go on"),
-    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Leave), "Stop learning", &[], "the machine stays as it is"),
+    entry(Group::Learn, Need::Learning, Command::Learn(Learn::Instead(Instead::Nothing)), "Stop learning", &[], "the machine stays as it is"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Json)), "Copy as JSON", &[], "or a right click on a picture: any part of it"),

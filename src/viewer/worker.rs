@@ -8,8 +8,7 @@ use std::sync::{Arc, Weak};
 
 use super::files::{Aim, Files, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
-use super::state::learning::Saved;
-use super::state::work::{Destination, Job, Outcome, Page, Same, Sampled, UnderWay};
+use super::state::work::{Destination, Job, Outcome, Page, Same, Sampled, Saved, UnderWay};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{Derivatives, Figure, Format, Layer, Motion, Pages, Walk};
 use crate::io::{Experiment, room};

@@ -2,7 +2,7 @@
 
 use super::*;
 use egui::accesskit::{Role, Toggled};
-use tapescope::viewer::command::Learn;
+use tapescope::viewer::command::{Instead, Learn};
 
 /// An episode in the middle, with something to undo in every respect.
 fn prepared() -> Screen {
@@ -113,8 +113,9 @@ fn every_command_can_be_done_by_its_name() {
             assert!(line.is_some(), "{name} is not done");
         } else if choice.command == Command::Play(Play::Toggle) {
             assert!(harness.state().player.playing());
-        } else if let Command::Learn(Learn::Toggle | Learn::Seeds(_) | Learn::Ablate) =
-            choice.command
+        } else if let Command::Learn(
+            Learn::Toggle | Learn::Instead(Instead::Seeds(_) | Instead::Ablate),
+        ) = choice.command
         {
             assert!(harness.state().learning.is_some());
         } else {

@@ -1,7 +1,7 @@
 //! How much everything mattered, in the place of its values.
 
 use tapescope::train::Quantity;
-use tapescope::viewer::command::Learn;
+use tapescope::viewer::command::Instead;
 
 use super::*;
 
@@ -144,7 +144,7 @@ fn a_recorded_trace_has_no_derivatives() {
 #[test]
 fn what_learns_shows_what_mattered_to_its_newest_weights() {
     let mut screen = window_of(LARGE, Arc::default());
-    act(&mut screen, Learn::Begin(vec![learn::experiment(&[])]));
+    act(&mut screen, Instead::Begin(vec![learn::experiment(&[])]));
     screen.run_steps(5);
     press(&mut screen, Key::Y);
     screen.run_steps(2);

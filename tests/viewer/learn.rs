@@ -1,6 +1,7 @@
 //! A machine that learns in the window: begun, paced, looked back at. Without a window the school makes one update per
 //! frame, and no clock runs.
 
+use egui::accesskit::Role;
 use egui::{ViewportCommand, ViewportEvent, ViewportId};
 use tapescope::io::{Experiment, Resumed, RunFolder};
 use tapescope::learn::{End, Finding, News, Pace};
@@ -34,7 +35,7 @@ fn learning() -> Screen {
 
 fn learning_in(size: Vec2, more: &[&str]) -> Screen {
     let mut screen = window_of(size, Arc::default());
-    act(&mut screen, Learn::Begin(vec![experiment(more)]));
+    act(&mut screen, Instead::Begin(vec![experiment(more)]));
     screen
 }
 
@@ -128,13 +129,13 @@ fn the_same_seed_comes_to_the_same_numbers_and_the_next_one_to_others() {
     let mut screen = learning();
     screen.run_steps(20);
     let (first, seed) = (bits(&screen), state(&screen).run().begun.training.seed);
-    act(&mut screen, Learn::Again);
+    act(&mut screen, Instead::Again);
     screen.run_steps(20);
     let again = bits(&screen);
     let same = first.len().min(again.len());
     assert!(same > 10);
     assert_eq!(again[..same], first[..same]);
-    act(&mut screen, Learn::NextSeed);
+    act(&mut screen, Instead::NextSeed);
     screen.run_steps(20);
     assert_ne!(bits(&screen)[..10], first[..10]);
     assert_eq!(state(&screen).run().begun.training.seed, seed + 1);
@@ -203,7 +204,7 @@ fn whoever_leaves_has_the_machine_as_it_is() {
 fn the_curves_leave_as_a_figure() {
     let shelf = Arc::<Shelf>::default();
     let mut screen = window_of(LARGE, shelf.clone());
-    act(&mut screen, Learn::Begin(vec![experiment(&[])]));
+    act(&mut screen, Instead::Begin(vec![experiment(&[])]));
     screen.run_steps(60);
     act(&mut screen, File::Save("curves.svg".into()));
     let figures = shelf.figures.lock().unwrap();
@@ -245,7 +246,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn on_disk(more: &[&str]) -> Screen {
     let mut screen = window_with(LARGE, options(Arc::new(Disk)));
-    act(&mut screen, Learn::Begin(vec![experiment(more)]));
+    act(&mut screen, Instead::Begin(vec![experiment(more)]));
     screen.run_steps(20);
     screen
 }
@@ -339,16 +340,16 @@ fn closing_the_window_while_it_learns_asks_first() {
 }
 
 /// What ends a run, and what the button says that does it in spite of all.
-fn endings() -> [(Learn, &'static str); 7] {
+fn endings() -> [(Instead, &'static str); 7] {
     let anew = "Begin anew without saving";
     [
-        (Learn::Again, anew),
-        (Learn::NextSeed, anew),
-        (Learn::Preset("copy".to_owned()), anew),
-        (Learn::Begin(vec![experiment(&["training.seed=9"])]), anew),
-        (Learn::Seeds(3), anew),
-        (Learn::Ablate, anew),
-        (Learn::Leave, "Stop without saving"),
+        (Instead::Again, anew),
+        (Instead::NextSeed, anew),
+        (Instead::Preset("copy".to_owned()), anew),
+        (Instead::Begin(vec![experiment(&["training.seed=9"])]), anew),
+        (Instead::Seeds(3), anew),
+        (Instead::Ablate, anew),
+        (Instead::Nothing, "Stop without saving"),
     ]
 }
 
@@ -381,7 +382,7 @@ fn whatever_ends_a_run_asks_first() {
 fn a_run_just_begun_may_go_and_seconds_of_it_may_not() {
     let mut screen = learning();
     screen.run_steps(30);
-    act(&mut screen, Learn::Again);
+    act(&mut screen, Instead::Again);
     assert!(screen.state().dialog.is_none());
     screen.run_steps(5);
     let run = state(&screen).run();
@@ -395,7 +396,7 @@ fn a_run_just_begun_may_go_and_seconds_of_it_may_not() {
     };
     screen.state_mut().held = true;
     act(&mut screen, Learn::News(Told(Arc::new(vec![(0, news)]))));
-    act(&mut screen, Learn::Again);
+    act(&mut screen, Instead::Again);
     assert!(says(&screen, "What was learned is not saved"));
 }
 
@@ -404,7 +405,7 @@ fn it_saves_and_closes() {
     let folder = folder("closing");
     let mut screen = on_disk(&[]);
     changed(&mut screen);
-    act(&mut screen, Learn::Close);
+    act(&mut screen, Instead::Close);
     act(&mut screen, Learn::SaveAndEnd(folder.clone()));
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
@@ -417,7 +418,7 @@ fn it_saves_and_begins_anew_where_there_is_a_run_once_that_may_be_replaced() {
     act(&mut screen, Learn::Save(folder.clone(), false));
     changed(&mut screen);
     let (number, done) = (state(&screen).run().number, sequences(&screen));
-    act(&mut screen, Learn::NextSeed);
+    act(&mut screen, Instead::NextSeed);
     act(&mut screen, Learn::SaveAndEnd(folder.clone()));
     assert!(says(&screen, "There is such a file."));
     assert_eq!(state(&screen).run().number, number);
@@ -479,12 +480,12 @@ fn what_breaks_is_one_message_that_says_what_is_kept() {
 #[test]
 fn what_cannot_learn_says_why() {
     let mut screen = window();
-    act(&mut screen, Learn::Preset("no such preset".to_owned()));
+    act(&mut screen, Instead::Preset("no such preset".to_owned()));
     assert!(screen.state().learning.is_none());
     assert!(says(&screen, "no such preset"));
     press(&mut screen, Key::Escape);
     let large = experiment(&["model.controller.layers=16", "model.controller.size=16384"]);
-    act(&mut screen, Learn::Begin(vec![large]));
+    act(&mut screen, Instead::Begin(vec![large]));
     assert!(screen.state().learning.is_none());
     assert!(says(&screen, "does not learn here"));
 }
@@ -517,4 +518,77 @@ fn what_is_changed_holds_from_the_next_update_on_and_is_marked() {
         Learn::Change(vec!["model.memory.rows=64".to_owned()]),
     );
     assert!(says(&screen, "stays as it is while a machine learns"));
+}
+
+/// Types a value over the one that stands behind this name in the menu of what may be changed.
+fn type_over(screen: &mut Screen, name: &str, text: &str) {
+    let by_name = |node: &egui_kittest::Node<'_>| {
+        let labelled = node.accesskit_node().labelled_by().next();
+        labelled.is_some_and(|label| label.value().as_deref() == Some(name))
+    };
+    screen
+        .get_all_by_role(Role::SpinButton)
+        .find(by_name)
+        .unwrap()
+        .click();
+    screen.run_steps(2);
+    screen.event(egui::Event::Text(text.to_owned()));
+    screen.run_steps(1);
+    press(screen, Key::Enter);
+    screen.run_steps(1);
+}
+
+#[test]
+fn values_are_typed_and_the_run_is_repeated_from_its_log_to_the_same_bits() {
+    let folder = folder("repeated");
+    let mut screen = on_disk(&["training.sequences=160"]);
+    press(&mut screen, Key::T);
+    click(&mut screen, "Change");
+    for (name, text) in [
+        ("Learning rate", "3e-3"),
+        ("Batch", "5"),
+        ("Largest length", "3"),
+        ("Smallest length", "2"),
+        ("Clipping", "0.75"),
+    ] {
+        type_over(&mut screen, name, text);
+    }
+    type_over(&mut screen, "Batch", "0");
+    assert!(says(&screen, "training.batch"));
+    let run = state(&screen).run();
+    let set = |change: &tapescope::train::Change| change.set[0].clone();
+    let changes: Vec<_> = run
+        .account
+        .as_ref()
+        .unwrap()
+        .changes
+        .iter()
+        .map(set)
+        .collect();
+    let expected = [
+        "training.optimizer.rate=3e-3",
+        "training.batch=5",
+        "task.length=[1,3]",
+        "task.length=[2,3]",
+        "training.clip.limit=7.5e-1",
+    ];
+    assert_eq!(changes, expected);
+    press(&mut screen, Key::T);
+    screen.run_steps(60);
+    assert!(!state(&screen).run().goes_on());
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    let again = folder.with_file_name("learn-repeated-again");
+    let _ = std::fs::remove_dir_all(&again);
+    let repeated = std::process::Command::new(env!("CARGO_BIN_EXE_tapescope"))
+        .args(["train", "--snapshots", "--repeat"])
+        .args([&folder, Path::new("--out"), &again])
+        .output()
+        .unwrap();
+    assert!(repeated.status.success(), "{repeated:?}");
+    let last = |folder: &Path| {
+        let (_, snapshots) = RunFolder::snapshots_at(folder).unwrap().unwrap();
+        snapshots.all().last().unwrap().machine.clone()
+    };
+    assert_eq!(last(&again), last(&folder));
+    assert_eq!(last(&again), state(&screen).run().machine);
 }

@@ -43,14 +43,14 @@ const SCENES: &[Scene] = &[
     ("learning", "copy", |screen| {
         act(
             screen,
-            Learn::Begin(vec![learn::experiment(&["training.batch=16"])]),
+            Instead::Begin(vec![learn::experiment(&["training.batch=16"])]),
         );
         screen.run_steps(150);
         press(screen, Key::T);
         screen.run_steps(1);
     }),
     ("ten learning", "copy", |screen| {
-        act(screen, Learn::Begin(several::runs(10)));
+        act(screen, Instead::Begin(several::runs(10)));
         screen.run_steps(80);
         press(screen, Key::T);
         screen.run_steps(1);

@@ -2,7 +2,7 @@
 //! one update of each run per frame.
 
 use tapescope::io::Experiment;
-use tapescope::viewer::command::Learn;
+use tapescope::viewer::command::{Instead, Learn};
 
 use super::*;
 
@@ -19,7 +19,7 @@ pub fn several(size: Vec2, count: u64) -> Screen {
 
 /// The same in this window.
 pub fn several_in(mut screen: Screen, count: u64) -> Screen {
-    act(&mut screen, Learn::Begin(runs(count)));
+    act(&mut screen, Instead::Begin(runs(count)));
     screen
 }
 
@@ -123,7 +123,7 @@ fn two_runs_are_compared() {
 #[test]
 fn ten_seeds_begin_from_the_list_of_commands() {
     let mut screen = paused();
-    act(&mut screen, Learn::Seeds(10));
+    act(&mut screen, Instead::Seeds(10));
     let labels = |screen: &Screen| -> Vec<String> {
         let learning = screen.state().learning.as_ref().unwrap();
         learning.runs.iter().map(|run| run.label.clone()).collect()
@@ -132,17 +132,17 @@ fn ten_seeds_begin_from_the_list_of_commands() {
         seeds.map(|seed| format!("seed {seed}")).collect()
     };
     assert_eq!(labels(&screen), seeds(1..=10));
-    act(&mut screen, Learn::NextSeed);
+    act(&mut screen, Instead::NextSeed);
     assert_eq!(labels(&screen), seeds(11..=20));
-    act(&mut screen, Learn::Again);
+    act(&mut screen, Instead::Again);
     assert_eq!(labels(&screen), seeds(11..=20));
 }
 
 #[test]
 fn the_same_preset_learns_without_each_of_its_stages() {
     let mut screen = window_of(LARGE, Arc::default());
-    act(&mut screen, Learn::Begin(vec![experiment(3, &[])]));
-    act(&mut screen, Learn::Ablate);
+    act(&mut screen, Instead::Begin(vec![experiment(3, &[])]));
+    act(&mut screen, Instead::Ablate);
     screen.run_steps(10);
     let learning = screen.state().learning.as_ref().unwrap();
     let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
@@ -166,7 +166,7 @@ fn the_same_preset_learns_without_each_of_its_stages() {
     let gates = [pair.a, pair.b].map(|open| open.shown.recording.trace.heads[0].gate.width());
     assert_eq!(gates, [1, 0]);
     // What learns next keeps its names.
-    act(&mut screen, Learn::NextSeed);
+    act(&mut screen, Instead::NextSeed);
     let learning = screen.state().learning.as_ref().unwrap();
     let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
     assert_eq!(labels, all);

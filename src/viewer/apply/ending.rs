@@ -3,45 +3,23 @@
 use std::path::PathBuf;
 
 use crate::learn::Order;
-use crate::viewer::command::{Command, Learn, Subject};
+use crate::viewer::command::Subject;
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
-use crate::viewer::state::learning::{Ending, Learning, Saved, Saving, Teach};
+use crate::viewer::state::learning::{Ending, Instead, Learning};
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::{Destination, Effect, Outcome};
-
-/// True for what ends whatever learns.
-fn ends(command: &Command) -> bool {
-    match command {
-        Command::Done(outcome) => matches!(outcome, Outcome::Run(..)),
-        Command::Learn(learn) => matches!(
-            learn,
-            Learn::Again
-                | Learn::NextSeed
-                | Learn::Preset(_)
-                | Learn::Begin(_)
-                | Learn::BeginNamed(_)
-                | Learn::Seeds(_)
-                | Learn::Ablate
-                | Learn::Leave
-                | Learn::Close
-        ),
-        _ => false,
-    }
-}
+use crate::viewer::state::work::{Destination, Effect, Saved, Saving, Teach};
 
 impl State {
-    /// True, with a question, where a command would end what is not saved.
-    pub(super) fn asks_first(&mut self, command: &Command) -> bool {
-        let is_unsaved = self.learning.as_ref().is_some_and(Learning::is_unsaved);
-        let asks = is_unsaved && ends(command);
-        if asks {
-            let (command, saves) = (Box::new(command.clone()), false);
-            self.ending = Some(Ending { command, saves });
-            self.dialog = Some(Dialog::about(Subject::Ending, self.suggestion(Aim::Run)));
+    /// What learns ends for this, or the person is asked what becomes of it first.
+    pub(super) fn end_for(&mut self, instead: Instead) {
+        if !self.learning.as_ref().is_some_and(Learning::is_unsaved) {
+            return self.replace(instead);
         }
-        asks
+        let saves = false;
+        self.ending = Some(Ending { instead, saves });
+        self.dialog = Some(Dialog::about(Subject::Ending, self.suggestion(Aim::Run)));
     }
 
     /// What was to end goes on.
@@ -65,19 +43,9 @@ impl State {
 
     /// What was asked for is done, whatever is lost.
     pub(super) fn end_now(&mut self) {
-        let Some(Ending { command, .. }) = self.ending.take() else {
-            return;
-        };
-        self.dialog = None;
-        self.give_up(true);
-        self.act(*command);
-        // It may have been refused.
-        self.give_up(false);
-    }
-
-    fn give_up(&mut self, given_up: bool) {
-        if let Some(learning) = &mut self.learning {
-            learning.given_up = given_up;
+        if let Some(Ending { instead, .. }) = self.ending.take() {
+            self.dialog = None;
+            self.replace(instead);
         }
     }
 

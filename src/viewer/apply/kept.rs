@@ -1,17 +1,18 @@
 //! A run that was trained elsewhere: its life is looked back at.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::viewer::command::Learn;
 use crate::viewer::files::Kept;
 use crate::viewer::state::State;
-use crate::viewer::state::learning::{Learning, Taught, Teach};
+use crate::viewer::state::learning::{Learning, Taught};
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::Effect;
+use crate::viewer::state::work::{Effect, Teach};
 
 impl State {
     /// A run comes on screen, with all its moments.
-    pub(super) fn look_back(&mut self, kept: Kept) {
+    pub(super) fn look_back(&mut self, path: PathBuf, kept: Kept) {
         self.effects.push(Effect::Teach(Teach::End));
         let machine = kept.machine();
         let size = *machine.task.size().end();
@@ -43,6 +44,8 @@ impl State {
         self.show_curves();
         (self.is_first, self.pending.play, self.welcome.shown) = (false, false, false);
         self.record_first();
+        self.say_open(&path, "a run, from nothing to what it learned", 0);
+        self.settings.opened(path);
     }
 
     /// True, with a message, where this would train a run that is only looked back at.

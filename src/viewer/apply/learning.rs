@@ -6,13 +6,13 @@ use crate::io::Experiment;
 use crate::learn::{End, News, Order};
 use crate::model::Model;
 use crate::train::Change;
-use crate::viewer::command::Learn;
+use crate::viewer::command::{Instead, Learn};
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
-use crate::viewer::state::learning::{Learning, Taught, Teach, ablated, by_seed, landmarks};
+use crate::viewer::state::learning::{Learning, Taught, ablated, by_seed, landmarks};
 use crate::viewer::state::messages::Kind;
-use crate::viewer::state::work::Effect;
+use crate::viewer::state::work::{Effect, Teach};
 use crate::viewer::worker::too_much_to_learn;
 
 /// The machine that learns, among those of the session.
@@ -30,25 +30,8 @@ impl State {
             Learn::Toggle if self.learning.is_none() => {
                 self.begin_learning(vec![self.own_preset()]);
             }
-            Learn::Begin(experiments) => self.begin_learning(experiments),
-            Learn::BeginNamed(experiments) => self.begin_named(experiments),
-            Learn::Seeds(count) => self.begin_seeds(count),
-            Learn::Ablate => self.begin_ablations(),
+            Learn::Instead(instead) => self.end_for(instead),
             Learn::News(told) => self.learned(&told.0),
-            Learn::Preset(name) => match Experiment::find(&name, &[]) {
-                Ok(experiment) => self.begin_learning(vec![experiment]),
-                Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
-            },
-            Learn::Again | Learn::NextSeed => {
-                let by_seed = learn == Learn::NextSeed;
-                let Some(learning) = &self.learning else {
-                    return;
-                };
-                let runs = learning.runs.iter();
-                let next = runs.map(|run| run.next(if by_seed { learning.seeds() } else { 0 }));
-                self.begin_named(next.collect());
-            }
-            Learn::Leave => self.leave_learning(),
             Learn::Refused(sentence) => {
                 self.leave_learning();
                 self.toasts.add(Kind::Problem, sentence);
@@ -57,11 +40,29 @@ impl State {
             Learn::Save(path, replaces) => self.save_run(path, replaces),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
             Learn::EndUnsaved => self.end_now(),
-            Learn::Close => {
+            _ => self.steer(&learn),
+        }
+    }
+
+    /// Whatever learns ends, and this comes in its place.
+    pub(super) fn replace(&mut self, instead: Instead) {
+        match instead {
+            Instead::Again => self.begin_anew(0),
+            Instead::NextSeed => self.begin_anew(1),
+            Instead::Preset(name) => match Experiment::find(&name, &[]) {
+                Ok(experiment) => self.begin_learning(vec![experiment]),
+                Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
+            },
+            Instead::Begin(experiments) => self.begin_learning(experiments),
+            Instead::BeginNamed(experiments) => self.begin_named(experiments),
+            Instead::Seeds(count) => self.begin_seeds(count),
+            Instead::Ablate => self.begin_ablations(),
+            Instead::LookBack(path, run) => self.look_back(path, *run),
+            Instead::Nothing => self.leave_learning(),
+            Instead::Close => {
                 self.leave_learning();
                 self.effects.push(Effect::Close);
             }
-            _ => self.steer(&learn),
         }
     }
 
@@ -144,6 +145,14 @@ impl State {
             experiment
         });
         self.begin_learning(seeds.collect());
+    }
+
+    /// The same experiments begin anew, so many times as many seeds on as they have.
+    fn begin_anew(&mut self, times: u64) {
+        if let Some(learning) = &self.learning {
+            let by = times * learning.seeds();
+            self.begin_named(learning.runs.iter().map(|run| run.next(by)).collect());
+        }
     }
 
     /// These experiments begin, told apart by their seeds.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::viewer::command::Instead;
 use crate::viewer::files::{Machine, file_name};
 use crate::viewer::state::State;
 use crate::viewer::state::episode::{Open, Wish};
@@ -33,11 +34,7 @@ impl State {
                 self.toasts.add(Kind::Notice, sentence);
             }
             Outcome::Weights(path, machine) => self.add(path, *machine),
-            Outcome::Run(path, run) => {
-                self.look_back(*run);
-                self.say_open(&path, "a run, from nothing to what it learned", 0);
-                self.settings.opened(path);
-            }
+            Outcome::Run(path, run) => self.end_for(Instead::LookBack(path, run)),
             Outcome::Trace(path, open) => self.show_file(path, *open),
             Outcome::Other(other) => self.take_other(*other),
             Outcome::Compared(found) => self.compared(found),
@@ -119,7 +116,7 @@ impl State {
         self.settings.opened(path);
     }
 
-    fn say_open(&mut self, path: &Path, what: &str, broken: usize) {
+    pub(super) fn say_open(&mut self, path: &Path, what: &str, broken: usize) {
         let name = file_name(path);
         if broken > 0 {
             let text = format!("{name} is open, but {}.", story::not_finite(broken));

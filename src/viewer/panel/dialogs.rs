@@ -10,7 +10,7 @@ use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
 use crate::io::shell;
-use crate::viewer::command::{Ask, Command, File, Learn, Subject};
+use crate::viewer::command::{Ask, Command, File, Instead, Learn, Subject};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
 use crate::viewer::state::dialog::Dialog;
@@ -152,10 +152,10 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     };
     words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
     ui.add_space(8.0);
-    let (save, without) = match ending.command.as_ref() {
-        Command::Learn(Learn::Close) => ("Save and close", "Close without saving"),
-        Command::Learn(Learn::Leave) => ("Save and stop", "Stop without saving"),
-        Command::Done(_) => ("Save, then open the other", "Open it without saving"),
+    let (save, without) = match ending.instead {
+        Instead::Close => ("Save and close", "Close without saving"),
+        Instead::Nothing => ("Save and stop", "Stop without saving"),
+        Instead::LookBack(..) => ("Save, then open the other", "Open it without saving"),
         _ => ("Save and begin anew", "Begin anew without saving"),
     };
     let stay = if learning.expects_news() {

@@ -1,6 +1,7 @@
 //! Machines that learn while the window is open: what is known of them by now, and which moment of which one is looked
 //! at.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::io::Experiment;
@@ -8,10 +9,9 @@ use crate::io::preset::{WHOLE, ablations};
 use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, chance, optimum};
-use crate::viewer::command::Command;
-use crate::viewer::files::Machine;
+use crate::viewer::files::{Kept, Machine};
 use crate::viewer::state::episode::{Open, Wish};
-use crate::viewer::state::work::{Destination, Effect};
+use crate::viewer::state::work::{Effect, Saved, Teach};
 
 /// Updates per second at which a person can follow, to begin with.
 const SLOW: f64 = 4.0;
@@ -46,8 +46,6 @@ pub struct Learning {
     pub stale: bool,
     /// The number of the run that is being written.
     pub saving: Option<u64>,
-    /// True once the person has said that what is not saved may be lost.
-    pub given_up: bool,
     /// Of a run that was trained elsewhere, why it does not train here.
     pub kept: Option<String>,
     /// The run whose probe is being recorded beside the episode on screen, and the machine that it is recorded by.
@@ -57,35 +55,38 @@ pub struct Learning {
 /// So much training, in seconds, may be lost without asking: with the same seed it comes again.
 const LITTLE: f64 = 5.0;
 
-/// What is on the disk of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Saved {
-    /// So many sequences of it.
-    pub sequences: u64,
-    /// So many seconds of training.
-    pub seconds: f64,
+/// What comes in the place of whatever learns, which ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Instead {
+    /// The same anew, from the same seed.
+    Again,
+    /// The same anew, from the next seed.
+    NextSeed,
+    /// This preset.
+    Preset(String),
+    /// These side by side, told apart by their seeds.
+    Begin(Vec<Experiment>),
+    /// These side by side, by these names.
+    BeginNamed(Vec<(String, Experiment)>),
+    /// The same preset side by side from so many seeds, the first of them its own.
+    Seeds(usize),
+    /// The same preset side by side, whole and without each of the stages of its heads, from one seed.
+    Ablate,
+    /// A run that was read from this folder is looked back at.
+    LookBack(PathBuf, Box<Kept>),
+    /// Nothing; the machine stays as it is.
+    Nothing,
+    /// Nothing; the window is closed.
+    Close,
 }
 
 /// What would end what learns, while the person is asked what becomes of that.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// What was asked for.
-    pub command: Box<Command>,
-    /// True where it is done once the run is written.
+    /// What is to come in its place.
+    pub instead: Instead,
+    /// True where that comes once the run is written.
     pub saves: bool,
-}
-
-/// A run that is to be written.
-#[derive(Clone, Debug)]
-pub struct Saving {
-    /// Its place among the runs.
-    pub place: usize,
-    /// Its number.
-    pub number: u64,
-    /// What it began with.
-    pub experiment: Experiment,
-    /// Where to.
-    pub to: Destination,
 }
 
 /// What a run that is not chosen does with the episode on screen.
@@ -124,21 +125,6 @@ pub struct Taught {
     pub probe: Probe,
 }
 
-/// What to do with the threads that train.
-#[derive(Clone, Debug)]
-pub enum Teach {
-    /// Begin these, and end what was there.
-    Begin(Vec<Experiment>),
-    /// An order for all, with its number.
-    Tell(u64, Order),
-    /// Write a run into a folder, to be gone on with from there.
-    Save(Box<Saving>),
-    /// The run with this place is the one that is looked at.
-    Choose(usize),
-    /// End all.
-    End,
-}
-
 /// What has come of the runs, each with its place; each telling is another.
 #[derive(Clone, Debug)]
 pub struct Told(pub Arc<Vec<(usize, News)>>);
@@ -164,7 +150,6 @@ impl Learning {
             ordered: 0,
             stale: false,
             saving: None,
-            given_up: false,
             kept: None,
             probing: None,
         }
@@ -242,8 +227,7 @@ impl Learning {
     /// change by hand that no seed brings back, or a run that is about to be written.
     pub fn is_unsaved(&self) -> bool {
         let runs = || self.runs.iter().filter_map(Taught::unsaved);
-        let is_own = self.kept.is_none() && !self.given_up;
-        is_own
+        self.kept.is_none()
             && (self.saving.is_some()
                 || runs().map(|(seconds, _)| seconds).sum::<f64>() >= LITTLE
                 || runs().any(|(_, changed)| changed))
@@ -342,17 +326,17 @@ impl Learning {
     }
 }
 
-/// Something that may be changed while a machine learns.
+/// A number that may be changed while a machine learns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knob {
     /// What it is.
     pub name: String,
-    /// Its value now, in words.
-    pub value: String,
-    /// Half of it, as `path=value`; `None` where that cannot be.
-    pub half: Option<String>,
-    /// Twice it.
-    pub twice: Option<String>,
+    /// Its value now.
+    pub value: f64,
+    /// True of a count.
+    pub is_whole: bool,
+    /// What stands before and behind the value where it is set.
+    around: [String; 2],
 }
 
 impl Knob {
@@ -361,42 +345,50 @@ impl Knob {
         let training = &experiment.training;
         let (OptimizerConfig::RmsProp { rate, .. } | OptimizerConfig::Adam { rate, .. }) =
             training.optimizer;
-        let mut all = vec![Self::number(
-            "Learning rate",
-            "training.optimizer.rate",
-            rate,
-        )];
-        let batch = training.batch;
-        let with = |batch: usize| Some(format!("training.batch={batch}"));
-        all.push(Self {
-            name: "Batch".to_owned(),
-            value: batch.to_string(),
-            half: (batch > 1).then(|| with(batch / 2)).flatten(),
-            twice: with(2 * batch),
-        });
-        let task = &experiment.task;
-        let (name, sizes) = (task.measure().name(), task.size());
+        let set = |path: &str| [format!("{path}="), String::new()];
+        let real = |name: &str, value, path| Self {
+            name: name.to_owned(),
+            value,
+            is_whole: false,
+            around: set(path),
+        };
+        let count = |name: String, value: usize, around| Self {
+            name,
+            value: value as f64,
+            is_whole: true,
+            around,
+        };
+        let (name, sizes) = (experiment.task.measure().name(), experiment.task.size());
         let (least, most) = (*sizes.start(), *sizes.end());
-        let with = |most: usize| format!("task.{name}=[{least},{most}]");
-        all.push(Self {
-            name: format!("Largest {name}"),
-            value: most.to_string(),
-            half: (most / 2 >= least && most > least).then(|| with(most / 2)),
-            twice: (2 * most <= task.measure().most()).then(|| with(2 * most)),
-        });
-        if let Clip::Elementwise(limit) | Clip::GlobalNorm(limit) = training.clip {
-            all.push(Self::number("Clipping", "training.clip.limit", limit));
-        }
+        let before = format!("task.{name}=[");
+        let least_of = [before.clone(), format!(",{most}]")];
+        let most_of = [format!("{before}{least},"), "]".to_owned()];
+        let clipping = match training.clip {
+            Clip::Elementwise(limit) | Clip::GlobalNorm(limit) => Some(limit),
+            Clip::None => None,
+        };
+        let mut all = vec![
+            real("Learning rate", rate, "training.optimizer.rate"),
+            count("Batch".to_owned(), training.batch, set("training.batch")),
+            count(format!("Smallest {name}"), least, least_of),
+            count(format!("Largest {name}"), most, most_of),
+        ];
+        all.extend(clipping.map(|limit| real("Clipping", limit, "training.clip.limit")));
         all
     }
 
-    fn number(name: &str, path: &str, value: f64) -> Self {
-        let with = |value: f64| Some(format!("{path}={value:e}"));
-        Self {
-            name: name.to_owned(),
-            value: format!("{value:e}"),
-            half: with(value / 2.0),
-            twice: with(value * 2.0),
+    /// What is set for it to have this value, as `path=value`; a count loses its fraction.
+    pub fn set(&self, value: f64) -> String {
+        let [before, behind] = &self.around;
+        format!("{before}{}{behind}", self.told(value))
+    }
+
+    /// A value of it in words.
+    pub fn told(&self, value: f64) -> String {
+        if self.is_whole {
+            format!("{}", value.floor())
+        } else {
+            format!("{value:e}")
         }
     }
 }

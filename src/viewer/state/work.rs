@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::compare::{Found, Picture, Sides};
 use super::episode::{Open, Request, Wish};
-use super::learning::{Saved, Saving, Teach};
 use crate::figure::charts::Charts;
 use crate::figure::spread::Spread;
 use crate::figure::{self, Derivatives, Format};
-use crate::learn::Handed;
+use crate::io::Experiment;
+use crate::learn::{Handed, Order};
 use crate::train::Quantity;
 use crate::viewer::files::{Aim, Kept, Machine, Opened, Shown, file_name};
 
@@ -32,6 +32,21 @@ pub enum Effect {
     Close,
 }
 
+/// What to do with the threads that train.
+#[derive(Clone, Debug)]
+pub enum Teach {
+    /// Begin these, and end what was there.
+    Begin(Vec<Experiment>),
+    /// An order for all, with its number.
+    Tell(u64, Order),
+    /// Write a run into a folder, to be gone on with from there.
+    Save(Box<Saving>),
+    /// The run with this place is the one that is looked at.
+    Choose(usize),
+    /// End all.
+    End,
+}
+
 /// Where a file is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
@@ -41,6 +56,28 @@ pub struct Destination {
     pub replaces: bool,
     /// What it was chosen for.
     pub aim: Aim,
+}
+
+/// A run that is to be written.
+#[derive(Clone, Debug)]
+pub struct Saving {
+    /// Its place among the runs.
+    pub place: usize,
+    /// Its number.
+    pub number: u64,
+    /// What it began with.
+    pub experiment: Experiment,
+    /// Where to.
+    pub to: Destination,
+}
+
+/// What is on the disk of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Saved {
+    /// So many sequences of it.
+    pub sequences: u64,
+    /// So many seconds of training.
+    pub seconds: f64,
 }
 
 /// Something to do that may take a while.

@@ -6,7 +6,7 @@ use super::knobs::knobs_ui;
 use super::lane::lane_ui;
 use crate::figure::numbers::time;
 use crate::learn::{End, Pace};
-use crate::viewer::command::{Ask, Command, Learn, Subject};
+use crate::viewer::command::{Ask, Command, Instead, Learn, Subject};
 use crate::viewer::files::Aim;
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::learning::{Learning, Taught};
@@ -57,9 +57,9 @@ fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     text_button(ui, &pace, Learn::SlowOrFull, commands)
         .on_hover_text(tooltip(&Learn::SlowOrFull.into()));
     icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
-    icon_button(ui, Icon::Again, Learn::Again, false, commands);
-    text_button(ui, "Next seed", Learn::NextSeed, commands)
-        .on_hover_text(tooltip(&Learn::NextSeed.into()));
+    icon_button(ui, Icon::Again, Instead::Again, false, commands);
+    text_button(ui, "Next seed", Instead::NextSeed, commands)
+        .on_hover_text(tooltip(&Instead::NextSeed.into()));
     if learning.kept.is_none() {
         if learning.runs.len() == 1 && learning.run().goes_on() {
             knobs_ui(ui, learning, commands);
@@ -67,7 +67,7 @@ fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         let save = Ask::For(Subject::File(Aim::Run));
         icon_button(ui, Icon::Save, save, false, commands);
     }
-    icon_button(ui, Icon::Close, Learn::Leave, false, commands);
+    icon_button(ui, Icon::Close, Instead::Nothing, false, commands);
 }
 
 /// How far it is, and how long it takes.

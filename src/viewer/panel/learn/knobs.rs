@@ -1,13 +1,19 @@
-//! What may be changed while a machine learns: halved, doubled, from the next update on.
+//! What may be changed while a machine learns: typed, halved, doubled, from the next update on.
 
 use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{Button, Grid, PopupCloseBehavior, RichText, Ui};
+use egui::{Button, DragValue, Grid, PopupCloseBehavior, RichText, Ui};
 
+use crate::io::Experiment;
+use crate::train::Change;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::{Knob, Learning};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::on_click;
 use crate::viewer::widget::property::note;
+
+/// Width of the menu and of a value in it, in points.
+const WIDTH: f32 = 320.0;
+const VALUE: f32 = 84.0;
 
 /// A button, and behind it all that may be changed.
 pub fn knobs_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
@@ -15,15 +21,21 @@ pub fn knobs_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     let menu = MenuButton::from_button(Button::new("Change"));
     let menu = menu.config(MenuConfig::new().close_behavior(stays));
     let (button, _) = menu.ui(ui, |ui| {
-        ui.set_width(300.0);
+        ui.set_width(WIDTH);
         note(
             ui,
-            "From the next update on. The curves mark where it happened, and the run's log has it.",
+            "From the next update on. Click a value to type another. The curves mark where it happened, and the run's log has it.",
         );
         ui.add_space(6.0);
+        let experiment = &learning.run().experiment;
         Grid::new("knobs").num_columns(4).show(ui, |ui| {
-            for knob in Knob::all(&learning.run().experiment) {
-                knob_ui(ui, &knob, commands);
+            for knob in Knob::all(experiment) {
+                value_ui(ui, &knob, commands);
+                for (text, words, times) in [("½", "Half", 0.5), ("2×", "Twice", 2.0)] {
+                    let set = knob.set(knob.value * times);
+                    let name = format!("{words} the {}", knob.name.to_lowercase());
+                    set_ui(ui, [text, &name], set, experiment, commands);
+                }
                 ui.end_row();
             }
         });
@@ -31,21 +43,41 @@ pub fn knobs_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     button.on_hover_text("Learning rate, batch, sizes and clipping, while it learns");
 }
 
-fn knob_ui(ui: &mut Ui, knob: &Knob, commands: &mut Vec<Command>) {
+/// The name of a value, and the value, to be typed over.
+fn value_ui(ui: &mut Ui, knob: &Knob, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    ui.label(RichText::new(&knob.name).color(palette.text));
-    let value = RichText::new(&knob.value).font(theme::mono(12.0));
-    ui.label(value.color(palette.strong));
-    let ways = [("½", "Half", &knob.half), ("2×", "Twice", &knob.twice)];
-    for (text, words, set) in ways {
-        let set = set.as_ref();
-        let button = ui.add_enabled(set.is_some(), Button::new(text));
-        button.widget_info(|| {
-            let name = format!("{words} the {}", knob.name.to_lowercase());
-            egui::WidgetInfo::labeled(egui::Role::Button, set.is_some(), name)
-        });
-        if let Some(set) = set {
-            on_click(&button, Learn::Change(vec![set.clone()]), commands);
-        }
+    let name = ui.label(RichText::new(&knob.name).color(palette.text));
+    let mut value = knob.value;
+    // Typed, never dragged: every change enters the log.
+    let entry = DragValue::new(&mut value)
+        .speed(0.0)
+        .update_while_editing(false)
+        .custom_formatter(|value, _| knob.told(value));
+    let entry = ui
+        .add_sized([VALUE, theme::ROW], entry)
+        .labelled_by(name.id);
+    if entry.changed() && value != knob.value {
+        commands.push(Learn::Change(vec![knob.set(value)]).into());
+    }
+}
+
+/// A button that sets something; where that is refused it cannot be pressed, and says why.
+fn set_ui(
+    ui: &mut Ui,
+    [text, name]: [&str; 2],
+    set: String,
+    experiment: &Experiment,
+    commands: &mut Vec<Command>,
+) {
+    let change = Change {
+        sequences: 0,
+        set: vec![set],
+    };
+    let refused = experiment.changed_by(&change).err();
+    let button = ui.add_enabled(refused.is_none(), Button::new(text));
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, refused.is_none(), name));
+    on_click(&button, Learn::Change(change.set), commands);
+    if let Some(refused) = refused {
+        button.on_disabled_hover_text(refused.to_string());
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of the shipped machines holds: their skill, and what RESULTS.md, the README and the page of the
+//! What is said of the shipped machines holds: their skill, and what RESULTS.md, docs/research.md and the page of the
 //! assets say of them, held against the weights themselves.
 
 use std::collections::BTreeMap;
@@ -291,13 +291,13 @@ fn the_table_of_the_suite_is_of_these_machines() {
 }
 
 #[test]
-fn the_readme_says_what_the_table_of_the_suite_says() {
+fn the_page_of_research_says_what_the_table_of_the_suite_says() {
     let table = suite();
-    let readme = rows_of(&text("README.md"));
-    let heading = readme
+    let page = rows_of(&text("docs/research.md"));
+    let heading = page
         .iter()
         .position(|row| row[0] == "machine" && row.len() == 6);
-    let lines = readme[heading.unwrap() + 1..].iter();
+    let lines = page[heading.unwrap() + 1..].iter();
     let mut checked = 0;
     for row in lines.take_while(|row| row.len() == 6) {
         let [name, at, rows, bits, perfect, _] = &row[..] else {

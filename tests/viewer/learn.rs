@@ -191,7 +191,7 @@ fn whoever_leaves_has_the_machine_as_it_is() {
     let mut screen = learning();
     screen.run_steps(10);
     let machine = state(&screen).machine;
-    click(&mut screen, "Stop learning");
+    click(&mut screen, "Stop");
     assert!(screen.state().learning.is_none());
     assert_ne!(screen.state().arrangement(), Arrangement::Train);
     assert_eq!(screen.state().session.wish.machine, machine);

@@ -67,7 +67,8 @@ fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         let save = Ask::For(Subject::File(Aim::Run));
         icon_button(ui, Icon::Save, save, false, commands);
     }
-    icon_button(ui, Icon::Close, Instead::Nothing, false, commands);
+    text_button(ui, "Stop", Instead::Nothing, commands)
+        .on_hover_text(tooltip(&Instead::Nothing.into()));
 }
 
 /// How far it is, and how long it takes.

@@ -44,7 +44,7 @@ fn go_on(folder: &mut RunFolder, state: State, until: u64) -> State {
             let before = tiny().after(&state.changes).unwrap();
             let now = before.changed_by(&change).unwrap();
             learn::change(&mut trainer, now.task, now.training, change.set);
-            folder.changed(&trainer.state).unwrap();
+            folder.changed(&trainer.state, None).unwrap();
         } else if trainer.state.sequences >= until {
             return trainer.state;
         } else if trainer.update().unwrap().validated.is_some() {

@@ -102,7 +102,7 @@ pub(super) struct Render {
     motion: bool,
     /// The same episode by the machine at every moment of its training, beside its learning curve: of the folder of a run
     /// that keeps snapshots (`train --snapshots`). A GIF, or an animated PNG.
-    #[arg(long, conflicts_with_all = ["compare", "stages", "motion", "samples", "weights"])]
+    #[arg(long, conflicts_with_all = ["compare", "stages", "motion", "samples", "weights", "gradient"])]
     over_training: bool,
     /// The heads that are drawn, such as W0 or W0,R1 [default: all; in the layout paper the first of
     /// each kind].

@@ -27,9 +27,10 @@ pub(super) struct Repeat {
     pending: VecDeque<Change>,
 }
 
-/// True for a command line with this option.
+/// True for a command line with this option, which is no part of a quoted word.
 fn has_option(command: &str, option: &str) -> bool {
-    let mut words = command.split(' ');
+    let unquoted = command.split('\'').step_by(2);
+    let mut words = unquoted.flat_map(|part| part.split(' '));
     words.any(|word| {
         let rest = word.strip_prefix(option);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
@@ -168,6 +169,12 @@ impl Repeat {
             (point.sequences, bits.map(f64::to_bits))
         };
         let (name, count) = (&self.name, self.points.len());
+        if count == 0 {
+            return Ok(writeln!(
+                out,
+                "{name} was stopped before its first validation: its log has nothing to compare with"
+            )?);
+        }
         let mut pairs = self.points.iter().zip(history);
         if let Some((there, here)) = pairs.find(|(there, here)| key(there) != key(here)) {
             let [a, b] = [there, here].map(|point| point.validation.bits_per_sequence);
@@ -182,5 +189,23 @@ impl Repeat {
             out,
             "the same as {name}, to the bit, in all {count} validations of its log"
         )?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_a_word_of_its_own() {
+        for (command, is_there) in [
+            ("tapescope train copy --from runs/a", true),
+            ("tapescope train copy --from=runs/a", true),
+            ("tapescope train copy --out 'x --from y'", false),
+            ("tapescope train copy --from-nowhere", false),
+            ("tapescope train copy", false),
+        ] {
+            assert_eq!(has_option(command, "--from"), is_there, "{command}");
+        }
     }
 }

@@ -319,7 +319,8 @@ fn go(
         match repeat {
             Some(repeat) if result.is_ok() && until.is_some() => {
                 repeat.change(&mut trainer)?;
-                folder.changed(&trainer.state)?;
+                let snapshots = album.as_ref().map(|album| &album.snapshots);
+                folder.changed(&trainer.state, snapshots)?;
             }
             _ => return Ok((trainer, result)),
         }

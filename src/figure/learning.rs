@@ -48,13 +48,17 @@ impl<'a> Learning<'a> {
         if let Some((last, others)) = figures.split_last_mut() {
             others.iter_mut().for_each(|other| other.share(last));
         }
-        Self {
+        let mut learning = Self {
             name: name.to_owned(),
             moments,
             figures,
             dark: options.dark,
-            size: options.size.unwrap_or((1200.0, 630.0)),
-        }
+            size: (1200.0, 630.0),
+        };
+        let (width, height) = learning.least_size();
+        let usual = (learning.size.0.max(width), learning.size.1.max(height));
+        learning.size = options.size.unwrap_or(usual);
+        learning
     }
 
     /// True when the episode has none of the pictures that were asked for.
@@ -88,9 +92,11 @@ impl<'a> Learning<'a> {
             let (task, size) = (&recording.task, recording.episode.size);
             format!("{}, {} {size}", task.name(), task.size_name())
         });
-        let (count, last) = (self.moments.len(), self.moments.last());
-        let sequences = brief(last.map_or(0, |last| last.sequences) as f64);
-        format!("{of}: {count} moments of learning, 0 to {sequences} sequences")
+        let count = self.moments.len();
+        let ends = [self.moments.first(), self.moments.last()];
+        let [from, to] = ends.map(|end| brief(end.map_or(0, |end| end.sequences) as f64));
+        let moments = if count == 1 { "moment" } else { "moments" };
+        format!("{of}: {count} {moments} of learning, {from} to {to} sequences")
     }
 
     /// Where the training is, in large figures.
@@ -245,7 +251,9 @@ mod tests {
         ] {
             assert!(texts(&last).contains(&said), "{said}: {:?}", texts(&last));
         }
-        assert_eq!((last.width, last.height), (1200.0, 630.0));
+        let least = learning.least_size();
+        let usual = (least.0.max(1200.0), least.1.max(630.0));
+        assert_eq!((last.width, last.height), usual);
         assert_eq!(learning.draw().marks, last.marks);
         let bytes = |format| learning.to_bytes(format, 0.5, &Motion::new(10)).unwrap();
         assert!(bytes(Format::Gif).starts_with(b"GIF89a"));

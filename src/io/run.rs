@@ -372,12 +372,13 @@ impl RunFolder {
         last.map_or(Ok(()), |point| self.line(&PointForm(*point)))
     }
 
-    /// Keeps what was changed last: a checkpoint with it, so that it is not lost, and then a line of the log. What is
-    /// trained from here on is the experiment after it.
+    /// Keeps what was changed last: a checkpoint with it, and before that the snapshots, so that nothing is lost, and then a
+    /// line of the log. What is trained from here on is the experiment after it.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn changed(&mut self, state: &State) -> Result<(), Error> {
+    pub fn changed(&mut self, state: &State, snapshots: Option<&Snapshots>) -> Result<(), Error> {
+        snapshots.map_or(Ok(()), |snapshots| self.keep_snapshots(snapshots))?;
         self.checkpoint(state)?;
         let last = state.changes.last().cloned();
         last.map_or(Ok(()), |change| self.line(&ChangeLine::of(change)))
@@ -438,9 +439,7 @@ impl RunFolder {
             return Ok(());
         }
         let start = Instant::now();
-        if let Some(snapshots) = snapshots {
-            self.keep_snapshots(snapshots)?;
-        }
+        snapshots.map_or(Ok(()), |snapshots| self.keep_snapshots(snapshots))?;
         self.checkpoint(state)?;
         self.checkpoint.1 = start.elapsed();
         Ok(())

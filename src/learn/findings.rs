@@ -63,9 +63,19 @@ impl Finding {
             sequences: diverged.sequences,
             kind: Kind::Diverged,
             words: format!(
-                "{diverged}. On screen is the last good moment that was kept before it. People lower the learning rate, or clip the gradient at a smaller norm."
+                "{diverged}. {} People lower the learning rate, or clip the gradient at a smaller norm.",
+                on_screen(!diverged.weights)
             ),
         }
+    }
+}
+
+/// Which machine is looked at once training ends like this.
+fn on_screen(keeps_weights: bool) -> &'static str {
+    if keeps_weights {
+        "The weights are as they were before that update."
+    } else {
+        "On screen is the last good moment that was kept before it."
     }
 }
 
@@ -73,15 +83,16 @@ impl Finding {
     /// Training broke off by an error that said this.
     pub fn broken(sequences: u64, words: &str, is_whole: bool) -> Self {
         let kept = if is_whole {
-            "The run is as it was after its last update: save it, and it goes on from there, or begin again."
+            "Save the run, and it goes on from there, or begin again."
         } else {
-            "On screen is the last good moment that was kept before it. Begin again: the same seed comes to the same numbers."
+            "Begin again: the same seed comes to the same numbers."
         };
+        let on_screen = on_screen(is_whole);
         let words = words.trim_end_matches('.');
         Self {
             sequences,
             kind: Kind::Broken,
-            words: format!("Training broke off by an error: {words}. {kept}"),
+            words: format!("Training broke off by an error: {words}. {on_screen} {kept}"),
         }
     }
 }
@@ -98,6 +109,8 @@ const STEPS: usize = 6;
 const NOTHING: f64 = 1e-7;
 /// So many times its usual norm a gradient explodes.
 const EXPLODES: f64 = 1000.0;
+/// From so many times on they are no longer written out.
+const MANY: f64 = 1e6;
 /// By how much of itself the usual norm follows a new one.
 const FOLLOWS: f64 = 0.02;
 /// So many times the best mean of the loss, and this share of what it began with, are a relapse.
@@ -124,10 +137,13 @@ pub(super) struct Watcher {
     /// Bits at first, and the best mean so far.
     first: Option<f64>,
     best: f64,
+    /// Sequences before it began to look.
+    since: u64,
 }
 
-impl Default for Watcher {
-    fn default() -> Self {
+impl Watcher {
+    /// Of a run, or of another task in it, from here on.
+    pub(super) fn since(sequences: u64) -> Self {
         Self {
             holds: BTreeSet::new(),
             said: BTreeMap::new(),
@@ -135,11 +151,10 @@ impl Default for Watcher {
             most: f64::NEG_INFINITY,
             first: None,
             best: 0.0,
+            since: sequences,
         }
     }
-}
 
-impl Watcher {
     /// What is noticed after one more update; heads, tensors and the loss are asked about at closer looks alone.
     pub(super) fn look(
         &mut self,
@@ -178,9 +193,12 @@ impl Watcher {
         let most = self.most.max(usual);
         self.most = most;
         say(Kind::Exploding, 0, norm > most + EXPLODES.ln(), &|| {
-            let times = (norm - most).exp();
+            let times = match (norm - most).exp() {
+                times if times < MANY => format!("{times:.0}"),
+                times => format!("{times:.0e}"),
+            };
             format!(
-                "The gradient is {times:.0} times as large as it usually was at its largest: one step along it can undo what was learned. People clip it at a smaller norm, or lower the learning rate."
+                "The gradient is {times} times as large as it usually was at its largest: one step along it can undo what was learned. People clip it at a smaller norm, or lower the learning rate."
             )
         });
         self.usual = Some(usual + FOLLOWS * (norm - usual));
@@ -193,12 +211,13 @@ impl Watcher {
                 )
             });
         }
-        if let Some(vitals) = vitals.filter(|_| account.sequences >= EARLY) {
+        if let Some(vitals) = vitals.filter(|_| account.sequences - self.since >= EARLY) {
             heads(account, vitals, &mut say);
             tensors(account, vitals, &mut say);
-            let lately = Lately::of(account);
+            let lately = Lately::of(account, self.since);
             let first = *self.first.get_or_insert_with(|| {
-                let first = account.curve.points().first();
+                let mut points = account.curve.points().iter();
+                let first = points.find(|point| point.sequences > self.since);
                 self.best = lately.now;
                 first.map_or(lately.now, |point| point.bits)
             });
@@ -240,8 +259,10 @@ fn heads(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
         let alike = head
             .entropy
             .iter()
+            .flatten()
             .all(|&entropy| entropy > ALIKE * (rows as f64).ln());
-        say(Kind::Uniform, index, alike && rows > 1, &|| {
+        let is_known = head.entropy.iter().flatten().next().is_some();
+        say(Kind::Uniform, index, is_known && alike && rows > 1, &|| {
             format!(
                 "{} attends to all {rows} rows alike: it sees their mean, and cannot tell them apart. Most machines begin so; where it stays, people raise the learning rate or begin with shorter sequences.",
                 name()
@@ -279,15 +300,18 @@ pub(super) struct Lately {
 }
 
 impl Lately {
-    pub(super) fn of(account: &Account) -> Self {
+    /// Of what came after so many sequences.
+    pub(super) fn of(account: &Account, since: u64) -> Self {
         let points = account.curve.points();
+        let points = &points[points.partition_point(|point| point.sequences <= since)..];
         let mean = |until: f64| {
             let from = until * (1.0 - LATELY);
-            let inside = |point: &&super::Point| (from..=until).contains(&(point.sequences as f64));
+            let at = |point: &super::Point| (point.sequences - since) as f64;
+            let inside = |point: &&super::Point| (from..=until).contains(&at(point));
             let inside = points
                 .iter()
                 .rev()
-                .skip_while(|p| p.sequences as f64 > until)
+                .skip_while(|point| at(point) > until)
                 .take_while(inside);
             let (sum, count) = inside.fold((0.0, 0.0), |(sum, count), point| {
                 let updates = point.updates as f64;
@@ -295,7 +319,7 @@ impl Lately {
             });
             (count > 0.0).then(|| sum / count)
         };
-        let at = account.sequences as f64;
+        let at = (account.sequences - since) as f64;
         let now = mean(at).unwrap_or(f64::NAN);
         let is_same = |before: f64| (before - now).abs() < FLAT * now;
         let earlier = [SINCE, SINCE.sqrt()].map(|times| mean(at / times));
@@ -325,12 +349,20 @@ mod tests {
 
     /// What is found in a run with these losses, each for one update of one sequence, and vitals at every one.
     fn kinds(losses: impl Iterator<Item = f64>, vitals: &Vitals) -> Vec<Kind> {
+        kinds_with(losses, vitals, u64::MAX)
+    }
+
+    /// The same where another task begins after so many sequences.
+    fn kinds_with(losses: impl Iterator<Item = f64>, vitals: &Vitals, since: u64) -> Vec<Kind> {
         let mut account = Account::empty();
         account.heads = vec!["read0".to_owned()];
-        let mut watcher = Watcher::default();
+        let mut watcher = Watcher::since(0);
         let mut curve = Curve::default();
         let mut kinds = Vec::new();
         for (index, bits) in losses.enumerate() {
+            if index as u64 == since {
+                watcher = Watcher::since(since);
+            }
             account.sequences = index as u64 + 1;
             let update = update(bits, 1.0);
             curve.push(account.sequences, &update);
@@ -348,7 +380,7 @@ mod tests {
     fn healthy() -> Vitals {
         Vitals {
             heads: vec![HeadVitals {
-                entropy: [0.5; 2],
+                entropy: [Some(0.5); 2],
                 gate: [None; 2],
                 rows: 12.0,
                 of: 64,
@@ -370,7 +402,7 @@ mod tests {
     #[test]
     fn what_holds_is_said_once() {
         let mut vitals = healthy();
-        vitals.heads[0].entropy = [64f64.ln(); 2];
+        vitals.heads[0].entropy = [None, Some(64f64.ln())];
         assert_eq!(kinds((0..4000).map(falling), &vitals), [Kind::Uniform]);
         let mut vitals = healthy();
         vitals.heads[0].rows = 1.0;
@@ -392,9 +424,34 @@ mod tests {
     }
 
     #[test]
+    fn another_task_is_no_setback_and_is_noticed_by_itself() {
+        let losses = || (0..9000).map(|index| if index < 6000 { falling(index) } else { 70.0 });
+        assert_eq!(kinds_with(losses().take(7500), &healthy(), 6000), []);
+        assert_eq!(kinds_with(losses(), &healthy(), 6000), [Kind::Plateau]);
+    }
+
+    #[test]
+    fn a_gradient_beyond_what_its_norm_can_say_is_said_shortly_and_does_not_become_usual() {
+        let account = Account::empty();
+        let mut watcher = Watcher::since(0);
+        let mut curve = Curve::default();
+        let beyond = f64::from(f32::MAX).sqrt();
+        for sequences in 1..=50 {
+            let update = update(1.0, if sequences > 48 { beyond } else { 2.0 });
+            curve.push(sequences, &update);
+            for finding in watcher.look(&account, &update, None) {
+                assert!(finding.words.contains(" 9e18 times"), "{}", finding.words);
+            }
+        }
+        assert!(curve.points().iter().all(|point| point.norm <= beyond));
+        assert!(watcher.said.contains_key(&(Kind::Exploding, 0)));
+        assert!(watcher.usual.unwrap() < 4.0);
+    }
+
+    #[test]
     fn a_gradient_that_explodes_is_noticed_at_once() {
         let account = Account::empty();
-        let mut watcher = Watcher::default();
+        let mut watcher = Watcher::since(0);
         for _ in 0..50 {
             assert_eq!(watcher.look(&account, &update(1.0, 2.0), None), []);
         }

@@ -57,6 +57,8 @@ pub struct Handed {
     pub state: State,
     /// What the machine was.
     pub snapshots: Snapshots,
+    /// False where the weights are no longer any good: nothing can go on from them, and what was before them is kept.
+    pub keeps_weights: bool,
 }
 
 /// What a run hears.
@@ -372,6 +374,7 @@ impl Pupil {
         Handed {
             state: self.run.trainer().state.clone(),
             snapshots: self.run.account().snapshots.clone(),
+            keeps_weights: self.run.account().keeps_weights(),
         }
     }
 }
@@ -571,7 +574,9 @@ mod tests {
         let mut learner = Learner::start(runs, || ()).unwrap();
         learner.tell(1, &Order::Go(Pace::Full));
         until(&mut learner, |_, news| news.account.sequences >= 20);
-        let Handed { state, snapshots } = handed(&mut learner, 1);
+        let Handed {
+            state, snapshots, ..
+        } = handed(&mut learner, 1);
         let last = snapshots.all().last().unwrap().sequences;
         assert!(last <= state.sequences);
         let goes_on = |place, news: &News| place == 0 || news.account.sequences > state.sequences;
@@ -625,7 +630,7 @@ mod tests {
         assert_eq!(same.trainer().state.machine, state.machine);
         let account = learner.end().remove(0).account().clone();
         let words = &account.findings.last().unwrap().words;
-        assert!(words.contains("no such luck") && words.contains("save it"));
+        assert!(words.contains("no such luck") && words.contains("Save the run"));
     }
 
     #[test]
@@ -640,6 +645,30 @@ mod tests {
         assert!(!pupil.has_work() && pupil.followed == 1);
         let end = pupil.news().account.end.clone().unwrap();
         assert!(!end.keeps_weights(), "{end:?}");
+    }
+
+    #[test]
+    fn what_comes_after_the_end_changes_nothing() {
+        let mut run = run(1, 40);
+        while run.goes_on() {
+            run.advance();
+        }
+        let best = run.trainer().state.best.clone();
+        assert!(best.is_some());
+        let mut learner = Learner::here(vec![run]);
+        let task = Task::Copy(Copy {
+            bits: 2,
+            length: 1..=5,
+        });
+        let config = learner.drivers.iter().find_map(|driver| match driver {
+            Driver::Here(pupil) => Some(pupil.run.trainer().config.clone()),
+            Driver::Thread { .. } => None,
+        });
+        let set = vec!["task.length=[1,5]".to_owned()];
+        learner.tell(1, &Order::Change(Box::new((task, config.unwrap())), set));
+        let run = learner.end().remove(0);
+        assert_eq!(run.account().changes, []);
+        assert_eq!(run.trainer().state.best, best);
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Account {
     pub snapshots: Snapshots,
     /// What was changed.
     pub changes: Vec<Change>,
+    /// Sequences before what it learns now: what was seen until then is of another task.
+    pub task_since: u64,
     /// The names of the heads.
     pub heads: Vec<String>,
     /// Why it does not go on, if it does not.
@@ -167,6 +169,7 @@ impl Account {
             findings: Vec::new(),
             snapshots: Snapshots::new(0),
             changes: Vec::new(),
+            task_since: 0,
             heads: Vec::new(),
             end: None,
         }
@@ -174,11 +177,23 @@ impl Account {
 }
 
 impl Account {
-    /// Of a run that is not trained here: its validations, and what was kept of its machine.
+    /// False where the weights of the run are no longer any good.
+    pub fn keeps_weights(&self) -> bool {
+        self.end.as_ref().is_none_or(End::keeps_weights)
+    }
+
+    /// True where there is something of it to be saved: its weights, or the best ones before they broke.
+    pub fn can_be_saved(&self) -> bool {
+        let mut validated = self.history.iter().map(|point| point.sequences);
+        self.keeps_weights() || validated.any(|sequences| sequences > self.task_since)
+    }
+
+    /// Of a run that is not trained here: its validations, what was changed, the last time that it was the task, and
+    /// what was kept of its machine.
     pub fn of_file(
         of: u64,
         history: Vec<HistoryPoint>,
-        changes: Vec<Change>,
+        (changes, task_since): (Vec<Change>, u64),
         snapshots: Snapshots,
     ) -> Self {
         let last = snapshots.all().last();
@@ -200,6 +215,7 @@ impl Account {
             end: (sequences >= of).then_some(End::Finished),
             history,
             changes,
+            task_since,
             snapshots,
         }
     }
@@ -213,17 +229,6 @@ impl Run {
         state: State,
         threads: usize,
         limit: usize,
-    ) -> Self {
-        Self::resumed(task, config, state, threads, Snapshots::new(limit))
-    }
-
-    /// The same with what is known of it from before.
-    pub fn resumed(
-        task: Task,
-        config: TrainingConfig,
-        state: State,
-        threads: usize,
-        snapshots: Snapshots,
     ) -> Self {
         let named = state.machine.params.named().into_iter();
         let tensors = named.map(|(name, _)| name).collect();
@@ -245,12 +250,18 @@ impl Run {
                     tensors: Arc::new(tensors),
                 },
                 findings: Vec::new(),
-                snapshots,
+                snapshots: Snapshots::new(limit),
+                // Which change was of the task is not known; after the last one it is the same.
+                task_since: trainer
+                    .state
+                    .changes
+                    .last()
+                    .map_or(0, |last| last.sequences),
                 changes: trainer.state.changes.clone(),
                 heads,
                 end: trainer.finished().then_some(End::Finished),
             },
-            watcher: Watcher::default(),
+            watcher: Watcher::since(trainer.state.sequences),
             vitals: Vitals::default(),
             timed: true,
             trainer,
@@ -319,11 +330,21 @@ impl Run {
         }
     }
 
-    /// Another task or configuration from the next update on; `set` says what was changed, each as `path=value`.
+    /// Another task or configuration from the next update on; `set` says what was changed, each as `path=value`. Nothing
+    /// once it has ended. What was noticed of another task says nothing of this one.
     pub fn change(&mut self, task: Task, config: TrainingConfig, set: Vec<String>) {
+        if !self.goes_on() {
+            return;
+        }
+        let is_other_task = task != self.trainer.task;
         self::change(&mut self.trainer, task, config, set);
-        let changes = &self.trainer.state.changes;
-        self.account.changes.clone_from(changes);
+        let (account, state) = (&mut self.account, &self.trainer.state);
+        account.changes.clone_from(&state.changes);
+        if is_other_task {
+            account.task_since = state.sequences;
+            account.answers = Answers::default();
+            self.watcher = Watcher::since(state.sequences);
+        }
     }
 
     /// Does something with the run; where that breaks the run ends, and says so.

@@ -36,7 +36,9 @@ impl Standing {
 
     /// That of a run.
     pub fn of(account: &Account) -> Self {
-        let validations = || account.history.iter().map(|point| point.validation.perfect);
+        let of_the_task = account.history.iter();
+        let of_the_task = of_the_task.filter(|point| point.sequences > account.task_since);
+        let validations = || of_the_task.clone().map(|point| point.validation.perfect);
         let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
         match account.end {
             Some(End::Diverged(_)) => Self::Diverged,
@@ -62,8 +64,10 @@ impl Standing {
 }
 
 fn stands_still(account: &Account) -> bool {
-    let lately = Lately::of(account);
-    let first = account.curve.points().first();
+    let since = account.task_since;
+    let lately = Lately::of(account, since);
+    let mut points = account.curve.points().iter();
+    let first = points.find(|point| point.sequences > since);
     first.is_some_and(|first| lately.is_flat && lately.now > OPEN * first.bits)
 }
 
@@ -115,5 +119,22 @@ mod tests {
         assert_eq!(validated(1.0), Standing::Learned);
         assert_eq!(validated(0.9), Standing::Learned);
         assert_eq!(validated(0.0), Standing::Plateau);
+    }
+
+    #[test]
+    fn what_was_learned_of_another_task_does_not_count() {
+        let mut run = account((0..4000).map(|_| 80.0));
+        let validation = Evaluation {
+            perfect: 1.0,
+            ..Evaluation::default()
+        };
+        run.history.push(HistoryPoint {
+            sequences: 3000,
+            validation,
+            ..HistoryPoint::default()
+        });
+        assert_eq!(Standing::of(&run), Standing::Learned);
+        run.task_since = 3000;
+        assert_eq!(Standing::of(&run), Standing::Learning);
     }
 }

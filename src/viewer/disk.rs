@@ -82,17 +82,21 @@ impl Files for Disk {
         replaces: bool,
     ) -> Result<String, String> {
         let command = shell::command(&["learn", &experiment.name]);
-        let is_finished = write_run(folder, experiment, &command, handed, replaces)
+        let goes_on = write_run(folder, experiment, &command, handed, replaces)
             .map_err(|error| error.to_string())?;
         let (resume, eval) = (
             shell::resume(folder),
             shell::command(&[OsStr::new("eval"), folder.as_os_str()]),
         );
         let folder = folder.display();
-        Ok(if is_finished {
-            format!("The run is in {folder}, finished. How well it answers: {eval}")
-        } else {
-            format!("The run is in {folder}. To go on, without a window: {resume}")
+        Ok(match (goes_on, handed.keeps_weights) {
+            (true, _) => format!("The run is in {folder}. To go on, without a window: {resume}"),
+            (false, true) => {
+                format!("The run is in {folder}, finished. How well it answers: {eval}")
+            }
+            (false, false) => format!(
+                "The run is in {folder} as it was before it went wrong: its best weights and its moments. How well they answer: {eval}"
+            ),
         })
     }
 
@@ -109,7 +113,7 @@ impl Files for Disk {
     }
 }
 
-/// Writes a run into a folder as training does; true where it is finished.
+/// Writes a run into a folder as training does; true where it can go on from there.
 fn write_run(
     folder: &Path,
     experiment: &Experiment,
@@ -117,14 +121,18 @@ fn write_run(
     handed: &Handed,
     replaces: bool,
 ) -> Result<bool, Error> {
-    let Handed { state, snapshots } = handed;
+    let Handed {
+        state,
+        snapshots,
+        keeps_weights,
+    } = handed;
     let mut run = RunFolder::create_from(folder, experiment, command, state, replaces)?;
     run.keep_snapshots(snapshots)?;
-    let is_finished = state.sequences >= experiment.training.sequences;
-    if is_finished {
+    let goes_on = *keeps_weights && state.sequences < experiment.training.sequences;
+    if !goes_on {
         run.finish()?;
     }
-    Ok(is_finished)
+    Ok(goes_on)
 }
 
 /// The run of a folder, where that keeps what its machine was.
@@ -143,10 +151,11 @@ fn kept(folder: &Path) -> Result<Option<Kept>, Error> {
     let name = folder.file_name().unwrap_or(folder.as_os_str());
     let name = name.to_string_lossy().into_owned();
     let of = log.experiment.training.sequences;
+    let task_since = log.experiment.task_since(&log.changes);
     Ok(Some(Kept {
         name,
         experiment,
-        account: Account::of_file(of, log.points, log.changes, snapshots),
+        account: Account::of_file(of, log.points, (log.changes, task_since), snapshots),
         resume: (!is_finished).then(|| shell::resume(folder)),
     }))
 }
@@ -191,7 +200,11 @@ mod tests {
         let experiment = experiment.unwrap().unwrap();
         let state = State::new(experiment.model.clone(), &experiment.training);
         let snapshots = Snapshots::new(0);
-        let handed = Handed { state, snapshots };
+        let handed = Handed {
+            state,
+            snapshots,
+            keeps_weights: true,
+        };
         let said = Disk.save_run(&place, &experiment, &handed, false);
         std::fs::remove_dir_all(&place).unwrap();
         let end = format!("tapescope train --resume '{}'", place.display());

@@ -2,7 +2,7 @@
 
 use tapescope::io::Experiment;
 use tapescope::learn::{Account, Run, Snapshots};
-use tapescope::train::State;
+use tapescope::train::{Change, State};
 use tapescope::viewer::command::Learn;
 use tapescope::viewer::{Arrangement, Kept};
 
@@ -16,6 +16,7 @@ const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [1, 3]},
 #[derive(Debug)]
 struct Folder;
 
+/// A run, and what was changed in it.
 fn kept() -> Kept {
     let experiment = Experiment::from_json(TINY, "tiny.json", &[]).unwrap();
     let state = State::new(experiment.model.clone(), &experiment.training);
@@ -31,10 +32,18 @@ fn kept() -> Kept {
         account: Account::of_file(
             60,
             account.history.clone(),
-            Vec::new(),
+            (vec![longer()], 30),
             account.snapshots.clone(),
         ),
         resume: None,
+    }
+}
+
+/// Sequences twice as long as before, from the thirtieth on.
+fn longer() -> Change {
+    Change {
+        sequences: 30,
+        set: vec!["task.length=[1,6]".to_owned()],
     }
 }
 
@@ -53,6 +62,13 @@ fn its_life_is_looked_through_moment_by_moment_and_nothing_trains() {
     let learning = |harness: &Screen| harness.state().learning.clone().unwrap();
     let snapshots = kept().account.snapshots;
     assert_eq!(learning(&harness).snapshots().len(), snapshots.all().len());
+    // What it is measured by is that of the task it came to.
+    let guessing = |harness: &Screen| learning(harness).run().landmarks[0].0;
+    assert!(
+        (guessing(&harness) - 7.0).abs() < 1.5,
+        "{}",
+        guessing(&harness)
+    );
     let on_screen = |harness: &Screen| {
         let machine = shown(harness).machine.as_ref().unwrap();
         machine.ntm.clone()

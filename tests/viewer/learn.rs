@@ -237,6 +237,40 @@ fn what_is_no_longer_finite_is_said_and_the_last_good_machine_stays() {
     assert!(snapshot.sequences <= state(&screen).findings()[last].sequences);
 }
 
+#[test]
+fn what_was_good_before_a_run_diverged_is_saved() {
+    let folder = folder("diverged");
+    let mut screen = on_disk(&["training.validation_every=10"]);
+    screen.run_steps(20);
+    act(
+        &mut screen,
+        Learn::Change(vec!["training.optimizer.rate=3e38".to_owned()]),
+    );
+    screen.run_steps(30);
+    let run = state(&screen).run();
+    assert!(!run.keeps_weights() && run.can_be_saved());
+    // A change by hand is nothing that a seed brings back.
+    act(&mut screen, Instead::Again);
+    assert!(says(&screen, "What was learned is not saved"));
+    click(&mut screen, "Go back");
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    assert!(says(&screen, "as it was before it went wrong"));
+    let best = tapescope::io::weights::read(&folder.join("weights.safetensors")).unwrap();
+    assert!(
+        best.machine
+            .params
+            .slices()
+            .flatten()
+            .all(|w| w.is_finite())
+    );
+    assert!(best.evaluation.is_some());
+    let (_, snapshots) = RunFolder::snapshots_at(&folder).unwrap().unwrap();
+    assert!(snapshots.all().len() > 3);
+    assert!(!folder.join("checkpoint.safetensors").exists());
+    let resumed = RunFolder::resume(&folder, "test");
+    assert!(resumed.is_err() || resumed.unwrap().is_none());
+}
+
 /// A folder of its own for a test; it is not there yet.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("learn-{name}"));
@@ -472,7 +506,7 @@ fn what_breaks_is_one_message_that_says_what_is_kept() {
         &screen,
         "Training broke off by an error: an index that was too large"
     ));
-    assert!(says(&screen, "save it") && says(&screen, "broken off"));
+    assert!(says(&screen, "Save the run") && says(&screen, "broken off"));
     assert_eq!(screen.state().toasts.problems(), 1);
     assert!(!state(&screen).expects_news());
 }

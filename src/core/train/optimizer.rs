@@ -133,7 +133,8 @@ kernel! {
 
 /// Clips a gradient in place; returns its Euclidean norm before that, over all tensors. A gradient with an element that
 /// is not finite has no finite norm, and is not to be used. Beside an elementwise limit the norm is a by-product in the
-/// precision of the elements: where its square is too large for them it is [`f64::MAX`].
+/// precision of the elements: where its square is too large for them it is said to be that of the largest of `f32`, 1.8e19,
+/// and is at least so much.
 pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> f64 {
     if let Clip::Elementwise(limit) = clip {
         let limit = R::from_f64(limit);
@@ -141,10 +142,10 @@ pub fn clip<R: Real>(gradient: &mut Params<R>, clip: Clip) -> f64 {
             .slices_mut()
             .map(|slice| limit_to(limit, slice))
             .sum();
-        return if squares.is_nan() {
-            squares
+        return if squares.is_infinite() {
+            f64::from(f32::MAX).sqrt()
         } else {
-            squares.sqrt().min(f64::MAX)
+            squares.sqrt()
         };
     }
     let norm = global_norm(gradient);

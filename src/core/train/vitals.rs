@@ -13,12 +13,13 @@ pub struct Vitals {
     pub norms: Vec<f64>,
 }
 
-/// What a head did in an episode, as means over the steps: while it is told, and while it answers.
+/// What a head did in an episode, as means over the steps: while it is told, and while it answers; `None` of an episode
+/// that has no such steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HeadVitals {
     /// Entropy of the weighting, nats: 0 where a single row is attended to, ln N where all are alike.
-    pub entropy: [f64; 2],
-    /// The gate, 0 to 1; `None` for a head without one.
+    pub entropy: [Option<f64>; 2],
+    /// The gate, 0 to 1; `None` for a head without one, too.
     pub gate: [Option<f64>; 2],
     /// On how many rows the head was in all: e to the entropy of its mean weighting, 1 to N.
     pub rows: f64,
@@ -76,11 +77,14 @@ impl HeadVitals {
             gate[phase] += head.gate.row(t).first().map_or(0.0, |g| g.to_f64());
             counts[phase] += 1.0;
         }
-        let mean = |sums: [f64; 2], phase: usize| sums[phase] / f64::max(counts[phase], 1.0);
+        let mean = |sums: [f64; 2], phase: usize| {
+            (counts[phase] > 0.0).then(|| sums[phase] / counts[phase])
+        };
+        let gated = head.gate.width() > 0;
         let all: f64 = total.iter().sum();
         Self {
             entropy: [0, 1].map(|phase| mean(entropy, phase)),
-            gate: [0, 1].map(|phase| (head.gate.width() > 0).then(|| mean(gate, phase))),
+            gate: [0, 1].map(|phase| mean(gate, phase).filter(|_| gated)),
             rows: self::entropy(total.iter().map(|sum| sum / f64::max(all, 1e-30))).exp(),
             of: rows,
             steps,
@@ -137,8 +141,8 @@ mod tests {
         };
         let close = |x: f64, y: f64| assert!((x - y).abs() < 1e-6, "{x} {y}");
         for phase in [0, 1] {
-            close(read.entropy[phase], 8f64.ln());
-            close(write.entropy[phase], 0.0);
+            close(read.entropy[phase].unwrap(), 8f64.ln());
+            close(write.entropy[phase].unwrap(), 0.0);
             close(read.gate[phase].unwrap(), [0.25, 0.75][phase]);
         }
         close(read.rows, 8.0);
@@ -148,5 +152,13 @@ mod tests {
             (-on_first * on_first.ln() - (1.0 - on_first) * (1.0 - on_first).ln()).exp(),
         );
         assert_eq!((read.of, read.steps), (8, steps));
+        // Where every step is an answer nothing is known of being told.
+        let all = Episode {
+            mask: vec![1.0; steps],
+            ..episode
+        };
+        let read = HeadVitals::of(&trace, &all)[0];
+        assert_eq!((read.entropy[0], read.gate[0]), (None, None));
+        close(read.entropy[1].unwrap(), 8f64.ln());
     }
 }

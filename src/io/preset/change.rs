@@ -95,7 +95,7 @@ impl Experiment {
 
     /// After how many sequences the task last became another one; 0 where it never did. Validations before it say nothing
     /// beside those behind it.
-    pub(in crate::io) fn task_since(&self, changes: &[Change]) -> u64 {
+    pub fn task_since(&self, changes: &[Change]) -> u64 {
         let (mut experiment, mut since) = (self.clone(), 0);
         for change in changes {
             // Those of a run can be made.

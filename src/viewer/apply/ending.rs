@@ -56,9 +56,8 @@ impl State {
             return;
         };
         let run = learning.run();
-        if !run.keeps_weights() {
-            let text =
-                "Nothing was saved: the weights of this run are no longer any good. Begin again.";
+        if !run.can_be_saved() {
+            let text = "Nothing was saved: the weights of this run are no longer any good, and there was no validation before. Begin again.";
             self.ending = None;
             return self.toasts.add(Kind::Problem, text);
         }

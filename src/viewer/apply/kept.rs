@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::viewer::command::Learn;
 use crate::viewer::files::Kept;
 use crate::viewer::state::State;
-use crate::viewer::state::learning::{Learning, Taught};
+use crate::viewer::state::learning::{Learning, Taught, landmarks};
 use crate::viewer::state::messages::Kind;
 use crate::viewer::state::work::{Effect, Teach};
 
@@ -18,6 +18,7 @@ impl State {
         let size = *machine.task.size().end();
         let mut run = Taught::new(self.number_run(), kept.name, kept.experiment);
         if let Ok(now) = run.begun.after(&kept.account.changes) {
+            run.landmarks = landmarks(&now);
             run.experiment = now;
         }
         let last = kept.account.snapshots.all().last();

@@ -226,6 +226,10 @@ impl State {
             let text = "One machine alone can be changed while it learns.";
             return self.toasts.add(Kind::Problem, text);
         };
+        if !run.goes_on() {
+            let text = "The run has ended: there is no next update that could be another one.";
+            return self.toasts.add(Kind::Notice, text);
+        }
         let change = Change { sequences: 0, set };
         match run.experiment.changed_by(&change) {
             Ok(experiment) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
-use crate::learn::{Account, End, Finding, News, Order, Pace, Snapshot};
+use crate::learn::{Account, Finding, News, Order, Pace, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, chance, optimum};
 use crate::viewer::files::{Kept, Machine};
@@ -475,18 +475,22 @@ impl Taught {
         true
     }
 
+    /// True where there is something of it to be saved.
+    pub fn can_be_saved(&self) -> bool {
+        self.account.as_deref().is_none_or(Account::can_be_saved)
+    }
+
     /// False where its weights are no longer any good.
     pub fn keeps_weights(&self) -> bool {
-        let end = self
-            .account
-            .as_deref()
-            .and_then(|account| account.end.as_ref());
-        end.is_none_or(End::keeps_weights)
+        self.account.as_deref().is_none_or(Account::keeps_weights)
     }
 
     /// Seconds of training that could be saved and are not, and whether something was changed by hand since.
     fn unsaved(&self) -> Option<(f64, bool)> {
-        let account = self.account.as_deref().filter(|_| self.keeps_weights())?;
+        let account = self
+            .account
+            .as_deref()
+            .filter(|account| account.can_be_saved())?;
         let Saved { sequences, seconds } = self.saved;
         let mut changes = account.changes.iter();
         let changed = changes.any(|change| change.sequences >= sequences);

@@ -205,7 +205,7 @@ pub fn heads(run: &Taught) -> Vec<Chart> {
         ),
         Up::From([0.0, 1.05 * all.max(0.1)]),
         &both,
-        |head, phase| Some(head.entropy[phase]),
+        |head, phase| head.entropy[phase],
     );
     let used = chart(
         "Rows used",

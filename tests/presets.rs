@@ -276,7 +276,7 @@ fn what_is_wrong_with_a_task() {
         ),
         (
             r#""kind": "associative_recall", "length": [1, 20]"#,
-            "`task.length`: is not a key of `associative_recall`, but of `copy`, `repeat_copy`, `ngrams`; allowed: kind, bits, item_length, items",
+            "`task.length`: is not a key of `associative_recall`, but of `copy`, `repeat_copy`, `ngrams`, `episodes`; allowed: kind, bits, item_length, items",
         ),
         (
             r#""kind": "associative_recall", "items": [1, 6]"#,
@@ -310,7 +310,7 @@ fn what_is_wrong_with_a_task() {
         assert_eq!(message(task), format!("my.json: {problem}"));
     }
     assert!(message(r#""kind": "sort""#).starts_with(
-        "my.json: `task.kind`: is `sort`; expected one of `copy`, `repeat_copy`, `associative_recall`, `ngrams`, `priority_sort` at "
+        "my.json: `task.kind`: is `sort`; expected one of `copy`, `repeat_copy`, `associative_recall`, `ngrams`, `priority_sort`, `episodes` at "
     ));
 }
 
@@ -599,7 +599,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("optimizer.kind=adam"),
-        "--set: `optimizer.kind`: there is no such key; did you mean `model.controller.kind` or `model.kind` or `task.kind` or `training.clip.kind` or `training.optimizer.kind` or `training.redundancy.kind`?"
+        "--set: `optimizer.kind`: there is no such key; did you mean `model.controller.kind` or `model.kind` or `task.held_out.kind` or `task.kind` or `training.clip.kind` or `training.optimizer.kind` or `training.redundancy.kind`?"
     );
     assert_eq!(
         message("nonsense=64"),

@@ -10,6 +10,7 @@ The files are specified in docs/formats.md of Tapescope. Needs nothing but NumPy
 """
 
 from ._version import __version__
+from .episodes import EpisodesError, write_episodes
 from .errors import FormatError, NotRecordedError, RecordError, StepError, TapescopeError, WeightsError
 from .preset import check_preset, tensor_shapes
 from .recorder import Recorder
@@ -17,6 +18,7 @@ from .trace import Trace, load
 from .weights import read_weights, write_weights
 
 __all__ = [
-    "FormatError", "NotRecordedError", "RecordError", "Recorder", "StepError", "TapescopeError", "Trace",
-    "WeightsError", "__version__", "check_preset", "load", "read_weights", "tensor_shapes", "write_weights",
+    "EpisodesError", "FormatError", "NotRecordedError", "RecordError", "Recorder", "StepError", "TapescopeError", "Trace",
+    "WeightsError", "__version__", "check_preset", "load", "read_weights", "tensor_shapes", "write_episodes",
+    "write_weights",
 ]

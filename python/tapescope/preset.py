@@ -69,8 +69,11 @@ TASKS: Dict[str, Dict[str, Check]] = {
     "associative_recall": {"bits": _whole(1, 1024), "item_length": _whole(1, 1000), "items": _ends(2, 10_000)},
     "ngrams": {"context": _whole(1, 16), "length": _ends(1, 100_000)},
     "priority_sort": {"bits": _whole(1, 1024), "items": _ends(1, 10_000), "sorted": _whole(1, 10_000)},
+    "episodes": {"file": _text, "inputs": _whole(1, 1024), "outputs": _whole(1, 1024), "length": _ends(1, 100_000),
+                 "held_out": _left_to_the_program, "sha256": _text},
 }
-_REQUIRED = ("copy", "repeat_copy")
+_REQUIRED = {"copy": ("bits", "length"), "repeat_copy": ("bits", "length", "repeats"),
+             "episodes": ("file", "inputs", "outputs")}
 _BITS = {"associative_recall": 6, "ngrams": 1, "priority_sort": 8}
 _BESIDE = {"copy": (1, 0), "repeat_copy": (2, 1), "associative_recall": (2, 0), "ngrams": (0, 0),
            "priority_sort": (2, 0)}
@@ -141,7 +144,7 @@ def check_task(task: Any) -> None:
         raise WeightsError(f"is {kind!r}{meant(kind, TASKS)}", place="`task.kind`")
     known = TASKS[kind]
     _check_keys("task.", task, {"kind": _text, **known})
-    for key in known if kind in _REQUIRED else ():
+    for key in _REQUIRED.get(kind, ()):
         if key not in task:
             raise WeightsError("is missing", place=f"`task.{key}`", expected=known[key](None))
 
@@ -165,6 +168,8 @@ def _check_keys(place: str, given: Any, known: Mapping[str, Any]) -> None:
 
 def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
     """Inputs and outputs of a task, as in the `task` of a preset."""
+    if task["kind"] == "episodes":
+        return task["inputs"], task["outputs"]
     bits = task.get("bits", _BITS.get(task["kind"], 1))
     inputs, outputs = _BESIDE[task["kind"]]
     return bits + inputs, bits + outputs

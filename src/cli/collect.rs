@@ -315,6 +315,10 @@ fn fresh(run: &Run, episodes: usize) -> Option<f64> {
     let trained = RunFolder::weights_at(&run.folder).and_then(|path| weights::read(&path));
     let trained = trained.inspect_err(|error| note(&format!("{error}; not measured")));
     let trained = trained.ok()?;
-    let exam = trained.exam(&run.experiment.task, UNSEEN_SEED, episodes);
+    let experiment = run.experiment.clone();
+    let experiment = experiment.with_episodes(&run.folder.join("log"));
+    let experiment = experiment.inspect_err(|error| note(&format!("{error}; not measured")));
+    let task = experiment.ok()?.task;
+    let exam = trained.exam(&task, UNSEEN_SEED, episodes);
     Some(exam.measure(threads(None)).mean.bits_per_sequence)
 }

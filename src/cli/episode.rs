@@ -36,7 +36,7 @@ pub(super) struct EpisodeArgs {
     /// Number of repeats [default: drawn as in training].
     #[arg(long, value_name = "R", value_parser = up_to(MAX_REPEATS), allow_negative_numbers = true)]
     repeats: Option<usize>,
-    /// Seed of the episode [default: 1000000].
+    /// Seed of the episode [default: 1000000; of the episodes of a file: 0].
     #[arg(long, value_name = "S", value_parser = from_zero, allow_negative_numbers = true, conflicts_with = "input")]
     seed: Option<u64>,
     /// Which episode of that seed [default: 0].
@@ -120,6 +120,11 @@ impl EpisodeArgs {
         }
         let config = &trained.machine.config;
         if let Some(path) = &self.input {
+            if task.held_out().is_some() {
+                return refuse(
+                    "--input: the episodes of this task are in a file; --episode shows one of those that are held out",
+                );
+            }
             let by_hand = bits::read(path, &task, self.repeats)?;
             check_size(name, config, &by_hand.task)?;
             return Ok(Chosen {
@@ -137,7 +142,9 @@ impl EpisodeArgs {
             task = task.with_repeats(repeats);
         }
         check_size(name, config, &task)?;
-        let (seed, index) = (self.seed.unwrap_or(UNSEEN_SEED), self.episode.unwrap_or(0));
+        // Of a file, those that are held out are counted from the first.
+        let unseen = task.held_out().map_or(UNSEEN_SEED, |_| 0);
+        let (seed, index) = (self.seed.unwrap_or(unseen), self.episode.unwrap_or(0));
         let origin = self.draw(name, config, Draw::of(seed, index))?;
         Ok(Chosen {
             episode: task.episode(seed, index),

@@ -127,6 +127,7 @@ impl Eval {
         let cases = self.cases(&trained)?;
         let preset = &trained.experiment.evaluation;
         let episodes = self.episodes.unwrap_or(preset.episodes);
+        let episodes = trained.experiment.task.at_most(episodes);
         let at_a_time = threads(self.threads).min(episodes);
         for task in &cases {
             let steps = match (task.measure(), task.repeats()) {
@@ -270,7 +271,7 @@ impl Eval {
 
 /// The size that a line of the table is of.
 fn place(out: &mut impl Write, task: &Task) -> std::io::Result<()> {
-    write!(out, "{:>6}", task.size().end())?;
+    write!(out, "{:>6}", span(&task.size()))?;
     if let Some(repeats) = task.repeats() {
         write!(out, " {:>7}", span(&repeats))?;
     }

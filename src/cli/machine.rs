@@ -3,13 +3,25 @@
 use std::path::Path;
 
 use super::{Usage, refuse};
-use crate::io::{Error, Experiment, RunFolder, Trained, label, preset, room, trace, weights};
+use crate::io::{
+    Error, Experiment, RunFolder, Trained, episodes, label, preset, room, trace, weights,
+};
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
 use crate::train::{Demand, Part, Work};
 
-/// The machine that a name or the path of a weights file stands for, on `rows` memory rows.
+/// The machine that a name or the path of a weights file stands for, on `rows` memory rows, with the episodes that it
+/// learned from, where those are in a file.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+    let mut trained = alone(name, rows)?;
+    let path = Path::new(name);
+    let path = RunFolder::weights_at(path).unwrap_or_else(|_| path.to_owned());
+    trained.experiment = trained.experiment.with_episodes(&path)?;
+    Ok(trained)
+}
+
+/// [`find`], without the episodes: for who asks for the weights only.
+pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let path = Path::new(name);
     let is_preset = Experiment::built_in(name, &[]).is_some();
     if is_file(path) || !is_preset && path.exists() {
@@ -25,7 +37,7 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     }
 }
 
-/// The machine in a weights file or the folder of a run, on `rows` memory rows.
+/// The machine in a weights file or the folder of a run, on `rows` memory rows, without the episodes of a file.
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
     if trace::is_named_so(path) {
         let path = label(path);
@@ -104,11 +116,20 @@ pub(super) fn sizes<'a>(
     }
     let most = task.measure().most();
     match sizes.iter().find(|size| !(least..=most).contains(size)) {
-        None => Ok(sizes),
+        None => none_of(task, option, sizes),
         Some(size) => refuse(format!(
             "{option} {size}: the task `{name}` allows {least} to {most}"
         )),
     }
+}
+
+/// The sizes, where the episodes of a file have them.
+fn none_of<'a>(task: &Task, option: &str, sizes: &'a [usize]) -> anyhow::Result<&'a [usize]> {
+    let mut all = sizes.iter();
+    let wrong = all.find_map(|size| Some((size, episodes::none_of(task, *size)?)));
+    wrong.map_or(Ok(sizes), |(size, problem)| {
+        refuse(format!("{option} {size}: {problem}"))
+    })
 }
 
 /// Refuses work on the longest episodes of a task for which there is not enough memory.

@@ -71,7 +71,13 @@ pub(super) fn check_apart(repeated: &Path, folder: &Path) -> anyhow::Result<()> 
 impl Repeat {
     /// Reads the run in a folder, or a log.
     pub(super) fn read(path: &Path, threads: usize) -> anyhow::Result<Self> {
-        let (log, name) = (log_at(path)?, label(path));
+        let (mut log, name) = (log_at(path)?, label(path));
+        let file = if path.is_dir() {
+            path.join("log")
+        } else {
+            path.to_owned()
+        };
+        log.experiment = log.experiment.with_episodes(&file)?;
         let all = log.experiment.training.sequences;
         if let Some(late) = log.changes.iter().find(|change| change.sequences > all) {
             let sequences = late.sequences;

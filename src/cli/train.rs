@@ -18,6 +18,7 @@ use super::{
 use crate::io::{Experiment, Resumed, RunFolder, label, preset, shell, weights};
 use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
+use crate::task::Task;
 use crate::train::{
     Beside, Diverged, Evaluation, HistoryPoint, Part, Redundancy, State, Trainer, TrainingConfig,
     Update, Work,
@@ -108,6 +109,7 @@ impl Train {
             repeat.go_on(&state, &experiment)?;
         }
         let Experiment { task, training, .. } = experiment;
+        note_split(&task);
         let (before, all) = (state.sequences, training.sequences);
         if before > 0 {
             note(&format!("goes on after {before} of {all} sequences"));
@@ -233,6 +235,17 @@ impl Train {
     }
 }
 
+/// Says which episodes of a file are learned from, and which are held out.
+fn note_split(task: &Task) {
+    if let Task::Episodes(task) = task {
+        let (learned, held_out) = task.counts();
+        let (file, rule) = (label(Path::new(&task.file)), task.held_out);
+        note(&format!(
+            "{file}: {learned} episodes to learn from, {held_out} held out ({rule})"
+        ));
+    }
+}
+
 /// Refuses a training run for which there is not enough memory.
 pub(super) fn check_size(
     experiment: &Experiment,
@@ -261,7 +274,7 @@ pub(super) fn check_size(
 
 /// The machine whose weights an experiment is to begin with.
 fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Result<Model<f32>> {
-    let machine = machine::find(from, None)?.machine;
+    let machine = machine::alone(from, None)?.machine;
     let [there, here] = [&machine.config, &experiment.model].map(weights::shapes);
     let differs = |tensor: &&_| !(there.contains(tensor) && here.contains(tensor));
     let Some((name, _)) = there.iter().chain(&here).find(differs) else {

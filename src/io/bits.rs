@@ -90,7 +90,7 @@ impl ByHand {
                 task.episode_of(&bits)
             }
             Task::PrioritySort(task) => task.episode_of(bits, &self.priorities),
-            Task::Other(_) => self.task.episode(0, 0),
+            Task::Episodes(_) | Task::Other(_) => self.task.episode(0, 0),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Form {
         };
         let mut size = self.bits.len();
         match task {
-            Task::Copy(_) | Task::Ngrams(_) | Task::Other(_) => {}
+            Task::Copy(_) | Task::Ngrams(_) | Task::Episodes(_) | Task::Other(_) => {}
             Task::RepeatCopy(_) => {
                 let how = "; write {\"bits\": […], \"repeats\": 3}, or add --repeats 3";
                 let repeats = needed(repeats.or(self.repeats), "repeats", task, how)?;

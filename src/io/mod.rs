@@ -14,6 +14,7 @@
 //! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
+//! | [`episodes`] | the episodes of a task of one's own, npz | [`episodes::from_bytes`] |
 //! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`shell`] writes the command lines that are said and kept. [`room`] tells how much memory may be taken: whatever is large asks it first.
@@ -24,12 +25,14 @@
 
 pub mod bits;
 pub mod checkpoint;
+pub mod episodes;
 mod error;
 mod file;
 mod input;
 pub mod lock;
 pub mod log;
 pub mod measurement;
+mod npy;
 pub mod paper;
 pub mod picture;
 pub mod preset;

@@ -107,7 +107,7 @@ fn is_of_the_paper(task: &Task) -> bool {
         }
         Task::Ngrams(task) => task.context == Ngrams::PAPER.context,
         Task::PrioritySort(task) => *task == PrioritySort::PAPER,
-        Task::Other(_) => false,
+        Task::Episodes(_) | Task::Other(_) => false,
     }
 }
 

@@ -172,7 +172,10 @@ impl RunFolder {
             Err(not_ours(&why))
         };
         if let Some(preset) = there(PRESET) {
-            belongs(PRESET, &Experiment::read(&preset, &[]).map_err(damaged)?)?;
+            belongs(
+                PRESET,
+                &Experiment::read_alone(&preset, &[]).map_err(damaged)?,
+            )?;
         }
         if let Some(checkpoint) = there(CHECKPOINT) {
             checkpoint::read(&checkpoint).map_err(damaged)?;
@@ -268,7 +271,7 @@ impl RunFolder {
                 "was about to be replaced by another run; begin that one again with --out and --force instead",
             );
         }
-        let now = experiment.after(&state.changes)?;
+        let now = experiment.after(&state.changes)?.with_episodes(&path)?;
         let kept = Self::snapshots_at(folder).map_err(|error| lost_snapshots(folder, &error))?;
         let mut snapshots = kept.map(|(_, snapshots)| snapshots);
         Failure::forget(folder)?;

@@ -59,14 +59,14 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// This machine on episodes 0 .. `episodes` of a seed.
+    /// This machine on episodes 0 .. `episodes` of a seed, or on as many as a file holds out.
     pub fn exam<'a>(&'a self, task: &'a Task, seed: u64, episodes: usize) -> Exam<'a> {
         Exam {
             machine: &self.machine,
             task,
             redundancy: self.experiment.training.redundancy,
             seed,
-            episodes,
+            episodes: task.at_most(episodes),
         }
     }
 
@@ -83,6 +83,11 @@ pub fn sha256(machine: &Model<f32>) -> String {
     for tensor in sorted_tensors(machine).values() {
         hasher.update(bytes(tensor));
     }
+    hexadecimal(hasher)
+}
+
+/// What was hashed, in hexadecimal.
+pub(super) fn hexadecimal(hasher: Sha256) -> String {
     let bytes = hasher.finalize().into_iter();
     let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
     digits

@@ -26,7 +26,9 @@ impl Files for Disk {
         }
         let path = &RunFolder::weights_at(path).map_err(|error| error.to_string())?;
         if path.extension().is_some_and(|end| end == "safetensors") {
-            let trained = weights::read(path).map_err(|error| error.to_string())?;
+            let mut trained = weights::read(path).map_err(|error| error.to_string())?;
+            let experiment = trained.experiment.with_episodes(path);
+            trained.experiment = experiment.map_err(|error| error.to_string())?;
             let mut machine = Machine::from(trained);
             let file = RunFolder::name_of(path);
             // Its experiment may be that of a shipped machine: both stay to choose from.
@@ -146,6 +148,7 @@ fn kept(folder: &Path) -> Result<Option<Kept>, Error> {
     if snapshots.all().is_empty() {
         return Ok(None);
     }
+    let experiment = experiment.with_episodes(&folder.join("log"))?;
     let log = run::log_at(folder)?;
     let is_finished = log.is_finished();
     let name = folder.file_name().unwrap_or(folder.as_os_str());

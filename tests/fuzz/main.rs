@@ -14,6 +14,8 @@
 mod container;
 mod heap;
 mod mutate;
+#[path = "../npz/mod.rs"]
+mod npz;
 mod target;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

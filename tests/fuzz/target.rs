@@ -3,13 +3,14 @@
 use std::io::Write;
 
 use tapescope::io::trace::{self, Source};
-use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, log, weights};
+use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, episodes, log, weights};
 use tapescope::model::{Draw, Model, Sampling};
-use tapescope::task::Task;
+use tapescope::task::{Episodes, Task};
 use tapescope::train::{Recording, Trainer};
 
 use super::container;
 use super::mutate::Mutator;
+use super::npz as arrays;
 
 /// The name of every file in messages.
 const LABEL: &str = "some/file";
@@ -119,6 +120,12 @@ pub fn all() -> Vec<Target> {
             corpus: BITS.map(|bits| bits.as_bytes().to_vec()).into(),
             damage: text,
             read: read_bits,
+        },
+        Target {
+            name: "episodes",
+            corpus: [2, 3, 20].map(own_episodes).into(),
+            damage: container::zip,
+            read: read_episodes,
         },
     ]
 }
@@ -359,6 +366,52 @@ fn read_bits(file: &[u8]) -> Result<(), String> {
         }
     }
     last
+}
+
+/// A file of a task of one's own; of three episodes in the padded form.
+fn own_episodes(count: usize) -> Vec<u8> {
+    let mut all = arrays::arrays(count);
+    if count == 3 {
+        let kinds = [
+            ("inputs", "<f8", 12 * 8),
+            ("targets", "|b1", 12),
+            ("mask", "|i1", 12),
+        ];
+        for (array, (name, kind, bytes)) in all.iter_mut().zip(kinds) {
+            let shape: &[usize] = if name == "mask" { &[3, 4] } else { &[3, 4, 1] };
+            *array = (
+                name,
+                kind,
+                shape.to_vec(),
+                vec![u8::from(name != "inputs"); bytes],
+            );
+        }
+        let name: Vec<u8> = "ab"
+            .chars()
+            .flat_map(|c| u32::from(c).to_le_bytes())
+            .collect();
+        all.push(("input_names", "<U2", vec![1], name));
+    }
+    arrays::npz(&all)
+}
+
+fn read_episodes(file: &[u8]) -> Result<(), String> {
+    let read = match episodes::from_bytes(file, LABEL) {
+        Ok(read) => read,
+        Err(error) => return said(&error),
+    };
+    assert_eq!(read.lengths().count(), read.count());
+    let Ok(task) = Episodes::NONE.with(read.into()) else {
+        return Err("no split".to_owned());
+    };
+    let task = Task::Episodes(task);
+    for index in 0..3 {
+        for episode in [task.episode(1, index), task.lesson(1, index)] {
+            assert_eq!(episode.steps(), episode.input.nrows());
+            assert!(episode.scored_bits() > 0);
+        }
+    }
+    Ok(())
 }
 
 fn check_episode(read: &bits::ByHand) {

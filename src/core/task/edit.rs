@@ -33,7 +33,7 @@ impl Task {
                 Some(task.episode_of(&bits))
             }
             Self::AssociativeRecall(task) => recalled(task, episode, step, channel),
-            Self::Other(_) => None,
+            Self::Episodes(_) | Self::Other(_) => None,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Episode generators, one for each experiment of the paper. They know nothing of the machine that will
-//! run their episodes.
+//! Episode generators, one for each experiment of the paper, and the episodes of a file. They know nothing of the
+//! machine that will run their episodes.
 //!
 //! Episode `i` of a run is a function of (seed, i) alone: a run resumes exactly, a batch can be spread
 //! over threads, and anyone can recreate an episode from two numbers.
@@ -11,10 +11,12 @@
 //! | [`AssociativeRecall`] | items | the item after the one that is queried | item length · bits |
 //! | [`Ngrams`] | length | every bit, before it is seen | length |
 //! | [`PrioritySort`] | items | the vectors of highest priority, in its order | sorted · bits |
+//! | [`Episodes`] | length | what the file says | its scored bits |
 
 mod associative_recall;
 mod copy;
 mod edit;
+mod episodes;
 mod ngrams;
 mod other;
 mod priority_sort;
@@ -22,6 +24,7 @@ mod repeat_copy;
 
 pub use associative_recall::AssociativeRecall;
 pub use copy::Copy;
+pub use episodes::{Episodes, Fault, HeldOut, Recorded};
 pub use ngrams::{Ngrams, Prediction};
 pub use other::Other;
 pub use priority_sort::PrioritySort;
@@ -236,6 +239,8 @@ pub enum Task {
     Ngrams(Ngrams),
     /// Emit the vectors of highest priority, the highest first.
     PrioritySort(PrioritySort),
+    /// What the episodes of a file ask for.
+    Episodes(Episodes),
     /// What another program recorded.
     Other(Other),
 }
@@ -250,6 +255,7 @@ impl Words for Task {
         ),
         ("ngrams", Self::Ngrams(Ngrams::PAPER)),
         ("priority_sort", Self::PrioritySort(PrioritySort::PAPER)),
+        ("episodes", Self::Episodes(Episodes::NONE)),
     ];
 }
 
@@ -268,6 +274,7 @@ impl Task {
             Self::AssociativeRecall(task) => task,
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
+            Self::Episodes(task) => task,
             Self::Other(task) => task,
         }
     }
@@ -279,6 +286,7 @@ impl Task {
             Self::AssociativeRecall(task) => task,
             Self::Ngrams(task) => task,
             Self::PrioritySort(task) => task,
+            Self::Episodes(task) => task,
             Self::Other(task) => task,
         }
     }
@@ -316,12 +324,24 @@ impl Task {
 
     /// The name of an input channel: `bit 0`, …, or `delimiter`, `count`, `priority`, ….
     pub fn input_name(&self, channel: usize) -> String {
-        channel_name(channel, self.bits(), self.generator().channels().input)
+        let numbered = || channel_name(channel, self.bits(), self.generator().channels().input);
+        self.own_name(0, channel)
+            .map_or_else(numbered, Clone::clone)
     }
 
     /// The name of an output channel: `bit 0`, …, or `end marker`.
     pub fn output_name(&self, channel: usize) -> String {
-        channel_name(channel, self.bits(), self.generator().channels().output)
+        let numbered = || channel_name(channel, self.bits(), self.generator().channels().output);
+        self.own_name(1, channel)
+            .map_or_else(numbered, Clone::clone)
+    }
+
+    /// The name that a file of episodes has for a channel of the input (0) or the answer (1).
+    fn own_name(&self, side: usize, channel: usize) -> Option<&String> {
+        match self {
+            Self::Episodes(task) => task.name(side, channel),
+            _ => None,
+        }
     }
 
     /// What the size of an episode counts.
@@ -378,9 +398,32 @@ impl Task {
         self.generator().longest()
     }
 
-    /// Episode `index` of the run with this seed: always the same for the same two numbers.
+    /// Episode `index` of the run with this seed: always the same for the same two numbers. Of a file, one of those that
+    /// are held out.
     pub fn episode(&self, seed: u64, index: u64) -> Episode {
+        match self {
+            Self::Episodes(task) => task.seen(seed, index),
+            _ => self.lesson(seed, index),
+        }
+    }
+
+    /// [`Task::episode`], to learn from: of a file, one of those that are not held out.
+    pub fn lesson(&self, seed: u64, index: u64) -> Episode {
         self.generator().episode(&mut random(seed, index))
+    }
+
+    /// How many different episodes [`Task::episode`] has; `None` where they are made, and there is no end to them.
+    pub fn held_out(&self) -> Option<usize> {
+        match self {
+            Self::Episodes(task) => Some(task.counts().1),
+            _ => None,
+        }
+    }
+
+    /// So many episodes, or as many different ones as there are: to measure on.
+    pub fn at_most(&self, episodes: usize) -> usize {
+        let there = self.held_out().filter(|there| *there > 0);
+        there.map_or(episodes, |there| there.min(episodes))
     }
 
     /// Chance level of an episode in bits: what it costs to know the form of the answer, but to guess

@@ -405,7 +405,7 @@ impl Trainer {
                 let episode = |index| {
                     let index = *sequences + index as u64;
                     let draw = config.draw(*heads, index);
-                    (task.episode(config.seed, index), draw)
+                    (task.lesson(config.seed, index), draw)
                 };
                 let lesson = Lesson {
                     is_watched: is_watched && index == 0,
@@ -455,7 +455,7 @@ impl Trainer {
             task: &self.task,
             redundancy: self.config.redundancy,
             seed,
-            episodes: self.config.validation_episodes,
+            episodes: self.task.at_most(self.config.validation_episodes),
         };
         let validation = exam.means(&self.room.threads);
         let is_best = |best: &(Model<f32>, Evaluation)| {

@@ -148,7 +148,7 @@ fn of_task(seen: &Catalogue<'_>) -> Option<String> {
             "Patterns come in, each with a priority; then it has to give back the highest in order."
                 .to_owned()
         }
-        Task::Other(_) => return None,
+        Task::Episodes(_) | Task::Other(_) => return None,
     })
 }
 

@@ -94,7 +94,8 @@ pub fn ablations(of: &Experiment) -> Ablations {
     } in STAGES
     {
         let read = |set: &Override| {
-            let changed = Experiment::from_json(&whole, name, std::slice::from_ref(set));
+            let changed = Experiment::from_json(&whole, name, std::slice::from_ref(set))
+                .and_then(|changed| changed.with_those_of(of, name));
             changed.map_err(|error| error.to_string())
         };
         let changed = set.parse().and_then(|set| Ok((read(&set)?, set)));

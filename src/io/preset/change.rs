@@ -6,12 +6,17 @@ use crate::io::Error;
 use crate::train::Change;
 
 /// Keys, or sections of them, that stay as they are while a machine learns, and why. Every other key may change.
-const FIXED: [(&str, &str); 13] = [
+const FIXED: [(&str, &str); 18] = [
     ("name", "it is what the run is called"),
     ("title", "it is what the run is called"),
     ("description", "it says what the run began with"),
     ("task.kind", "it is what the machine has been learning"),
     ("task.bits", "the machine has a channel for every bit"),
+    ("task.file", "it is what the machine has been learning"),
+    ("task.sha256", "it is what the machine has been learning"),
+    ("task.held_out", "what is held out is never learned from"),
+    ("task.inputs", "the machine has a channel for every one"),
+    ("task.outputs", "the machine has a channel for every one"),
     ("model", "the weights are those of this machine"),
     (
         "training.optimizer.kind",
@@ -75,7 +80,8 @@ impl Experiment {
                 return Err(Error::content("--set", path, problem));
             }
         }
-        Self::from_json(&self.to_json(), "the run", set)
+        let changed = Self::from_json(&self.to_json(), "the run", set)?;
+        changed.with_those_of(self, "the run")
     }
 
     /// The experiment as it is after these changes.

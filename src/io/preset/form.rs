@@ -38,7 +38,7 @@ impl Keys for Experiment {
         }
         let (measure, least) = (self.task.measure(), self.task.least_size());
         let (default, purpose) = match measure {
-            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`: its longest", "lengths to measure at, at least one"),
+            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`: its longest; `episodes`: all, whatever their lengths", "lengths to measure at, at least one"),
             Measure::Items => ("the most of the task", "numbers of items to measure with, at least one"),
         };
         let EvaluationConfig { sizes, repeats, episodes } = &mut self.evaluation;
@@ -90,10 +90,12 @@ impl Experiment {
         if at(given, &path).is_none() {
             *sizes = match self.task {
                 Task::Copy(_) | Task::RepeatCopy(_) => vec![10, 20, 30, 50, 120],
+                // All that are held out, whatever their lengths.
+                Task::Episodes(_) => Vec::new(),
                 _ => vec![*self.task.size().end()],
             };
         }
-        if sizes.is_empty() {
+        if sizes.is_empty() && self.task.held_out().is_none() {
             let one = match measure {
                 Measure::Length => "length",
                 Measure::Items => "number of items",
@@ -267,6 +269,12 @@ fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error
         && at(given, "task.sorted").is_none()
     {
         task.sorted = task.sorted.min(*task.items.end());
+    }
+    if let Task::Episodes(task) = task
+        && task.file.is_empty()
+    {
+        let problem = "is empty; expected the name of an npz file";
+        return Err(Error::content(file, "task.file", problem));
     }
     valid(task.validate(), "task.", file)
 }
@@ -503,6 +511,7 @@ fn example(key: &Key<'_>) -> String {
             let (low, high) = (ends.start(), ends.end());
             format!("[lowest, highest], for example [{low}, {high}]")
         }
+        Field::Text(_) => format!("a text for {}, in quotes", last(key.path)),
         field => {
             let name = last(key.path);
             let value = value(field).unwrap_or_default();

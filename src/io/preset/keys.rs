@@ -13,7 +13,11 @@ use crate::io::error::{choices, nearest};
 use crate::keys::{Absent, Choice, Field, Key};
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
-const DEFAULTS_BY_KIND: [&str; 2] = ["training.optimizer.kind", "training.clip.kind"];
+const DEFAULTS_BY_KIND: [&str; 3] = [
+    "training.optimizer.kind",
+    "training.clip.kind",
+    "task.held_out.kind",
+];
 
 /// A tree of every key that any preset may have; its leaves are null.
 pub(super) fn every_key() -> &'static Value {

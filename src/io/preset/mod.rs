@@ -83,7 +83,8 @@ pub struct Experiment {
 /// How a trained machine is measured: every size with every number of repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluationConfig {
-    /// Lengths of the sequences, or numbers of items, one measurement each: see [`Task::measure`].
+    /// Lengths of the sequences, or numbers of items, one measurement each: see [`Task::measure`]. Empty, of the
+    /// episodes of a file: one of all lengths together.
     pub sizes: Vec<usize>,
     /// Numbers of repeats; empty: drawn as in training.
     pub repeats: Vec<usize>,
@@ -99,7 +100,9 @@ impl EvaluationConfig {
             repeated.map(move |&repeats| task.clone().with_repeats(repeats))
         };
         let sizes = self.sizes.iter().map(|&size| task.clone().with_size(size));
-        if self.repeats.is_empty() {
+        if self.sizes.is_empty() {
+            vec![task.clone()]
+        } else if self.repeats.is_empty() {
             sizes.collect()
         } else {
             sizes.flat_map(with_repeats).collect()
@@ -151,7 +154,8 @@ impl std::str::FromStr for Override {
 }
 
 impl Experiment {
-    /// Reads an experiment from JSON. `file` is the name for messages; its stem is the default name.
+    /// Reads an experiment from JSON. `file` is the name for messages; its stem is the default name. A task whose episodes
+    /// are in a file is without them: see [`Experiment::with_episodes`].
     ///
     /// # Errors
     /// The file, the path inside it and what is allowed there.
@@ -203,11 +207,16 @@ impl Experiment {
         Some(Self::from_json(source, &file, overrides))
     }
 
-    /// The experiment in a file.
+    /// The experiment in a file, with the episodes of its task.
     ///
     /// # Errors
-    /// The file cannot be read, or is not an experiment.
+    /// The file cannot be read, or is not an experiment; or as for [`Experiment::with_episodes`].
     pub fn read(path: &Path, overrides: &[Override]) -> Result<Self, Error> {
+        Self::read_alone(path, overrides)?.with_episodes(path)
+    }
+
+    /// [`Experiment::read`], without the episodes of its task, where those are in another file.
+    pub(super) fn read_alone(path: &Path, overrides: &[Override]) -> Result<Self, Error> {
         let label = file::label(path);
         let problem = if path.is_dir() {
             let inner = path.join("preset.json");
@@ -230,10 +239,10 @@ impl Experiment {
     /// # Errors
     /// Neither exists (the nearest name is suggested), or the file is not an experiment.
     pub fn find(name: &str, overrides: &[Override]) -> Result<Self, Error> {
-        if let Some(experiment) = Self::built_in(name, overrides) {
-            return experiment;
-        }
         let path = Path::new(name);
+        if let Some(experiment) = Self::built_in(name, overrides) {
+            return experiment?.with_episodes(path);
+        }
         if path.exists() || path.extension().is_some_and(|end| end == "json") {
             return Self::read(path, overrides);
         }

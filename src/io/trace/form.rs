@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -19,7 +20,7 @@ use crate::model::config::{ControllerKind, InitialWeighting, Order, VectorActiva
 use crate::model::{
     Conventions, Draw, ModelConfig, NtmConfig, Sampling, Scoring, Turns, head_name,
 };
-use crate::task::{Episode, Phase, Task};
+use crate::task::{Episode, Episodes, Phase, Task};
 use crate::train::Recording;
 
 /// `task`: what was asked. Seed and index are strings, because JSON's numbers end at 2^53.
@@ -30,10 +31,13 @@ pub(super) fn asked(recording: &Recording) -> Written {
         _ => (key, value),
     };
     let params = Written::of(task).into_values().into_iter();
-    let params: Map<_, _> = params
-        .filter(|(key, _)| key != "kind")
-        .map(parameter)
-        .collect();
+    let params: Map<_, _> = match (task, recording.origin) {
+        (Task::Episodes(task), Some(drawn)) => of_a_file(task, drawn),
+        _ => params
+            .filter(|(key, _)| key != "kind")
+            .map(parameter)
+            .collect(),
+    };
     let text = |of: fn(Draw) -> u64| json!(recording.origin.map(|drawn| of(drawn).to_string()));
     let mut values = vec![
         ("name", json!(task.name())),
@@ -57,6 +61,21 @@ pub(super) fn asked(recording: &Recording) -> Written {
         values.push(("repeats", json!(episode.repeats)));
     }
     Written::new(values)
+}
+
+/// Which episode of a file it is: the file's name, what tells its episodes from others, and the number among them.
+fn of_a_file(task: &Episodes, drawn: Draw) -> Map<String, Value> {
+    let name = Path::new(&task.file).file_name().unwrap_or_default();
+    let number = task.number(drawn.seed, drawn.episode);
+    let params = [
+        ("file", json!(name.to_string_lossy())),
+        ("sha256", json!(task.sha256)),
+        ("number", json!(number)),
+    ];
+    params
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect()
 }
 
 /// `task`, as it is read.
@@ -126,6 +145,8 @@ impl AskedForm {
     /// this episode.
     pub(super) fn other(&self) -> Option<String> {
         let is_ours = Task::WORDS.iter().any(|(word, _)| *word == self.name);
+        // Nobody can make an episode of a file again without that.
+        let is_ours = is_ours && self.name != Task::Episodes(Episodes::NONE).name();
         let is_known = is_ours && !self.params.is_empty() && self.size().is_some();
         (!is_known).then(|| short(&self.name))
     }
@@ -562,7 +583,7 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
         Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
         Task::AssociativeRecall(_) => "item",
         Task::Ngrams(_) => "bit",
-        Task::Other(_) => "step",
+        Task::Episodes(_) | Task::Other(_) => "step",
     };
     let plural = if size == 1 { "" } else { "s" };
     let times = task

@@ -10,12 +10,12 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::source::{ArraySource, Fault, Told, Watch, check_shape, wrong_count};
 use super::table::Described;
+use crate::io::npy::{self, Header, MAGIC, header};
 
-const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 /// The header of an array ends where the file has this many bytes, or a multiple.
 const ALIGNMENT: usize = 64;
-/// The largest header that is read, in bytes.
-const HEADER_LIMIT: u64 = 1 << 16;
+/// The kinds of values that traces have.
+const ALLOWED: &str = "<f4 and <f8";
 /// The largest description of a trace that is read, in bytes: no array is in it.
 const META_LIMIT: u64 = 64 << 20;
 /// Everything but the arrays.
@@ -112,14 +112,19 @@ impl ArraySource for Members<'_> {
 
     fn shape(&mut self, array: &str) -> Option<Vec<usize>> {
         let mut file = self.archive.by_name(&format!("{array}.npy")).ok()?;
-        Some(header(&mut file).ok()?.shape)
+        Some(header(&mut file, ALLOWED).ok()?.shape)
     }
 
     /// f64 is rounded to f32.
     fn values(&mut self, array: &str, expected: &[usize]) -> Result<Vec<f32>, Fault> {
         let mut file = self.archive.by_name(&format!("{array}.npy"));
         let file = file.as_mut().map_err(|error| error.to_string())?;
-        let Header { shape, bytes } = header(file)?;
+        let Header { shape, kind } = header(file, ALLOWED)?;
+        let bytes = match &*kind {
+            "<f4" => 4,
+            "<f8" => 8,
+            _ => return Err(npy::other_kind(&kind, ALLOWED).into()),
+        };
         check_shape(&shape, expected)?;
         let sizes = shape.iter().map(|&size| size as u64);
         let length = sizes.fold(bytes as u64, u64::saturating_mul);
@@ -157,54 +162,4 @@ impl ArraySource for Members<'_> {
             .map(|value| if value.is_nan() { f32::NAN } else { value })
             .collect())
     }
-}
-
-struct Header {
-    shape: Vec<usize>,
-    /// Of a value.
-    bytes: usize,
-}
-
-/// Reads the header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }`.
-fn header(file: &mut impl Read) -> Result<Header, String> {
-    let broken = || "is not an npy file; expected one of <f4 or <f8".to_owned();
-    let mut start = [0; 8];
-    file.read_exact(&mut start).map_err(|_| broken())?;
-    if !start.starts_with(&MAGIC[..6]) {
-        return Err(broken());
-    }
-    let mut length = [0; 4];
-    let bytes = if start[6] == 1 { 2 } else { 4 };
-    file.read_exact(&mut length[..bytes])
-        .map_err(|_| broken())?;
-    let length = u64::from(u32::from_le_bytes(length)).min(HEADER_LIMIT);
-    let mut text = Vec::new();
-    let read = file.take(length).read_to_end(&mut text);
-    read.map_err(|_| broken())?;
-    let text = String::from_utf8_lossy(&text);
-    let value = |key: &str| {
-        let behind = text.split_once(&format!("'{key}':"));
-        behind.map(|(_, value)| value.trim_start())
-    };
-    let kind = value("descr").and_then(|value| value.split('\'').nth(1));
-    let bytes = match kind {
-        Some("<f4") => 4,
-        Some("<f8") => 8,
-        other => {
-            let found: String = other.unwrap_or("unknown").chars().take(20).collect();
-            return Err(format!(
-                "has values of the kind `{found}`; allowed: <f4 and <f8"
-            ));
-        }
-    };
-    if value("fortran_order").is_none_or(|value| !value.starts_with("False")) {
-        return Err("is column-major; expected row-major".to_owned());
-    }
-    let sizes = value("shape").and_then(|value| value.strip_prefix('(')?.split_once(')'));
-    let (sizes, _) = sizes.ok_or_else(broken)?;
-    let sizes = sizes.split(',').map(str::trim);
-    let sizes = sizes.filter(|size| !size.is_empty());
-    let shape = sizes.map(|size| size.parse().map_err(|_| broken()));
-    let shape = shape.collect::<Result<_, _>>()?;
-    Ok(Header { shape, bytes })
 }

@@ -9,9 +9,9 @@ use super::View;
 use super::parts::{choose, dash_ui};
 use crate::figure::{TOUCHED, numbers};
 use crate::model::Sampling;
-use crate::task::Measure;
+use crate::task::{Measure, Task};
 use crate::viewer::command::{Command, Edit, Episode, Rows};
-use crate::viewer::state::episode::{self, Open};
+use crate::viewer::state::episode::{self, Open, Wish};
 use crate::viewer::state::session::{self, Session, stops};
 use crate::viewer::widget::button::{field, named_icon_button, on_click, text_button, wide_button};
 use crate::viewer::widget::icon::{Icon, head_sign};
@@ -40,25 +40,43 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     control(ui, "Task", |ui| {
         ui.label(episode::task_name(&machine.task));
     });
-    let (label, sizes) = (
-        session::size_label(&machine.task),
-        session::sizes(&machine.task),
-    );
-    let size = whole(ui, label, wish.size, &sizes);
-    commands.extend(size.map(|size| Episode::Size(size).into()));
-    if machine.task.repeats().is_some() {
-        let repeats = whole(ui, "Repeats", wish.repeats, &(1..=episode::MOST_REPEATS));
-        commands.extend(repeats.map(|repeats| Episode::Repeats(repeats).into()));
-    }
-    seed_ui(ui, wish.seed, commands);
+    let next = if let Some(count) = machine.task.held_out() {
+        held_out_ui(ui, wish.seed, count, commands);
+        "The next one that is held out  (Shift+R)"
+    } else {
+        size_ui(ui, &machine.task, wish, commands);
+        seed_ui(ui, wish.seed, commands);
+        "The next seed  (Shift+R)"
+    };
     if session.draws() {
         draw_ui(ui, session, commands);
     }
     rows_ui(ui, session, commands);
     overrun_ui(ui, session);
     trained(ui, session);
-    edit_ui(ui, session, commands);
-    new_episode_ui(ui, "The next seed  (Shift+R)", commands);
+    if machine.task.held_out().is_none() {
+        edit_ui(ui, session, commands);
+    }
+    new_episode_ui(ui, next, commands);
+}
+
+/// Of what size, and how often repeated, an episode is drawn.
+fn size_ui(ui: &mut Ui, task: &Task, wish: &Wish, commands: &mut Vec<Command>) {
+    let (label, sizes) = (session::size_label(task), session::sizes(task));
+    let size = whole(ui, label, wish.size, &sizes);
+    commands.extend(size.map(|size| Episode::Size(size).into()));
+    if task.repeats().is_some() {
+        let repeats = whole(ui, "Repeats", wish.repeats, &(1..=episode::MOST_REPEATS));
+        commands.extend(repeats.map(|repeats| Episode::Repeats(repeats).into()));
+    }
+}
+
+/// Which of the episodes that a file holds out, from 0.
+fn held_out_ui(ui: &mut Ui, seed: u64, count: usize, commands: &mut Vec<Command>) {
+    let last = count.saturating_sub(1);
+    let place = (seed % count.max(1) as u64) as usize;
+    let chosen = whole(ui, "Held out", place, &(0..=last));
+    commands.extend(chosen.map(|place| Episode::Seed(place as u64).into()));
 }
 
 /// An opened trace is described by itself: nothing here is about the machines of the session.
@@ -312,6 +330,12 @@ fn trained(ui: &mut Ui, session: &Session) {
         return;
     }
     let (wish, task) = (&session.wish, &machine.task);
+    if let Task::Episodes(task) = task {
+        let (learned, held_out) = task.counts();
+        let words =
+            format!("learned from {learned} other episodes of its file; {held_out} are held out");
+        return note(ui, &words);
+    }
     let size = task.size();
     let sizes = if size.start() == size.end() {
         size.end().to_string()

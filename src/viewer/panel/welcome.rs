@@ -333,7 +333,7 @@ fn about(machine: &Machine) -> &'static str {
         Task::AssociativeRecall(_) => "Sees items, is shown one again and answers with the next.",
         Task::Ngrams(_) => "Predicts every next bit of a stream with statistics of its own.",
         Task::PrioritySort(_) => "Gives vectors back in the order of their priority.",
-        Task::Other(_) => "A task of its own.",
+        Task::Episodes(_) | Task::Other(_) => "A task of its own.",
     }
 }
 

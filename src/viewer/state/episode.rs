@@ -156,7 +156,12 @@ impl Wish {
         if let Some(given) = &self.given {
             return given.0.0.clone();
         }
-        let task = machine.task.clone().with_size(self.size);
+        let task = machine.task.clone();
+        // The episodes of a file have the sizes that they have.
+        if task.held_out().is_some() {
+            return task;
+        }
+        let task = task.with_size(self.size);
         if task.repeats().is_some() {
             task.with_repeats(self.repeats)
         } else {
@@ -166,8 +171,11 @@ impl Wish {
 
     /// The steps to record.
     pub fn steps(&self, task: &Task) -> usize {
-        let given = self.given.as_ref();
-        given.map_or_else(|| task.longest(), |given| given.0.1.steps())
+        match &self.given {
+            Some(given) => given.0.1.steps(),
+            None if task.held_out().is_some() => task.episode(self.seed, 0).steps(),
+            None => task.longest(),
+        }
     }
 
     /// The episode: drawn, or given, with the bits that were changed by hand.
@@ -189,7 +197,7 @@ impl Wish {
         let task = self.task(machine);
         // What a file says of its size need not be so.
         task.name() == of.name()
-            && task.longest() == episode.steps()
+            && self.steps(&task) == episode.steps()
             && self.episode(&task) == *episode
     }
 }
@@ -292,6 +300,11 @@ impl Open {
         let recording = &self.shown.recording;
         match (&self.shown.file, &self.shown.machine) {
             (Some(file), _) => file.clone(),
+            (None, Some(machine)) if let Some(count) = machine.task.held_out() => {
+                let place = |drawn: Draw| drawn.seed.wrapping_add(drawn.episode);
+                let place = recording.origin.map_or(0, place) % count.max(1) as u64;
+                format!("{}, held out {place} of {count}", machine.title)
+            }
             (None, Some(machine)) => format!(
                 "{}, {} {}, {}",
                 machine.title,
@@ -404,6 +417,7 @@ pub fn task_name(task: &Task) -> &str {
         Task::AssociativeRecall(_) => "Associative recall",
         Task::Ngrams(_) => "Dynamic N-grams",
         Task::PrioritySort(_) => "Priority sort",
+        Task::Episodes(_) => "Episodes of a file",
         Task::Other(task) => &task.name,
     }
 }

@@ -127,6 +127,11 @@ impl Session {
     /// Asks for a length or a number of items, brought into range; says so when it was not.
     pub fn set_size(&mut self, size: usize) -> Option<String> {
         let task = &self.machine()?.task;
+        if task.held_out().is_some() {
+            let words =
+                "The episodes of a file have the lengths they have; choose another one instead.";
+            return Some(words.to_owned());
+        }
         let (label, sizes) = (size_label(task), sizes(task));
         self.wish.size = size.clamp(*sizes.start(), *sizes.end());
         limit(label, size, &sizes)
@@ -278,8 +283,10 @@ impl Session {
     ) {
         if machine.task.name() == task.name() {
             (self.wish.size, self.wish.repeats) = (episode.size, episode.repeats.max(1));
-            if let Some(drawn) = origin.filter(|drawn| drawn.episode == 0) {
-                self.wish.seed = drawn.seed;
+            // Of a file, seed and index count together.
+            let is_of_a_file = machine.task.held_out().is_some();
+            if let Some(drawn) = origin.filter(|drawn| drawn.episode == 0 || is_of_a_file) {
+                self.wish.seed = drawn.seed.wrapping_add(drawn.episode);
                 (self.wish.sampling, self.wish.sample) = (drawn.sampling, drawn.sample);
             }
         }
@@ -327,7 +334,9 @@ impl Session {
 
 /// What a machine is asked for where nobody says: an episode that is worth looking at.
 pub fn own_wish(index: usize, machine: &Machine) -> Wish {
-    Wish::of(index, machine, UNSEEN_SEED).lively(machine)
+    // Of a file, those that are held out are counted from the first.
+    let seed = machine.task.held_out().map_or(UNSEEN_SEED, |_| 0);
+    Wish::of(index, machine, seed).lively(machine)
 }
 
 /// Why a number was not taken as it was typed.

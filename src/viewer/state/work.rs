@@ -17,6 +17,10 @@ use crate::viewer::files::{Aim, Kept, Machine, Opened, Shown, file_name};
 
 /// What follows from a command, outside.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are few at a time, and they do not last"
+)]
 pub enum Effect {
     /// The worker has something to do.
     Start(Job),

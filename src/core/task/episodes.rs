@@ -1,0 +1,489 @@
+//! Episodes that somebody else made: a task of one's own.
+//!
+//! They are kept one behind the other, as their file has them, and numbered from 0. Which of them are held out is
+//! said by their number alone ([`HeldOut`]): an episode that is measured or looked at is never one that was
+//! learned from. Those to learn from are drawn uniformly, each with its seed and index; those that are held out
+//! come in the order of the file: episode `index` of `seed` is number (seed + index) mod H of the H there are.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use ndarray::{Array2, s};
+use rand::RngExt;
+
+use super::{Channels, Episode, Generate, LENGTHS, MAX_LENGTH, Measure, Phase, Random};
+use crate::keys::Field::{Ends, Text, Whole, Word};
+use crate::keys::{Keys, Table, Words};
+
+/// Channels of an input or an answer.
+const CHANNELS: RangeInclusive<usize> = 1..=1024;
+/// Numbers of episodes in a rule.
+const COUNTS: RangeInclusive<usize> = 1..=100_000_000;
+
+/// Which episodes are held out, by their numbers in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldOut {
+    /// The last of every so many: of 10 the episodes 9, 19, 29, … The default, of 10.
+    Every(usize),
+    /// The last so many of all: of a recording, what came after all that is learned from.
+    Last(usize),
+}
+
+impl Words for HeldOut {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("every", Self::Every(10)), ("last", Self::Last(100))];
+}
+
+impl Default for HeldOut {
+    fn default() -> Self {
+        Self::WORDS[0].1
+    }
+}
+
+impl HeldOut {
+    /// Whether episode `number` of `count` is held out.
+    pub fn holds(self, number: usize, count: usize) -> bool {
+        match self {
+            Self::Every(step) => number % step.max(1) + 1 == step,
+            Self::Last(last) => number + last >= count,
+        }
+    }
+}
+
+/// In words: `every 10th`, `the last 100`.
+impl fmt::Display for HeldOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Every(step) => write!(f, "one of every {step}"),
+            Self::Last(last) => write!(f, "the last {last}"),
+        }
+    }
+}
+
+/// What is wrong with arrays of episodes, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The array, or the key of the task.
+    pub array: &'static str,
+    /// Where in it, as episode, step and channel, all from 0; what was found there, and what was expected.
+    pub problem: String,
+}
+
+impl Fault {
+    /// Something that is wrong with an array.
+    pub fn new(array: &'static str, problem: impl Into<String>) -> Self {
+        let problem = problem.into();
+        Self { array, problem }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.array, self.problem)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Episodes one behind the other, S steps in all; valid once they are made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    inputs: Array2<f32>,
+    targets: Array2<f32>,
+    mask: Vec<f32>,
+    /// Where each episode begins, and behind them the number of all steps.
+    starts: Vec<usize>,
+    names: [Vec<String>; 2],
+}
+
+impl Recorded {
+    /// Episodes of these `lengths`, [E], one behind the other: `inputs` [S, X], finite; `targets` [S, Y], 0 or 1 in the
+    /// steps that are scored, and not looked at in others; `mask` [S], 1 in the steps that are scored, else 0.
+    ///
+    /// # Errors
+    /// The array, the episode, the step, and what was expected there.
+    pub fn new(
+        inputs: Array2<f32>,
+        mut targets: Array2<f32>,
+        mask: Vec<f32>,
+        lengths: &[usize],
+    ) -> Result<Self, Fault> {
+        let starts = starts(lengths)?;
+        let steps = starts.last().copied().unwrap_or(0);
+        let rows = [
+            ("inputs", inputs.nrows()),
+            ("targets", targets.nrows()),
+            ("mask", mask.len()),
+        ];
+        if let Some((array, rows)) = rows.into_iter().find(|(_, rows)| *rows != steps) {
+            let problem = format!("has {rows} steps; expected {steps}, the sum of `lengths`");
+            return Err(Fault::new(array, problem));
+        }
+        for (array, channels) in [("inputs", inputs.ncols()), ("targets", targets.ncols())] {
+            if !CHANNELS.contains(&channels) {
+                let (least, most) = (CHANNELS.start(), CHANNELS.end());
+                let problem = format!("has {channels} channels; expected {least} to {most}");
+                return Err(Fault::new(array, problem));
+            }
+        }
+        check_values(&starts, &inputs, &targets, &mask)?;
+        for (mut target, mask) in targets.rows_mut().into_iter().zip(&mask) {
+            target.mapv_inplace(|bit| if *mask > 0.0 { bit } else { 0.0 });
+        }
+        Ok(Self {
+            inputs,
+            targets,
+            mask,
+            starts,
+            names: [Vec::new(), Vec::new()],
+        })
+    }
+
+    /// The same with names for the channels of input and answer; none: they are numbered.
+    ///
+    /// # Errors
+    /// There are some, and not one for each channel.
+    pub fn named(mut self, inputs: Vec<String>, targets: Vec<String>) -> Result<Self, Fault> {
+        let named = [
+            ("input_names", inputs.len(), self.inputs.ncols()),
+            ("target_names", targets.len(), self.targets.ncols()),
+        ];
+        let is_wrong = |(_, names, channels): &(_, usize, usize)| *names > 0 && names != channels;
+        if let Some((array, names, channels)) = named.into_iter().find(is_wrong) {
+            let problem =
+                format!("has {names} names; expected {channels}, one for each channel, or none");
+            return Err(Fault::new(array, problem));
+        }
+        self.names = [inputs, targets];
+        Ok(self)
+    }
+
+    /// How many episodes there are, E.
+    pub fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The steps of every episode, in order.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.starts.windows(2).map(|ends| ends[1] - ends[0])
+    }
+
+    /// Inputs [S, X], targets [S, Y] and mask [S] of all steps.
+    pub fn arrays(&self) -> (&Array2<f32>, &Array2<f32>, &[f32]) {
+        (&self.inputs, &self.targets, &self.mask)
+    }
+
+    fn steps(&self, number: usize) -> usize {
+        self.starts[number + 1] - self.starts[number]
+    }
+
+    /// Episode `number` of the file.
+    fn episode(&self, number: usize) -> Episode {
+        let (start, end) = (self.starts[number], self.starts[number + 1]);
+        let mask = self.mask[start..end].to_vec();
+        let asked = mask.chunk_by(|a, b| a == b);
+        let phases = asked.map(|part| {
+            let name = if part[0] > 0.0 { "answer" } else { "input" };
+            (name, part.len())
+        });
+        Episode {
+            input: self.inputs.slice(s![start..end, ..]).to_owned(),
+            target: self.targets.slice(s![start..end, ..]).to_owned(),
+            phases: Phase::in_a_row(&phases.collect::<Vec<_>>()),
+            mask,
+            size: end - start,
+            repeats: 1,
+        }
+    }
+}
+
+/// Where each episode begins.
+fn starts(lengths: &[usize]) -> Result<Vec<usize>, Fault> {
+    if lengths.is_empty() {
+        let problem = "is empty; expected the number of steps of every episode";
+        return Err(Fault::new("lengths", problem));
+    }
+    let mut starts = vec![0];
+    for (episode, length) in lengths.iter().enumerate() {
+        if !LENGTHS.contains(length) {
+            let problem =
+                format!("episode {episode} is {length}; expected 1 to {MAX_LENGTH} steps");
+            return Err(Fault::new("lengths", problem));
+        }
+        starts.push(starts[episode] + length);
+    }
+    Ok(starts)
+}
+
+/// Every value is one that can be learned from.
+fn check_values(
+    starts: &[usize],
+    inputs: &Array2<f32>,
+    targets: &Array2<f32>,
+    mask: &[f32],
+) -> Result<(), Fault> {
+    let place = |row: usize| {
+        let episode = starts.partition_point(|start| *start <= row) - 1;
+        format!("episode {episode}, step {}", row - starts[episode])
+    };
+    let is_bit = |value: &f32| *value == 0.0 || *value == 1.0;
+    if let Some((row, value)) = mask.iter().enumerate().find(|(_, value)| !is_bit(value)) {
+        let problem = "expected 1 where the answer is scored, else 0";
+        return Err(Fault::new(
+            "mask",
+            format!("{} is {value}; {problem}", place(row)),
+        ));
+    }
+    for (episode, ends) in starts.windows(2).enumerate() {
+        if mask[ends[0]..ends[1]].iter().all(|value| *value == 0.0) {
+            let problem = "is 0 in every step; expected at least one step that is scored";
+            return Err(Fault::new("mask", format!("episode {episode} {problem}")));
+        }
+    }
+    let broken = |(_, value): &(_, &f32)| !value.is_finite();
+    if let Some(((row, channel), value)) = inputs.indexed_iter().find(broken) {
+        let problem = format!(
+            "{}, channel {channel} is {value}; expected a finite number",
+            place(row)
+        );
+        return Err(Fault::new("inputs", problem));
+    }
+    let wrong = |((row, _), value): &((usize, usize), &f32)| mask[*row] > 0.0 && !is_bit(value);
+    if let Some(((row, channel), value)) = targets.indexed_iter().find(wrong) {
+        let problem = format!(
+            "{}, channel {channel} is {value}; expected 0 or 1, because the step is scored",
+            place(row)
+        );
+        return Err(Fault::new("targets", problem));
+    }
+    Ok(())
+}
+
+/// A task whose episodes are in a file.
+#[derive(Clone, Debug)]
+pub struct Episodes {
+    /// The file, for who reads it; empty for arrays that come from elsewhere.
+    pub file: String,
+    /// What tells these episodes from others, for who reads the file; empty where nobody said.
+    pub sha256: String,
+    /// Steps of an episode: others are left out.
+    pub length: RangeInclusive<usize>,
+    /// Which are held out.
+    pub held_out: HeldOut,
+    /// Input channels, X.
+    pub inputs: usize,
+    /// Output channels, Y.
+    pub outputs: usize,
+    recorded: Option<Arc<Split>>,
+}
+
+/// What is said of episodes, `sha256` among it, tells them apart: whether they are there makes no other task.
+impl PartialEq for Episodes {
+    fn eq(&self, other: &Self) -> bool {
+        let said = |task: &Self| {
+            let sizes = (task.length.clone(), task.held_out);
+            (task.inputs, task.outputs, sizes)
+        };
+        self.file == other.file && self.sha256 == other.sha256 && said(self) == said(other)
+    }
+}
+
+/// Episodes, and which of them are for what.
+#[derive(Debug)]
+struct Split {
+    recorded: Arc<Recorded>,
+    /// To learn from: from the shortest to the longest.
+    learned: Vec<usize>,
+    /// As the file has them.
+    held_out: Vec<usize>,
+}
+
+impl Split {
+    /// Those to learn from that have so many steps; all, where there are none.
+    fn learned_of(&self, length: &RangeInclusive<usize>) -> &[usize] {
+        let (all, steps) = (&self.learned, |number: &usize| self.recorded.steps(*number));
+        let start = all.partition_point(|number| steps(number) < *length.start());
+        let end = all.partition_point(|number| steps(number) <= *length.end());
+        all.get(start..end)
+            .filter(|some| !some.is_empty())
+            .unwrap_or(all)
+    }
+
+    fn held_out_of(&self, length: &RangeInclusive<usize>) -> impl Iterator<Item = usize> {
+        let is_one = |number: &usize| length.contains(&self.recorded.steps(*number));
+        self.held_out.iter().copied().filter(is_one)
+    }
+}
+
+impl Episodes {
+    /// What a preset says where it leaves things out; its episodes are not there.
+    pub const NONE: Self = Self {
+        file: String::new(),
+        sha256: String::new(),
+        length: LENGTHS,
+        held_out: HeldOut::WORDS[0].1,
+        inputs: 1,
+        outputs: 1,
+        recorded: None,
+    };
+
+    /// The task of these arrays, as [`Recorded::new`] takes them, with every tenth episode held out.
+    ///
+    /// # Errors
+    /// As for [`Recorded::new`] and [`Episodes::with`].
+    pub fn new(
+        inputs: Array2<f32>,
+        targets: Array2<f32>,
+        mask: Vec<f32>,
+        lengths: &[usize],
+    ) -> Result<Self, Fault> {
+        Self::NONE.with(Arc::new(Recorded::new(inputs, targets, mask, lengths)?))
+    }
+
+    /// The same task with its episodes: the channels are theirs, and the length, where it was not narrowed down.
+    ///
+    /// # Errors
+    /// The rule leaves none to learn from, or holds none out; or none of either kind has such a length.
+    pub fn with(mut self, recorded: Arc<Recorded>) -> Result<Self, Fault> {
+        let count = recorded.count();
+        let is_held_out = |number: &usize| self.held_out.holds(*number, count);
+        let (held_out, mut learned): (Vec<_>, Vec<_>) = (0..count).partition(is_held_out);
+        learned.sort_by_key(|number| recorded.steps(*number));
+        (self.inputs, self.outputs) = (recorded.inputs.ncols(), recorded.targets.ncols());
+        if self.length == LENGTHS {
+            let (least, most) = (recorded.lengths().min(), recorded.lengths().max());
+            self.length = least.unwrap_or(1)..=most.unwrap_or(1);
+        }
+        for (numbers, what) in [(&learned, "left to learn from"), (&held_out, "held out")] {
+            if numbers.is_empty() {
+                let problem = format!("is {}: of {count} episodes none is {what}", self.held_out);
+                return Err(Fault::new("held_out", problem));
+            }
+            let is_one = |number: &usize| self.length.contains(&recorded.steps(*number));
+            if !numbers.iter().any(is_one) {
+                let (low, high) = (self.length.start(), self.length.end());
+                let problem = format!(
+                    "is [{low}, {high}]: of the {} episodes that are {what}, none has so many steps",
+                    numbers.len()
+                );
+                return Err(Fault::new("length", problem));
+            }
+        }
+        self.recorded = Some(Arc::new(Split {
+            recorded,
+            learned,
+            held_out,
+        }));
+        Ok(self)
+    }
+
+    /// The episodes, where they are there.
+    pub fn recorded(&self) -> Option<&Arc<Recorded>> {
+        self.recorded.as_ref().map(|split| &split.recorded)
+    }
+
+    /// How many episodes there are of the lengths of this task: to learn from, and held out. 0 where they are not
+    /// there.
+    pub fn counts(&self) -> (usize, usize) {
+        let Some(split) = &self.recorded else {
+            return (0, 0);
+        };
+        let learned = split.learned.iter();
+        let is_one = |number: &&usize| self.length.contains(&split.recorded.steps(**number));
+        let held_out = split.held_out_of(&self.length).count();
+        (learned.filter(is_one).count(), held_out)
+    }
+
+    /// The number in the file of what [`super::Task::episode`] gives.
+    pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
+        let split = self.recorded.as_ref()?;
+        let turn = |count: usize| (seed.wrapping_add(index) % count.max(1) as u64) as usize;
+        let count = split.held_out_of(&self.length).count();
+        let some = split.held_out_of(&self.length).nth(turn(count));
+        some.or_else(|| split.held_out.get(turn(split.held_out.len())).copied())
+    }
+
+    /// Episode `index` of the run with this seed to learn from; silence where there are none.
+    pub(super) fn lesson(&self, random: &mut Random) -> Episode {
+        let Some(split) = &self.recorded else {
+            return Episode::silent(1, self);
+        };
+        let numbers = split.learned_of(&self.length);
+        split
+            .recorded
+            .episode(numbers[random.random_range(0..numbers.len())])
+    }
+
+    /// Episode `index` of `seed` among those that are held out; silence where there are none.
+    pub(super) fn seen(&self, seed: u64, index: u64) -> Episode {
+        let episode = self.recorded().zip(self.number(seed, index));
+        let silence = || Episode::silent(1, self);
+        episode.map_or_else(silence, |(recorded, number)| recorded.episode(number))
+    }
+
+    /// The name of a channel of the input (0) or the answer (1), where it has one.
+    pub(super) fn name(&self, side: usize, channel: usize) -> Option<&String> {
+        self.recorded()?.names[side].get(channel)
+    }
+}
+
+impl Keys for Episodes {
+    #[rustfmt::skip] // A row for every key.
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.required("file", Text(&mut self.file), "the npz of the episodes, from the folder of the preset");
+        to.depends("sha256", Text(&mut self.sha256), "that of the file", "SHA-256 of the episodes: where it is given, no others are taken");
+        to.depends("length", Ends(&mut self.length, LENGTHS), "all there are", "steps per episode: others are left out");
+        to.key("held_out.kind", Word(&mut self.held_out), "which episodes are held out: never learned from, always measured");
+        match &mut self.held_out {
+            HeldOut::Every(step) => to.key("held_out.step", Whole(step, 2..=*COUNTS.end()), "of every so many episodes the last: of 10 the episodes 9, 19, 29, … of the file"),
+            HeldOut::Last(count) => to.key("held_out.count", Whole(count, COUNTS), "so many episodes at the end of the file"),
+        }
+        to.depends("inputs", Whole(&mut self.inputs, CHANNELS), "as in the file", "input channels");
+        to.depends("outputs", Whole(&mut self.outputs, CHANNELS), "as in the file", "output channels");
+    }
+}
+
+impl Generate for Episodes {
+    /// None that are drawn at random.
+    fn bits(&self) -> usize {
+        0
+    }
+
+    fn channels(&self) -> Channels {
+        Channels {
+            input: &[],
+            output: &[],
+        }
+    }
+
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Length
+    }
+
+    fn size(&self) -> &RangeInclusive<usize> {
+        &self.length
+    }
+
+    fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
+        &mut self.length
+    }
+
+    fn longest(&self) -> usize {
+        let recorded = self.recorded();
+        let there = recorded.and_then(|recorded| recorded.lengths().max());
+        there.map_or(*self.length.end(), |most| most.min(*self.length.end()))
+    }
+
+    fn episode(&self, random: &mut Random) -> Episode {
+        self.lesson(random)
+    }
+}

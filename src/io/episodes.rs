@@ -1,0 +1,416 @@
+//! Episodes of a task of one's own: an npz with `inputs`, `targets`, `mask` and `lengths`.
+//!
+//! In the *ragged* form all episodes stand one behind the other, in the *padded* one each has a row of its own:
+//!
+//! | array | ragged | padded | |
+//! |---|---|---|---|
+//! | `inputs` | [S, X] | [E, T, X] | finite numbers |
+//! | `targets` | [S, Y] | [E, T, Y] | 0 or 1 where the mask is 1; elsewhere not looked at |
+//! | `mask` | [S] | [E, T] | 1 in the steps whose answer is scored, else 0 |
+//! | `lengths` | [E], their sum is S | [E], each at most T; may be left out: all T | steps of every episode |
+//! | `input_names`, `target_names` | [X], [Y] | [X], [Y] | what the channels are called; may be left out |
+//!
+//! Values are numbers of any usual kind (f4, f8, whole ones, booleans), names are Unicode text. What stands behind an
+//! episode's length in the padded form is not looked at. Other arrays are left alone.
+
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ndarray::{Array2, Axis, concatenate, s};
+use sha2::{Digest, Sha256};
+use zip::ZipArchive;
+use zip::read::ZipFile;
+
+use super::npy::{Header, header, other_kind};
+use super::preset::form::complete_model;
+use super::{Error, Experiment, file, input, weights};
+use crate::task::{Episodes, Fault, Recorded, Task};
+
+/// The largest file, and the most bytes that are unpacked of an array.
+const LIMIT: u64 = 2 << 30;
+/// The kinds of values that are read.
+const NUMBERS: &str = "<f4, <f8, |b1, |u1, |i1, <u2, <i2, <u4, <i4, <u8 and <i8; numpy's astype('float32') makes one of them";
+
+/// Reads a file of episodes.
+///
+/// # Errors
+/// The file, the array, the episode, the step, and what was expected there.
+pub fn read(path: &Path) -> Result<Recorded, Error> {
+    from_bytes(&file::read(path, LIMIT, |_| Ok(()))?, &file::label(path))
+}
+
+/// [`read`] from memory; `label` stands for the file in messages.
+///
+/// # Errors
+/// As for [`read`].
+pub fn from_bytes(bytes: &[u8], label: &str) -> Result<Recorded, Error> {
+    let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
+        let problem = format!("is no npz file, or not all of it ({error}); expected what numpy.savez or tapescope.write_episodes writes");
+        Error::content(label, "", problem)
+    })?;
+    let recorded = Arrays { archive }.recorded();
+    recorded.map_err(|fault| Error::content(label, fault.array, fault.problem))
+}
+
+/// SHA-256, in hexadecimal, over lengths (as u64) and the values of inputs, targets and mask (f32), all
+/// little-endian: equal episodes have equal hashes, in whatever form their files are.
+pub fn sha256(recorded: &Recorded) -> String {
+    let (inputs, targets, mask) = recorded.arrays();
+    let mut hasher = Sha256::new();
+    for length in recorded.lengths() {
+        hasher.update((length as u64).to_le_bytes());
+    }
+    for value in inputs.iter().chain(targets).chain(mask) {
+        hasher.update(value.to_le_bytes());
+    }
+    weights::hexadecimal(hasher)
+}
+
+impl Experiment {
+    /// The experiment with the episodes of its task, where that keeps them in a file: as it is named, from the folder
+    /// of `by`, or else under the same name in that folder. `by` is the file that names it. No other task changes.
+    ///
+    /// # Errors
+    /// The file is nowhere, cannot be read, or holds other episodes than those the experiment is about; or the
+    /// experiment does not fit them.
+    pub fn with_episodes(mut self, by: &Path) -> Result<Self, Error> {
+        let Task::Episodes(task) = &self.task else {
+            return Ok(self);
+        };
+        let (mut task, label) = (task.clone(), file::label(by));
+        let path = found(&task, by)?;
+        let recorded = read(&path)?;
+        let there = sha256(&recorded);
+        if !task.sha256.is_empty() && task.sha256 != there {
+            let problem = format!(
+                "is {}, and the episodes in {} have {there}: they are others; put the former ones there, or take this key away to go by what is there",
+                task.sha256,
+                file::label(&path)
+            );
+            return Err(Error::content(&label, "task.sha256", problem));
+        }
+        task.sha256 = there;
+        if Path::new(&task.file).is_relative() {
+            let path = std::path::absolute(&path).unwrap_or(path);
+            task.file = path.to_string_lossy().into_owned();
+        }
+        self.task = Task::Episodes(task);
+        self.filled(&Arc::new(recorded), &label)
+    }
+
+    /// The experiment with the episodes that another one has, where both are about the same.
+    pub(super) fn with_those_of(self, other: &Self, label: &str) -> Result<Self, Error> {
+        match (&self.task, &other.task) {
+            (Task::Episodes(task), Task::Episodes(other)) if task.sha256 == other.sha256 => {
+                let recorded = other.recorded().cloned();
+                recorded.map_or(Ok(self.clone()), |recorded| self.filled(&recorded, label))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    fn filled(mut self, recorded: &Arc<Recorded>, label: &str) -> Result<Self, Error> {
+        if let Task::Episodes(task) = self.task {
+            let filled = task.with(Arc::clone(recorded));
+            let task = filled.map_err(|fault| {
+                Error::content(label, format!("task.{}", fault.array), fault.problem)
+            })?;
+            self.task = Task::Episodes(task);
+        }
+        self.model = complete_model(&self.model, &self.task, label)?;
+        for (index, &length) in self.evaluation.sizes.iter().enumerate() {
+            if let Some(problem) = none_of(&self.task, length) {
+                let place = format!("evaluation.lengths[{index}]");
+                return Err(Error::content(
+                    label,
+                    place,
+                    format!("is {length}: {problem}"),
+                ));
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// That none of the episodes that a file holds out has so many steps, where that is so.
+pub fn none_of(task: &Task, length: usize) -> Option<String> {
+    let one = task.clone().with_size(length).held_out()?;
+    let all = task.held_out()?;
+    (one == 0).then(|| {
+        let (least, most) = (*task.size().start(), *task.size().end());
+        format!("of the {all} episodes with {least} to {most} steps that are held out, none has {length}")
+    })
+}
+
+/// Where the file of a task is.
+fn found(task: &Episodes, by: &Path) -> Result<PathBuf, Error> {
+    let folder = by.parent().unwrap_or(Path::new(""));
+    let named = folder.join(&task.file);
+    let name = named.file_name().unwrap_or_default();
+    let beside = folder.join(name);
+    let mut places = [&named, &beside].into_iter();
+    if let Some(there) = places.find(|path| file::exists(path)) {
+        return Ok(there.clone());
+    }
+    let place = |path: &Path| file::label(path);
+    let nor = if named == beside {
+        String::new()
+    } else {
+        format!(", nor is {}", place(&beside))
+    };
+    let problem = format!(
+        "{} is not there{nor}; put the file of the episodes at one of these places, or change this key",
+        place(&named)
+    );
+    Err(Error::content(&file::label(by), "task.file", problem))
+}
+
+/// The arrays of a file.
+struct Arrays<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+}
+
+/// An array of numbers.
+struct Numbers<T> {
+    shape: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl Arrays<'_> {
+    fn recorded(mut self) -> Result<Recorded, Fault> {
+        let inputs = self.numbers("inputs", |value| value as f32)?;
+        let targets = self.numbers("targets", |value| value as f32)?;
+        let mask = self.numbers("mask", |value| value as f32)?;
+        let lengths = self.lengths(&inputs.shape)?;
+        let names = [self.names("input_names")?, self.names("target_names")?];
+        let recorded = match inputs.shape[..] {
+            [_, _] => ragged(inputs, targets, mask, &lengths),
+            [_, _, _] => padded(inputs, targets, mask, &lengths),
+            _ => Err(Fault::new(
+                "inputs",
+                format!(
+                    "has the shape {:?}; expected [steps, channels] of all episodes one behind the other, or [episodes, steps, channels]",
+                    inputs.shape
+                ),
+            )),
+        };
+        let [inputs, targets] = names;
+        recorded?.named(inputs, targets)
+    }
+
+    /// The steps of every episode; in the padded form all of them, where the array is missing.
+    fn lengths(&mut self, inputs: &[usize]) -> Result<Vec<usize>, Fault> {
+        if let [episodes, steps, _] = *inputs
+            && !self.has("lengths")
+        {
+            return Ok(vec![steps; episodes]);
+        }
+        let Numbers { shape, values } = self.numbers("lengths", |value| value)?;
+        if shape.len() != 1 {
+            let problem = format!("has the shape {shape:?}; expected [episodes]");
+            return Err(Fault::new("lengths", problem));
+        }
+        let whole = |(episode, value): (usize, &f64)| {
+            let is_whole = value.fract() == 0.0 && *value >= 0.0;
+            let problem =
+                || format!("episode {episode} is {value}; expected a whole number of steps");
+            is_whole
+                .then_some(*value as usize)
+                .ok_or_else(|| Fault::new("lengths", problem()))
+        };
+        values.iter().enumerate().map(whole).collect()
+    }
+
+    fn has(&self, array: &str) -> bool {
+        self.archive
+            .index_for_name(&format!("{array}.npy"))
+            .is_some()
+    }
+
+    /// An array that must be there, its values as `of` makes them.
+    fn numbers<T>(&mut self, array: &'static str, of: fn(f64) -> T) -> Result<Numbers<T>, Fault> {
+        if !self.has(array) {
+            let there = self.archive.file_names().filter_map(Result::ok);
+            let there = there.map(|name| name.trim_end_matches(".npy").to_owned());
+            let mut there: Vec<_> = there.collect();
+            there.sort_unstable();
+            let problem = format!("is missing; there are: {}", there.join(", "));
+            return Err(Fault::new(array, problem));
+        }
+        let (shape, kind, bytes) = self.bytes(array, NUMBERS)?;
+        let (width, one) = number(&kind);
+        let values = bytes.chunks_exact(width).map(|value| of(one(value)));
+        let values = values.collect();
+        Ok(Numbers { shape, values })
+    }
+
+    /// The names of channels: Unicode text of a fixed width.
+    fn names(&mut self, array: &'static str) -> Result<Vec<String>, Fault> {
+        if !self.has(array) {
+            return Ok(Vec::new());
+        }
+        let (shape, kind, bytes) = self.bytes(array, "<U with a number, which is text")?;
+        if shape.len() != 1 {
+            let problem = format!("has the shape {shape:?}; expected [channels]");
+            return Err(Fault::new(array, problem));
+        }
+        let name = |text: &[u8]| -> String {
+            let letters = text.chunks_exact(4).map(le::<4>);
+            let letters = letters.map(|letter| char::from_u32(u32::from_le_bytes(letter)));
+            let letters = letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER));
+            letters.take_while(|letter| *letter != '\0').collect()
+        };
+        let names = bytes.chunks(size(&kind).unwrap_or(1)).map(name);
+        Ok(names.collect())
+    }
+
+    /// Shape, kind and bytes of an array that is there; as many bytes as the shape says.
+    fn bytes(
+        &mut self,
+        array: &'static str,
+        allowed: &str,
+    ) -> Result<(Vec<usize>, String, Vec<u8>), Fault> {
+        let fail = |problem: String| Fault::new(array, problem);
+        let file = self.archive.by_name(&format!("{array}.npy"));
+        let mut file: ZipFile<_> = file.map_err(|error| fail(error.to_string()))?;
+        let Header { shape, kind } = header(&mut file, allowed).map_err(fail)?;
+        let is_text = kind.starts_with("<U") == allowed.starts_with("<U");
+        let width = size(&kind).filter(|_| is_text);
+        let width = width.ok_or_else(|| fail(other_kind(&kind, allowed)))?;
+        let sizes = shape.iter().map(|&size| size as u64);
+        let length = sizes.fold(width as u64, u64::saturating_mul);
+        if length > LIMIT {
+            let most = LIMIT >> 20;
+            let problem =
+                format!("has the shape {shape:?}: more than {most} MB, the most that is read");
+            return Err(fail(problem));
+        }
+        // Grows with what is there, whatever the header says.
+        let mut bytes = Vec::new();
+        input::read_up_to(file.take(length + 1), 1 << 16, length, &mut bytes)
+            .map_err(|error| fail(format!("{error}; expected a whole array")))?;
+        if bytes.len() as u64 != length {
+            let problem = format!("has not as many values as its shape {shape:?} says");
+            return Err(fail(problem));
+        }
+        Ok((shape, kind, bytes))
+    }
+}
+
+/// The bytes of a value of some kind that is read; `None` for others.
+fn size(kind: &str) -> Option<usize> {
+    match kind {
+        "|b1" | "|u1" | "|i1" => Some(1),
+        "<u2" | "<i2" => Some(2),
+        "<f4" | "<u4" | "<i4" => Some(4),
+        "<f8" | "<u8" | "<i8" => Some(8),
+        _ => {
+            let letters: usize = kind.strip_prefix("<U")?.parse().ok()?;
+            letters.checked_mul(4).filter(|bytes| *bytes > 0)
+        }
+    }
+}
+
+/// The bytes of a number of some kind, and how they are read.
+fn number(kind: &str) -> (usize, fn(&[u8]) -> f64) {
+    match kind {
+        "<f4" => (4, |value| f32::from_le_bytes(le(value)).into()),
+        "<f8" => (8, |value| f64::from_le_bytes(le(value))),
+        "|i1" => (1, |value| i8::from_le_bytes(le(value)).into()),
+        "<u2" => (2, |value| u16::from_le_bytes(le(value)).into()),
+        "<i2" => (2, |value| i16::from_le_bytes(le(value)).into()),
+        "<u4" => (4, |value| u32::from_le_bytes(le(value)).into()),
+        "<i4" => (4, |value| i32::from_le_bytes(le(value)).into()),
+        "<u8" => (8, |value| u64::from_le_bytes(le(value)) as f64),
+        "<i8" => (8, |value| i64::from_le_bytes(le(value)) as f64),
+        // Bytes and booleans.
+        _ => (1, |value| u8::from_le_bytes(le(value)).into()),
+    }
+}
+
+/// So many bytes; zeros, where there are not as many.
+fn le<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+/// All episodes one behind the other.
+fn ragged(
+    inputs: Numbers<f32>,
+    targets: Numbers<f32>,
+    mask: Numbers<f32>,
+    lengths: &[usize],
+) -> Result<Recorded, Fault> {
+    let steps = inputs.shape[0];
+    shaped("targets", &targets.shape, &[Some(steps), None])?;
+    shaped("mask", &mask.shape, &[Some(steps)])?;
+    let inputs = matrix("inputs", &inputs.shape, inputs.values)?;
+    let targets = matrix("targets", &targets.shape, targets.values)?;
+    Recorded::new(inputs, targets, mask.values, lengths)
+}
+
+/// Every episode with a row of its own: those are cut to their lengths.
+fn padded(
+    inputs: Numbers<f32>,
+    targets: Numbers<f32>,
+    mask: Numbers<f32>,
+    lengths: &[usize],
+) -> Result<Recorded, Fault> {
+    let (episodes, steps) = (inputs.shape[0], inputs.shape[1]);
+    shaped(
+        "targets",
+        &targets.shape,
+        &[Some(episodes), Some(steps), None],
+    )?;
+    shaped("mask", &mask.shape, &[Some(episodes), Some(steps)])?;
+    shaped("lengths", &[lengths.len()], &[Some(episodes)])?;
+    let mut all = lengths.iter().enumerate();
+    if let Some((episode, length)) = all.find(|(_, length)| **length > steps) {
+        let problem = format!(
+            "episode {episode} is {length}; expected at most {steps}, the steps of `inputs`"
+        );
+        return Err(Fault::new("lengths", problem));
+    }
+    let inputs = cut("inputs", inputs, steps, lengths)?;
+    let targets = cut("targets", targets, steps, lengths)?;
+    let mask = cut("mask", mask, steps, lengths)?;
+    Recorded::new(inputs, targets, mask.into_iter().collect(), lengths)
+}
+
+/// The steps of every episode up to its length, [S, channels].
+fn cut(
+    array: &'static str,
+    of: Numbers<f32>,
+    steps: usize,
+    lengths: &[usize],
+) -> Result<Array2<f32>, Fault> {
+    let channels = of.shape.get(2).copied().unwrap_or(1);
+    let shape = [lengths.len() * steps, channels];
+    let all = matrix(array, &shape, of.values)?;
+    let rows = |(episode, length): (usize, &usize)| {
+        all.slice(s![episode * steps..episode * steps + length, ..])
+    };
+    let rows: Vec<_> = lengths.iter().enumerate().map(rows).collect();
+    concatenate(Axis(0), &rows).map_err(|error| Fault::new(array, error.to_string()))
+}
+
+fn matrix(array: &'static str, shape: &[usize], values: Vec<f32>) -> Result<Array2<f32>, Fault> {
+    let shape = (shape[0], shape[1]);
+    Array2::from_shape_vec(shape, values).map_err(|error| Fault::new(array, error.to_string()))
+}
+
+/// An array has these axes; where a size is not known any is right.
+fn shaped(array: &'static str, shape: &[usize], expected: &[Option<usize>]) -> Result<(), Fault> {
+    let is_right = |(size, expected): (&usize, &Option<usize>)| expected.is_none_or(|e| e == *size);
+    if shape.len() == expected.len() && shape.iter().zip(expected).all(is_right) {
+        return Ok(());
+    }
+    let expected = expected.iter();
+    let expected = expected.map(|size| size.map_or("channels".to_owned(), |size| size.to_string()));
+    let expected: Vec<_> = expected.collect();
+    let problem = format!(
+        "has the shape {shape:?}; expected [{}], as `inputs`",
+        expected.join(", ")
+    );
+    Err(Fault::new(array, problem))
+}

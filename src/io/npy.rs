@@ -1,0 +1,64 @@
+//! The header of an array in an npz, as NumPy writes it.
+
+use std::io::Read;
+
+/// How an array begins, and version 1.0 of the format.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
+/// The largest header that is read, in bytes.
+const HEADER_LIMIT: u64 = 1 << 16;
+
+/// What stands before the values of an array.
+pub(super) struct Header {
+    pub(super) shape: Vec<usize>,
+    /// Of its values, as NumPy calls it: `<f4`.
+    pub(super) kind: String,
+}
+
+/// Reads the header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }`. `allowed` are the kinds
+/// that are expected, in words.
+pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, String> {
+    let broken = || {
+        format!(
+            "is not an npy file; expected one of {}",
+            allowed.replace(" and ", " or ")
+        )
+    };
+    let mut start = [0; 8];
+    file.read_exact(&mut start).map_err(|_| broken())?;
+    if !start.starts_with(&MAGIC[..6]) {
+        return Err(broken());
+    }
+    let mut length = [0; 4];
+    let bytes = if start[6] == 1 { 2 } else { 4 };
+    file.read_exact(&mut length[..bytes])
+        .map_err(|_| broken())?;
+    let length = u64::from(u32::from_le_bytes(length)).min(HEADER_LIMIT);
+    let mut text = Vec::new();
+    let read = file.take(length).read_to_end(&mut text);
+    read.map_err(|_| broken())?;
+    let text = String::from_utf8_lossy(&text);
+    let value = |key: &str| {
+        let behind = text.split_once(&format!("'{key}':"));
+        behind.map(|(_, value)| value.trim_start())
+    };
+    let kind = value("descr").and_then(|value| value.split('\'').nth(1));
+    let kind = kind.unwrap_or("unknown").to_owned();
+    if value("fortran_order").is_none_or(|value| !value.starts_with("False")) {
+        return Err(
+            "is column-major; expected row-major: numpy.ascontiguousarray makes it so".to_owned(),
+        );
+    }
+    let sizes = value("shape").and_then(|value| value.strip_prefix('(')?.split_once(')'));
+    let (sizes, _) = sizes.ok_or_else(broken)?;
+    let sizes = sizes.split(',').map(str::trim);
+    let sizes = sizes.filter(|size| !size.is_empty());
+    let shape = sizes.map(|size| size.parse().map_err(|_| broken()));
+    let shape = shape.collect::<Result<_, _>>()?;
+    Ok(Header { shape, kind })
+}
+
+/// That the values of an array are of no kind that is read.
+pub(super) fn other_kind(kind: &str, allowed: &str) -> String {
+    let found: String = kind.chars().take(20).collect();
+    format!("has values of the kind `{found}`; allowed: {allowed}")
+}

@@ -1,0 +1,391 @@
+//! Tasks of one's own: episodes in an npz, from the file to a run that goes on.
+
+mod npz;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use npz::{arrays, f32s, npz};
+use tapescope::io::{Experiment, RunFolder, Trained, episodes, weights};
+use tapescope::task::{Episodes, HeldOut, Task};
+
+const PRESET: &str = r#"{"task": {"kind": "episodes", "file": "mine.npz"},
+    "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 6}},
+    "training": {"sequences": 60, "batch": 4, "validation_every": 20, "seed": 3}}"#;
+
+/// A folder with 20 episodes and a preset of them.
+fn place() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("mine.npz"), npz(&arrays(20))).unwrap();
+    fs::write(place.path().join("mine.json"), PRESET).unwrap();
+    place
+}
+
+fn task(experiment: &Experiment) -> &Episodes {
+    match &experiment.task {
+        Task::Episodes(task) => task,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn tapescope(place: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tapescope"));
+    command.current_dir(place).args(arguments).output().unwrap()
+}
+
+#[track_caller]
+fn refused(output: &Output, expected: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn both_forms_and_every_kind_of_number_say_the_same() {
+    let bytes = |values: &[u8]| values.to_vec();
+    let ragged = episodes::from_bytes(
+        &npz(&[
+            ("inputs", "<f4", vec![3, 1], f32s(&[1.0, 0.0, 1.0])),
+            ("targets", "|b1", vec![3, 1], bytes(&[0, 1, 1])),
+            ("mask", "|i1", vec![3], bytes(&[0, 1, 1])),
+            ("lengths", "<u2", vec![2], bytes(&[2, 0, 1, 0])),
+        ]),
+        "r.npz",
+    );
+    let ragged = ragged.unwrap();
+    let wide: Vec<u8> = [1.0_f64, 0.0, 1.0, 7.0]
+        .iter()
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
+    let padded = episodes::from_bytes(
+        &npz(&[
+            ("inputs", "<f8", vec![2, 2, 1], wide),
+            ("targets", "|u1", vec![2, 2, 1], bytes(&[9, 1, 1, 9])),
+            ("mask", "|b1", vec![2, 2], bytes(&[0, 1, 1, 1])),
+            ("lengths", "|u1", vec![2], bytes(&[2, 1])),
+            (
+                "input_names",
+                "<U3",
+                vec![1],
+                "now"
+                    .chars()
+                    .flat_map(|c| (c as u32).to_le_bytes())
+                    .collect(),
+            ),
+        ]),
+        "p.npz",
+    );
+    let padded = padded.unwrap();
+    assert_eq!(ragged.arrays(), padded.arrays());
+    assert!(ragged.lengths().eq([2, 1]) && padded.lengths().eq([2, 1]));
+    assert_eq!(episodes::sha256(&ragged), episodes::sha256(&padded));
+    let mut every_other = Episodes::NONE;
+    every_other.held_out = HeldOut::Every(2);
+    let task = Task::Episodes(every_other.with(padded.into()).unwrap());
+    assert_eq!(
+        (task.input_name(0), task.output_name(0)),
+        ("now".into(), "channel 0".into())
+    );
+    let held_out = task.episode(5, 0);
+    assert_eq!(held_out.input.as_slice(), Some([1.0].as_slice()));
+    let learned = task.lesson(5, 0);
+    assert_eq!(learned.target.as_slice(), Some([0.0, 1.0].as_slice()));
+    let phases = learned.phases.iter().map(|p| (&*p.name, p.start, p.end));
+    assert!(phases.eq([("input", 0, 1), ("answer", 1, 2)]));
+}
+
+#[test]
+fn what_is_held_out_is_never_learned_from_and_measured_once() {
+    let place = place();
+    let numbers = |experiment: &Experiment| {
+        let task = &experiment.task;
+        let number = |input: &ndarray::Array2<f32>| input[[0, 1]] as usize;
+        let mut learned: Vec<_> = (0..1000)
+            .map(|i| number(&task.lesson(3, i).input))
+            .collect();
+        learned.sort_unstable();
+        learned.dedup();
+        let count = task.held_out().unwrap() as u64;
+        let seen = (0..count).map(|i| number(&task.episode(0, i).input));
+        (learned, seen.collect::<Vec<_>>())
+    };
+    let read = |set: &[&str]| {
+        let set: Vec<_> = set.iter().map(|text| text.parse().unwrap()).collect();
+        Experiment::read(&place.path().join("mine.json"), &set).unwrap()
+    };
+    let (learned, seen) = numbers(&read(&[]));
+    assert_eq!(seen, [9, 19]);
+    assert!(learned.iter().copied().eq((0..19).filter(|n| *n != 9)));
+    let last = read(&["task.held_out.kind=last", "task.held_out.count=3"]);
+    let (learned, seen) = numbers(&last);
+    assert_eq!(seen, [17, 18, 19]);
+    assert!(learned.into_iter().eq(0..17));
+    assert_eq!(task(&last).counts(), (17, 3));
+    // Those of some lengths.
+    let (learned, seen) = numbers(&read(&["task.length=[2,3]"]));
+    assert_eq!(seen, [9, 19]);
+    assert!(
+        learned
+            .into_iter()
+            .eq((0..19).filter(|n| n % 3 != 2 && *n != 9))
+    );
+    let short = last.task.with_size(2);
+    assert_eq!(
+        (short.held_out(), short.episode(0, 0).steps()),
+        (Some(1), 2)
+    );
+}
+
+#[test]
+fn every_fault_of_a_file_is_named_with_its_place() {
+    let with = |name: &'static str, kind: &'static str, shape: &[usize], bytes: Vec<u8>| {
+        let mut all = arrays(3);
+        all.retain(|array| array.0 != name);
+        all.push((name, kind, shape.to_vec(), bytes));
+        npz(&all)
+    };
+    let without = |name: &str| {
+        let mut all = arrays(3);
+        all.retain(|array| array.0 != name);
+        npz(&all)
+    };
+    let lengths = |all: &[i64]| {
+        all.iter()
+            .flat_map(|n| n.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    let mut halved = f32s(&[0.5, 0.0, 0.5, 0.5, 1.0, 0.0, 0.0, 0.0, 0.5]);
+    let mut endless = f32s(&[0.0; 18]);
+    endless[4 * 7..4 * 8].copy_from_slice(&f32::NAN.to_le_bytes());
+    for (file, expected) in [
+        (b"no zip".to_vec(), "e.npz: is no npz file"),
+        (
+            without("mask"),
+            "e.npz: `mask`: is missing; there are: inputs, lengths, targets",
+        ),
+        (without("lengths"), "`lengths`: is missing"),
+        (
+            with("inputs", "<f4", &[18], f32s(&[0.0; 18])),
+            "`inputs`: has the shape [18]; expected [steps, channels]",
+        ),
+        (
+            with("inputs", "<f2", &[9, 2], vec![0; 36]),
+            "`inputs`: has values of the kind `<f2`; allowed: <f4, <f8",
+        ),
+        (
+            with("inputs", "<f4", &[9, 2], vec![0; 70]),
+            "`inputs`: has not as many values as its shape [9, 2] says",
+        ),
+        (
+            with("inputs", "<f4", &[9, 2], endless),
+            "`inputs`: episode 1, step 1, channel 1 is NaN; expected a finite number",
+        ),
+        (
+            with("targets", "<f4", &[9], f32s(&[0.0; 9])),
+            "`targets`: has the shape [9]; expected [9, channels], as `inputs`",
+        ),
+        (
+            with("targets", "<f4", &[9, 1], std::mem::take(&mut halved)),
+            "`targets`: episode 2, step 3, channel 0 is 0.5; expected 0 or 1, because the step is scored",
+        ),
+        (
+            with("mask", "|u1", &[9], vec![0, 1, 0, 0, 2, 0, 0, 0, 1]),
+            "`mask`: episode 1, step 2 is 2; expected 1 where",
+        ),
+        (
+            with("mask", "|u1", &[9], vec![0, 1, 0, 0, 0, 0, 0, 0, 1]),
+            "`mask`: episode 1 is 0 in every step",
+        ),
+        (
+            with("mask", "|u1", &[8], vec![1; 8]),
+            "`mask`: has the shape [8]; expected [9], as `inputs`",
+        ),
+        (
+            with("lengths", "<i8", &[3], lengths(&[2, 3, 5])),
+            "`inputs`: has 9 steps; expected 10, the sum of `lengths`",
+        ),
+        (
+            with("lengths", "<i8", &[3], lengths(&[2, 0, 7])),
+            "`lengths`: episode 1 is 0; expected 1 to 100000 steps",
+        ),
+        (
+            with("lengths", "<i8", &[3], lengths(&[2, -1, 8])),
+            "`lengths`: episode 1 is -1; expected a whole number of steps",
+        ),
+        (
+            with("target_names", "<U1", &[2], vec![65, 0, 0, 0, 66, 0, 0, 0]),
+            "`target_names`: has 2 names; expected 1",
+        ),
+    ] {
+        let error = episodes::from_bytes(&file, "e.npz")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{error}\n{expected}");
+    }
+}
+
+#[test]
+fn what_a_preset_asks_of_its_file_and_does_not_get_is_an_error() {
+    let place = place();
+    for (set, expected) in [
+        (
+            "task.file=",
+            "`task.file`: is empty; expected the name of an npz file",
+        ),
+        (
+            "task.file=yours.npz",
+            "yours.npz is not there; put the file of the episodes",
+        ),
+        (
+            "task.held_out.step=21",
+            "`task.held_out`: is one of every 21: of 20 episodes none is held out",
+        ),
+        (
+            "task.length=[9,12]",
+            "`task.length`: is [9, 12]: of the 18 episodes that are left to learn from, none has so many steps",
+        ),
+        (
+            "evaluation.lengths=[3,4]",
+            "`evaluation.lengths[1]`: is 4: of the 2 episodes with 2 to 4 steps that are held out, none has 4",
+        ),
+        ("task.bits=3", "`task.bits`: is not a key of `episodes`"),
+        ("task.inputs=0", "`task.inputs`: is 0; allowed: 1 to 1024"),
+    ] {
+        refused(
+            &tapescope(place.path(), &["train", "mine.json", "--set", set]),
+            expected,
+        );
+    }
+    fs::write(
+        place.path().join("no.json"),
+        r#"{"task": {"kind": "episodes"}}"#,
+    )
+    .unwrap();
+    let missing = "`task.file`: is missing; `episodes` needs a text for file, in quotes";
+    refused(&tapescope(place.path(), &["tasks", "no.json"]), missing);
+}
+
+/// Trains into `run`, with `more` options.
+fn train(place: &Path, run: &str, more: &[&str]) -> (Trained, String) {
+    let output = tapescope(
+        place,
+        &[&["train", "mine.json", "--out", run], more].concat(),
+    );
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    (
+        weights::read(&place.join(run).join("weights.safetensors")).unwrap(),
+        said,
+    )
+}
+
+#[test]
+fn a_run_goes_on_is_repeated_measured_and_traced_from_where_it_stands() {
+    let place = place();
+    let (trained, said) = train(place.path(), "run", &[]);
+    assert!(
+        said.contains("mine.npz: 18 episodes to learn from, 2 held out (one of every 10)"),
+        "{said}"
+    );
+    let whole = task(&trained.experiment);
+    let there = episodes::read(&place.path().join("mine.npz")).unwrap();
+    assert_eq!(whole.sha256, episodes::sha256(&there));
+    assert_eq!(
+        (whole.inputs, whole.outputs, &whole.length),
+        (2, 1, &(2..=4))
+    );
+    assert!(Path::new(&whole.file).is_absolute());
+    // Once more from its log, and from the weights of the first.
+    let again = tapescope(
+        place.path(),
+        &["train", "--repeat", "run", "--out", "again"],
+    );
+    assert!(again.status.success(), "{again:?}");
+    let again = weights::read(&place.path().join("again/weights.safetensors")).unwrap();
+    assert_eq!(again.sha256(), trained.sha256());
+    assert_ne!(
+        train(place.path(), "tuned", &["--from", "run"]).0.sha256(),
+        trained.sha256()
+    );
+    // All that are held out, once each.
+    let measured = tapescope(place.path(), &["eval", "run", "--json"]);
+    let line: serde_json::Value = serde_json::from_slice(&measured.stdout).unwrap();
+    assert_eq!(
+        (&line["episodes"], &line["length"]),
+        (&2.into(), &serde_json::json!([2, 4]))
+    );
+    refused(
+        &tapescope(place.path(), &["eval", "run", "--lengths", "4"]),
+        "--lengths 4: of the 2 episodes",
+    );
+    let traced = tapescope(
+        place.path(),
+        &["trace", "run", "--episode", "1", "--out", "t.json"],
+    );
+    assert!(traced.status.success(), "{traced:?}");
+    let trace: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.path().join("t.json")).unwrap()).unwrap();
+    assert_eq!(trace["task"]["params"]["number"], 19);
+    assert_eq!(trace["task"]["params"]["file"], "mine.npz");
+    let verified = tapescope(place.path(), &["verify", "t.json"]);
+    assert!(verified.status.success(), "{verified:?}");
+}
+
+#[test]
+fn a_file_that_moved_or_changed_is_said_with_both_names() {
+    let place = place();
+    train(place.path(), "run", &[]);
+    let (first, second) = (
+        place.path().join("mine.npz"),
+        place.path().join("run/mine.npz"),
+    );
+    fs::write(&first, npz(&arrays(21))).unwrap();
+    let eval = || tapescope(place.path(), &["eval", "run"]);
+    refused(&eval(), "they are others; put the former ones there");
+    fs::remove_file(&first).unwrap();
+    let output = eval();
+    for path in [&first, &second] {
+        refused(&output, &path.file_name().unwrap().to_string_lossy());
+    }
+    refused(
+        &output,
+        "is not there, nor is run/mine.npz; put the file of the episodes at one of these places",
+    );
+    // The folder is still that of a run, and weights alone are still good to begin with.
+    assert!(
+        RunFolder::contents(&place.path().join("run"))
+            .unwrap()
+            .unwrap()
+            .is_finished
+    );
+    fs::write(&second, npz(&arrays(20))).unwrap();
+    assert!(eval().status.success(), "{:?}", eval());
+}
+
+#[test]
+fn a_run_of_a_file_that_was_stopped_goes_on_to_the_same_bits() {
+    let place = place();
+    let experiment = Experiment::read(&place.path().join("mine.json"), &[]).unwrap();
+    let trainer = |experiment: &Experiment, state| {
+        let (task, config) = (experiment.task.clone(), experiment.training.clone());
+        tapescope::train::Trainer::resume(task, config, state, 1)
+    };
+    let fresh = || tapescope::train::State::new(experiment.model.clone(), &experiment.training);
+    let mut whole = trainer(&experiment, fresh());
+    while !whole.finished() {
+        whole.update().unwrap();
+    }
+    let folder = place.path().join("run");
+    let mut run = RunFolder::create(&folder, &experiment, "train mine.json", false).unwrap();
+    let mut part = trainer(&experiment, fresh());
+    part.update().unwrap();
+    run.checkpoint(&part.state).unwrap();
+    drop(run);
+    let resumed = RunFolder::resume(&folder, "again").unwrap().unwrap();
+    let mut part = trainer(&resumed.experiment, resumed.state);
+    while !part.finished() {
+        part.update().unwrap();
+    }
+    assert_eq!(whole.state.machine, part.state.machine);
+}

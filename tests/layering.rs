@@ -471,6 +471,21 @@ fn no_unsafe_no_unseeded_randomness_no_unwrap() {
 }
 
 #[test]
+fn the_python_extension_is_unsafe_in_one_place() {
+    let count = |(path, code): &(PathBuf, String)| {
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        (file, code.matches("unsafe ").count())
+    };
+    let all = sources("python/native/src");
+    let mut unsafe_places: Vec<_> = all.iter().map(count).collect();
+    unsafe_places.retain(|(_, places)| *places > 0);
+    assert_eq!(unsafe_places, [("arrays.rs".to_owned(), 1)]);
+    for word in [".unwrap()", "println!", "eprintln!", "dbg!", "todo!"] {
+        absent("python/native/src", &[word]);
+    }
+}
+
+#[test]
 fn the_list_of_offences_is_not_empty_by_mistake() {
     let caught = std::panic::catch_unwind(|| absent("src/core/math", &["trait Real"]));
     assert!(caught.is_err(), "a word that is there must be found");

@@ -18,7 +18,9 @@ fn the_python_module_reads_and_writes_our_files() {
         .unwrap();
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{said}");
-    for line in said.lines().filter(|line| line.contains("skipped")) {
+    // What needs the extension is run with the wheel: .ci/wheel.
+    let is_said = |line: &&str| line.contains("skipped") && !line.contains("needs the extension");
+    for line in said.lines().filter(is_said) {
         numpy::say(line);
     }
 }

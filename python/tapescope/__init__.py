@@ -1,24 +1,36 @@
-"""Traces and weights of Tapescope in NumPy.
+"""Neural Turing Machines that can be watched, in NumPy.
 
-    from tapescope import load
-    trace = load("copy.ntmtrace.json")      # or .json.gz, or .npz
-    trace["write0.weighting"]               # [steps, rows]
-    trace.frame("write0")                   # a pandas data frame, where pandas is there
+    import tapescope as ts
+    m = ts.machine("copy")                  # a trained machine; ts.machines() lists those that are included
+    t = m.trace(length=20, seed=1)          # one episode, every stage of every step
+    t["write0.weighting"]                   # [steps, rows], not copied
+    t.figure()                              # as in the paper; a notebook shows it
+    m.evaluate(lengths=[20, 50, 120])       # how well it does
+    ts.train("copy", seed=7)                # at the speed of the program
 
-The files are specified in docs/formats.md of Tapescope. Needs nothing but NumPy.
-`tapescope.pytorch_ntm` records and converts machines of pytorch-ntm; it needs torch.
+Traces and weights are read, written and recorded (`load`, `Recorder`, `read_weights`, `write_weights`) with nothing but
+NumPy; what runs, trains, checks or draws a machine needs the extension of the wheel. The files are specified in
+docs/formats.md of Tapescope. `tapescope.pytorch_ntm` records and converts machines of pytorch-ntm; it needs torch.
 """
 
+from ._extension import MissingExtensionError
+from ._machine import Machine, machine, machine_from, machines, presets, read_preset
+from ._training import Progress, train
 from ._version import __version__
+from .display import Figure
 from .episodes import EpisodesError, write_episodes
-from .errors import FormatError, NotRecordedError, RecordError, StepError, TapescopeError, WeightsError
+from .errors import (
+    ArgumentError, DisplayError, FileError, FormatError, NotRecordedError, RecordError, StepError, TapescopeError,
+    TrainingError, WeightsError,
+)
 from .preset import check_preset, tensor_shapes
 from .recorder import Recorder
-from .trace import Trace, load
+from .trace import Check, Trace, check, load
 from .weights import read_weights, write_weights
 
 __all__ = [
-    "EpisodesError", "FormatError", "NotRecordedError", "RecordError", "Recorder", "StepError", "TapescopeError", "Trace",
-    "WeightsError", "__version__", "check_preset", "load", "read_weights", "tensor_shapes", "write_episodes",
-    "write_weights",
+    "ArgumentError", "Check", "DisplayError", "EpisodesError", "Figure", "FileError", "FormatError", "Machine",
+    "MissingExtensionError", "NotRecordedError", "Progress", "RecordError", "Recorder", "StepError", "TapescopeError",
+    "Trace", "TrainingError", "WeightsError", "__version__", "check", "check_preset", "load", "machine", "machine_from",
+    "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train", "write_episodes", "write_weights",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from typing import Iterable, Optional, Union
+from typing import Any, Iterable, Optional, Union
 
 
 class TapescopeError(Exception):
@@ -27,6 +27,25 @@ class TapescopeError(Exception):
 
 class FormatError(TapescopeError, ValueError):
     """A file that is not what it should be, or cannot be written under its name."""
+
+
+class FileError(TapescopeError, OSError):
+    """A file that cannot be read or written."""
+
+
+class ArgumentError(TapescopeError, ValueError):
+    """What was asked for cannot be: the argument, and what is allowed."""
+
+
+class TrainingError(TapescopeError, ArithmeticError):
+    """A training whose numbers are no longer finite, which is a result: the same seed comes to it again."""
+
+    machine: Any = None
+    """The best machine of the validations before it, or None."""
+
+
+class DisplayError(TapescopeError, RuntimeError):
+    """There is no display to open a window on, or the window did not open."""
 
 
 class RecordError(TapescopeError, ValueError):

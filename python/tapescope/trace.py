@@ -9,13 +9,16 @@ import math
 import os
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
+from . import window
+from ._extension import is_built, native, options
 from .arrays import PARTS
 from .attention import chosen, head_order
+from .display import Figure
 from .errors import FormatError, NotRecordedError, StepError, is_whole, meant
 from .files import Path, refuse_pickle, write_atomically
 
@@ -33,6 +36,21 @@ NO_DATE = (1980, 1, 1, 0, 0, 0)
 Array = npt.NDArray[Any]
 
 
+class Check(NamedTuple):
+    """What came of checking a trace. True where nothing in it differs from what follows."""
+
+    outcome: str
+    """"holds"; "in part": something could not be checked; "differs"; "nothing" could be checked."""
+    report: str
+    """What was recomputed, what differs and where first, and what was taken as it is."""
+
+    def __bool__(self) -> bool:
+        return self.outcome in ("holds", "in part")
+
+    def __repr__(self) -> str:
+        return self.report.rstrip()
+
+
 class Trace:
     """One episode: `arrays` by name, and in `meta` everything else of the file.
 
@@ -43,14 +61,36 @@ class Trace:
     meta: Dict[str, Any]
     arrays: Dict[str, Array]
     dims: Dict[str, Tuple[str, ...]]
+    # What the extension recorded, and the arrays that it showed.
+    _recorded: Optional[Tuple[Any, Dict[str, Array]]]
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, Array],
                  dims: Optional[Mapping[str, Tuple[str, ...]]] = None) -> None:
+        self._recorded = None
         self.meta = {key: value for key, value in meta.items() if key != "arrays"}
         self.arrays = dict(arrays)
         described = meta.get("arrays", {})
         self.dims = dict(dims) if dims else {
             name: tuple(described.get(name, {}).get("dims", ())) for name in self.arrays}
+
+    @classmethod
+    def of_native(cls, recorded: Any) -> Trace:
+        """For this module: the trace of a `_native.Episode`."""
+        trace = cls(json.loads(recorded.meta()), dict(recorded.arrays()))
+        trace._recorded = recorded, dict(trace.arrays)
+        return trace
+
+    def _native(self) -> Any:
+        """As the extension has it: what it recorded, or, where that is not what is here any more, read anew."""
+        if self._recorded is not None:
+            recorded, arrays = self._recorded
+            if arrays.keys() == self.arrays.keys() and all(self.arrays[name] is array for name, array in arrays.items()):
+                return recorded
+        return native().Episode.from_bytes(self._npz(), self._name)
+
+    @property
+    def _name(self) -> str:
+        return str(self.meta["task"]["name"])
 
     def __getitem__(self, name: str) -> Array:
         """An array by its name; NotRecordedError, a KeyError, with what there is."""
@@ -169,6 +209,9 @@ class Trace:
     def save(self, path: Path) -> None:
         """Writes the trace: `.npz`, `.json.gz` or `.json`, by the end of the name. Whole or not at all."""
         path = os.fspath(path)
+        if self._recorded is not None and path.endswith((".npz", ".json", ".json.gz")):
+            self._native().write(path)
+            return
         if path.endswith(".npz"):
             data = self._npz()
         elif path.endswith(".json.gz"):
@@ -179,6 +222,56 @@ class Trace:
             raise FormatError("cannot be written under this name", file=path,
                               expected="one that ends in .json, .json.gz or .npz")
         write_atomically(path, data)
+
+    def figure(self, layout: Union[str, Sequence[str], None] = None, *, step: Optional[int] = None,
+               steps: Optional[Tuple[int, int]] = None, heads: Optional[Sequence[str]] = None, dark: Optional[bool] = None,
+               log: bool = False, rows: str = "touched", orientation: Optional[str] = None,
+               size: Optional[Tuple[int, int]] = None) -> Figure:
+        """The episode as a figure, which a notebook shows and `Figure.save` writes; as `tapescope render`.
+
+        layout       "paper" (figure 6 of the paper), "debug" (everything over time, and the stages of one head), "closeup"
+                     (one head at a few rows), or pictures by name: input, target, output, error, adds, erases, reads,
+                     weightings, memory, stages, scalars, overlap, redundancy, hidden, cells
+        step         that is marked, and shown by pictures of one step, from 0
+        steps        (first, last) that are drawn
+        heads        such as "W0" or ["W0", "R1"]
+        dark         None: as the notebook; light where there is none
+        log          weightings by their logarithm, 1e-6 to 1
+        rows         of the memory: "touched" by some head, or "all"
+        orientation  "paper", row 0 at the bottom, or "screen"
+        size         (width, height) of the page
+
+        Raises ArgumentError for what the episode does not have.
+        """
+        episode = self._native()
+        asked = options(
+            layout=layout, step=step, steps=None if steps is None else "{}..{}".format(*steps),
+            head=heads, log=log, show_rows=rows, orientation=orientation,
+            size=None if size is None else "{}x{}".format(*size))
+
+        def draw(end: str, dark: bool, more: List[str]) -> bytes:
+            return bytes(episode.render(self._name, [*asked, *options(dark=dark, out="figure" + end), *more]))
+        return Figure(draw, dark)
+
+    def check(self, tolerance: float = 1e-5) -> Check:
+        """Holds it to the format and recomputes every stage from what the heads emitted, as `tapescope verify`.
+
+        tolerance   the largest difference that counts as none; of weightings, memories and reads a share
+
+        Raises FormatError, with the place, for what no trace has.
+        """
+        return Check(*native().verify(bytes(self._native().to_bytes()), self._name, tolerance))
+
+    def view(self, *, wait: bool = False) -> None:
+        """Opens the window on this episode. `wait`: until it is closed. Raises DisplayError where there is no display."""
+        window.show("episode.npz", bytes(self._native().to_bytes()), wait)
+
+    def _repr_html_(self) -> Optional[str]:
+        # Without the extension a notebook shows its words.
+        return self.figure()._repr_html_() if is_built() else None
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.figure().svg if is_built() else None
 
     def _described(self, name: str) -> Dict[str, Any]:
         array = self.arrays[name]
@@ -240,6 +333,13 @@ def load(path: Path) -> Trace:
             raise FormatError(f"has the shape {list(shape)}", file=path, place=f"`arrays.{name}`",
                               expected=f"{dims[0]} on its first axis, where t is {steps}")
     return trace
+
+
+def check(path: Path, tolerance: float = 1e-5) -> Check:
+    """Holds a trace file to the format and recomputes every stage from what the heads emitted, as `tapescope verify`: see
+    `Trace.check`."""
+    with open(path, "rb") as file:
+        return Check(*native().verify(file.read(), os.fspath(path), tolerance))
 
 
 def _load_json(path: str, gzipped: bool) -> Trace:

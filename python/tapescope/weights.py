@@ -25,6 +25,11 @@ def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Pres
     `tensors`: arrays by name, as `tensor_shapes(preset)` says; a bias may also be [1, n]. `preset`: the
     experiment they belong to. Raises WeightsError, with the name, where one does not fit the other.
     """
+    write_atomically(os.fspath(path), to_bytes(tensors, preset, command))
+
+
+def to_bytes(tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str = "") -> bytes:
+    """What `write_weights` writes."""
     expected = tensor_shapes(preset)
     for name in tensors:
         if name not in expected:
@@ -42,7 +47,7 @@ def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Pres
         data += tensor.tobytes()
     head = json.dumps(header).encode()
     head += b" " * (-len(head) % 8)
-    write_atomically(os.fspath(path), struct.pack("<Q", len(head)) + head + data)
+    return struct.pack("<Q", len(head)) + head + data
 
 
 def _fitting(name: str, given: npt.ArrayLike, expected: Tuple[int, ...]) -> npt.NDArray[np.float32]:

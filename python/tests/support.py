@@ -3,7 +3,8 @@
 Run by `cargo test` (tests/python.rs), or: python -m unittest discover -s python/tests
 
 TAPESCOPE names the program whose files are read and written. What needs a module that is not there is skipped, but
-fails where TAPESCOPE_PYTHON_ALL is set.
+fails where TAPESCOPE_PYTHON_ALL is set. With TAPESCOPE_INSTALLED the module is the one that is installed, of the wheel:
+then nothing that needs its extension is left out (.ci/wheel).
 """
 
 import importlib.util
@@ -14,8 +15,12 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+# The module that is installed, or the one beside this folder.
+INSTALLED = bool(os.environ.get("TAPESCOPE_INSTALLED"))
+if not INSTALLED:
+    sys.path.insert(0, os.path.dirname(HERE))
 from tapescope import load
+from tapescope._extension import is_built
 
 PROGRAM = os.environ.get("TAPESCOPE", "tapescope")
 
@@ -23,6 +28,9 @@ PROGRAM = os.environ.get("TAPESCOPE", "tapescope")
 def needs(module):
     there = importlib.util.find_spec(module) is not None or bool(os.environ.get("TAPESCOPE_PYTHON_ALL"))
     return unittest.skipUnless(there, f"needs {module}")
+
+
+needs_extension = unittest.skipUnless(INSTALLED or is_built(), "needs the extension: .ci/wheel")
 
 
 class Test(unittest.TestCase):
@@ -37,7 +45,7 @@ class Test(unittest.TestCase):
         return done.stdout + done.stderr
 
     def run_example(self, name, *arguments):
-        paths = [os.path.dirname(HERE), os.environ.get("PYTHONPATH", "")]
+        paths = ["" if INSTALLED else os.path.dirname(HERE), os.environ.get("PYTHONPATH", "")]
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, paths)))
         example = os.path.join(HERE, "..", "examples", name)
         done = subprocess.run([sys.executable, example, *arguments], cwd=self.folder, env=environment,

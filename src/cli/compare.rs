@@ -93,24 +93,7 @@ impl Verify {
         let weights = self.weights.as_deref();
         let trained = weights.map(|name| machine::find(name, None)).transpose()?;
         let imported = read(&self.trace)?;
-        let found = trace::verify(&imported, self.tolerance);
-        let (file, outcome) = (label(&self.trace), found.outcome());
-        let holds = match outcome {
-            Outcome::InPart => {
-                let (all, whole) = (found.following(), found.whole());
-                format!("holds in part: {whole} of {all} arrays that follow from others, ")
-            }
-            _ => "every stage holds: ".to_owned(),
-        };
-        if outcome == Outcome::Nothing {
-            writeln!(out, "{file}: nothing in it can be recomputed and compared")?;
-        } else {
-            let values =
-                |recorded, expected| format!("{recorded} is recorded, {expected} is expected");
-            let told = [&*file, &format!("{file}: {holds}")];
-            tell(out, told, &found.comparison, self.tolerance, values)?;
-        }
-        details(out, &imported, &found)?;
+        let outcome = verified(out, &label(&self.trace), &imported, self.tolerance)?;
         let replayed = trained.map(|trained| self.replay(out, &imported, &trained));
         let same = replayed.transpose()?.unwrap_or(true);
         match outcome {
@@ -150,6 +133,33 @@ impl Verify {
         tell(out, told, &found, self.tolerance, values)?;
         Ok(found.first.is_none())
     }
+}
+
+/// Verifies a trace, which is called `file`, and tells what came out.
+pub(super) fn verified(
+    out: &mut impl Write,
+    file: &str,
+    imported: &Imported,
+    tolerance: f64,
+) -> std::io::Result<Outcome> {
+    let found = trace::verify(imported, tolerance);
+    let outcome = found.outcome();
+    let holds = match outcome {
+        Outcome::InPart => {
+            let (all, whole) = (found.following(), found.whole());
+            format!("holds in part: {whole} of {all} arrays that follow from others, ")
+        }
+        _ => "every stage holds: ".to_owned(),
+    };
+    if outcome == Outcome::Nothing {
+        writeln!(out, "{file}: nothing in it can be recomputed and compared")?;
+    } else {
+        let values = |recorded, expected| format!("{recorded} is recorded, {expected} is expected");
+        let told = [file, &format!("{file}: {holds}")];
+        tell(out, told, &found.comparison, tolerance, values)?;
+    }
+    details(out, imported, &found)?;
+    Ok(outcome)
 }
 
 /// What could not be checked and why, what was taken as it is, and what is not there.

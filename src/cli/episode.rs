@@ -49,6 +49,9 @@ pub(super) struct EpisodeArgs {
     /// Show these bits instead of random ones.
     #[arg(long, value_name = "BITS.JSON")]
     input: Option<PathBuf>,
+    /// What stands in that file, where it is held in memory.
+    #[arg(skip)]
+    pub(super) bits: Option<String>,
     /// Run on this many memory rows instead of those of the training.
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     pub(super) rows: Option<usize>,
@@ -125,7 +128,10 @@ impl EpisodeArgs {
                     "--input: the episodes of this task are in a file; --episode shows one of those that are held out",
                 );
             }
-            let by_hand = bits::read(path, &task, self.repeats)?;
+            let by_hand = match &self.bits {
+                Some(json) => bits::from_json(json, &label(path), &task, self.repeats)?,
+                None => bits::read(path, &task, self.repeats)?,
+            };
             check_size(name, config, &by_hand.task)?;
             return Ok(Chosen {
                 episode: by_hand.episode(),
@@ -169,14 +175,19 @@ impl EpisodeArgs {
 
     /// What the machine does in the episode; `name` is what was typed for the machine.
     pub(super) fn record(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
+        let recording = self.recording(name, trained)?;
+        note_overrun(name, &recording);
+        Ok(recording)
+    }
+
+    /// [`EpisodeArgs::record`], without a word.
+    pub(super) fn recording(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
         let Chosen {
             task,
             episode,
             origin,
         } = self.choose(name, trained)?;
-        let recording = Recording::of(&trained.machine, &task, episode, origin);
-        note_overrun(name, &recording);
-        Ok(recording)
+        Ok(Recording::of(&trained.machine, &task, episode, origin))
     }
 }
 

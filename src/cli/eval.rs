@@ -14,7 +14,9 @@ use super::{
 use crate::io::measurement::measurement_json;
 use crate::io::{EvaluationConfig, Trained, harmless};
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure, Task};
-use crate::train::{Evaluation, Measurement, Part, Redundancy, UNSEEN_SEED, Work, optimum};
+use crate::train::{
+    Evaluation, Measurement, Part, Redundancy, Sampled, UNSEEN_SEED, Work, optimum,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,6 +98,13 @@ struct Asked<'a> {
     episodes: usize,
 }
 
+/// What was found of one case.
+struct Found {
+    measured: Measurement,
+    sampled: Option<Sampled>,
+    optimum: Option<f64>,
+}
+
 impl Eval {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if self.machines.is_empty() {
@@ -121,6 +130,11 @@ impl Eval {
 
     fn asked<'a>(&self, name: &'a str) -> anyhow::Result<Asked<'a>> {
         let trained = machine::find(name, self.rows)?;
+        self.asked_of(name, trained)
+    }
+
+    /// What is asked of this machine, which is called `name`.
+    fn asked_of<'a>(&self, name: &'a str, trained: Trained) -> anyhow::Result<Asked<'a>> {
         if self.samples.is_some() {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
@@ -157,39 +171,61 @@ impl Eval {
 
     /// A line for every case.
     fn measure(&self, out: &mut impl Write, asked: &Asked) -> anyhow::Result<()> {
-        let Asked {
-            name,
-            trained,
-            cases,
-            episodes,
-        } = asked;
-        for task in cases {
-            let threads = threads(self.threads);
-            let exam = trained.exam(task, self.seed, *episodes);
-            let measured = exam.measure(threads);
-            let sampled = self.samples.map(|samples| exam.sample(samples, threads));
-            let optimum = optimum(task, self.seed, *episodes);
+        for task in &asked.cases {
+            let found = self.found(asked, task);
+            let Found {
+                measured,
+                sampled,
+                optimum,
+            } = &found;
             match sampled {
-                _ if self.json => {
-                    let found = (&measured, sampled.as_ref());
-                    let line = measurement_json(name, trained, task, self.seed, found, optimum);
-                    writeln!(out, "{line}")?;
-                }
+                _ if self.json => writeln!(out, "{}", self.json(asked, task, &found))?,
                 Some(sampled) => {
                     place(out, task)?;
-                    samples::line(out, &measured, &sampled)?;
+                    samples::line(out, measured, sampled)?;
                 }
                 None => {
                     place(out, task)?;
-                    line(out, &measured, optimum)?;
+                    line(out, measured, *optimum)?;
                 }
             }
             out.flush()?;
-            if let Some(words) = overrun(name, task, &measured).filter(|_| !self.json) {
+            if let Some(words) = overrun(asked.name, task, measured).filter(|_| !self.json) {
                 note(&words);
             }
         }
         Ok(())
+    }
+
+    /// A line of JSON for every case of a machine that is held in memory and called `name`; nothing more once `go_on`
+    /// says no.
+    pub(super) fn lines(
+        &self,
+        name: &str,
+        trained: &Trained,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> anyhow::Result<Vec<String>> {
+        let trained = machine::with_rows(trained.clone(), name, self.rows)?;
+        let asked = self.asked_of(name, trained)?;
+        let cases = asked.cases.iter().take_while(|_| go_on());
+        let line = |task| self.json(&asked, task, &self.found(&asked, task));
+        Ok(cases.map(line).collect())
+    }
+
+    fn found(&self, asked: &Asked, task: &Task) -> Found {
+        let (threads, episodes) = (threads(self.threads), asked.episodes);
+        let exam = asked.trained.exam(task, self.seed, episodes);
+        Found {
+            measured: exam.measure(threads),
+            sampled: self.samples.map(|samples| exam.sample(samples, threads)),
+            optimum: optimum(task, self.seed, episodes),
+        }
+    }
+
+    fn json(&self, asked: &Asked, task: &Task, found: &Found) -> String {
+        let measured = (&found.measured, found.sampled.as_ref());
+        let (name, trained) = (asked.name, &asked.trained);
+        measurement_json(name, trained, task, self.seed, measured, found.optimum)
     }
 
     fn suite(&self) -> Suite<'_> {

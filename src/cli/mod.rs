@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand. The only module that prints.
 
 mod ablate;
+pub mod call;
 mod collect;
 mod compare;
 mod episode;
@@ -27,8 +28,9 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
-use std::process::ExitCode;
+use std::process::{Command as Process, ExitCode};
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -56,6 +58,8 @@ Exit codes: 0 done, 1 failed while running or something differs, 2 bad input or 
             3 verified in part, 4 a training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
             129 by SIGHUP.";
 
+/// What the program is called.
+const NAME: &str = "tapescope";
 /// The most threads of a command.
 const MOST_THREADS: usize = 1024;
 /// The most episodes of a measurement.
@@ -74,7 +78,7 @@ const DIVERGED: u8 = 4;
 /// A controller network drives read and write heads over a memory matrix. Train one, measure it,
 /// watch every stage of its addressing, step by step, forwards and backwards.
 #[derive(Debug, Parser)]
-#[command(name = "tapescope", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = NAME, version, after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {
     /// Without one: view; `tapescope copy` is `tapescope view copy`.
     #[command(subcommand)]
@@ -135,7 +139,8 @@ fn decimals(value: f64, digits: usize) -> String {
 
 /// What was typed. A first word that is no command, but a file or a preset, is to be viewed.
 fn parse() -> Result<Cli, clap::Error> {
-    let mut typed: Vec<OsString> = std::env::args_os().collect();
+    let mut typed = vec![NAME.into()];
+    typed.extend(started().arguments.iter().cloned());
     let error = match Cli::try_parse_from(&typed) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
@@ -161,8 +166,47 @@ fn parse() -> Result<Cli, clap::Error> {
     Err(error)
 }
 
+/// How this program was started.
+#[derive(Debug)]
+struct Started {
+    /// What starts it again: a program, and the first of its arguments. Empty where nobody knows.
+    again: Vec<OsString>,
+    /// What was typed behind it.
+    arguments: Vec<OsString>,
+}
+
+static STARTED: OnceLock<Started> = OnceLock::new();
+
+fn started() -> &'static Started {
+    STARTED.get_or_init(|| Started {
+        again: std::env::current_exe().map_or_else(|_| Vec::new(), |path| vec![path.into()]),
+        arguments: std::env::args_os().skip(1).collect(),
+    })
+}
+
+/// This program once more, without arguments.
+fn again() -> io::Result<Process> {
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    let (program, first) = started().again.split_first().ok_or_else(missing)?;
+    let mut process = Process::new(program);
+    process.args(first);
+    Ok(process)
+}
+
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
+    perform().into()
+}
+
+/// Runs a command line in the process of another program, such as Python: once in each. `again` starts that as this
+/// program once more: a program, and the first of its arguments. Returns the exit code.
+pub fn run_inside(again: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
+    // Of a second command line the first would be told.
+    drop(STARTED.set(Started { again, arguments }));
+    perform()
+}
+
+fn perform() -> u8 {
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return misused(&error),
@@ -189,7 +233,7 @@ pub fn run() -> ExitCode {
 }
 
 /// What was typed is no command, in the words of clap: in its colours, where nothing in them acts on a terminal.
-fn misused(error: &clap::Error) -> ExitCode {
+fn misused(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     if said(&text) == text {
         // When nobody can read it there is nobody to tell.
@@ -197,14 +241,14 @@ fn misused(error: &clap::Error) -> ExitCode {
     } else {
         note(text.trim_end());
     }
-    ExitCode::from(2)
+    2
 }
 
 /// Says how a command ended. What it printed must have arrived.
-fn end(result: anyhow::Result<()>) -> ExitCode {
+fn end(result: anyhow::Result<()>) -> u8 {
     match result.and_then(|()| Ok(io::stdout().flush()?)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if reader_left(&error) => ExitCode::SUCCESS,
+        Ok(()) => 0,
+        Err(error) if reader_left(&error) => 0,
         Err(error) => {
             match error.downcast_ref() {
                 Some(Undone::Differs | Undone::InPart) => {}
@@ -215,7 +259,7 @@ fn end(result: anyhow::Result<()>) -> ExitCode {
                 )),
                 _ => note(&format!("error: {error}")),
             }
-            ExitCode::from(exit_code(&error))
+            exit_code(&error)
         }
     }
 }
@@ -313,8 +357,7 @@ fn threads(asked: Option<usize>) -> usize {
 
 /// The command line as it was typed, to be kept with what it made.
 fn command_line() -> String {
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    shell::command(&arguments)
+    shell::command(&started().arguments)
 }
 
 #[cfg(test)]

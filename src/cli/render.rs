@@ -198,6 +198,36 @@ impl Render {
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
     }
 
+    /// The figure of an episode that is held in memory, as a file of the form that the end of `--out` says.
+    pub(super) fn file_of(&self, recording: &Recording, order: Order) -> anyhow::Result<Vec<u8>> {
+        let format = Format::of(&self.out).unwrap_or(Format::Svg);
+        self.check(format)?;
+        self.check_recorded(&self.source)?;
+        let drawn = Drawn {
+            recording: recording.clone(),
+            order,
+            spread: None,
+            derivatives: None,
+        };
+        let options = self.options(format, recording, order)?;
+        Ok(self.alone(&drawn, format, options)?.0)
+    }
+
+    /// That nothing is asked of a recorded trace that only its machine could do.
+    fn check_recorded(&self, source: &str) -> anyhow::Result<()> {
+        // What is compared may be one of each.
+        if self.compare.is_none() {
+            self.episode.check_none(source, "drawn")?;
+        }
+        if self.samples.is_some() {
+            return as_it_is("--samples", source, "drawn");
+        }
+        if self.gradient.is_some() {
+            return as_it_is("--gradient", source, "drawn");
+        }
+        Ok(())
+    }
+
     /// The figure of an episode as a file, and its title.
     fn alone(
         &self,
@@ -386,16 +416,7 @@ impl Render {
                 order: trained.machine.config.order(),
             });
         }
-        // What is compared may be one of each.
-        if self.compare.is_none() {
-            self.episode.check_none(source, "drawn")?;
-        }
-        if self.samples.is_some() {
-            return as_it_is("--samples", source, "drawn");
-        }
-        if self.gradient.is_some() {
-            return as_it_is("--gradient", source, "drawn");
-        }
+        self.check_recorded(source)?;
         let imported = trace::read(Path::new(source))?;
         note_overrun(source, &imported.recording);
         Ok(Drawn {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use super::plan::{Grid, Runs, Seeds, Shard, settings};
 use super::signal::interrupted;
 use super::tether::{GRACE, Tether};
 use super::train::check_size;
-use super::{DIVERGED, Undone, note, refuse, threads};
+use super::{DIVERGED, Undone, again, note, refuse, threads};
 use crate::io::sweep::{Failure, Progress, progress, run_name, write_plan};
 use crate::io::{Error, Experiment, RunFolder, label, preset, shell, weights};
 
@@ -274,7 +274,7 @@ impl Job {
             Progress::Other(difference) => return self.refused(&difference),
             Progress::New | Progress::Begun | Progress::Broken => {}
         }
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = again()?;
         command.args(self.command()?);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         tether.tie(&mut command)?;

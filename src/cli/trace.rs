@@ -9,8 +9,9 @@ use super::episode::EpisodeArgs;
 use super::gradient::{no_bit, quantity};
 use super::note;
 use crate::io::trace::{Encoding, Source};
-use crate::io::{label, trace};
-use crate::train::Quantity;
+use crate::io::{Trained, label, trace};
+use crate::model::Trace as Arrays;
+use crate::train::{Quantity, Recording};
 
 /// The size from which an export is announced with a warning, in bytes.
 const LARGE: u64 = 100_000_000;
@@ -37,7 +38,7 @@ pub(super) struct Trace {
     #[arg(value_name = "PRESET|FILE")]
     machine: String,
     #[command(flatten)]
-    episode: EpisodeArgs,
+    pub(super) episode: EpisodeArgs,
     /// Write the whole memory of every step, also when it is large.
     #[arg(long)]
     full_memory: bool,
@@ -55,11 +56,7 @@ impl Trace {
         let encoding = Encoding::of(&self.out)?;
         let trained = self.episode.trained(&self.machine)?;
         let recording = self.episode.record(&self.machine, &trained)?;
-        let derivatives = self.gradient.map(|of| {
-            let found = recording.derivatives(&trained.machine, of);
-            found.ok_or_else(|| no_bit(of, &recording))
-        });
-        let derivatives = derivatives.transpose()?;
+        let derivatives = self.derivatives(&trained, &recording)?;
         let config = &trained.machine.config;
         let steps = recording.episode.steps();
         let arrays = 1 + u64::from(derivatives.is_some());
@@ -86,7 +83,7 @@ impl Trace {
             config,
             sha256: Some(&trained.sha256()),
             full_memory: self.full_memory,
-            gradient: self.gradient.zip(derivatives.as_ref()),
+            gradient: derivatives.as_ref().map(|(of, by)| (*of, by)),
         };
         let score = recording.score;
         let summary = format!(
@@ -104,5 +101,19 @@ impl Trace {
             writeln!(out, "{}: {summary}", label(&self.out))?;
         }
         Ok(())
+    }
+
+    /// The number whose derivatives are wanted, and those, where they are.
+    pub(super) fn derivatives(
+        &self,
+        trained: &Trained,
+        recording: &Recording,
+    ) -> anyhow::Result<Option<(Quantity, Arrays)>> {
+        let of = |of| {
+            let found = recording.derivatives(&trained.machine, of);
+            let found = found.ok_or_else(|| no_bit(of, recording))?;
+            Ok((of, found))
+        };
+        self.gradient.map(of).transpose()
     }
 }

@@ -73,20 +73,20 @@ pub(super) struct Train {
     sequences: Option<u64>,
     /// Where to put the results [default: runs/NAME-SEED; of a run that is repeated, that and -again].
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Replace the results of an earlier run.
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
     /// Keep what the machine was, in snapshots.safetensors: its weights at the start, at moments that lie evenly on a
     /// logarithmic axis, and at every best validation; at most 128 MiB.
     #[arg(long)]
     snapshots: bool,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
-    threads: Option<usize>,
+    pub(super) threads: Option<usize>,
     /// Change a value of the preset, by its path in the JSON; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
-    overrides: Vec<preset::Override>,
+    pub(super) overrides: Vec<preset::Override>,
 }
 
 impl Train {
@@ -169,12 +169,11 @@ impl Train {
             Some(repeat) => repeat.experiment.clone(),
             None => self.experiment(preset)?,
         };
-        check_size(&experiment, preset, threads(self.threads))?;
-        let mut state = State::new(experiment.model.clone(), &experiment.training);
-        if let Some(from) = &self.from {
-            let from = weights_for(&experiment, from, preset)?;
-            state.machine.params = from.params;
-        }
+        let from = self.from.as_deref();
+        let from = from.map(|from| Ok::<_, anyhow::Error>((from, machine::alone(from, None)?)));
+        let from = from.transpose()?;
+        let from = from.as_ref().map(|(name, from)| (*name, &from.machine));
+        let state = self.first(&experiment, preset, from)?;
         let default = || {
             let seed = experiment.training.seed;
             let again = if repeat.is_some() { "-again" } else { "" };
@@ -192,6 +191,23 @@ impl Train {
             state,
             snapshots: None,
         })
+    }
+
+    /// What a run of this experiment begins with: random weights, or those of a machine, which comes with its name.
+    /// `preset` is what was typed for the experiment.
+    pub(super) fn first(
+        &self,
+        experiment: &Experiment,
+        preset: &str,
+        from: Option<(&str, &Model<f32>)>,
+    ) -> anyhow::Result<State> {
+        check_size(experiment, preset, threads(self.threads))?;
+        let mut state = State::new(experiment.model.clone(), &experiment.training);
+        if let Some((name, machine)) = from {
+            check_tensors(experiment, machine, name, preset)?;
+            state.machine.params = machine.params.clone();
+        }
+        Ok(state)
     }
 
     /// Keeps what there is, and says so.
@@ -227,11 +243,15 @@ impl Train {
     }
 
     fn experiment(&self, preset: &str) -> anyhow::Result<Experiment> {
-        let mut experiment = Experiment::find(preset, &self.overrides)?;
+        Ok(self.asked(Experiment::find(preset, &self.overrides)?))
+    }
+
+    /// An experiment with the seed and the length that are asked for.
+    pub(super) fn asked(&self, mut experiment: Experiment) -> Experiment {
         let training = &mut experiment.training;
         training.seed = self.seed.unwrap_or(training.seed);
         training.sequences = self.sequences.unwrap_or(training.sequences);
-        Ok(experiment)
+        experiment
     }
 }
 
@@ -272,13 +292,17 @@ pub(super) fn check_size(
     machine::check_size(&experiment.model, task, work, preset, &parts)
 }
 
-/// The machine whose weights an experiment is to begin with.
-fn weights_for(experiment: &Experiment, from: &str, preset: &str) -> anyhow::Result<Model<f32>> {
-    let machine = machine::alone(from, None)?.machine;
+/// That an experiment can begin with the weights of a machine.
+fn check_tensors(
+    experiment: &Experiment,
+    machine: &Model<f32>,
+    from: &str,
+    preset: &str,
+) -> anyhow::Result<()> {
     let [there, here] = [&machine.config, &experiment.model].map(weights::shapes);
     let differs = |tensor: &&_| !(there.contains(tensor) && here.contains(tensor));
     let Some((name, _)) = there.iter().chain(&here).find(differs) else {
-        return Ok(machine);
+        return Ok(());
     };
     let [there, here] = [&there, &here].map(|shapes| {
         let found = shapes.iter().find(|(known, _)| known == name);

@@ -45,6 +45,17 @@ pub fn comparison_json(
     })
 }
 
+/// A learning curve: a list of its points, as the lines of a log have them.
+pub fn history_json(history: &[HistoryPoint]) -> String {
+    let points: Vec<PointForm> = history.iter().copied().map(PointForm).collect();
+    file::json(&points)
+}
+
+/// A validation, as weights files have it.
+pub fn evaluation_json(evaluation: &Evaluation) -> String {
+    file::json(&EvaluationForm(*evaluation))
+}
+
 #[derive(Serialize)]
 struct Line<'a> {
     machine: &'a str,

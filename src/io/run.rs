@@ -24,8 +24,7 @@ use super::sweep::Failure;
 use super::weights::{self, Trained};
 use super::{Error, Experiment, checkpoint, file, snapshots};
 use crate::learn::Snapshots;
-use crate::model::Model;
-use crate::train::{Evaluation, HistoryPoint, State};
+use crate::train::{Evaluation, State};
 
 const WEIGHTS: &str = "weights.safetensors";
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
@@ -393,32 +392,13 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be written.
     pub fn save_best_or_last(&mut self, state: &State) -> Result<(), Error> {
-        match &state.best {
-            Some((_, best)) if self.saved == Some(*best) => Ok(()),
-            Some((machine, best)) => {
-                let since = self.experiment.task_since(&state.changes);
-                let points = log::best(&state.history, since).map_or(0, |index| index + 1);
-                self.save(machine, &state.history[..points], Some(*best))
-            }
-            None => self.save(&state.machine, &state.history, None),
+        let best = state.best.as_ref().map(|(_, best)| *best);
+        if best.is_some() && best == self.saved {
+            return Ok(());
         }
-    }
-
-    fn save(
-        &mut self,
-        machine: &Model<f32>,
-        history: &[HistoryPoint],
-        evaluation: Option<Evaluation>,
-    ) -> Result<(), Error> {
-        let trained = Trained {
-            experiment: self.experiment.clone(),
-            machine: machine.clone(),
-            history: history.to_vec(),
-            evaluation,
-            command: self.command.clone(),
-        };
+        let trained = best_or_last(&self.experiment, state, &self.command);
         weights::write(&self.weights_path(), &trained)?;
-        self.saved = evaluation;
+        self.saved = best;
         Ok(())
     }
 
@@ -498,6 +478,26 @@ impl RunFolder {
             .write_all(line.as_bytes())
             .and_then(|()| self.log.sync_data())
             .map_err(Error::unwritable(&self.folder.join(LOG)))
+    }
+}
+
+/// The machine of the best validation of a run, with what it had learned until then; or, where no validation is a number,
+/// the one that it is now. `command` is what began the run.
+pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Trained {
+    let (machine, evaluation, points) = match &state.best {
+        Some((machine, best)) => {
+            let since = experiment.task_since(&state.changes);
+            let points = log::best(&state.history, since).map_or(0, |index| index + 1);
+            (machine, Some(*best), points)
+        }
+        None => (&state.machine, None, state.history.len()),
+    };
+    Trained {
+        experiment: experiment.clone(),
+        machine: machine.clone(),
+        history: state.history[..points].to_vec(),
+        evaluation,
+        command: command.to_owned(),
     }
 }
 

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use ndarray::ArrayView2;
+use ndarray::{ArrayView2, ArrayViewD, Axis};
 use safetensors::tensor::{TensorInfo, TensorView};
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::error::{choices, nearest, plain};
-use super::measurement::{EvaluationForm, PointForm};
+use super::measurement::{EvaluationForm, PointForm, evaluation_json, history_json};
 use super::{Error, Experiment, file, room};
 use crate::model::{Model, ModelConfig, Params, Shape};
 use crate::task::Task;
@@ -271,6 +271,19 @@ impl Metadata<'_> {
     }
 }
 
+/// Every tensor of a machine by its name, with the shape that it has in a file: [inputs, outputs], of a bias [outputs].
+pub fn tensors(machine: &Model<f32>) -> Vec<(String, ArrayViewD<'_, f32>)> {
+    let tensors = machine.params.named().into_iter();
+    let in_file = tensors.map(|(name, tensor)| {
+        let tensor = match file_shape(&name, [tensor.nrows(), tensor.ncols()])[..] {
+            [_] => tensor.index_axis_move(Axis(0), 0).into_dyn(),
+            _ => tensor.into_dyn(),
+        };
+        (name, tensor)
+    });
+    in_file.collect()
+}
+
 /// Name and shape of every tensor of such a machine, without allocating any.
 pub fn shapes(config: &ModelConfig) -> Vec<(String, [usize; 2])> {
     config.shape().named().collect()
@@ -466,17 +479,16 @@ fn metadata(trained: &Trained) -> BTreeMap<&'static str, String> {
         model: trained.machine.config.clone(),
         ..trained.experiment.clone()
     };
-    let history: Vec<PointForm> = trained.history.iter().copied().map(PointForm).collect();
     let mut entries = BTreeMap::from([
         ("format", FORMAT.to_owned()),
         ("version", VERSION.to_owned()),
         ("generator", GENERATOR.to_owned()),
         ("experiment", experiment.to_json()),
-        ("history", file::json(&history)),
+        ("history", history_json(&trained.history)),
         ("command", trained.command.clone()),
     ]);
     if let Some(evaluation) = &trained.evaluation {
-        entries.insert("evaluation", file::json(&EvaluationForm(*evaluation)));
+        entries.insert("evaluation", evaluation_json(evaluation));
     }
     entries
 }

@@ -52,7 +52,7 @@ pub use read::{from_bytes, from_json, read, read_watched};
 pub use source::Watch;
 pub use table::{AXES, Listed, arrays, is_needed, recomputed};
 pub use verify::{Outcome, Verified, replay, verify};
-pub use write::{write, write_npz, write_to};
+pub use write::{meta, views, write, write_npz, write_to};
 
 use std::path::Path;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use ndarray::{ArrayD, ArrayView3, ArrayViewD, CowArray, IxDyn};
 use serde::Serialize;
 use zip::ZipWriter;
 
@@ -15,7 +16,8 @@ use super::{
     Encoding, FORMAT, Generator, KEYFRAME, Source, VERSION, form, npz, writes_full_memory,
 };
 use crate::io::{Error, file};
-use crate::model::Trace;
+use crate::math::Series;
+use crate::model::{Place, Trace};
 use crate::train::{Quantity, Recording, is_unrecorded};
 
 /// What stands before the name of an array in that of the derivative by it.
@@ -46,11 +48,8 @@ pub fn write(path: &Path, recording: &Recording, source: &Source) -> Result<(), 
 /// # Errors
 /// Those of `to`.
 pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> io::Result<()> {
+    let meta = meta(recording, source)?;
     let arrays = arrays(recording, source);
-    let mut meta = Vec::new();
-    write_preamble(&mut meta, recording, source)?;
-    let described: Vec<String> = arrays.iter().map(|array| array.in_words() + "}").collect();
-    write!(meta, "{}\n}}\n}}\n", described.join(",\n"))?;
     // Sizes stand behind the members: nothing is held back until they are known.
     let mut archive = ZipWriter::new_stream(to);
     archive.start_file(npz::META, npz::options(meta.len() as u64))?;
@@ -65,6 +64,35 @@ pub fn write_npz(to: &mut dyn Write, recording: &Recording, source: &Source) -> 
         }
     }
     archive.finish().map(drop).map_err(io::Error::from)
+}
+
+/// Everything of a trace but the values, JSON: the member `meta.json` of an npz.
+///
+/// # Errors
+/// None that a vector could have.
+pub fn meta(recording: &Recording, source: &Source) -> io::Result<Vec<u8>> {
+    let mut meta = Vec::new();
+    write_preamble(&mut meta, recording, source)?;
+    let arrays = listed(recording, source).into_iter();
+    let described: Vec<String> = arrays
+        .map(|array| in_words(&array.described) + "}")
+        .collect();
+    write!(meta, "{}\n}}\n}}\n", described.join(",\n"))?;
+    Ok(meta)
+}
+
+/// The arrays of a trace by their names, as they lie in memory: [T, …] as in a file, not in its order of values. Only
+/// what several layers have is put together anew.
+pub fn views<'a>(
+    recording: &'a Recording,
+    source: &Source<'a>,
+) -> Vec<(String, CowArray<'a, f32, IxDyn>)> {
+    let view = |array: Listed<'a>| {
+        let view = view(&array, recording)?;
+        Some((array.described.name, view))
+    };
+    let arrays = listed(recording, source).into_iter();
+    arrays.filter_map(view).collect()
 }
 
 /// Writes a trace. The same recording gives the same bytes.
@@ -145,18 +173,18 @@ struct Array<'a> {
     rows: Rows<'a>,
 }
 
-impl Array<'_> {
-    /// Everything but the data, without the closing brace.
-    fn in_words(&self) -> String {
-        let Described {
-            name, dims, shape, ..
-        } = &self.described;
-        let (dims, shape) = (file::json(dims), file::json(shape));
-        format!("\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}")
-    }
+/// Everything but the data, without the closing brace.
+fn in_words(described: &Described) -> String {
+    let Described {
+        name, dims, shape, ..
+    } = described;
+    let (dims, shape) = (file::json(dims), file::json(shape));
+    format!("\"{name}\": {{\"dims\": {dims}, \"dtype\": \"float32\", \"shape\": {shape}")
+}
 
+impl Array<'_> {
     fn write(self, to: &mut dyn Write) -> io::Result<()> {
-        write!(to, "{}, \"data\": [", self.in_words())?;
+        write!(to, "{}, \"data\": [", in_words(&self.described))?;
         // One line per row of the last axis, so that a diff points to a step.
         let mut line = Vec::new();
         for (index, values) in self.rows.enumerate() {
@@ -206,9 +234,15 @@ fn possible(recording: &Recording, source: &Source) -> Vec<Described> {
     table::written(&recording.trace, steps, full_memory)
 }
 
+/// An array of a file, and, where it is one, the derivatives that it is of.
+struct Listed<'a> {
+    described: Described,
+    derivatives: Option<&'a Trace>,
+}
+
 /// Every array that was recorded. What nobody recorded is not in the file either; `memory` stands for both of its
 /// forms.
-fn arrays<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Array<'a>> {
+fn listed<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Listed<'a>> {
     let of_memory = |name: &str| matches!(name, "memory.last" | "memory.keyframes");
     let mut all = possible(recording, source);
     all.retain(|Described { name, .. }| {
@@ -219,15 +253,30 @@ fn arrays<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Array<'a>> {
             .filter_map(|described| derivative(derivatives, described))
             .collect()
     });
-    let all = all.into_iter().map(|described| Array {
-        rows: rows(recording, &described),
+    let all = all.into_iter().map(|described| Listed {
         described,
+        derivatives: None,
     });
     all.chain(derivatives).collect()
 }
 
+/// Every array of a file with its values.
+fn arrays<'a>(recording: &'a Recording, source: &Source<'a>) -> Vec<Array<'a>> {
+    let steps = recording.episode.steps();
+    let array = |listed: Listed<'a>| {
+        let described = listed.described;
+        let rows = match listed.derivatives {
+            Some(derivatives) => of_trace(derivatives, steps, &described),
+            None => rows(recording, &described),
+        };
+        Array { described, rows }
+    };
+    let all = listed(recording, source).into_iter();
+    all.map(array).collect()
+}
+
 /// The derivative by an array, where there is one.
-fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Array<'a>> {
+fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Listed<'a>> {
     let own = of.spec.name.split_once('.');
     let array = match own {
         Some(("memory", _)) => "memory",
@@ -236,12 +285,60 @@ fn derivative<'a>(derivatives: &'a Trace, of: &Described) -> Option<Array<'a>> {
     let series = derivatives.series(of.place, array)?;
     let mut described = of.clone();
     described.name = format!("{GRADIENT}{}", of.name);
-    let steps = derivatives.steps();
     let is_there = !is_unrecorded(series.as_slice());
-    is_there.then(|| Array {
-        rows: of_trace(derivatives, steps, of),
+    is_there.then_some(Listed {
         described,
+        derivatives: Some(derivatives),
     })
+}
+
+/// An array as it lies in memory.
+fn view<'a>(array: &Listed<'a>, recording: &'a Recording) -> Option<CowArray<'a, f32, IxDyn>> {
+    let (described, trace) = (&array.described, array.derivatives);
+    let flat = |values: &'a [f32]| ArrayViewD::from_shape(IxDyn(&described.shape), values).ok();
+    let name = described.spec.name;
+    let view = match (trace, name) {
+        (None, "target") => recording.episode.target.view().into_dyn(),
+        (None, "mask") => flat(&recording.episode.mask)?,
+        (None, "loss") => flat(&recording.loss)?,
+        _ => {
+            let trace = trace.unwrap_or(&recording.trace);
+            match name {
+                "memory.initial" => trace.memory(0).into_dyn(),
+                "memory" => memories(trace)?.into_dyn(),
+                "memory.last" => trace.memory(trace.steps()).into_dyn(),
+                _ => match &*series(trace, described.place, name) {
+                    [one] => flat(one.as_slice())?,
+                    // The keyframes of a memory, and layers of a controller.
+                    _ => return copied(described, of_trace(trace, trace.steps(), described)),
+                },
+            }
+        }
+    };
+    Some(view.into())
+}
+
+/// The values of an array, put together.
+fn copied<'a>(described: &Described, rows: Rows<'_>) -> Option<CowArray<'a, f32, IxDyn>> {
+    let values = rows.flat_map(Cow::into_owned).collect();
+    let array = ArrayD::from_shape_vec(IxDyn(&described.shape), values);
+    Some(array.ok()?.into())
+}
+
+/// Every M_t, [T+1, N, M].
+fn memories(trace: &Trace) -> Option<ArrayView3<'_, f32>> {
+    let [rows, columns] = trace.memory_size();
+    let shape = (trace.steps() + 1, columns, rows);
+    let all = ArrayView3::from_shape(shape, trace.memory_columns.as_slice());
+    Some(all.ok()?.permuted_axes([0, 2, 1]))
+}
+
+/// The series that make up an array.
+fn series<'a>(trace: &'a Trace, place: Place, name: &str) -> Vec<&'a Series<f32>> {
+    let places = table::places(trace, place).into_iter();
+    places
+        .filter_map(|place| trace.series(place, name))
+        .collect()
 }
 
 /// The rows of an array as they are in the file.
@@ -275,10 +372,7 @@ fn of_trace<'a>(trace: &'a Trace, steps: usize, described: &Described) -> Rows<'
         "memory.last" => memories(steps, steps + 1, 1),
         "memory.keyframes" => memories(KEYFRAME, steps, KEYFRAME),
         _ => {
-            let places = table::places(trace, described.place).into_iter();
-            let all: Vec<_> = places
-                .filter_map(|place| trace.series(place, name))
-                .collect();
+            let all = series(trace, described.place, name);
             if let [one] = all.as_slice() {
                 return lines(one.as_slice());
             }

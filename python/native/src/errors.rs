@@ -1,0 +1,55 @@
+//! What was refused, as the exceptions of `tapescope.errors`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tapescope::cli::call::Refused;
+use tapescope::io::Error;
+
+/// The exception that says why something was not done.
+pub fn raised(py: Python<'_>, why: Refused) -> PyErr {
+    let (class, problem, file, place) = match why {
+        Refused::Asked(words) => ("ArgumentError", in_python(&words), None, None),
+        Refused::Failed(words) => ("TrainingError", words, None, None),
+        Refused::File(Error::Content {
+            file,
+            place,
+            problem,
+        }) => {
+            let place = (!place.is_empty()).then(|| format!("`{place}`"));
+            ("FormatError", problem, Some(file), place)
+        }
+        Refused::File(error @ Error::Unknown { .. }) => {
+            ("ArgumentError", error.to_string(), None, None)
+        }
+        Refused::File(error) => ("FileError", error.to_string(), None, None),
+    };
+    let build = || {
+        let class = py.import("tapescope.errors")?.getattr(class)?;
+        let named = PyDict::new(py);
+        named.set_item("file", file)?;
+        named.set_item("place", place)?;
+        class.call((problem,), Some(&named))
+    };
+    build().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// An option of the command line is an argument of the same name here: `--lengths <L,L,…>` is `lengths`.
+fn in_python(words: &str) -> String {
+    let mut parts = words.split("--");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let end = part.find(|c| !is_of_name(c)).unwrap_or(part.len());
+        let (name, mut rest) = part.split_at(end);
+        // What clap says that its value is.
+        if let Some((_, behind)) = rest
+            .strip_prefix(" <")
+            .and_then(|rest| rest.split_once('>'))
+        {
+            rest = behind;
+        }
+        text += &name.replace('-', "_");
+        text += rest;
+    }
+    text
+}

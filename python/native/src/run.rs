@@ -1,0 +1,108 @@
+//! A training run, a moment at a time.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use tapescope::cli::call::{self, Refused};
+use tapescope::io::measurement::history_json;
+
+use crate::errors::raised;
+use crate::machine::Machine;
+
+/// A training run between two updates.
+#[pyclass(frozen, module = "tapescope._native")]
+pub struct Run {
+    name: String,
+    /// None once it has ended.
+    run: Mutex<Option<call::Run>>,
+}
+
+impl Run {
+    fn with<T>(&self, what: impl FnOnce(&call::Run) -> T) -> PyResult<T> {
+        let held = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = held.as_ref().ok_or_else(ended)?;
+        Ok(what(run))
+    }
+}
+
+fn ended() -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err("this run has ended")
+}
+
+#[pymethods]
+impl Run {
+    /// `tapescope train`, before the first update.
+    #[staticmethod]
+    fn begin(
+        py: Python<'_>,
+        name: String,
+        json: Option<String>,
+        start: Option<Bound<'_, Machine>>,
+        options: Vec<String>,
+    ) -> PyResult<Self> {
+        let start = start.as_ref().map(Bound::get);
+        let run = py.detach(|| {
+            let start = start.map(|from| (&*from.name, &from.trained.machine));
+            call::Run::begin(&name, json.as_deref(), start, &options)
+        });
+        let run = Mutex::new(Some(run.map_err(|why| raised(py, why))?));
+        Ok(Self { name, run })
+    }
+
+    /// Trains for about so many seconds, at least one update: the bits and wrong bits per sequence of the last update;
+    /// None at the end.
+    fn go(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(f64, f64)>> {
+        let went = py.detach(|| {
+            let mut held = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+            let run = held.as_mut()?;
+            let until = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 60.0));
+            Some(updates(run, until))
+        });
+        went.ok_or_else(ended)?.map_err(|why| raised(py, why))
+    }
+
+    /// Sequences seen, and those of the whole run.
+    fn sequences(&self) -> PyResult<(u64, u64)> {
+        self.with(call::Run::sequences)
+    }
+
+    /// The learning curve from a point on, JSON.
+    fn history(&self, start: usize) -> PyResult<String> {
+        self.with(|run| {
+            let points = &run.state().history;
+            history_json(points.get(start..).unwrap_or_default())
+        })
+    }
+
+    /// The best machine so far.
+    fn machine(&self) -> PyResult<Machine> {
+        self.with(|run| Machine {
+            name: self.name.clone(),
+            trained: run.trained(),
+            history: run.state().history.clone(),
+        })
+    }
+
+    /// Keeps in its folder, where it has one, what it takes to go on, and ends.
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        let run = self
+            .run
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let end = py.detach(|| run.map_or(Ok(()), call::Run::end));
+        end.map_err(|why| raised(py, why))
+    }
+}
+
+fn updates(run: &mut call::Run, until: Instant) -> Result<Option<(f64, f64)>, Refused> {
+    let mut last = None;
+    while let Some(update) = run.update()? {
+        last = Some((update.bits, update.wrong));
+        if Instant::now() >= until {
+            break;
+        }
+    }
+    Ok(last)
+}

@@ -1,0 +1,175 @@
+"""Training, at the speed of the program."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TextIO, Union
+
+from ._extension import native, options
+from .errors import TrainingError
+from .files import Path
+from ._machine import Machine, machine, named, numbers
+from .preset import Preset
+
+# Seconds between two looks at a run: how soon Ctrl-C is heard.
+LOOK = 0.1
+
+
+class Progress(NamedTuple):
+    """How far a training is."""
+
+    sequences: int
+    """Sequences seen."""
+    total: int
+    """Sequences of the whole run."""
+    bits: float
+    """Mean loss of the last batch before its update, bits per sequence."""
+    wrong: float
+    """Mean wrong bits of the last batch before its update, per sequence."""
+    seconds: float
+    """Seconds since it began."""
+    validation: Optional[Dict[str, Any]]
+    """The last validation, as in `Machine.history`; None before the first."""
+
+    def __str__(self) -> str:
+        share = self.sequences / max(self.total, 1)
+        rate = self.sequences / max(self.seconds, 1e-9)
+        left = f"{(self.total - self.sequences) / rate:.0f} s left" if rate else ""
+        bar = ("#" * int(24 * share)).ljust(24, "-")
+        return f"{bar} {self.sequences:,}/{self.total:,} sequences  {rate:,.0f}/s  {left}  {self.answered()}"
+
+    def answered(self) -> str:
+        """How well it answers, in words: in the last validation, or before the first in the last batch."""
+        if self.validation is None:
+            return f"{self.bits:.1f} bits, {self.wrong:.1f} wrong"
+        found = self.validation["validation"]
+        return f"{found['bits_per_sequence']:.3f} bits, {found['wrong_bits']:.2f} wrong per sequence"
+
+
+def train(preset: Union[Path, Preset], *, seed: Optional[int] = None, sequences: Optional[int] = None,
+          set: Optional[Mapping[str, Any]] = None, start: Union[Machine, Path, None] = None, out: Optional[Path] = None,
+          force: bool = False, threads: Optional[int] = None,
+          progress: Union[bool, None, Callable[[Progress], Any]] = True) -> Machine:
+    """Trains a machine, to the same bits as `tapescope train`, and returns the best one by validation.
+
+    preset     the name of one, a JSON file, or a dictionary: see `read_preset`
+    seed       of the initial weights and of every episode; None: that of the preset
+    sequences  of the whole run; None: those of the preset
+    set        other values, by their paths: {"model.memory.rows": 64}
+    start      a machine to begin with instead of random weights
+    out        a folder for the results, as `tapescope train` leaves it; `force` replaces those of an earlier run
+    threads    None: one for each processor; the result does not depend on it
+    progress   True: a bar in a terminal or a notebook, elsewhere a line for every validation; or a function that is
+               called about ten times a second with a `Progress`, and ends the training where it returns False
+
+    Ctrl-C ends it after the update it is at, and the best machine so far is returned: its `stopped_after` says when, and
+    with `out` it can be gone on with (`tapescope train --resume`). Raises ArgumentError and FormatError, with what is
+    allowed, before it begins, and TrainingError where its numbers are no longer finite: its `machine` is the best before.
+    """
+    name, text = named(preset)
+    asked = options(seed=seed, sequences=sequences, out=out, force=force, threads=threads)
+    asked += [f"--set={path}={json.dumps(value)}" for path, value in (set or {}).items()]
+    first = start if start is None or isinstance(start, Machine) else machine(start)
+    run = native().Run.begin(name, text, None if first is None else first._handle, asked)
+    tell = teller(progress)
+    try:
+        stopped = _go(run, tell)
+        return Machine(run.machine(), run.sequences()[0] if stopped else None)
+    finally:
+        tell.end()
+        run.end()
+
+
+def _go(run: Any, tell: Teller) -> bool:
+    """Trains to the end, and tells; returns whether it was stopped."""
+    begun, points, validation = time.monotonic(), 0, None
+    before = run.sequences()[0]
+    try:
+        while True:
+            last = run.go(LOOK)
+            if last is None:
+                return False
+            for validation in map(numbers, json.loads(run.history(points))):
+                points += 1
+            sequences, total = run.sequences()
+            bits, wrong = last
+            state = Progress(sequences - before, total - before, bits, wrong, time.monotonic() - begun, validation)
+            if tell(state) is False:
+                return bool(sequences < total)
+    except KeyboardInterrupt:
+        return True
+    except TrainingError as error:
+        error.machine = Machine(run.machine()) if points else None
+        raise
+
+
+class Teller:
+    """Tells how far a training is; this one tells nobody."""
+
+    def __call__(self, progress: Progress) -> Any:
+        return None
+
+    def end(self) -> None:
+        """What was told last stays."""
+
+
+class _Called(Teller):
+    def __init__(self, function: Callable[[Progress], Any]) -> None:
+        self._function = function
+
+    def __call__(self, progress: Progress) -> Any:
+        return self._function(progress)
+
+
+class _Terminal(Teller):
+    """A line that is written over; where nobody looks, one for every validation."""
+
+    def __init__(self, to: TextIO) -> None:
+        self._to, self._is_terminal = to, to.isatty()
+        self._last: Optional[Dict[str, Any]] = None
+
+    def __call__(self, progress: Progress) -> None:
+        is_new = progress.validation is not self._last
+        self._last = progress.validation
+        if self._is_terminal:
+            self._to.write(f"\r\x1b[2K{progress}")
+        elif is_new:
+            self._to.write(f"{progress.sequences}/{progress.total} sequences: {progress.answered()}\n")
+        self._to.flush()
+
+    def end(self) -> None:
+        if self._is_terminal:
+            self._to.write("\n")
+
+
+class _Notebook(Teller):
+    """A bar in the output of a cell."""
+
+    def __init__(self, display: Callable[..., Any]) -> None:
+        self._display = display
+        self._shown: Any = None
+
+    def __call__(self, progress: Progress) -> None:
+        bar = f'<progress value="{progress.sequences}" max="{progress.total}"></progress> '
+        words = str(progress).partition(" ")[2]
+        data = {"text/plain": str(progress), "text/html": f"{bar}<code>{words}</code>"}
+        if self._shown is None:
+            self._shown = self._display(data, raw=True, display_id=True)
+        else:
+            self._shown.update(data, raw=True)
+
+
+def teller(progress: Union[bool, None, Callable[[Progress], Any]]) -> Teller:
+    """Who is told how far a training is."""
+    if callable(progress):
+        return _Called(progress)
+    if not progress:
+        return Teller()
+    # Where no notebook is, nobody imported this.
+    kernel = sys.modules.get("ipykernel.zmqshell")
+    if kernel is not None and kernel.ZMQInteractiveShell.initialized():
+        from IPython.display import display
+        return _Notebook(display)
+    return _Terminal(sys.stderr)

@@ -1,0 +1,314 @@
+"""What runs, trains, checks and draws machines, held against the program."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import unittest
+from unittest import mock
+
+import numpy as np
+
+import support
+import tapescope as ts
+
+SMALL = {
+    "name": "small", "task": {"kind": "copy", "bits": 3, "length": [1, 3]},
+    "model": {"memory": {"rows": 8, "columns": 5}, "controller": {"size": 7, "layers": 2}, "heads": {"read": 2}},
+    "training": {"batch": 4, "sequences": 400, "validation_every": 80, "validation_episodes": 10},
+}
+WRONG = [
+    {"task": {"kind": "copi", "bits": 8, "length": [1, 20]}},
+    {"task": {"kind": "copy", "bits": 0, "length": [1, 20]}},
+    {"task": {"kind": "copy", "bits": 8, "length": [20, 1]}},
+    {"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "model": {"memory": {"rowz": 3}}},
+    {"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "model": {"controller": {"kind": 3}}},
+    {"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "training": {"optimizer": {"rate": -1}}},
+    {"model": {}},
+]
+
+
+def random_weights(preset, seed=0):
+    random = np.random.default_rng(seed)
+    return {name: random.normal(0, 0.5, shape) for name, shape in ts.tensor_shapes(preset).items()}
+
+
+@support.needs_extension
+class Traces(support.Test):
+    def assert_same(self, trace, file):
+        read = ts.load(self.path(file))
+        self.assertEqual(list(trace.arrays), list(read.arrays))
+        for name, array in read.arrays.items():
+            np.testing.assert_array_equal(trace[name], array, name)
+        self.assertEqual((trace.meta, trace.dims), (read.meta, read.dims))
+
+    def test_an_episode_is_that_of_the_program(self):
+        self.run_program("trace", "copy", "--length", "9", "--seed", "3", "--full-memory", "--out", "t.npz")
+        self.assert_same(ts.machine("copy").trace(length=9, seed=3), "t.npz")
+
+    def test_layers_heads_and_derivatives_are_those_of_the_program(self):
+        machine = ts.machine_from(random_weights(SMALL), SMALL)
+        machine.save(self.path("m.safetensors"))
+        options = ["--length", "3", "--episode", "5", "--rows", "12", "--gradient", "bit:5,1", "--full-memory"]
+        self.run_program("trace", "m.safetensors", *options, "--out", "t.npz")
+        trace = machine.trace(length=3, episode=5, rows=12, gradient=(5, 1))
+        self.assert_same(trace, "t.npz")
+        self.assertEqual(trace["controller.hidden"].shape, (7, 2, 7))
+        self.assertEqual(trace["gradient.read1.weighting"].shape, (7, 12))
+
+    def test_a_machine_without_memory_has_a_trace(self):
+        self.run_program("trace", "copy_lstm", "--length", "4", "--out", "t.npz")
+        self.assert_same(ts.machine("copy_lstm").trace(length=4), "t.npz")
+
+    def test_bits_may_be_given(self):
+        bits = np.eye(8)[:3]
+        trace = ts.machine("copy").trace(input=bits)
+        np.testing.assert_array_equal(trace["target"][4:7], bits)
+        both = ts.machine("repeat_copy").trace(input={"bits": bits, "repeats": np.int64(2)})
+        self.assertEqual(both.meta["task"]["repeats"], 2)
+
+    def test_arrays_are_not_copied_and_outlive_what_made_them(self):
+        trace = ts.machine("copy").trace(length=5, seed=1)
+        for name, array in trace.arrays.items():
+            self.assertFalse(array.flags.owndata or array.flags.writeable, name)
+        weighting, memory = trace["write0.weighting"], trace["memory"]
+        self.assertIs(weighting.base, memory.base)
+        kept = weighting.copy(), memory.copy()
+        del trace
+        gc.collect()
+        others = [ts.machine("copy").trace(length=5, seed=seed) for seed in range(20)]
+        np.testing.assert_array_equal(weighting, kept[0])
+        np.testing.assert_array_equal(memory, kept[1])
+        self.assertEqual(len(others), 20)
+        with self.assertRaises(ValueError):
+            weighting[0, 0] = 1
+
+    def test_what_the_task_does_not_allow_is_refused_in_the_names_of_python(self):
+        copy = ts.machine("copy")
+        for said, ask in [
+            ("invalid value '0' for 'length': expected a whole number, 1 to 100000", lambda: copy.trace(length=0)),
+            ("items: the task `copy` has no items; use length", lambda: copy.trace(items=3)),
+            ("gradient bit:99,0: the episode has the steps 0 to 4", lambda: copy.trace(length=2, gradient=(99, 0))),
+            ("lengths 100001", lambda: copy.evaluate(lengths=[10, 100001])),
+            ("did you mean `copy`?", lambda: ts.machine("cpoy")),
+            ("tapescope train copy_paper", lambda: ts.machine("copy_paper")),
+            ("step 9: the episode has the steps 0 to 4", lambda: copy.trace(length=2).figure(step=9)),
+        ]:
+            with self.assertRaises(ts.ArgumentError) as error:
+                ask()
+            self.assertIn(said, str(error.exception).replace("value '100001' for 'lengths'", "lengths 100001"))
+        with self.assertRaises(ts.FormatError) as error:
+            copy.trace(input=[[0, 2, 0, 0, 0, 0, 0, 0]])
+        self.assertIn("input: `bits[0]", str(error.exception))
+
+    def test_a_trace_is_written_and_checked_as_by_the_program(self):
+        trace = ts.machine("copy").trace(length=4, seed=1)
+        for name in ("t.npz", "t.ntmtrace.json", "t.json.gz"):
+            trace.save(self.path(name))
+            self.run_program("trace", "copy", "--length", "4", "--seed", "1", "--full-memory", "--out", "p-" + name)
+            with open(self.path(name), "rb") as ours, open(self.path("p-" + name), "rb") as theirs:
+                self.assertEqual(ours.read(), theirs.read(), name)
+        check = trace.check()
+        self.assertTrue(check)
+        said = self.run_program("verify", "t.npz")
+        self.assertEqual(repr(ts.check(self.path("t.npz"))).replace(self.folder + os.sep, ""), said.rstrip())
+        self.assertEqual(check.report.replace("copy:", "t.npz:", 1), said)
+
+    def test_what_differs_is_found(self):
+        trace = ts.machine("copy").trace(length=4, seed=1)
+        weighting = trace["read0.weighting"].copy()
+        weighting[3] = np.roll(weighting[3], 2)
+        trace.arrays["read0.weighting"] = weighting
+        check = trace.check()
+        self.assertEqual((check.outcome, bool(check)), ("differs", False))
+        self.assertIn("read0.weighting", check.report)
+        trace.arrays["mask"] = trace["mask"][:-1]
+        with self.assertRaises(ts.FormatError):
+            trace.check()
+
+
+@support.needs_extension
+class Machines(support.Test):
+    def test_weights_go_out_and_in(self):
+        copy = ts.machine("copy")
+        tensors, metadata = ts.read_weights(os.path.join(support.HERE, "..", "..", "assets", "copy.safetensors"))
+        self.assertEqual({name: tensor.shape for name, tensor in copy.weights.items()}, ts.tensor_shapes(copy.preset))
+        for name, tensor in copy.weights.items():
+            np.testing.assert_array_equal(tensor, tensors[name])
+            self.assertFalse(tensor.flags.owndata or tensor.flags.writeable, name)
+        again = ts.machine_from(copy.weights, copy.preset)
+        self.assertEqual(again.sha256, copy.sha256)
+        np.testing.assert_array_equal(again.trace(length=9)["output"], copy.trace(length=9)["output"])
+        self.assertEqual(metadata["experiment"]["task"], copy.preset["task"])
+        with self.assertRaises(ts.WeightsError) as error:
+            ts.machine_from({**copy.weights, "read0.bias": np.zeros(3)}, copy.preset)
+        self.assertEqual(str(error.exception), "`read0.bias`: has the shape [3]; expected [26]")
+
+    def test_a_measurement_is_that_of_the_program(self):
+        said = self.run_program("eval", "copy", "--lengths", "5,20", "--episodes", "20", "--json")
+        expected = [{**json.loads(line), "seed": 1000000} for line in said.splitlines()]
+        self.assertEqual(ts.machine("copy").evaluate(lengths=[5, 20], episodes=20), expected)
+        sizes = ts.machine("repeat_copy").evaluate(lengths=range(3, 5), repeats=2, episodes=3, threads=1)
+        self.assertEqual([size["length"] for size in sizes], [[3, 3], [4, 4]])
+
+    def test_a_machine_says_what_it_is(self):
+        self.assertEqual(repr(ts.machine("copy")),
+                         "<Machine copy: LSTM of 100 units, 1 read head, 1 write head, memory 128 × 20; 62,480 weights; "
+                         "0.000943 bits per sequence in validation>")
+        for name in ts.machines():
+            self.assertIn("weights", repr(ts.machine(name)))
+        self.assertLess(set(ts.machines()), set(ts.presets()))
+
+    def test_a_wrong_preset_is_refused_as_by_the_program(self):
+        for wrong in WRONG:
+            with open(self.path("preset.json"), "w") as file:
+                json.dump(wrong, file)
+            said = self.run_program("train", "preset.json", code=2)
+            for ask in (ts.read_preset, ts.train):
+                with self.assertRaises(ts.FormatError) as error:
+                    ask(wrong)
+                self.assertEqual(said.strip(), f"error: {error.exception}".replace("preset:", "preset.json:", 1))
+
+    def test_a_preset_has_every_default(self):
+        whole = ts.read_preset(SMALL)
+        self.assertEqual(whole, ts.read_preset(whole))
+        self.assertEqual((whole["model"]["heads"]["write"], whole["model"]["controller"]["kind"]), (1, "lstm"))
+        with self.assertRaises(ts.ArgumentError):
+            ts.read_preset({"task": object()})
+
+
+@support.needs_extension
+class Training(support.Test):
+    def test_a_training_is_that_of_the_program(self):
+        with open(self.path("small.json"), "w") as file:
+            json.dump(SMALL, file)
+        self.run_program("train", "small.json", "--seed", "3", "--set", "training.batch=5", "--out", "run")
+        told = []
+        options = dict(seed=3, set={"training.batch": 5}, threads=1)
+        ours = ts.train(SMALL, out=self.path("ours"), progress=told.append, **options)
+        theirs = ts.machine(self.path("run"))
+        self.assertEqual((ours.sha256, ours.stopped_after), (theirs.sha256, None))
+        self.assertEqual(ts.machine(self.path("ours")).sha256, ours.sha256)
+        self.assertEqual(ours.validation, theirs.validation)
+        self.assertEqual(len(ours.history), 5)
+        self.assertEqual((told[-1].sequences, told[-1].total), (400, 400))
+        self.assertEqual(told[-1].validation["sequences"], 400)
+        with self.assertRaises(ts.FormatError):
+            ts.train(SMALL, out=self.path("ours"), progress=None, **options)
+
+    def test_ctrl_c_ends_it_with_the_weights_so_far(self):
+        def stop(progress):
+            signal.raise_signal(signal.SIGINT)
+        machine = ts.train("copy", sequences=10_000_000, threads=1, progress=stop, out=self.path("run"))
+        self.assertGreater(machine.stopped_after, 0)
+        self.assertLess(machine.stopped_after, 10_000_000)
+        self.assertIn("stopped after", repr(machine))
+        self.assertEqual(machine.trace(length=2).steps, 5)
+        # What it takes to go on is there.
+        self.assertIn("checkpoint.safetensors", os.listdir(self.path("run")))
+
+    def test_who_is_told_may_end_it(self):
+        machine = ts.train("copy", sequences=10_000_000, threads=1, progress=lambda progress: False)
+        self.assertLess(machine.stopped_after, 10_000_000)
+        with self.assertRaises(ZeroDivisionError):
+            ts.train("copy", sequences=10_000_000, threads=1, progress=lambda progress: 1 / 0)
+
+    def test_it_begins_with_the_weights_of_a_machine(self):
+        first = ts.machine_from(random_weights(SMALL), SMALL)
+        begun = ts.train(SMALL, sequences=4, start=first, set={"training.optimizer.rate": 1e-12}, progress=None)
+        for name, tensor in first.weights.items():
+            np.testing.assert_allclose(begun.weights[name], tensor, atol=1e-6)
+        with self.assertRaises(ts.ArgumentError) as error:
+            ts.train("copy", start=first, progress=None)
+        self.assertIn("from small: `controller0.weight` is [21, 28] there", str(error.exception))
+
+    def test_numbers_that_are_no_longer_finite_are_an_error(self):
+        with self.assertRaises(ts.TrainingError) as error:
+            ts.train(SMALL, set={"training.optimizer.rate": 1e30, "training.clip": {"kind": "none"}}, progress=None)
+        self.assertIn("a smaller training.optimizer.rate may help", str(error.exception))
+
+
+@support.needs_extension
+class Figures(support.Test):
+    def test_a_figure_is_that_of_the_program(self):
+        trace = ts.machine("copy").trace(length=6, seed=2)
+        for options, typed in [
+            (dict(), []),
+            (dict(dark=True, layout="debug", step=7, heads="W0"), ["--dark", "--layout", "debug", "--step", "7", "--head", "W0"]),
+            (dict(layout=["input", "memory"], rows="all", steps=(2, 9), size=(900, 700), log=True),
+             ["--layout", "input,memory", "--show-rows", "all", "--steps", "2..9", "--size", "900x700", "--log"]),
+        ]:
+            self.run_program("render", "copy", "--length", "6", "--seed", "2", *typed, "--out", "f.svg")
+            with open(self.path("f.svg"), encoding="utf-8") as file:
+                self.assertEqual(trace.figure(**options).svg, file.read())
+        trace.figure(layout="input").save(self.path("f.png"), scale=1)
+        with open(self.path("f.png"), "rb") as file:
+            self.assertTrue(file.read().startswith(b"\x89PNG"))
+
+    def test_the_trace_of_another_program_has_a_figure(self):
+        recorder = ts.Recorder("copy", memory=np.zeros((4, 2)), read0=[1, 0, 0, 0])
+        recorder.step(input=[0, 1], output=[0.5], read0=dict(weighting=[0, 1, 0, 0]))
+        self.assertIn("copy", repr(recorder.trace().figure()))
+
+    def test_notebooks_show_light_and_dark(self):
+        copy = ts.machine("copy")
+        for shown in (copy, copy.trace(length=3), copy.curve()):
+            html = shown._repr_html_()
+            self.assertEqual((html.count("<img"), html.count("<style>")), (2, 1))
+        self.assertEqual(copy.curve(dark=True)._repr_html_().count("<img"), 1)
+        self.assertTrue(copy.trace(length=3)._repr_svg_().startswith("<svg"))
+        with self.assertRaises(ts.ArgumentError):
+            copy.curve().save(self.path("c.png"))
+
+    def test_without_a_display_there_is_no_window(self):
+        if not sys.platform.startswith("linux"):
+            self.skipTest("elsewhere there always is a display")
+        with mock.patch.dict(os.environ, DISPLAY="", WAYLAND_DISPLAY=""), self.assertRaises(ts.DisplayError):
+            ts.machine("copy").view()
+
+
+@support.needs_extension
+class Program(support.Test):
+    def run_module(self, *arguments, code=0):
+        done = subprocess.run([sys.executable, "-m", "tapescope", *arguments], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_the_module_is_the_program(self):
+        for arguments, code in [(["--version"], 0), (["tasks", "copy"], 0), (["cpoy"], 2), (["trace", "copy"], 2),
+                                (["eval", "copy", "--lengths", "3", "--episodes", "4"], 0)]:
+            self.assertEqual(self.run_module(*arguments, code=code), self.run_program(*arguments, code=code))
+
+    def test_a_sweep_starts_it_again(self):
+        with open(self.path("small.json"), "w") as file:
+            json.dump(SMALL, file)
+        self.run_module("sweep", "small.json", "--seeds", "1..2", "--out", "sweep")
+        self.assertIn("100%", self.run_module("sweep", "--collect", "sweep", "--threshold", "1000"))
+
+    def test_versions_are_one(self):
+        self.assertEqual(self.run_program("--version").split(), ["tapescope", ts.__version__])
+
+
+class WithoutTheExtension(support.Test):
+    def test_the_reader_works_and_the_rest_says_what_to_do(self):
+        self.traced("t.npz")
+        code = ("import sys; sys.modules['tapescope._native'] = None\n"
+                "import tapescope as ts\n"
+                "trace = ts.load('t.npz'); print(trace, trace._repr_html_())\n"
+                "for ask in (lambda: ts.machine('copy'), lambda: ts.train('copy'), trace.figure, trace.check, trace.view):\n"
+                "    try: ask()\n"
+                "    except ts.MissingExtensionError as error: print(error)\n")
+        paths = [*map(os.path.abspath, filter(None, sys.path)), ""]
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(paths[:-1]))
+        done = subprocess.run([sys.executable, "-c", code], cwd=self.folder, env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = done.stdout.splitlines()
+        self.assertEqual(said[0], "<Trace of copy: 9 steps, read0, write0, memory 16 × 20> None")
+        self.assertEqual(len(said), 6)
+        self.assertTrue(all("pip install ./python" in line for line in said[1:]))
+
+
+if __name__ == "__main__":
+    unittest.main()

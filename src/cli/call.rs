@@ -1,0 +1,283 @@
+//! The commands on what another program holds in memory, such as Python: machines, episodes and runs as values instead
+//! of files. What is asked of a command is said as on the command line, so that ranges, defaults and errors are the same.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::eval::Eval;
+use super::render::Render;
+use super::trace::Trace;
+use super::train::Train;
+use super::{Undone, compare, machine, threads};
+use crate::figure::Pages;
+use crate::figure::curves::{Curve, learning_curves};
+use crate::io::trace::{Imported, Outcome, Source};
+use crate::io::{self, Experiment, RunFolder, Trained, shell};
+use crate::model::config::Order;
+use crate::model::{self, Model, ModelConfig};
+use crate::train::{
+    Diverged, HistoryPoint, Quantity, Recording, State, Trainer, Update, spread, spread_beside,
+};
+
+/// The bits per sequence below which a run counts as successful: a line in learning curves.
+const THRESHOLD: f64 = 0.1;
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// What was asked for cannot be. Options are named as on the command line.
+    #[error("{0}")]
+    Asked(String),
+    /// A file, or what was given in place of one.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// It went wrong while it ran.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<anyhow::Error> for Refused {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<io::Error>() {
+            Ok(error) => Self::File(error),
+            Err(error) if matches!(error.downcast_ref(), Some(Undone::Usage(_))) => {
+                Self::Asked(error.to_string())
+            }
+            Err(error) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<clap::Error> for Refused {
+    /// The first sentence: what follows is about the command line.
+    fn from(error: clap::Error) -> Self {
+        let text = error.to_string();
+        let sentence = text.split("\n\n").next().unwrap_or_default();
+        Self::Asked(sentence.trim_start_matches("error: ").trim().to_owned())
+    }
+}
+
+/// The options of a command behind what it is about.
+fn parsed<A: Args>(about: &str, options: &[String]) -> Result<A, Refused> {
+    let command = A::augment_args(clap::Command::new(super::NAME).no_binary_name(true));
+    let typed = options.iter().map(String::as_str).chain(["--", about]);
+    Ok(A::from_arg_matches(&command.try_get_matches_from(typed)?)?)
+}
+
+/// The machine of a preset whose weights are included, of a weights file, or of the folder of a run.
+///
+/// # Errors
+/// There is none of this name, or the file is not one.
+pub fn machine(name: &str) -> Result<Trained, Refused> {
+    Ok(machine::find(name, None)?)
+}
+
+/// An episode that was recorded, with what its file says beside it.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    /// The episode.
+    pub recording: Recording,
+    /// The machine.
+    pub config: ModelConfig,
+    /// The hash of its weights, where they are known.
+    pub sha256: Option<String>,
+    /// The derivatives of a number by everything, where they were asked for.
+    pub derivatives: Option<(Quantity, model::Trace)>,
+}
+
+impl Episode {
+    /// How it is written, with all of its memory.
+    pub fn source(&self) -> Source<'_> {
+        Source {
+            config: &self.config,
+            sha256: self.sha256.as_deref(),
+            full_memory: true,
+            gradient: self.derivatives.as_ref().map(|(of, by)| (*of, by)),
+        }
+    }
+}
+
+impl From<Imported> for Episode {
+    fn from(read: Imported) -> Self {
+        Self {
+            recording: read.recording,
+            config: read.config,
+            sha256: read.sha256,
+            derivatives: None,
+        }
+    }
+}
+
+/// `tapescope trace` of a machine that is called `name`; `input` is what the file of `--input` would say.
+///
+/// # Errors
+/// As the command.
+pub fn record(
+    name: &str,
+    trained: &Trained,
+    input: Option<String>,
+    options: &[String],
+) -> Result<Episode, Refused> {
+    let mut options = options.to_vec();
+    options.extend(["--out=trace.npz".to_owned()]);
+    options.extend(input.iter().map(|_| "--input=input".to_owned()));
+    let mut asked: Trace = parsed(name, &options)?;
+    asked.episode.bits = input;
+    let trained = machine::with_rows(trained.clone(), name, asked.episode.rows)?;
+    let recording = asked.episode.recording(name, &trained)?;
+    Ok(Episode {
+        derivatives: asked.derivatives(&trained, &recording)?,
+        sha256: Some(trained.sha256()),
+        config: trained.machine.config,
+        recording,
+    })
+}
+
+/// `tapescope eval --json` of a machine that is called `name`: a line for every size, until `go_on` says no.
+///
+/// # Errors
+/// As the command.
+pub fn evaluate(
+    name: &str,
+    trained: &Trained,
+    options: &[String],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<String>, Refused> {
+    let asked: Eval = parsed(name, options)?;
+    Ok(asked.lines(name, trained, go_on)?)
+}
+
+/// `tapescope render` of an episode that is called `name`. The end of `out` says which kind of file this makes.
+///
+/// # Errors
+/// As the command.
+pub fn render(
+    name: &str,
+    recording: &Recording,
+    order: Order,
+    options: &[String],
+) -> Result<Vec<u8>, Refused> {
+    let asked: Render = parsed(name, options)?;
+    Ok(asked.file_of(recording, order)?)
+}
+
+/// `tapescope verify` of a trace that is called `name`: how it ended, and what is said.
+pub fn verify(name: &str, trace: &Imported, tolerance: f64) -> (Outcome, String) {
+    let mut told = Vec::new();
+    // A vector takes every byte.
+    let outcome = compare::verified(&mut told, name, trace, tolerance);
+    let told = String::from_utf8_lossy(&told).into_owned();
+    (outcome.unwrap_or(Outcome::Nothing), told)
+}
+
+/// The learning curve of a run, an SVG; `name` is in its title.
+pub fn curve(name: &str, history: &[HistoryPoint], dark: bool) -> String {
+    let curve = Curve {
+        label: name.to_owned(),
+        points: spread(&[history]),
+        beside: spread_beside(&[history]),
+    };
+    learning_curves(&[curve], THRESHOLD, dark).draw().to_svg()
+}
+
+/// `tapescope train`, an update at a time.
+#[derive(Debug)]
+pub struct Run {
+    experiment: Experiment,
+    command: String,
+    trainer: Trainer,
+    folder: Option<RunFolder>,
+}
+
+impl Run {
+    /// Begins a run of the preset that is called `name`, or, where there is one, of what `json` says; with the weights of
+    /// a machine that comes with its name, or random ones. Only with `--out` it has a folder.
+    ///
+    /// # Errors
+    /// As the command.
+    pub fn begin(
+        name: &str,
+        json: Option<&str>,
+        from: Option<(&str, &Model<f32>)>,
+        options: &[String],
+    ) -> Result<Self, Refused> {
+        let asked: Train = parsed(name, options)?;
+        let experiment = match json {
+            Some(json) => Experiment::from_json(json, name, &asked.overrides)?
+                .with_episodes(Path::new(name))?,
+            None => Experiment::find(name, &asked.overrides)?,
+        };
+        let experiment = asked.asked(experiment);
+        let state = asked.first(&experiment, name, from)?;
+        let typed = ["train", name].into_iter();
+        let typed: Vec<_> = typed.chain(options.iter().map(String::as_str)).collect();
+        let command = shell::command(&typed);
+        let folder = asked.out.as_deref().map(|folder: &Path| {
+            RunFolder::create_from(folder, &experiment, &command, &state, asked.force)
+        });
+        let folder = folder.transpose()?;
+        let (task, training) = (experiment.task.clone(), experiment.training.clone());
+        Ok(Self {
+            trainer: Trainer::resume(task, training, state, threads(asked.threads)),
+            experiment,
+            command,
+            folder,
+        })
+    }
+
+    /// One update; `None` where the run has seen all its sequences.
+    ///
+    /// # Errors
+    /// Its numbers are no longer finite ([`Refused::Failed`]), or a file of its folder cannot be written.
+    pub fn update(&mut self) -> Result<Option<Update>, Refused> {
+        if self.trainer.finished() {
+            return Ok(None);
+        }
+        let update = self.trainer.update();
+        let update = update.map_err(|why| diverged(&why))?;
+        if let Some(folder) = &mut self.folder {
+            if update.validated.is_some() {
+                folder.validated(&self.trainer.state)?;
+            }
+            folder.checkpoint_when_due(&self.trainer.state, None)?;
+        }
+        Ok(Some(update))
+    }
+
+    /// What it has come to.
+    pub fn state(&self) -> &State {
+        &self.trainer.state
+    }
+
+    /// How many sequences there are to be, of how many it has seen.
+    pub fn sequences(&self) -> (u64, u64) {
+        (self.trainer.state.sequences, self.trainer.config.sequences)
+    }
+
+    /// What is learned, and how.
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// The best machine so far, or, before the first validation, the one it is now.
+    pub fn trained(&self) -> Trained {
+        io::run::best_or_last(&self.experiment, &self.trainer.state, &self.command)
+    }
+
+    /// Ends it: a folder keeps what it takes to go on, where there is still something to learn.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn end(mut self) -> Result<(), Refused> {
+        match self.folder.take() {
+            Some(folder) if self.trainer.finished() => Ok(folder.finish()?),
+            Some(mut folder) => Ok(folder.checkpoint(&self.trainer.state)?),
+            None => Ok(()),
+        }
+    }
+}
+
+fn diverged(why: &Diverged) -> Refused {
+    Refused::Failed(format!("{why}; a smaller training.optimizer.rate may help"))
+}

@@ -13,12 +13,12 @@ NumPy; what runs, trains, checks or draws a machine needs the extension of the w
 docs/formats.md of Tapescope. `tapescope.pytorch_ntm` records and converts machines of pytorch-ntm; it needs torch.
 """
 
+from ._episodes import EpisodesError, episodes, write_episodes
 from ._extension import MissingExtensionError
 from ._machine import Machine, machine, machine_from, machines, presets, read_preset
 from ._training import Progress, train
 from ._version import __version__
 from .display import Figure
-from .episodes import EpisodesError, write_episodes
 from .errors import (
     ArgumentError, DisplayError, FileError, FormatError, NotRecordedError, RecordError, StepError, TapescopeError,
     TrainingError, WeightsError,
@@ -31,6 +31,6 @@ from .weights import read_weights, write_weights
 __all__ = [
     "ArgumentError", "Check", "DisplayError", "EpisodesError", "Figure", "FileError", "FormatError", "Machine",
     "MissingExtensionError", "NotRecordedError", "Progress", "RecordError", "Recorder", "StepError", "TapescopeError",
-    "Trace", "TrainingError", "WeightsError", "__version__", "check", "check_preset", "load", "machine", "machine_from",
-    "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train", "write_episodes", "write_weights",
+    "Trace", "TrainingError", "WeightsError", "__version__", "check", "check_preset", "episodes", "load", "machine",
+    "machine_from", "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train", "write_episodes", "write_weights",
 ]

@@ -191,7 +191,7 @@ class Training(support.Test):
         theirs = ts.machine(self.path("run"))
         self.assertEqual((ours.sha256, ours.stopped_after), (theirs.sha256, None))
         self.assertEqual(ts.machine(self.path("ours")).sha256, ours.sha256)
-        self.assertEqual(ours.validation, theirs.validation)
+        self.assertEqual((ours.name, ours.validation), ("small", theirs.validation))
         self.assertEqual(len(ours.history), 5)
         self.assertEqual((told[-1].sequences, told[-1].total), (400, 400))
         self.assertEqual(told[-1].validation["sequences"], 400)
@@ -228,6 +228,74 @@ class Training(support.Test):
         with self.assertRaises(ts.TrainingError) as error:
             ts.train(SMALL, set={"training.optimizer.rate": 1e30, "training.clip": {"kind": "none"}}, progress=None)
         self.assertIn("a smaller training.optimizer.rate may help", str(error.exception))
+
+
+@support.needs_extension
+class OwnTasks(support.Test):
+    def test_a_function_makes_the_episodes(self):
+        def reversal(rng):
+            bits = rng.integers(0, 2, (rng.integers(1, 4), 2))
+            rest = np.zeros_like(bits)
+            return np.concatenate([bits, rest]), np.concatenate([rest, bits[::-1]]), [0] * len(bits) + [1] * len(bits)
+        task = ts.episodes(reversal, count=40, seed=3)
+        self.assertEqual((task["kind"], task["inputs"], task["outputs"]), ("episodes", 2, 2))
+        machine = ts.train({**SMALL, "task": task}, progress=None)
+        found = machine.evaluate()
+        self.assertEqual((len(found), found[0]["task"]), (1, "episodes"))
+        trace = machine.trace(episode=1)
+        np.testing.assert_array_equal(trace["target"][trace["mask"] > 0], trace["input"][trace["mask"] == 0][::-1])
+        again = ts.machine_from(machine.weights, machine.preset)
+        self.assertEqual(again.evaluate(), [{**found[0], "machine": again.name}])
+
+    def test_episodes_that_nobody_can_learn_from_are_refused(self):
+        with self.assertRaises(ts.EpisodesError):
+            ts.episodes([([[0, 1]], [[2]], [1])], path=self.path("e.npz"))
+        with self.assertRaises((ts.FormatError, ts.FileError)):
+            ts.train({**SMALL, "task": {"kind": "episodes", "file": self.path("none.npz"), "inputs": 2, "outputs": 2}})
+
+
+@support.needs_extension
+@support.needs("torch")
+class PyTorch(support.Test):
+    def test_a_machine_goes_to_pytorch_and_back(self):
+        import torch
+        from tapescope.pytorch import Module
+        for name in ("copy", "copy_feedforward", "copy_lstm", "repeat_copy"):
+            machine = ts.machine(name)
+            module, trace = Module.of(machine), machine.trace(length=5)
+            with torch.no_grad():
+                outputs = module(torch.tensor(trace["input"])).numpy()
+            np.testing.assert_allclose(outputs, trace["output"], atol=1e-4)
+            self.assertEqual(module.machine().sha256, machine.sha256)
+        small = Module(random_weights(SMALL), SMALL)
+        small(torch.zeros(3, 4)).sum().backward()
+        with torch.no_grad():
+            for weight in small.parameters():
+                weight -= 0.1 * weight.grad
+        trained = small.machine()
+        np.testing.assert_array_equal(trained.weights["read1.bias"], small.tensors()["read1.bias"])
+        self.assertFalse(np.array_equal(trained.weights["read1.bias"], random_weights(SMALL)["read1.bias"].astype(np.float32)))
+        self.assertEqual(ts.machine_from(small.weights_by_name(), SMALL).sha256, trained.sha256)
+        with self.assertRaises(ts.WeightsError):
+            Module.of(ts.machine("copy_hard"))
+
+
+@support.needs_extension
+@support.needs("nbclient")
+class Notebook(support.Test):
+    def test_the_tour_runs_from_top_to_bottom(self):
+        import nbclient
+        import nbformat
+        notebook = nbformat.read(os.path.join(support.HERE, "..", "examples", "tour.ipynb"), as_version=4)
+        self.assertEqual([cell for cell in notebook.cells if cell.get("outputs")], [], "outputs are not kept")
+        nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": self.folder}}).execute()
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        self.assertFalse([output for output in outputs if output.output_type == "error"])
+        shown = [output.data for output in outputs if "data" in output]
+        self.assertGreaterEqual(sum("tapescope-dark" in data.get("text/html", "") for data in shown), 4)
+        self.assertTrue(any("<progress" in data.get("text/html", "") for data in shown))
+        if os.environ.get("TAPESCOPE_NOTEBOOK"):
+            nbformat.write(notebook, os.environ["TAPESCOPE_NOTEBOOK"])
 
 
 @support.needs_extension

@@ -1,10 +1,12 @@
 //! A machine with its weights.
 
+use std::path::Path;
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tapescope::cli::call;
 use tapescope::io::measurement::{evaluation_json, history_json};
-use tapescope::io::{Trained, weights};
+use tapescope::io::{self, Trained, weights};
 use tapescope::train::HistoryPoint;
 
 use crate::arrays::shared;
@@ -43,8 +45,12 @@ impl Machine {
     /// What a weights file says that is held in memory.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], name: String) -> PyResult<Self> {
-        let trained = weights::from_bytes(bytes, &name);
-        let trained = trained.map_err(|error| raised(py, error.into()))?;
+        let read = || {
+            let mut trained = weights::from_bytes(bytes, &name)?;
+            trained.experiment = trained.experiment.with_episodes(Path::new(&name))?;
+            Ok(trained)
+        };
+        let trained = read().map_err(|error: io::Error| raised(py, error.into()))?;
         Ok(Self::new(name, trained))
     }
 

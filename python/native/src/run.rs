@@ -46,7 +46,10 @@ impl Run {
             let start = start.map(|from| (&*from.name, &from.trained.machine));
             call::Run::begin(&name, json.as_deref(), start, &options)
         });
-        let run = Mutex::new(Some(run.map_err(|why| raised(py, why))?));
+        let run = run.map_err(|why| raised(py, why))?;
+        // A dictionary has no name but the one in it.
+        let name = json.map_or(name, |_| run.experiment().name.clone());
+        let run = Mutex::new(Some(run));
         Ok(Self { name, run })
     }
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
-from typing import Callable, Iterable, List, Optional, Sequence, Tuple, Union
+import shutil
+import tempfile
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +66,24 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     np.savez_compressed(data, **arrays)
     write_atomically(os.fspath(path), data.getvalue())
     return len(masks)
+
+
+def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[int] = None, seed: int = 0,
+             path: Optional[Path] = None, input_names: Optional[Sequence[str]] = None,
+             target_names: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+    """The `task` of a preset of one's own episodes: `train({"task": episodes(make, count=2000)})`.
+
+    `given`, `count`, `seed` and the names are those of `write_episodes`, which writes them to `path`. Without one they
+    are in a file that is removed when Python ends: weights that are to be measured later need one that stays.
+    """
+    if path is None:
+        folder = tempfile.mkdtemp(prefix="tapescope-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        path = os.path.join(folder, "episodes.npz")
+    write_episodes(path, given, count=count, seed=seed, input_names=input_names, target_names=target_names)
+    with np.load(path) as arrays:
+        inputs, outputs = arrays["inputs"].shape[1], arrays["targets"].shape[1]
+    return {"kind": "episodes", "file": os.path.abspath(path), "inputs": inputs, "outputs": outputs}
 
 
 def _small(array: npt.NDArray[np.float32]) -> npt.NDArray[np.generic]:

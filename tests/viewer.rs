@@ -27,6 +27,8 @@ mod opening;
 mod order;
 #[path = "viewer/overlap.rs"]
 mod overlap;
+#[path = "viewer/own.rs"]
+mod own;
 #[path = "viewer/painting.rs"]
 mod painting;
 #[path = "viewer/part.rs"]
@@ -160,6 +162,7 @@ impl Files for Shelf {
                 config.attention.weighting = Each::all(Weighting::Soft);
                 Ok(Opened::Machine(Box::new(kinds::with_heads(config))))
             }
+            Some("of one's own") => Ok(Opened::Machine(Box::new(own::machine()))),
             Some(name) => other_heads(name).ok_or(format!("{name} does not exist.")),
             None => Err("That is no name.".to_owned()),
         }

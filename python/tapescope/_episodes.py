@@ -63,7 +63,7 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
                 raise EpisodesError(f"has {len(names)} names", place=f"`{key}`", expected=f"{channels}, one per channel")
             arrays[key] = np.array(list(names), dtype=np.str_)
     data = io.BytesIO()
-    np.savez_compressed(data, **arrays)
+    np.savez_compressed(data, **arrays)  # type: ignore[arg-type]
     write_atomically(os.fspath(path), data.getvalue())
     return len(masks)
 

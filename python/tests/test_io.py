@@ -9,7 +9,7 @@ import numpy as np
 
 from support import Test, needs
 from tapescope import (FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
-                          tensor_shapes, write_weights)
+                          tensor_shapes, write_episodes, write_weights)
 from tapescope.preset import KEYS, TASKS, channels
 
 PRESET = {"name": "mine", "task": {"kind": "copy", "bits": 3, "length": [1, 4]},
@@ -285,6 +285,14 @@ class Io(Test):
                 tensor_shapes(preset)
             self.assertIn(words, str(caught.exception))
 
+    def own_task(self):
+        """A preset of episodes with three inputs and two outputs."""
+        write_episodes(self.path("own.npz"), [(np.ones((2, 3)), np.ones((2, 2)), None)] * 10)
+        preset = {"task": {"kind": "episodes", "file": "own.npz"}, "training": {"sequences": 1, "batch": 1}}
+        with open(self.path("own.json"), "w", encoding="utf-8") as file:
+            json.dump(preset, file)
+        return "own.json"
+
     def test_every_preset_of_the_program_is_known_key_by_key(self):
         def keys(value, place=""):
             if not isinstance(value, dict):
@@ -292,13 +300,16 @@ class Io(Test):
             return set().union({place}, *(keys(inner, f"{place}.{key}" if place else key) for key, inner in value.items()))
 
         printed = set()
-        # No preset comes with a task of one's own: its episodes are in a file.
-        for kind in {*TASKS} - {"episodes"}:
-            preset = json.loads(self.run_program("tasks", kind))
+        for kind in TASKS:
+            source = machine = kind
+            if kind == "episodes":
+                source, machine = self.own_task(), self.path("run")
+                self.run_program("train", source, "--out", machine)
+            preset = json.loads(self.run_program("tasks", source))
             check_preset(preset)
             printed |= keys({**preset, "task": {}})
             self.assertEqual({*preset["task"]} - {"kind"}, {*TASKS[kind]})
-            self.run_program("trace", kind, "--out", "t.npz")
+            self.run_program("trace", machine, "--out", "t.npz")
             trace = load(self.path("t.npz"))
             self.assertEqual(channels(preset["task"]), (trace["input"].shape[1], trace["output"].shape[1]))
         # What stands only in presets with another optimizer, or that say what is drawn otherwise.

@@ -274,13 +274,15 @@ impl Eval {
             (0, _) => ", without memory".to_owned(),
             (rows, columns) => format!(" on a memory of {rows} × {columns}"),
         };
+        let task = &trained.experiment.task;
+        // A file may have fewer of a length.
+        let at_most = task.held_out().map_or("", |_| "at most ");
         writeln!(
             out,
-            "{}{on_memory}; seed {}, episodes per line: {episodes}",
+            "{}{on_memory}; seed {}, episodes per line: {at_most}{episodes}",
             harmless(&trained.experiment.title),
             self.seed
         )?;
-        let task = &trained.experiment.task;
         let repeats = task.repeats().map_or("", |_| " repeats");
         write!(out, "{:>6}{repeats}", task.measure().name())?;
         if let Some(count) = self.samples {

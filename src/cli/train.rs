@@ -78,7 +78,8 @@ pub(super) struct Train {
     #[arg(long)]
     pub(super) force: bool,
     /// Keep what the machine was, in snapshots.safetensors: its weights at the start, at moments that lie evenly on a
-    /// logarithmic axis, and at every best validation; at most 128 MiB.
+    /// logarithmic axis, and at every best validation; at most 128 MiB, or the first and
+    /// the last one where these two are more.
     #[arg(long)]
     snapshots: bool,
     /// Threads to use [default: one per processor]; the result does not depend on it.

@@ -200,6 +200,9 @@ pub fn decades([low, high]: [f64; 2]) -> Vec<(f64, f64)> {
     let marks = powers.flat_map(|power| {
         (1..10).map(move |digit| {
             let apart = match digit {
+                // Where not every power of ten has room, every second or fourth one has.
+                1 if power % 4 == 0 => 4.0,
+                1 if power % 2 == 0 => 2.0,
                 1 => 1.0,
                 2 | 5 => 0.3,
                 _ => 0.05,

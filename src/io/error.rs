@@ -89,6 +89,14 @@ impl Error {
         }
     }
 
+    /// What is wrong, and at which place, where everybody knows the file.
+    pub fn without_file(&self) -> String {
+        match self {
+            Self::Content { place, problem, .. } => format!("`{place}`: {problem}"),
+            other => other.to_string(),
+        }
+    }
+
     /// The error for a `name` that is none of `known`.
     pub fn unknown<'a>(
         what: &'static str,

@@ -152,14 +152,20 @@ impl RunFolder {
     /// # Errors
     /// The folder, and what in it is not ours; or it cannot be read.
     pub fn contents(folder: &Path) -> Result<Option<Begun>, Error> {
-        let not_ours = |why: &str| not_ours(folder, why);
-        let damaged = |error: Error| not_ours(&error.to_string());
+        Self::belongings(folder).map_err(|unfit| unfit.told(folder, not_ours))
+    }
+
+    /// The same with what is wrong in the folder, for whoever says what that means.
+    fn belongings(folder: &Path) -> Result<Option<Begun>, Unfit> {
+        let damaged = |error: Error| Unfit::For(error.to_string());
         let there = |name: &str| Some(folder.join(name)).filter(|path| file::exists(path));
         let Some(log) = there(LOG) else {
-            let mut names = file::contents(folder)?.into_iter();
+            let mut names = file::contents(folder)
+                .map_err(Unfit::Unreadable)?
+                .into_iter();
             return match names.find(|name| !is_left(folder, name)) {
                 None => Ok(None),
-                Some(name) => Err(not_ours(&format!("it holds {name}, and no {LOG}"))),
+                Some(name) => Err(Unfit::For(format!("it holds {name}, and no {LOG}"))),
             };
         };
         let log = log::read(&log).map_err(damaged)?;
@@ -168,7 +174,7 @@ impl RunFolder {
                 return Ok(());
             }
             let why = format!("{name} is of another experiment than {LOG}");
-            Err(not_ours(&why))
+            Err(Unfit::For(why))
         };
         if let Some(preset) = there(PRESET) {
             belongs(
@@ -247,12 +253,13 @@ impl RunFolder {
     pub fn resume(folder: &Path, command: &str) -> Result<Option<Resumed>, Error> {
         let refused = |problem: &str| Err(Error::about(folder, problem));
         let nothing = "holds no run that could go on";
-        if Self::contents(folder)?.is_none() {
+        let damaged = |unfit: Unfit| unfit.told(folder, cannot_go_on);
+        if Self::belongings(folder).map_err(damaged)?.is_none() {
             return refused(nothing);
         }
         let lock = Self::lock(folder, command)?;
         let path = folder.join(CHECKPOINT);
-        let Some(Begun { log, is_finished }) = Self::contents(folder)? else {
+        let Some(Begun { log, is_finished }) = Self::belongings(folder).map_err(damaged)? else {
             return refused(nothing);
         };
         if is_finished {
@@ -531,6 +538,33 @@ fn is_left(folder: &Path, name: &str) -> bool {
         || Failure::FILES.contains(&name)
         || name == LOCK && Lock::is_ours(&path)
         || name == CHECKPOINT && checkpoint::read(&path).is_ok()
+}
+
+/// Why the folder of a run is not what it should be.
+enum Unfit {
+    /// It cannot be looked into.
+    Unreadable(Error),
+    /// What is wrong in it.
+    For(String),
+}
+
+impl Unfit {
+    /// As an error that says what follows from it.
+    fn told(self, folder: &Path, say: fn(&Path, &str) -> Error) -> Error {
+        match self {
+            Self::Unreadable(error) => error,
+            Self::For(why) => say(folder, &why),
+        }
+    }
+}
+
+/// A run that is damaged, and is not gone on with.
+fn cannot_go_on(folder: &Path, why: &str) -> Error {
+    let problem = format!(
+        "cannot go on: {why}; nothing was changed. What else is in it can still be read; begin anew with --out, or with \
+         --repeat where its log is whole"
+    );
+    Error::about(folder, problem)
 }
 
 fn not_ours(folder: &Path, why: &str) -> Error {

@@ -213,7 +213,6 @@ impl Watcher {
         }
         if let Some(vitals) = vitals.filter(|_| account.sequences - self.since >= EARLY) {
             heads(account, vitals, &mut say);
-            tensors(account, vitals, &mut say);
             let lately = Lately::of(account, self.since);
             let first = *self.first.get_or_insert_with(|| {
                 let mut points = account.curve.points().iter();
@@ -222,6 +221,8 @@ impl Watcher {
                 first.map_or(lately.now, |point| point.bits)
             });
             let (now, best) = (lately.now, self.best);
+            // What has learned has little to learn from, here and there nothing.
+            tensors(account, vitals, now > OPEN * first, &mut say);
             let [times, share] = RELAPSE;
             say(
                 Kind::Relapse,
@@ -254,7 +255,10 @@ type Say<'a> = dyn FnMut(Kind, usize, bool, &dyn Fn() -> String) + 'a;
 
 fn heads(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
     for (index, head) in vitals.heads.iter().enumerate() {
-        let name = || account.heads.get(index).map_or("a head", String::as_str);
+        let name = account.heads.get(index).map_or("", String::as_str);
+        let writes = name.starts_with("write");
+        // As on screen: R0, W0.
+        let name = || name.replace("read", "R").replace("write", "W");
         let rows = head.of;
         let alike = head
             .entropy
@@ -270,19 +274,24 @@ fn heads(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
         });
         let one = head.rows < ONE_ROW && head.steps >= STEPS;
         say(Kind::OneRow, index, one, &|| {
+            let so = if writes {
+                "so the memory holds one vector at a time"
+            } else {
+                "so it brings back what that row holds and nothing else"
+            };
             format!(
-                "{} stays on a single row through the whole episode, so the memory holds one vector at a time. People try another seed, or a smaller learning rate.",
+                "{} stays on a single row through the whole episode, {so}. People try another seed, or a smaller learning rate.",
                 name()
             )
         });
     }
 }
 
-fn tensors(account: &Account, vitals: &Vitals, say: &mut Say<'_>) {
+fn tensors(account: &Account, vitals: &Vitals, learns: bool, say: &mut Say<'_>) {
     let whole = vitals.norm();
     for (index, &norm) in vitals.norms.iter().enumerate() {
         // A tensor that nothing depends on has no gradient at all.
-        let vanishes = norm > 0.0 && norm < NOTHING * whole;
+        let vanishes = learns && norm > 0.0 && norm < NOTHING * whole;
         say(Kind::Vanishing, index, vanishes, &|| {
             let name = account.lane.tensors.get(index).map_or("", String::as_str);
             let share = norm / whole;

@@ -373,6 +373,26 @@ fn closing_the_window_while_it_learns_asks_first() {
     assert!(screen.state().learning.is_none());
 }
 
+#[test]
+fn a_moment_is_compared_with_what_learns_while_it_goes_on_whichever_is_a() {
+    let mut screen = learning();
+    screen.run_steps(10);
+    press(&mut screen, Key::K);
+    let kept = screen.state().comparing.kept.as_ref().unwrap();
+    let kept = kept.open.name();
+    // Every comparison comes to its end, however soon there is a newer machine.
+    for is_a in [true, false, true] {
+        screen.run_steps(12);
+        assert_eq!(screen.state().arrangement(), Arrangement::Compare);
+        let pair = screen.state().pair().unwrap();
+        assert!(pair.differences().is_some());
+        let sides = [pair.a.name(), pair.b.name()];
+        let is_kept = sides.each_ref().map(|side| *side == kept);
+        assert_eq!(is_kept, [is_a, !is_a], "{sides:?}");
+        press(&mut screen, Key::X);
+    }
+}
+
 /// What ends a run, and what the button says that does it in spite of all.
 fn endings() -> [(Instead, &'static str); 7] {
     let anew = "Begin anew without saving";

@@ -141,11 +141,19 @@ impl State {
             }
             _ => {}
         }
+        self.follow_learner();
     }
 
     fn swap_sides(&mut self) {
         if self.pair().is_none() {
             return;
+        }
+        // What learns stays on screen, on whichever side: the other one is kept.
+        if self.is_on_learner()
+            && let Some(kept) = &mut self.comparing.kept
+        {
+            kept.is_a = !kept.is_a;
+            return self.compare_now();
         }
         let Some(kept) = self.comparing.kept.take() else {
             return;

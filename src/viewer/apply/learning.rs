@@ -242,7 +242,7 @@ impl State {
                 let effect = learning.order(Order::Change(to, change.set));
                 self.effects.push(effect);
             }
-            Err(error) => self.toasts.add(Kind::Problem, error.to_string()),
+            Err(error) => self.toasts.add(Kind::Problem, error.without_file()),
         }
     }
 
@@ -282,6 +282,8 @@ impl State {
 
     /// The episode on screen by the machine that is to be seen, where that is what is looked at.
     pub(super) fn show_learner(&mut self) {
+        let open = self.session.open.as_ref();
+        let pair = open.and_then(|open| self.comparing.pair(open, self.sight.tolerance, false));
         let Some(learning) = &mut self.learning else {
             return;
         };
@@ -290,7 +292,9 @@ impl State {
             return;
         }
         // Behind the start page nobody sees it.
-        learning.stale = self.pending.asked || self.welcome.shown;
+        // A comparison that is under way comes to its end before there is something else to compare.
+        let is_compared = pair.is_some_and(|pair| pair.found.is_none());
+        learning.stale = self.pending.asked || self.welcome.shown || is_compared;
         if learning.stale {
             return;
         }
@@ -306,6 +310,12 @@ impl State {
             });
             self.record();
         }
+    }
+
+    /// True where the episode on screen is that of what learns.
+    pub(super) fn is_on_learner(&self) -> bool {
+        let learning = self.learning.as_ref();
+        learning.is_some_and(|learning| learning.machine == self.session.wish.machine)
     }
 
     /// An episode has come on screen; where more is known since, it is drawn again.

@@ -106,7 +106,7 @@ pub fn loss_of(learning: &Learning, lines: impl FnMut(usize) -> Vec<Line>) -> Ch
     let guessing = run.landmarks.first().map_or(f64::INFINITY, |mark| mark.0);
     let (most, least) = (BEYOND * guessing, values().fold(guessing, f64::min));
     match chart.up {
-        Up::Logarithm if values().any(|bits| bits > most) => Chart {
+        Up::Logarithm if learning.runs.len() > 1 && values().any(|bits| bits > most) => Chart {
             up: Up::Decades([least.max(LEAST) / 2.0, most]),
             ..chart
         },

@@ -1,6 +1,6 @@
 //! The bar of what learns: what to do with it, how far it is, and the lane of its moments.
 
-use egui::{RichText, Ui};
+use egui::{Direction, Layout, RichText, Ui, vec2};
 
 use super::knobs::knobs_ui;
 use super::lane::lane_ui;
@@ -40,23 +40,9 @@ pub fn bar_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
 }
 
 fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
-    let goes = learning.goes && learning.run().goes_on();
-    let name = if goes { "Pause training" } else { "Train" };
-    ui.scope(|ui| {
-        ui.spacing_mut().interact_size.x = TOGGLE;
-        let toggle = primary_button(ui, name);
-        on_click(&toggle, Learn::Toggle, commands);
-        toggle.on_hover_text(tooltip(&Learn::Toggle.into()));
-    });
-    icon_button(ui, Icon::Next, Learn::Once, false, commands);
-    icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
-    let pace = match learning.pace {
-        Pace::Full => "full speed".to_owned(),
-        Pace::Updates(per_second) => format!("{per_second} updates/s"),
-    };
-    text_button(ui, &pace, Learn::SlowOrFull, commands)
-        .on_hover_text(tooltip(&Learn::SlowOrFull.into()));
-    icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
+    if learning.kept.is_none() {
+        pace_ui(ui, learning, commands);
+    }
     icon_button(ui, Icon::Again, Instead::Again, false, commands);
     text_button(ui, "Next seed", Instead::NextSeed, commands)
         .on_hover_text(tooltip(&Instead::NextSeed.into()));
@@ -71,6 +57,29 @@ fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         .on_hover_text(tooltip(&Instead::Nothing.into()));
 }
 
+/// Training goes on, waits, does one update, and how fast.
+fn pace_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+    let goes = learning.goes && learning.run().goes_on();
+    let name = if goes { "Pause training" } else { "Train" };
+    // As wide whatever it says: what stands beside it stays in its place.
+    let size = vec2(TOGGLE, ui.spacing().interact_size.y);
+    let fill = Layout::centered_and_justified(Direction::LeftToRight);
+    ui.allocate_ui_with_layout(size, fill, |ui| {
+        let toggle = primary_button(ui, name);
+        on_click(&toggle, Learn::Toggle, commands);
+        toggle.on_hover_text(tooltip(&Learn::Toggle.into()));
+    });
+    icon_button(ui, Icon::Next, Learn::Once, false, commands);
+    icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
+    let pace = match learning.pace {
+        Pace::Full => "full speed".to_owned(),
+        Pace::Updates(per_second) => format!("{per_second} updates/s"),
+    };
+    text_button(ui, &pace, Learn::SlowOrFull, commands)
+        .on_hover_text(tooltip(&Learn::SlowOrFull.into()));
+    icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
+}
+
 /// How far it is, and how long it takes.
 fn far(learning: &Learning, run: &Taught) -> String {
     let Some(account) = run.account.as_deref() else {
@@ -78,7 +87,8 @@ fn far(learning: &Learning, run: &Taught) -> String {
     };
     let (done, all, seconds) = (account.sequences, account.of, account.seconds);
     let so_far = format!("{done} of {all} sequences in {seconds:.1} s");
-    if learning.saving == Some(run.number) {
+    let saving = learning.saving == Some(run.number);
+    if saving {
         return format!("{so_far} · saving …");
     }
     match (&account.end, run.rate) {
@@ -87,7 +97,8 @@ fn far(learning: &Learning, run: &Taught) -> String {
         (Some(End::Broken { .. }), _) => format!("{so_far}: broken off"),
         (None, Some(rate)) if learning.goes && rate > 0.0 => {
             let left = all.saturating_sub(done) as f64 / rate;
-            format!("{so_far} · {rate:.0} sequences/s · {} left", time(left))
+            let left = time(left);
+            format!("{done} of {all} in {seconds:.1} s · {left} left · {rate:.0} sequences/s")
         }
         (None, _) if learning.goes => so_far,
         (None, _) => format!("{so_far}: it waits"),

@@ -31,6 +31,10 @@ pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) 
     let above = Rect::from_x_y_ranges(whole.x_range(), whole.top()..=middle - APART);
     let below = Rect::from_x_y_ranges(whole.x_range(), middle..=whole.bottom());
     let loss = loss(ui, learning);
+    if learning.kept.is_some() {
+        // Of a run that was not watched here nothing else is known.
+        return column_ui(ui, whole, &[loss], moment);
+    }
     column_ui(ui, above, &[loss], moment);
     let others = kept(ui, "what else", run, || {
         (story::measured(learning, run), story::heads(run))

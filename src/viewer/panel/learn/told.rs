@@ -52,7 +52,11 @@ pub fn told_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         });
     });
     let words = shown.and_then(|index| findings.get(index)).map_or(
-        "Nothing stands out so far. What is noticed of the heads, the gradient and the loss is said here, and marked on the lane below.",
+        if learning.kept.is_some() {
+            "A run from a file has its validations and its moments: drag along the lane below. What its gradient and its heads did update by update is known only where it is watched."
+        } else {
+            "Nothing stands out so far. What is noticed of the heads, the gradient and the loss is said here, and marked on the lane below."
+        },
         |finding| finding.words.as_str(),
     );
     ui.label(

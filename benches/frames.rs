@@ -206,7 +206,7 @@ fn measure_learning() {
         for _ in 0..5 {
             frame(&ctx, &mut app, pos2(5.0, 5.0));
         }
-        // Nothing trains within the frames that are measured.
+        // Nothing trains within the frames that are measured: benches/watching.rs has those while all cores train.
         app.apply(&ctx, vec![Learn::Toggle.into()]);
         assert_eq!(app.arrangement(), Arrangement::Train);
         let count = count as usize;

@@ -1,7 +1,8 @@
 //! What it costs a training to be observed and to be watched, and what a frame costs while it trains: the window without a graphics card,
 //! at most 60 frames a second, beside the same training alone, in turns.
 //!
-//! `cargo bench --bench watching [PRESET [SEQUENCES PER UPDATE]]`
+//! `cargo bench --bench watching -- [PRESET [SEQUENCES PER UPDATE [COUNT]]]`; COUNT runs learn side by side, from as many
+//! seeds: from two on every core trains while the frames are drawn.
 
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use egui::{Context, Pos2, RawInput, Rect, Vec2};
 use tapescope::io::{Experiment, preset::Override};
 use tapescope::learn::{Learner, Order, Pace, Run, Snapshots};
 use tapescope::train::{State, Trainer};
+use tapescope::viewer::command::Learn;
 use tapescope::viewer::{App, NoFiles, Options};
 
 /// How long each is measured.
@@ -18,14 +20,19 @@ const ROUNDS: usize = 5;
 /// Between two frames, at least.
 const FRAME: Duration = Duration::from_micros(16_667);
 
-fn threads() -> usize {
+fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Threads of each of so many runs, as the window gives them: several have one each, and take turns.
+fn threads(count: usize) -> usize {
+    if count > 1 { 1 } else { processors() }
 }
 
 /// Sequences per second of a training of which nothing is observed.
 fn plain(experiment: &Experiment) -> f64 {
     let (task, training) = (experiment.task.clone(), experiment.training.clone());
-    let mut trainer = Trainer::new(task, experiment.model.clone(), training, threads());
+    let mut trainer = Trainer::new(task, experiment.model.clone(), training, processors());
     let start = Instant::now();
     while start.elapsed() < MEASURED {
         trainer.update().unwrap();
@@ -33,26 +40,49 @@ fn plain(experiment: &Experiment) -> f64 {
     trainer.state.sequences as f64 / start.elapsed().as_secs_f64()
 }
 
-/// The same with all that is observed of it, while nobody watches.
-fn alone(experiment: &Experiment) -> f64 {
-    let state = State::new(experiment.model.clone(), &experiment.training);
-    let (task, training) = (experiment.task.clone(), experiment.training.clone());
-    let run = Run::new(task, training, state, threads(), Snapshots::LIMIT);
-    let mut learner = Learner::start(vec![run], || ()).unwrap();
+/// Sequences per second of all runs together with all that is observed of them, while nobody watches.
+fn alone(experiments: &[Experiment]) -> f64 {
+    let count = experiments.len();
+    let run = |experiment: &Experiment| {
+        let state = State::new(experiment.model.clone(), &experiment.training);
+        let (task, training) = (experiment.task.clone(), experiment.training.clone());
+        let limit = Snapshots::LIMIT / count;
+        Run::new(task, training, state, threads(count), limit)
+    };
+    let runs = experiments.iter().map(run).collect();
+    let mut learner = Learner::start(runs, || ()).unwrap();
     learner.tell(1, &Order::Go(Pace::Full));
     let start = Instant::now();
     std::thread::sleep(MEASURED);
+    let runs = learner.end();
     let seconds = start.elapsed().as_secs_f64();
-    let run = learner.end().remove(0);
-    run.account().sequences as f64 / seconds
+    let done = runs.iter().map(|run| run.account().sequences);
+    done.sum::<u64>() as f64 / seconds
 }
 
-/// The same while it is watched, and the milliseconds of every frame that was drawn.
-fn watched(experiment: &Experiment) -> (f64, Vec<f64>) {
+/// One frame of the window, and how long it may rest until the next.
+fn frame(ctx: &Context, app: &mut App, start: Instant) -> Duration {
+    let input = RawInput {
+        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, Vec2::new(1440.0, 900.0))),
+        time: Some(start.elapsed().as_secs_f64()),
+        max_texture_side: Some(8192),
+        ..RawInput::default()
+    };
+    let output = ctx.run_ui(input, |ui| app.frame_ui(ui));
+    std::hint::black_box(ctx.tessellate(output.shapes, output.pixels_per_point));
+    output.viewport_output[&egui::ViewportId::ROOT].repaint_delay
+}
+
+/// The same while they are watched, and the milliseconds of every frame that was drawn while they trained.
+fn watched(experiments: &[Experiment]) -> (f64, Vec<f64>) {
     let ctx = Context::default();
     tapescope::viewer::dress(&ctx);
+    let named = experiments.iter().map(|experiment| {
+        let seed = experiment.training.seed;
+        (format!("seed {seed}"), experiment.clone())
+    });
     let options = Options {
-        learn: vec![(String::new(), experiment.clone())],
+        learn: named.collect(),
         files: std::sync::Arc::new(NoFiles),
         ..Options::default()
     };
@@ -60,23 +90,20 @@ fn watched(experiment: &Experiment) -> (f64, Vec<f64>) {
     let (start, mut frames) = (Instant::now(), Vec::new());
     while start.elapsed() < MEASURED {
         let begun = Instant::now();
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, Vec2::new(1440.0, 900.0))),
-            time: Some(start.elapsed().as_secs_f64()),
-            max_texture_side: Some(8192),
-            ..RawInput::default()
-        };
-        let output = ctx.run_ui(input, |ui| app.frame_ui(ui));
-        std::hint::black_box(ctx.tessellate(output.shapes, output.pixels_per_point));
+        let rest = frame(&ctx, &mut app, start).min(Duration::from_millis(100));
         frames.push(begun.elapsed().as_secs_f64() * 1e3);
-        let viewport = &output.viewport_output[&egui::ViewportId::ROOT];
-        let rest = viewport.repaint_delay.min(Duration::from_millis(100));
         std::thread::sleep(rest.max(FRAME.saturating_sub(begun.elapsed())));
     }
+    // All runs tell where they stand once they wait.
+    app.apply(&ctx, vec![Learn::Toggle.into()]);
     let seconds = start.elapsed().as_secs_f64();
-    let learning = app.learning.as_ref().unwrap();
-    let account = learning.run().account.as_ref().unwrap();
-    (account.sequences as f64 / seconds, frames)
+    while app.learning.as_ref().unwrap().waits() {
+        frame(&ctx, &mut app, start);
+        std::thread::sleep(FRAME);
+    }
+    let runs = app.learning.as_ref().unwrap().runs.iter();
+    let accounts = runs.map(|run| run.account.as_ref().unwrap().sequences);
+    (accounts.sum::<u64>() as f64 / seconds, frames)
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -84,39 +111,51 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
+/// So many runs of a preset side by side, from as many seeds.
+fn experiments(preset: &str, batch: Option<&str>, count: u64) -> Vec<Experiment> {
+    let of_seed = |by| {
+        let batch = batch.iter().map(|batch| format!("training.batch={batch}"));
+        let set = batch.chain(["training.sequences=1000000".to_owned()]);
+        let set: Vec<Override> = set.map(|set| set.parse().unwrap()).collect();
+        let mut experiment = Experiment::find(preset, &set).unwrap();
+        experiment.training.seed += by;
+        experiment
+    };
+    (0..count).map(of_seed).collect()
+}
+
 fn main() {
-    let mut words = std::env::args()
-        .skip(1)
-        .filter(|word| !word.starts_with("--"));
+    let words = std::env::args().skip(1);
+    let mut words = words.filter(|word| !word.starts_with("--"));
     let preset = words.next().unwrap_or_else(|| "copy".to_owned());
-    let mut overrides: Vec<Override> = vec!["training.sequences=1000000".parse().unwrap()];
-    overrides.extend(
-        words
-            .next()
-            .map(|batch| format!("training.batch={batch}").parse().unwrap()),
-    );
-    let experiment = Experiment::find(&preset, &overrides).unwrap();
+    let batch = words.next();
+    let count = words.next().map_or(1, |count| count.parse().unwrap());
+    let experiments = experiments(&preset, batch.as_deref(), count);
     let (mut ratios, mut frames, mut rates) = (Vec::new(), Vec::new(), Vec::new());
     let mut observed = Vec::new();
     for _ in 0..ROUNDS {
-        let plain = plain(&experiment);
-        let alone = alone(&experiment);
-        let (watched, drawn) = watched(&experiment);
+        // Several have threads of their own: a training by itself is no measure of them.
+        let plain = (count == 1).then(|| plain(&experiments[0]));
+        let alone = alone(&experiments);
+        let (watched, drawn) = watched(&experiments);
         println!(
             "alone {alone:.0} sequences/s, watched {watched:.0}, {} frames",
             drawn.len()
         );
-        observed.push(alone / plain);
+        observed.extend(plain.map(|plain| alone / plain));
         ratios.push(watched / alone);
         rates.push(drawn.len() as f64 / MEASURED.as_secs_f64());
         frames.extend(drawn);
     }
+    if count == 1 {
+        println!("observed / plain {:.3}", median(&mut observed));
+    }
     println!(
-        "observed / plain {:.3}; watched / alone {:.3}; frames per second {:.0}; a frame {:.2} ms in the middle, {:.2} ms at the 95th hundredth",
-        median(&mut observed),
+        "{count} learning; watched / alone {:.3}; frames per second {:.0}; a frame while they train {:.2} ms in the middle, {:.2} ms at the 95th hundredth, {:.2} ms at most",
         median(&mut ratios),
         median(&mut rates),
         median(&mut frames),
         frames[frames.len() * 95 / 100],
+        frames[frames.len() - 1],
     );
 }

@@ -18,7 +18,8 @@ const LIMIT: u64 = 1 << 30;
 pub struct Log {
     /// The experiment, as it began.
     pub experiment: Experiment,
-    /// The command line that began it; empty when the file does not say.
+    /// The command line that began it, or one that begins the same where it began in the window; empty when the file
+    /// does not say.
     pub command: String,
     /// The validations, in order.
     pub points: Vec<HistoryPoint>,

@@ -517,13 +517,12 @@ mod tests {
     }
 
     #[test]
-    fn more_runs_than_processors_take_turns_and_advance_evenly() {
+    fn more_runs_than_processors_take_turns_and_none_is_forgotten() {
         let runs = (1..=10).map(|seed| run(seed, 1_000_000)).collect();
         let mut learner = Learner::start(runs, || ()).unwrap();
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         assert_eq!(learner.threads.len(), processors.min(10));
         learner.tell(1, &Order::Go(Pace::Full));
-        // None is forgotten, however many there are.
         until(&mut learner, |_, news| news.account.sequences >= 20);
         learner.tell(1, &Order::Pause);
         let ends = learner.end();
@@ -592,10 +591,13 @@ mod tests {
 
     /// Held by a test, an update waits in it.
     static GATE: Mutex<()> = Mutex::new(());
+    /// True once it has come there.
+    static WAITS: AtomicBool = AtomicBool::new(false);
 
     #[test]
     fn nobody_waits_for_an_update_to_end() {
         let through = |run: &mut Run| {
+            WAITS.store(true, Ordering::Release);
             drop(held(&GATE));
             run.advance();
         };
@@ -603,6 +605,9 @@ mod tests {
         let mut learner = Learner::start_with(through, vec![run(1, 100)], || ()).unwrap();
         learner.tell(1, &Order::Go(Pace::Full));
         learner.hand_out(0);
+        while !WAITS.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
         // The update cannot end before the gate is open: whoever waited here would wait for ever.
         drop(learner);
         drop(gate);

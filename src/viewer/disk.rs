@@ -83,8 +83,7 @@ impl Files for Disk {
         handed: &Handed,
         replaces: bool,
     ) -> Result<String, String> {
-        let command = shell::command(&["learn", &experiment.name]);
-        let goes_on = write_run(folder, experiment, &command, handed, replaces)
+        let goes_on = write_run(folder, experiment, &begins(experiment), handed, replaces)
             .map_err(|error| error.to_string())?;
         let (resume, eval) = (
             shell::resume(folder),
@@ -113,6 +112,19 @@ impl Files for Disk {
                 .pick_file()
         }
     }
+}
+
+/// The command line that begins the same run. Of a preset of one's own nobody knows here where its file is: then it is
+/// said what has begun.
+fn begins(experiment: &Experiment) -> String {
+    let (name, seed) = (&experiment.name, experiment.training.seed.to_string());
+    let Some(differs) = experiment.differs_by() else {
+        return format!("tapescope, in the window: {name}, seed {seed}");
+    };
+    let own = ["learn", name, "--seed", &seed].map(str::to_owned);
+    let differs = differs.iter().filter(|set| set.path() != "training.seed");
+    let differs = differs.flat_map(|set| ["--set".to_owned(), set.to_string()]);
+    shell::command(&own.into_iter().chain(differs).collect::<Vec<_>>())
 }
 
 /// Writes a run into a folder as training does; true where it can go on from there.
@@ -193,8 +205,31 @@ pub fn shipped() -> Vec<Machine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::preset::ablations;
     use crate::learn::Snapshots;
     use crate::train::State;
+
+    #[test]
+    fn the_command_of_a_run_says_its_seed_and_all_that_differs_from_the_preset() {
+        let copy = |set: &[&str]| {
+            let set: Vec<_> = set.iter().map(|text| text.parse().unwrap()).collect();
+            Experiment::built_in("copy", &set).unwrap().unwrap()
+        };
+        assert_eq!(begins(&copy(&[])), "tapescope learn copy --seed 1");
+        let changed = copy(&["training.seed=7", "task.length=[1,5]"]);
+        assert_eq!(
+            begins(&changed),
+            "tapescope learn copy --seed 7 --set 'task.length=[1,5]'"
+        );
+        let variants = ablations(&changed).variants;
+        let no_gate = variants.iter().find(|one| one.name == "no gate").unwrap();
+        let command = begins(&no_gate.experiment);
+        assert!(command.contains("--seed 7 "), "{command}");
+        assert!(command.contains("attention.gate="), "{command}");
+        let name = "mine".to_owned();
+        let mine = Experiment { name, ..copy(&[]) };
+        assert_eq!(begins(&mine), "tapescope, in the window: mine, seed 1");
+    }
 
     #[test]
     fn the_command_that_goes_on_with_a_saved_run_can_be_typed_as_it_stands() {

@@ -63,8 +63,9 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The machine as it was at its best, or in the end.
-    pub fn machine(&self) -> Machine {
+    /// The machine as it was at its best, or in the end. It is called as this folder is: another one may have the same
+    /// name, and so may a shipped machine.
+    pub fn machine(&self, folder: &Path) -> Machine {
         let all = self.account.snapshots.all();
         let best = all.iter().rev().find(|snapshot| snapshot.is_best);
         let ntm = best
@@ -72,7 +73,7 @@ impl Kept {
             .map(|snapshot| snapshot.machine.as_ref());
         let (model, training) = (&self.experiment.model, &self.experiment.training);
         Machine {
-            name: self.name.clone(),
+            name: folder.display().to_string(),
             title: format!("{} ({})", self.experiment.title, self.name),
             other_way: None,
             task: self.experiment.task.clone(),

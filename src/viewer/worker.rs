@@ -176,6 +176,7 @@ fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         Job::Record(request) => Some(request.wish.clone()),
         _ => None,
     };
+    let fails = job.fails();
     let work = || {
         if under_way.is_wanted() {
             attempt(job, files, under_way)
@@ -184,12 +185,7 @@ fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         }
     };
     let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        let sentence =
-            "That could not be done: an internal error. The session is unchanged.".to_owned();
-        match wish.clone() {
-            Some(wish) => Outcome::Refused(wish, sentence),
-            None => Outcome::Failed(sentence),
-        }
+        fails("That could not be done: an internal error. The session is unchanged.".to_owned())
     });
     if matches!(outcome, Outcome::Saved(_) | Outcome::RunSaved(..)) {
         // Too late: the file is there.
@@ -207,8 +203,11 @@ fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
 fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     let watch = |done, all| under_way.told(done, all);
     let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
-    if let Some(to) = job.destination().filter(left_alone) {
-        return Outcome::IsThere(to.clone());
+    if let Some(to) = job.destination().filter(left_alone).cloned() {
+        return match job {
+            Job::SaveRun(run) => Outcome::RunIsThere(run.0.number, to),
+            _ => Outcome::IsThere(to),
+        };
     }
     match job {
         Job::Record(request) => match record(&request, &watch) {
@@ -275,7 +274,7 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
                     };
                     Outcome::RunSaved(saving.number, saved, sentence)
                 }
-                Err(sentence) => Outcome::Failed(sentence),
+                Err(sentence) => Outcome::RunNotSaved(saving.number, sentence),
             }
         }
         Job::Save(to, shown) => saved(files.save_trace(&files.absolute(to.path), &shown)),
@@ -464,9 +463,12 @@ mod tests {
 
     use super::*;
     use crate::figure;
+    use crate::learn::Handed;
+    use crate::task::Copy;
+    use crate::train::State;
     use crate::viewer::files::{Aim, Opened};
     use crate::viewer::fixture::request;
-    use crate::viewer::state::work::Seen;
+    use crate::viewer::state::work::{Place, Saving, Seen};
 
     /// Opening and choosing take until they are let go.
     #[derive(Debug)]
@@ -492,6 +494,22 @@ mod tests {
         fn choose(&self, _: bool, _: &str) -> Option<PathBuf> {
             wait(&self.choose);
             Some(PathBuf::from("chosen"))
+        }
+    }
+
+    /// Breaks off whatever it writes.
+    #[derive(Debug)]
+    struct Breaks;
+
+    impl Files for Breaks {
+        fn save_run(
+            &self,
+            _: &Path,
+            _: &Experiment,
+            _: &Handed,
+            _: bool,
+        ) -> Result<String, String> {
+            panic!("the disk is on fire")
         }
     }
 
@@ -570,6 +588,42 @@ mod tests {
             }
         });
         assert_eq!((recorded.is_err(), last.into_inner()), (true, 3));
+    }
+
+    #[test]
+    fn what_breaks_off_is_told_to_whoever_waits_for_it() {
+        // A task that the machine has no channels for.
+        let mut wide = request(1);
+        wide.task = Task::Copy(Copy {
+            bits: 7,
+            length: 2..=2,
+        });
+        let place = Place::Run(3);
+        let mut worker = Worker::here(Arc::new(Breaks));
+        worker.start(Job::Picture(place.clone(), wide));
+        assert_eq!(worker.outcomes(), [Outcome::Picture(place, None)]);
+        let experiment = Experiment::find("copy", &[]).unwrap();
+        let state = State::new(experiment.model.clone(), &experiment.training);
+        let handed = Handed {
+            state,
+            snapshots: Snapshots::new(0),
+            keeps_weights: true,
+        };
+        let to = Destination {
+            path: PathBuf::from("folder"),
+            replaces: true,
+            aim: Aim::Run,
+        };
+        let saving = Saving {
+            place: 0,
+            number: 7,
+            experiment,
+            to,
+        };
+        worker.start(Job::SaveRun(Box::new((saving, handed))));
+        let outcomes = worker.outcomes();
+        assert!(matches!(outcomes[..], [Outcome::RunNotSaved(7, _)]));
+        assert!(!worker.busy());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! How much everything mattered, in the place of its values.
 
+use tapescope::math::Series;
+use tapescope::model::Trace;
 use tapescope::train::Quantity;
 use tapescope::viewer::command::Instead;
 
@@ -15,6 +17,10 @@ const PICTURES: [&str; 3] = [
     "output: over time",
 ];
 
+/// The step that is looked at, and the rows of the memory.
+const AT: usize = 2;
+const ROWS: usize = 16;
+
 /// Of what the derivatives on screen are.
 fn on_screen(harness: &Screen) -> Option<Quantity> {
     harness.state().layer().derivatives().map(|by| by.of)
@@ -29,16 +35,39 @@ fn lay_out(harness: &mut Screen, arrangement: Arrangement) {
     assert_eq!(harness.state().arrangement(), arrangement);
 }
 
-/// What is read out in the middle of this picture.
-fn read_out(harness: &mut Screen, picture: &str) -> (f32, String) {
+/// Where, what and with what meaning is read out in the middle of this picture.
+fn read_out(harness: &mut Screen, picture: &str) -> (String, f32, String) {
     let rect = harness.get_by_label_contains(picture).rect();
     harness.hover_at(rect.center());
     harness.run_steps(3);
     let readout = harness.state().readout().unwrap();
-    (
-        readout.value.replace('−', "-").parse().unwrap(),
-        readout.meaning.clone(),
-    )
+    let place = readout.place.clone();
+    (place, number(&readout.value), readout.meaning.clone())
+}
+
+fn number(text: &str) -> f32 {
+    text.replace('−', "-").parse().unwrap()
+}
+
+/// What a trace has at the place that was read out of this picture; `output` is what it has for the outputs.
+fn cell((trace, output): (&Trace, &Series<f32>), task: &Task, picture: &str, place: &str) -> f32 {
+    let behind = |word: &str| -> usize {
+        let mut words = place.split_whitespace().skip_while(|one| *one != word);
+        words.nth(1).unwrap().parse().unwrap()
+    };
+    let channel = |name: &dyn Fn(usize) -> String, of: &Series<f32>| {
+        let mut all = 0..of.width();
+        let channel = all.find(|&channel| place.ends_with(&name(channel)));
+        of.row(behind("step"))[channel.unwrap()]
+    };
+    match picture.split_once(':').unwrap().0 {
+        "input" => channel(&|channel| task.input_name(channel), &trace.input),
+        "output" => channel(&|channel| task.output_name(channel), output),
+        _ => {
+            let after = trace.memory_columns.row(AT + 1);
+            after[behind("column") * ROWS + behind("row")]
+        }
+    }
 }
 
 #[test]
@@ -64,18 +93,22 @@ fn y_shows_what_mattered_and_y_esc_or_the_button_the_values_again() {
 #[test]
 fn the_value_is_read_out_beside_its_derivative() {
     let mut harness = paused();
-    act(&mut harness, Play::Seek(2));
-    let values = PICTURES.map(|picture| read_out(&mut harness, picture).0);
+    act(&mut harness, Play::Seek(AT));
     press(&mut harness, Key::Y);
-    for (picture, value) in PICTURES.iter().zip(values) {
-        // A line over them has made them a little less high: the cell may be another.
-        let (_, meaning) = read_out(&mut harness, picture);
+    for picture in PICTURES {
+        let (place, derivative, meaning) = read_out(&mut harness, picture);
         assert!(meaning.starts_with("d loss / d "), "{picture}: {meaning}");
         let (_, told) = meaning.split_once("\nof the value ").unwrap();
-        let told: f32 = told.replace('−', "-").parse().unwrap();
-        assert!(told.is_finite() && value.is_finite(), "{picture}: {told}");
+        let Recording { trace, task, .. } = recording(&harness);
+        let by = &harness.state().layer().derivatives().unwrap().trace;
+        // Of an output it is the logit that derivatives are for.
+        let both = [(trace, &trace.output), (by, &by.logit)];
+        let [value, expected] = both.map(|of| cell(of, task, picture, &place));
+        assert_eq!(number(told), value, "{picture}: {place}");
+        assert_eq!(derivative, expected, "{picture}: {place}");
+        assert_ne!(value, expected, "{picture}: {place}");
     }
-    let (_, meaning) = read_out(&mut harness, "target: over time");
+    let (_, _, meaning) = read_out(&mut harness, "target: over time");
     assert!(!meaning.contains("of the value"), "{meaning}");
 }
 

@@ -114,8 +114,26 @@ fn it_comes_on_screen_from_the_start_page_too() {
         .unwrap()
         .machine
         .clone();
-    assert_eq!(machine.name, "tiny-1");
+    assert_eq!(machine.name, "runs/tiny-1");
     assert_eq!(harness.state().learning.as_ref().unwrap().shown(), &last);
+}
+
+#[test]
+fn runs_of_the_same_name_stand_beside_each_other_and_beside_a_shipped_machine() {
+    let mut own = machine("tiny-1", 3);
+    own.title = "Shipped".to_owned();
+    let mut harness = paused_in(Options {
+        machines: vec![own.clone()],
+        ..options(Arc::new(Folder))
+    });
+    for folder in ["a/tiny-1", "b/tiny-1", "a/tiny-1"] {
+        open(&mut harness, folder);
+        harness.run_steps(3);
+    }
+    let machines = &harness.state().session.machines;
+    let names: Vec<_> = machines.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["tiny-1", "a/tiny-1", "b/tiny-1"]);
+    assert_eq!(*machines[0], own);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use egui::accesskit::Role;
 use egui::{ViewportCommand, ViewportEvent, ViewportId};
 use tapescope::io::{Experiment, Resumed, RunFolder};
-use tapescope::learn::{End, Finding, News, Pace};
+use tapescope::learn::{End, Finding, Handed, News, Pace};
 use tapescope::train::Trainer;
 use tapescope::viewer::{Learning, Told};
 
@@ -413,23 +413,32 @@ fn whatever_ends_a_run_asks_first() {
         let mut screen = learning();
         changed(&mut screen);
         let number = state(&screen).run().number;
-        act(&mut screen, ends);
-        assert!(says(&screen, "What was learned is not saved"), "{without}");
-        assert_eq!(state(&screen).run().number, number);
+        act(&mut screen, ends.clone());
+        assert!(says(&screen, "What was learned is not saved"), "{ends:?}");
+        assert_eq!(state(&screen).run().number, number, "{ends:?}");
         click(&mut screen, "Go on learning");
         assert!(state(&screen).goes && screen.state().ending.is_none());
-        act(
-            &mut screen,
-            endings()
-                .into_iter()
-                .find(|(_, b)| *b == without)
-                .unwrap()
-                .0,
-        );
+        act(&mut screen, ends.clone());
         click(&mut screen, without);
         let learning = screen.state().learning.as_ref();
-        assert!(learning.is_none_or(|learning| learning.run().number != number));
+        let now = learning.map(|learning| learning.run().number);
+        assert_ne!(now, Some(number), "{ends:?}");
+        assert_eq!(now.is_none(), ends == Instead::Nothing, "{ends:?}");
     }
+}
+
+/// News of the run on screen, as if it had taken so many seconds to come here.
+fn trained_for(screen: &Screen, seconds: f64) -> Told {
+    let run = state(screen).run();
+    let (mut account, machine) = (run.account.as_deref().unwrap().clone(), run.machine.clone());
+    account.seconds = seconds;
+    let news = News {
+        account: Arc::new(account),
+        machine,
+        rate: None,
+        followed: 1,
+    };
+    Told(Arc::new(vec![(0, news)]))
 }
 
 #[test]
@@ -439,17 +448,9 @@ fn a_run_just_begun_may_go_and_seconds_of_it_may_not() {
     act(&mut screen, Instead::Again);
     assert!(screen.state().dialog.is_none());
     screen.run_steps(5);
-    let run = state(&screen).run();
-    let (mut account, machine) = (run.account.as_deref().unwrap().clone(), run.machine.clone());
-    account.seconds = 5.0;
-    let news = News {
-        account: Arc::new(account),
-        machine,
-        rate: None,
-        followed: 1,
-    };
+    let news = trained_for(&screen, 5.0);
     screen.state_mut().held = true;
-    act(&mut screen, Learn::News(Told(Arc::new(vec![(0, news)]))));
+    act(&mut screen, Learn::News(news));
     act(&mut screen, Instead::Again);
     assert!(says(&screen, "What was learned is not saved"));
 }
@@ -463,6 +464,82 @@ fn it_saves_and_closes() {
     act(&mut screen, Learn::SaveAndEnd(folder.clone()));
     assert!(told_the_system(&screen, &ViewportCommand::Close));
     assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
+}
+
+#[test]
+fn what_else_fails_does_not_keep_it_from_closing_once_it_is_saved() {
+    let folder = folder("closing-after");
+    let mut screen = on_disk(&[]);
+    changed(&mut screen);
+    act(&mut screen, Instead::Close);
+    screen.state_mut().held = true;
+    // It is told of this before the run is written.
+    act(&mut screen, File::Open("no such file.safetensors".into()));
+    act(&mut screen, Learn::SaveAndEnd(folder.clone()));
+    screen.state_mut().held = false;
+    screen.run_steps(1);
+    assert!(told_the_system(&screen, &ViewportCommand::Close));
+    assert!(RunFolder::resume(&folder, "test").unwrap().is_some());
+}
+
+/// Writes a run, or does not, as the name of the folder says.
+#[derive(Debug)]
+struct ByName;
+
+impl Files for ByName {
+    fn exists(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn save_run(
+        &self,
+        folder: &Path,
+        _: &Experiment,
+        _: &Handed,
+        _: bool,
+    ) -> Result<String, String> {
+        let name = folder.display().to_string();
+        if name.starts_with("refused") {
+            return Err(format!("{name} cannot be written: the disk is full."));
+        }
+        Ok(format!("The run is in {name}."))
+    }
+}
+
+/// A window in which one run is being written to the first of these folders while another that came after it is to be
+/// written to the second, and then closed.
+fn written_late(first: &str, second: &str) -> Screen {
+    let mut screen = window_with(LARGE, options(Arc::new(ByName)));
+    act(&mut screen, Instead::Begin(vec![experiment(&[])]));
+    changed(&mut screen);
+    let seconds_later = trained_for(&screen, 5.0);
+    screen.state_mut().held = true;
+    act(&mut screen, Learn::Save(first.into(), false));
+    act(&mut screen, Instead::Again);
+    act(&mut screen, Learn::EndUnsaved);
+    act(&mut screen, Learn::News(seconds_later));
+    act(&mut screen, Instead::Close);
+    act(&mut screen, Learn::SaveAndEnd(second.into()));
+    assert!(state(&screen).saving.is_some() && screen.state().ending.is_some());
+    screen.state_mut().held = false;
+    screen.run_steps(3);
+    screen
+}
+
+#[test]
+fn a_run_that_is_written_late_ends_no_other() {
+    let screen = written_late("first", "refused");
+    assert!(!told_the_system(&screen, &ViewportCommand::Close));
+    assert!(says(&screen, "refused cannot be written"));
+    assert!(screen.state().ending.is_none());
+    assert_eq!(state(&screen).saving, None);
+}
+
+#[test]
+fn a_run_that_could_not_be_written_keeps_no_other_from_being_saved() {
+    let screen = written_late("refused first", "second");
+    assert!(told_the_system(&screen, &ViewportCommand::Close));
+    assert!(screen.state().learning.is_none());
 }
 
 #[test]

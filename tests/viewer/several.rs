@@ -1,7 +1,12 @@
 //! Several machines that learn side by side: a card for each, of which one is chosen. Without a window the school makes
 //! one update of each run per frame.
 
+use std::collections::BTreeSet;
+use std::sync::Weak;
+
 use tapescope::io::Experiment;
+use tapescope::learn::News;
+use tapescope::viewer::Told;
 use tapescope::viewer::command::{Instead, Learn};
 
 use super::*;
@@ -58,6 +63,50 @@ fn every_run_has_a_card_that_says_how_it_stands() {
         let (_, wish) = run.probe.of.as_ref().unwrap();
         assert_eq!(wish, &screen.state().session.wish);
     }
+}
+
+#[test]
+fn a_probe_of_runs_that_are_gone_takes_no_place_of_those_that_came() {
+    let mut screen = several(LARGE, 4);
+    screen.run_steps(10);
+    press(&mut screen, Key::T);
+    let runs = &screen.state().learning.as_ref().unwrap().runs;
+    let news = runs.iter().map(|run| News {
+        account: run.account.clone().unwrap(),
+        machine: run.machine.clone(),
+        rate: None,
+        followed: u64::MAX,
+    });
+    let told = Told(Arc::new(news.enumerate().collect()));
+    screen.state_mut().held = true;
+    // A probe is under way while other runs begin, and those wait from then on.
+    act(&mut screen, Learn::Moment(Some(0)));
+    act(&mut screen, Instead::Again);
+    act(&mut screen, Learn::Toggle);
+    act(&mut screen, Learn::News(told));
+    screen.state_mut().held = false;
+    screen.run_steps(10);
+    let learning = screen.state().learning.as_ref().unwrap();
+    assert!(!learning.goes && !learning.expects_news());
+    for run in &learning.runs[1..] {
+        let probe = run.probe.open.as_ref();
+        let probe = probe.unwrap_or_else(|| panic!("{} has no picture", run.label));
+        let own = &probe.shown.machine.as_ref().unwrap().ntm;
+        assert_eq!(own.params, run.machine.params, "{}", run.label);
+    }
+}
+
+#[test]
+fn what_was_made_of_runs_that_are_gone_holds_nothing_of_them() {
+    let mut screen = several(LARGE, 4);
+    screen.run_steps(10);
+    let runs = &screen.state().learning.as_ref().unwrap().runs;
+    let accounts = runs.iter().map(|run| run.account.as_ref().unwrap());
+    let gone: Vec<Weak<_>> = accounts.map(Arc::downgrade).collect();
+    act(&mut screen, Instead::Begin(vec![experiment(9, &[])]));
+    screen.run_steps(10);
+    let left = gone.iter().filter(|account| account.strong_count() > 0);
+    assert_eq!(left.count(), 0);
 }
 
 #[test]
@@ -171,4 +220,15 @@ fn the_same_preset_learns_without_each_of_its_stages() {
     let labels: Vec<_> = learning.runs.iter().map(|run| run.label.as_str()).collect();
     assert_eq!(labels, all);
     assert!(learning.runs.iter().all(|run| run.begun.training.seed == 4));
+    // And each is saved apart from the others.
+    let mut folders = Vec::new();
+    for run in 0..all.len() {
+        act(&mut screen, Learn::Run(run));
+        folders.push(screen.state().learning.as_ref().unwrap().folder());
+    }
+    assert_eq!(
+        folders[..2],
+        ["runs/copy-4-as-it-is", "runs/copy-4-no-content"]
+    );
+    assert_eq!(folders.iter().collect::<BTreeSet<_>>().len(), 7);
 }

@@ -5,11 +5,13 @@
 
 mod ablation;
 mod change;
+mod differs;
 pub(in crate::io) mod form;
 mod keys;
 
 pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
+pub(in crate::io) use differs::changes;
 pub use keys::table;
 
 use std::path::Path;

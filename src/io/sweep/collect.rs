@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Failure, Run, State, changes, plan};
+use super::{Failure, Run, State, plan};
 use crate::io::measurement::Number;
+use crate::io::preset::changes;
 use crate::io::preset::form::Written;
 use crate::io::run::LOG;
 use crate::io::{Error, Experiment, file};

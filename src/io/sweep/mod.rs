@@ -11,56 +11,11 @@ pub use failure::Failure;
 pub use plan::{run_name, write_plan};
 pub use state::{Progress, Run, State, progress};
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::Value;
-
-use super::Experiment;
-use super::preset::form::Written;
-
-/// What experiments have at the paths, other than those `but`, at which not all are alike: by path, as JSON or as bare
-/// text.
-fn changes(experiments: &[&Experiment], but: &[&str]) -> Vec<BTreeMap<String, String>> {
-    let values = |experiment: &&Experiment| {
-        let mut values = BTreeMap::new();
-        for (path, value) in Written::of(*experiment).into_values() {
-            flatten(path, &value, &mut values);
-        }
-        values
-    };
-    let mut all: Vec<_> = experiments.iter().map(values).collect();
-    let is_under = |path: &str, other: &str| {
-        let rest = path.strip_prefix(other);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let paths: BTreeSet<String> = all.iter().flat_map(BTreeMap::keys).cloned().collect();
-    for path in paths {
-        let is_alike = all.iter().all(|one| one.get(&path) == all[0].get(&path));
-        if is_alike || but.iter().any(|other| is_under(&path, other)) {
-            all.iter_mut().for_each(|one| drop(one.remove(&path)));
-        }
-    }
-    all
-}
-
-fn flatten(path: String, value: &Value, to: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Object(object) => {
-            for (key, value) in object {
-                flatten(format!("{path}.{key}"), value, to);
-            }
-        }
-        Value::String(text) => drop(to.insert(path, text.clone())),
-        other => drop(to.insert(path, other.to_string())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::path::Path;
 
-    use crate::io::{RunFolder, Trained};
+    use crate::io::{Experiment, RunFolder, Trained};
     use crate::model::Model;
     use crate::train::{Evaluation, HistoryPoint, State};
 

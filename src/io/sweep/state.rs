@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Failure, changes};
+use super::Failure;
 use crate::io::lock::Lock;
 use crate::io::log;
+use crate::io::preset::changes;
 use crate::io::run::{CHECKPOINT, LOCK, LOG, is_finished};
 use crate::io::{Error, Experiment, RunFolder, file, weights};
 use crate::train::HistoryPoint;

@@ -60,7 +60,7 @@ impl State {
                 self.take_machine(&path, *machine, screen);
             }
             (Outcome::Run(path, run), Some(screen)) => {
-                self.take_machine(&path, run.machine(), screen);
+                self.take_machine(&path, run.machine(&path), screen);
             }
             // With nothing to compare it with it is opened.
             (other, _) => self.take_in(other),

@@ -76,21 +76,39 @@ impl State {
             .push(Effect::Teach(Teach::Save(Box::new(saving))));
     }
 
-    /// Nothing is written any more.
-    pub(super) fn run_is_not_saved(&mut self) {
-        if let Some(learning) = &mut self.learning {
-            learning.saving = None;
+    /// The run with this number is not being written any more; true where it was the one that is waited for.
+    fn leaves_saving(&mut self, number: u64) -> bool {
+        let learning = self.learning.as_mut();
+        let saving = learning.map(|learning| &mut learning.saving);
+        let waited_for = saving.filter(|saving| **saving == Some(number));
+        waited_for.is_some_and(|saving| saving.take().is_some())
+    }
+
+    /// The run with this number could not be written.
+    pub(super) fn run_is_not_saved(&mut self, number: u64, sentence: String) {
+        if self.leaves_saving(number) {
+            self.go_on();
+        }
+        self.toasts.add(Kind::Problem, sentence);
+    }
+
+    /// There is a folder where the run with this number was to be written.
+    pub(super) fn run_is_there(&mut self, number: u64, to: &Destination) {
+        if self.leaves_saving(number) {
+            self.ask_to_replace(to);
+        } else {
+            self.say_left_alone(to);
         }
     }
 
     /// So much of the run with this number is on the disk.
     pub(super) fn run_is_saved(&mut self, number: u64, saved: Saved) {
-        self.run_is_not_saved();
+        let was_waited_for = self.leaves_saving(number);
         let runs = self.learning.iter_mut().flat_map(|all| &mut all.runs);
         for run in runs.filter(|run| run.number == number) {
             run.saved = saved;
         }
-        if self.ending.as_ref().is_some_and(|ending| ending.saves) {
+        if was_waited_for && self.ending.as_ref().is_some_and(|ending| ending.saves) {
             self.end_now();
         }
     }

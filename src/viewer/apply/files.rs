@@ -84,13 +84,17 @@ impl State {
 
     /// There is a file where one was to be written: the person says what happens to it.
     pub(super) fn ask_to_replace(&mut self, to: &Destination) {
-        let path = &to.path;
         if self.dialog.is_some() {
-            let text = format!("{} is there already; it was left alone.", path.display());
-            return self.toasts.add(Kind::Problem, text);
+            return self.say_left_alone(to);
         }
-        let text = path.display().to_string();
+        let text = to.path.display().to_string();
         self.dialog = Some(Dialog::doubting(Subject::File(to.aim), text));
+    }
+
+    pub(super) fn say_left_alone(&mut self, to: &Destination) {
+        let path = to.path.display();
+        let text = format!("{path} is there already; it was left alone.");
+        self.toasts.add(Kind::Problem, text);
     }
 
     fn save(&mut self, path: PathBuf, replaces: bool) {

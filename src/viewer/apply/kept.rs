@@ -14,7 +14,7 @@ impl State {
     /// A run comes on screen, with all its moments.
     pub(super) fn look_back(&mut self, path: PathBuf, kept: Kept) {
         self.effects.push(Effect::Teach(Teach::End));
-        let machine = kept.machine();
+        let machine = kept.machine(&path);
         let size = *machine.task.size().end();
         let mut run = Taught::new(self.number_run(), kept.name, kept.experiment);
         if let Ok(now) = run.begun.after(&kept.account.changes) {

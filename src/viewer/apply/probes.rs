@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::episode::Open;
-use crate::viewer::state::learning::Probe;
 use crate::viewer::state::work::{Effect, Job, Place};
 
 impl State {
@@ -24,6 +23,9 @@ impl State {
         else {
             return;
         };
+        let Some(mut request) = self.session.request() else {
+            return;
+        };
         let of = (ntm.clone(), wish.clone());
         let run = &mut learning.runs[next];
         let experiment = &run.experiment;
@@ -34,34 +36,26 @@ impl State {
             task: experiment.task.clone(),
             ntm: of.0.as_ref().clone(),
         });
+        request.task = request.wish.task(&machine);
+        request.machine = machine;
         run.probe.of = Some(of);
-        learning.probing = Some((next, machine.clone()));
-        if let Some(mut request) = self.session.request() {
-            request.task = request.wish.task(&machine);
-            request.machine = machine;
-            let job = Job::Picture(Place::Run, request);
-            self.effects.push(Effect::Start(job));
-        }
+        learning.probing = Some(run.number);
+        let job = Job::Picture(Place::Run(run.number), request);
+        self.effects.push(Effect::Start(job));
     }
 
-    /// A probe has been recorded, or could not be; one of runs that have ended meanwhile counts for nothing.
-    pub(super) fn probed(&mut self, open: Option<Open>) {
-        let Some(learning) = &mut self.learning else {
+    /// The probe of the run with this number has been recorded, or could not be; one of runs that are gone counts for
+    /// nothing.
+    pub(super) fn probed(&mut self, number: u64, open: Option<Open>) {
+        let learning = self.learning.as_mut();
+        let Some(learning) = learning.filter(|all| all.probing == Some(number)) else {
             return;
         };
-        let Some((run, machine)) = learning.probing.take() else {
-            return;
-        };
-        let is_own = |open: &Open| {
-            let by = open.shown.machine.as_ref();
-            by.is_some_and(|by| Arc::ptr_eq(by, &machine))
-        };
-        if open.as_ref().is_none_or(is_own)
-            && let Some(taught) = learning.runs.get_mut(run)
-        {
-            let of = taught.probe.of.take();
-            taught.probe = Probe { open, of };
+        learning.probing = None;
+        let place = learning.runs.iter().position(|run| run.number == number);
+        if let Some(place) = place {
+            learning.runs[place].probe.open = open;
+            self.probe_next(place);
         }
-        self.probe_next(run);
     }
 }

@@ -9,7 +9,7 @@ use crate::io::preset::{WHOLE, ablations};
 use crate::learn::{Account, Finding, News, Order, Pace, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, chance, optimum};
-use crate::viewer::files::{Kept, Machine};
+use crate::viewer::files::Kept;
 use crate::viewer::state::episode::{Open, Wish};
 use crate::viewer::state::work::{Effect, Saved, Teach};
 
@@ -48,8 +48,8 @@ pub struct Learning {
     pub saving: Option<u64>,
     /// Of a run that was trained elsewhere, why it does not train here.
     pub kept: Option<String>,
-    /// The run whose probe is being recorded beside the episode on screen, and the machine that it is recorded by.
-    pub probing: Option<(usize, Arc<Machine>)>,
+    /// The number of the run whose probe is being recorded beside the episode on screen.
+    pub probing: Option<u64>,
 }
 
 /// So much training, in seconds, may be lost without asking: with the same seed it comes again.
@@ -247,10 +247,18 @@ impl Learning {
             .is_some_and(|followed| followed < self.ordered)
     }
 
-    /// The folder that a run is saved into where nobody says otherwise: that of `tapescope train`.
+    /// The folder that a run is saved into where nobody says otherwise: that of `tapescope train`, and behind it what the
+    /// run is called among others of its seed.
     pub fn folder(&self) -> String {
-        let experiment = &self.run().experiment;
-        format!("runs/{}-{}", experiment.name, experiment.training.seed)
+        let run = self.run();
+        let (name, seed) = (&run.begun.name, run.begun.training.seed);
+        let mut folder = format!("runs/{name}-{seed}");
+        if self.runs.len() > 1 && run.label != by_seed(&run.begun) {
+            let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+            folder.push('-');
+            folder.extend(run.label.chars().map(plain));
+        }
+        folder
     }
 
     /// The machine of a run at the moment that is looked at: after as many sequences as the one on screen.

@@ -116,8 +116,8 @@ pub enum Job {
 pub enum Place {
     /// On the card of the start page that is called so.
     Card(String),
-    /// With the run whose probe it is.
-    Run,
+    /// With the run that has this number.
+    Run(u64),
 }
 
 /// What is known of an episode beside what was recorded.
@@ -159,6 +159,25 @@ impl Job {
             Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) => "Looking for files".to_owned(),
+        }
+    }
+
+    /// What comes of it where it cannot be done, and why.
+    pub fn fails(&self) -> Box<dyn FnOnce(String) -> Outcome> {
+        match self {
+            Self::Record(request) => {
+                let wish = request.wish.clone();
+                Box::new(|why| Outcome::Refused(wish, why))
+            }
+            Self::Picture(place, _) => {
+                let place = place.clone();
+                Box::new(|_| Outcome::Picture(place, None))
+            }
+            Self::SaveRun(run) => {
+                let number = run.0.number;
+                Box::new(move |why| Outcome::RunNotSaved(number, why))
+            }
+            _ => Box::new(Outcome::Failed),
         }
     }
 
@@ -282,10 +301,14 @@ pub enum Outcome {
     Compared(Found),
     /// There is a file where one was to be written; it was left alone.
     IsThere(Destination),
+    /// The same of the run with this number.
+    RunIsThere(u64, Destination),
     /// A file was written; the sentence says what.
     Saved(String),
     /// Of the run with this number so much was written; the sentence says where.
     RunSaved(u64, Saved, String),
+    /// The run with this number was not written, and why.
+    RunNotSaved(u64, String),
     /// A sentence that says what went wrong with a file.
     Failed(String),
     /// The person chose a file in the desktop's dialog.

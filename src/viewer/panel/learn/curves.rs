@@ -4,7 +4,7 @@
 use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::chart::chart_ui;
-use super::kept::kept;
+use super::memo::memo;
 use crate::figure::chart::Chart;
 use crate::viewer::command::{Command, Learn};
 use crate::viewer::state::learning::Learning;
@@ -36,7 +36,7 @@ pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) 
         return column_ui(ui, whole, &[loss], moment);
     }
     column_ui(ui, above, &[loss], moment);
-    let others = kept(ui, "what else", run, || {
+    let others = memo(ui, "what else", run, learning.chosen, || {
         (story::measured(learning, run), story::heads(run))
     });
     let (measured, heads) = &*others;
@@ -58,8 +58,8 @@ pub fn curves_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) 
 pub fn loss(ui: &Ui, learning: &Learning) -> Chart {
     story::loss_of(learning, |index| {
         let is_chosen = index == learning.chosen;
-        let name = ("loss", index, is_chosen, learning.runs.len());
-        let lines = kept(ui, name, &learning.runs[index], || {
+        let how = (index, is_chosen, learning.runs.len());
+        let lines = memo(ui, "loss", &learning.runs[index], how, || {
             story::loss_lines(learning, index)
         });
         lines.to_vec()

@@ -8,13 +8,12 @@ use egui::{
 
 use super::chart::chart_ui;
 use super::curves;
-use super::kept::kept;
+use super::memo::memo;
 use crate::figure::numbers::brief;
 use crate::learn::{Account, Standing};
-use crate::viewer::command::Learn;
+use crate::viewer::command::{Command, Learn};
 use crate::viewer::panel::View;
 use crate::viewer::panel::welcome::picture_ui;
-use crate::viewer::state::episode::Open;
 use crate::viewer::state::learning::{Learning, Taught};
 use crate::viewer::theme::{self, Palette, color};
 use crate::viewer::widget::button::focus_ring;
@@ -129,30 +128,61 @@ fn card_ui(
     learning: &Learning,
     view: &mut View<'_>,
 ) {
-    let palette = view.palette;
     let run = &learning.runs[index];
     let is_chosen = index == learning.chosen;
     let (_, rect) = ui.allocate_space(size);
     let response = ui.interact(rect, id_of(index), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, told(run)));
-    if response.clicked() {
-        response.request_focus();
-        view.commands.push(Learn::Run(index).into());
-    }
-    let by = moved(ui, &response, across);
-    let next = index.saturating_add_signed(by);
-    if by != 0 && next < learning.runs.len() && (by > 0 || by.unsigned_abs() <= index) {
-        view.commands.push(Learn::Run(next).into());
-        // The keyboard goes where the choice goes.
-        ui.memory_mut(|memory| memory.request_focus(id_of(next)));
-    }
+    choose(ui, &response, (index, across), learning, view.commands);
     if response.gained_focus() {
         response.scroll_to_me(None);
     }
     if !ui.is_rect_visible(rect) {
         return;
     }
-    let painter = ui.painter();
+    ground(ui.painter(), &response, is_chosen, view.palette);
+    let inside = rect.shrink(INSIDE);
+    let (words, pictures) = inside.split_top_bottom_at_y(inside.top() + WORDS);
+    words_ui(ui, words, run, view.palette);
+    let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
+    let curve = curve.with_max_y(curve.bottom() - 6.0);
+    let bins = curve.width().max(1.0) as usize;
+    let points = memo(ui, "card", run, bins, || {
+        let account = run.account.as_deref().into_iter();
+        account
+            .flat_map(|account| binned(account, bins))
+            .collect::<Vec<_>>()
+    });
+    let hue = color(view.palette.data.line(index));
+    curve_ui(ui.painter(), curve, run, &points, (hue, view.palette));
+    probe_ui(ui, probe, index, learning, view);
+    focus_ring(ui, &response);
+}
+
+/// A click chooses the run of a card, and so do the arrow keys from the card that has the keyboard.
+fn choose(
+    ui: &Ui,
+    response: &Response,
+    (index, across): (usize, usize),
+    learning: &Learning,
+    commands: &mut Vec<Command>,
+) {
+    if response.clicked() {
+        response.request_focus();
+        commands.push(Learn::Run(index).into());
+    }
+    let by = moved(ui, response, across);
+    let next = index.checked_add_signed(by);
+    let next = next.filter(|&next| by != 0 && next < learning.runs.len());
+    if let Some(next) = next {
+        commands.push(Learn::Run(next).into());
+        // The keyboard goes where the choice goes.
+        ui.memory_mut(|memory| memory.request_focus(id_of(next)));
+    }
+}
+
+/// What a card lies on.
+fn ground(painter: &Painter, response: &Response, is_chosen: bool, palette: &Palette) {
     let fill = if response.hovered() {
         palette.hovered
     } else {
@@ -163,39 +193,24 @@ fn card_ui(
     } else {
         palette.hairline()
     };
+    let rect = response.rect;
     painter.rect_filled(rect, theme::CARD_RADIUS, fill);
     painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
-    let inside = rect.shrink(INSIDE);
-    let (words, pictures) = inside.split_top_bottom_at_y(inside.top() + WORDS);
-    words_ui(ui, words, run, palette);
-    let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
-    let hue = color(palette.data.line(index));
-    let curve = curve.with_max_y(curve.bottom() - 6.0);
-    let bins = curve.width().max(1.0) as usize;
-    let account = run.account.as_deref();
-    let points = kept(ui, ("card", index, bins), run, || {
-        let points = account.into_iter();
-        points
-            .flat_map(|account| binned(account, bins))
-            .collect::<Vec<_>>()
-    });
-    curve_ui(painter, curve, run, &points, (hue, palette));
-    let on_screen = || {
-        let open = Some(view.open);
-        open.filter(|_| view.state.shows_learner())
-    };
-    let open: Option<&Open> = if is_chosen {
-        on_screen()
+}
+
+/// What a run does with the episode: of the one that is chosen that is on screen itself.
+fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &Learning, view: &mut View<'_>) {
+    let open = if index == learning.chosen {
+        Some(view.open).filter(|_| view.state.shows_learner())
     } else {
-        run.probe.open.as_ref()
+        learning.runs[index].probe.open.as_ref()
     };
     if let Some(open) = open {
         let key = format!("run {index}");
-        picture_ui(ui, probe, &key, open, palette, view.textures);
+        picture_ui(ui, rect, &key, open, view.palette, view.textures);
     } else {
-        painter.rect_filled(probe, 2.0, palette.background);
+        ui.painter().rect_filled(rect, 2.0, view.palette.background);
     }
-    focus_ring(ui, &response);
 }
 
 /// The name, and a mark and a word for how it stands.

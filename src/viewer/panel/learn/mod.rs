@@ -5,9 +5,9 @@ mod bar;
 mod chart;
 mod curves;
 mod grid;
-mod kept;
 mod knobs;
 mod lane;
+mod memo;
 mod told;
 
 pub use bar::{HEIGHT, bar_ui};

@@ -236,12 +236,6 @@ const SCENES: &[Scene] = &[
     ("dot", "copy", |screen| {
         other_machine(screen, "dot products", 0, "output");
     }),
-    ("held out", "copy", |screen| {
-        act(screen, File::Open(PathBuf::from("of one's own")));
-        press(screen, Key::Escape);
-        act(screen, Episode::NextSeed);
-        go_to(screen, 3, "output");
-    }),
     ("tour, stop 10", "copy", |screen| tour_to(screen, 10)),
     ("tour, stop 12", "copy", |screen| tour_to(screen, 12)),
     ("a failure", "copy", |screen| {
@@ -257,6 +251,12 @@ const SCENES: &[Scene] = &[
         act(screen, Window::TogglePresent);
         act(screen, Play::Seek(25));
         screen.run_steps(60);
+    }),
+    ("held out", "copy", |screen| {
+        act(screen, File::Open(PathBuf::from("of one's own")));
+        press(screen, Key::Escape);
+        act(screen, Episode::NextSeed);
+        go_to(screen, 3, "output");
     }),
 ];
 

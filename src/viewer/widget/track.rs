@@ -58,7 +58,9 @@ fn share(number: usize, stops: &[usize]) -> f32 {
     let (Some(&least), Some(&most)) = (stops.first(), stops.last()) else {
         return 0.0;
     };
-    let log = |number: usize| (number.max(1) as f32).ln();
+    // What is counted from 0 is one place further on than its number.
+    let further = usize::from(least == 0);
+    let log = |number: usize| ((number + further).max(1) as f32).ln();
     let span = log(most) - log(least);
     if span <= 0.0 {
         return 0.0;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TextIO, Union
@@ -134,7 +135,9 @@ class _Terminal(Teller):
         is_new = progress.validation is not self._last
         self._last = progress.validation
         if self._is_terminal:
-            self._to.write(f"\r\x1b[2K{progress}")
+            # A line that is broken would not be written over.
+            line = str(progress)[:shutil.get_terminal_size().columns - 1]
+            self._to.write(f"\r\x1b[2K{line}")
         elif is_new:
             self._to.write(f"{progress.sequences}/{progress.total} sequences: {progress.answered()}\n")
         self._to.flush()

@@ -45,12 +45,6 @@ impl Episode {
         })
     }
 
-    /// How well it was answered: bits, wrong bits, bits that were scored.
-    fn score(&self) -> (f64, usize, usize) {
-        let score = self.0.recording.score;
-        (score.bits, score.wrong, score.scored)
-    }
-
     /// What is to be said where writes reach rows that are already written.
     fn overrun(&self) -> Option<String> {
         let overrun = self.0.recording.trace.overrun();

@@ -27,6 +27,7 @@ fn app(rows: usize, columns: usize, length: usize) -> App {
     config.controller.size = 32;
     let machine = Machine {
         other_way: None,
+        away: false,
         name: "bench".to_owned(),
         title: "Bench".to_owned(),
         ntm: Model::new(config, 1),

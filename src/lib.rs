@@ -39,6 +39,7 @@
 //! | [`task`] | episode generators | `keys`, `math` |
 //! | [`train`] | loss, optimizers, trainer, evaluation | `keys`, `math`, `model`, `task` |
 //! | [`figure`] | pictures of an episode: for the window, as SVG, PNG, GIF | `math`, `model`, `task`, `train` |
+//! | [`platform`] | what a desktop and a browser do differently | |
 //! | [`learn`] | a run that is watched while it learns: its account, its snapshots, its threads | `math`, `model`, `task`, `train` |
 //! | [`io`] | presets, weights, traces: the only module that knows files | all above but `figure` |
 //! | [`player`] | the playback state machine, without a window or a clock | nothing |
@@ -65,10 +66,12 @@
 //! assert_eq!(write_head.weighting.view().dim(), (25, 128)); // steps, rows
 //! ```
 
+#[cfg(not(target_arch = "wasm32"))]
 pub mod cli;
 pub mod figure;
 pub mod io;
 pub mod learn;
+pub mod platform;
 pub mod player;
 #[cfg(feature = "gui")]
 pub mod viewer;

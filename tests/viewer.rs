@@ -271,6 +271,7 @@ fn machine(name: &str, seed: u64) -> Machine {
     let ntm = small(&task, 16, seed);
     Machine {
         other_way: None,
+        away: false,
         name: name.to_owned(),
         title: format!("Copy {name}"),
         task,
@@ -287,6 +288,7 @@ fn repeating() -> Machine {
     let ntm = small(&task, 16, 2);
     Machine {
         other_way: None,
+        away: false,
         name: "repeat".to_owned(),
         title: "Repeat copy".to_owned(),
         task,
@@ -395,6 +397,7 @@ fn big() -> Machine {
     let big = machine("big", 5);
     Machine {
         other_way: None,
+        away: false,
         ntm: small(&big.task, 4096, 5),
         ..big
     }
@@ -1305,6 +1308,7 @@ fn a_task_with_items_says_items() {
     });
     let recall = Machine {
         other_way: None,
+        away: false,
         name: "recall".to_owned(),
         title: "Associative recall".to_owned(),
         ntm: small(&task, 16, 2),
@@ -1316,6 +1320,7 @@ fn a_task_with_items_says_items() {
     });
     let predicting = Machine {
         other_way: None,
+        away: false,
         name: "ngrams".to_owned(),
         title: "N-grams".to_owned(),
         ntm: small(&ngrams, 16, 2),
@@ -1354,6 +1359,7 @@ fn baseline(layers: usize, size: usize) -> Machine {
     (config.controller.layers, config.controller.size) = (layers, size);
     Machine {
         other_way: None,
+        away: false,
         name: "lstm".to_owned(),
         title: "Copy, LSTM".to_owned(),
         ntm: Model::new(config, 3),

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use super::Error;
 use super::error::{bounded, plain, short};
+use super::held;
 pub(super) use super::input::{read, read_text};
+use crate::platform::HAS_FILES;
 
 /// The name of a file, as people read it: none of its characters acts on a terminal, and of a very long one
 /// both ends are shown.
@@ -23,12 +25,20 @@ pub fn label(path: &Path) -> String {
 
 /// Writes a file beside `path`, then moves it there: readers see the old file or the new, never half.
 ///
+/// Without a file system it is held in memory.
+///
 /// A link stays a link: the file it leads to is replaced. What is there and is no ordinary file, such as a
 /// device or a named pipe, is written to directly.
 pub(super) fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Error> {
+    if !HAS_FILES {
+        let mut bytes = Vec::new();
+        write(&mut bytes).map_err(Error::unwritable(path))?;
+        held::keep(path.to_owned(), bytes);
+        return Ok(());
+    }
     let written = match fs::metadata(path) {
         Ok(there) if there.is_dir() => {
             let problem = "is a folder; expected the name of a file to write";
@@ -105,6 +115,7 @@ impl Temporary {
         if let Some(file) = unnamed::create(folder) {
             return Ok(Self::Unnamed(file));
         }
+        #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are of unix"))]
         let mut builder = names();
         // The permissions of an ordinary new file, instead of the private ones of a temporary file.
         #[cfg(unix)]
@@ -124,6 +135,10 @@ impl Temporary {
     }
 
     /// Gives the file its name, in the place of what has it now.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(unused_variables, reason = "a file with a name knows its folder")
+    )]
     fn persist(self, folder: &Path, path: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::file::label;
-use super::{Error, room};
+use super::{Error, held, room};
 
 /// So many bytes of a file are looked at before the rest is read.
 const START: u64 = 4096;
@@ -22,39 +22,55 @@ pub(in crate::io) fn read(
     let label = label(path);
     let unreadable = Error::unreadable(path);
     let refused = |problem: String| Error::content(&label, "", problem);
-    let there = std::fs::metadata(path).map_err(&unreadable)?;
-    if is_device(&there) {
-        return Err(refused("is a device; expected a file".to_owned()));
-    }
-    let mut file = File::open(path).map_err(&unreadable)?;
     let most = limit >> 20;
     let too_large = || {
         Err(refused(format!(
             "is larger than {most} MB, the most that is read"
         )))
     };
+    if let Some(bytes) = held::copy(path) {
+        check_start(&bytes, begins).map_err(refused)?;
+        return if bytes.len() as u64 > limit {
+            too_large()
+        } else {
+            Ok(bytes)
+        };
+    }
+    let there = std::fs::metadata(path).map_err(&unreadable)?;
+    if is_device(&there) {
+        return Err(refused("is a device; expected a file".to_owned()));
+    }
+    let mut file = File::open(path).map_err(&unreadable)?;
     if there.len() > limit {
         return too_large();
     }
     let mut bytes = Vec::new();
     let start = file.by_ref().take(START.min(limit + 1));
     read_up_to(start, START, START, &mut bytes).map_err(&unreadable)?;
-    if bytes.is_empty() {
-        return Err(refused("is empty".to_owned()));
-    }
-    if is_pickle(&bytes) {
-        let problem = "is a pickle of Python or PyTorch, which only those can read; expected safetensors or a trace: \
-                       load it with torch.load and write its tensors with the Python module, \
-                       tapescope.write_weights (see python/examples/from_torch.py)";
-        return Err(refused(problem.to_owned()));
-    }
-    begins(&bytes).map_err(refused)?;
+    check_start(&bytes, begins).map_err(refused)?;
     let expected = if there.is_file() { there.len() } else { PIPE };
     read_up_to(file, expected, limit, &mut bytes).map_err(&unreadable)?;
     if bytes.len() as u64 > limit {
         return too_large();
     }
     Ok(bytes)
+}
+
+/// Refuses what the first bytes of a file show to be nothing that is read.
+fn check_start(
+    bytes: &[u8],
+    begins: impl FnOnce(&[u8]) -> Result<(), String>,
+) -> Result<(), String> {
+    if bytes.is_empty() {
+        return Err("is empty".to_owned());
+    }
+    if is_pickle(bytes) {
+        let problem = "is a pickle of Python or PyTorch, which only those can read; expected safetensors or a trace: \
+                       load it with torch.load and write its tensors with the Python module, \
+                       tapescope.write_weights (see python/examples/from_torch.py)";
+        return Err(problem.to_owned());
+    }
+    begins(bytes)
 }
 
 /// True of what `pickle` or `torch.save` wrote, whatever it is called.

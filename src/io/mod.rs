@@ -28,6 +28,7 @@ pub mod checkpoint;
 pub mod episodes;
 mod error;
 mod file;
+pub mod held;
 mod input;
 pub mod lock;
 pub mod log;

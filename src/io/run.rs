@@ -12,9 +12,10 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
+use web_time::Instant;
 
 use super::lock::Lock;
 use super::log::{self, Log};

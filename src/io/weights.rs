@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::{choices, nearest, plain};
 use super::measurement::{EvaluationForm, PointForm, evaluation_json, history_json};
-use super::{Error, Experiment, file, room};
+use super::{Error, Experiment, file, held, room};
 use crate::model::{Model, ModelConfig, Params, Shape};
 use crate::task::Task;
 use crate::train::{Evaluation, Exam, HistoryPoint};
@@ -30,10 +30,26 @@ const VERSION: &str = "1.0";
 pub(super) const GENERATOR: &str = concat!("tapescope ", env!("CARGO_PKG_VERSION"));
 const METADATA: &str = "__metadata__";
 
-/// Embeds weights by their names in `assets/`.
+/// The weights of this name in `assets/`.
+#[cfg(not(target_arch = "wasm32"))]
+macro_rules! embedded {
+    ($name:literal) => {
+        include_bytes!(concat!("../../assets/", $name, ".safetensors"))
+    };
+}
+
+/// A page fetches them when they are asked for.
+#[cfg(target_arch = "wasm32")]
+macro_rules! embedded {
+    ($name:literal) => {
+        &[]
+    };
+}
+
+/// Embeds weights by their names.
 macro_rules! shipped {
     ($($name:literal)*) => {
-        [$(($name, include_bytes!(concat!("../../assets/", $name, ".safetensors")) as &[u8])),*]
+        [$(($name, embedded!($name) as &[u8])),*]
     };
 }
 
@@ -95,10 +111,13 @@ pub(super) fn hexadecimal(hasher: Sha256) -> String {
         .collect()
 }
 
-/// The machines inside the binary.
+/// The machines inside the binary; of those beside a page the ones that were fetched and are held.
 pub fn shipped() -> Vec<Trained> {
-    let load =
-        |(name, bytes): (&str, &[u8])| from_bytes(bytes, &format!("assets/{name}.safetensors"));
+    let load = |(name, bytes): (&str, &[u8])| {
+        let fetched = held::copy(Path::new(&address(name)));
+        let bytes = fetched.as_deref().unwrap_or(bytes);
+        from_bytes(bytes, &format!("assets/{name}.safetensors"))
+    };
     // A test loads every one of them, so none is left out here.
     SHIPPED
         .into_iter()
@@ -106,7 +125,12 @@ pub fn shipped() -> Vec<Trained> {
         .collect()
 }
 
-/// The names of the machines inside the binary.
+/// Where the weights of a machine lie beside the page.
+pub fn address(name: &str) -> String {
+    format!("machines/{name}.safetensors")
+}
+
+/// The names of the machines inside the binary, or beside the page.
 pub fn shipped_names() -> impl Iterator<Item = &'static str> {
     SHIPPED.into_iter().map(|(name, _)| name)
 }

@@ -6,12 +6,14 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use web_time::Instant;
 
 use super::run::{Account, Run};
 use super::snapshots::Snapshots;
 use crate::model::Model;
+use crate::platform::Repeated;
 use crate::task::Task;
 use crate::train::{State, TrainingConfig};
 
@@ -97,7 +99,7 @@ enum Driver {
 #[derive(Debug, Default)]
 pub struct Learner {
     drivers: Vec<Driver>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<Repeated>,
     class: Arc<Class>,
 }
 
@@ -155,8 +157,8 @@ impl Learner {
         }
         for _ in 0..processors.min(learner.drivers.len()) {
             let (class, wake) = (learner.class.clone(), wake.clone());
-            let builder = std::thread::Builder::new().name("learn".to_owned());
-            let thread = builder.spawn(move || class.drive(&wake))?;
+            let mut rests = Rests::default();
+            let thread = Repeated::start("learn", move || class.turn(&mut rests, &wake))?;
             learner.threads.push(thread);
         }
         Ok(learner)
@@ -241,8 +243,7 @@ impl Learner {
     pub fn end(mut self) -> Vec<Run> {
         self.class.ends.store(true, Ordering::Release);
         for thread in self.threads.drain(..) {
-            // What breaks in a run does not end its thread.
-            drop(thread.join());
+            thread.wait();
         }
         let mut turns: Vec<_> = held(&self.class.queue).drain(..).collect();
         turns.sort_by_key(|turn| turn.place);
@@ -384,29 +385,48 @@ const TURN: Duration = Duration::from_millis(4);
 /// How soon a thread that has nothing to do sees that there is something.
 const LOOKS_UP: Duration = Duration::from_millis(10);
 
-impl Class {
-    /// Gives one run after the other its turn until all is to end.
-    fn drive(&self, wake: &impl Fn()) {
-        let (mut idle, mut rests) = (0, LOOKS_UP);
-        while !self.ends.load(Ordering::Acquire) {
-            let (turn, others) = {
-                let mut queue = held(&self.queue);
-                (queue.pop_front(), queue.len())
-            };
-            if let Some(mut turn) = turn {
-                let rest = turn.take(&self.ends, wake);
-                held(&self.queue).push_back(turn);
-                if rest.is_zero() {
-                    (idle, rests) = (0, LOOKS_UP);
-                    continue;
-                }
-                (idle, rests) = (idle + 1, rests.min(rest));
-            }
-            if idle > others {
-                std::thread::sleep(rests);
-                (idle, rests) = (0, LOOKS_UP);
-            }
+/// How long there was nothing to do.
+#[derive(Debug)]
+struct Rests {
+    /// In so many turns, one after the other.
+    idle: usize,
+    /// The shortest time until there is something again.
+    least: Duration,
+}
+
+impl Default for Rests {
+    fn default() -> Self {
+        Self {
+            idle: 0,
+            least: LOOKS_UP,
         }
+    }
+}
+
+impl Class {
+    /// Gives one run its turn; says how long there is nothing to do, until all is to end.
+    fn turn(&self, rests: &mut Rests, wake: &impl Fn()) -> Option<Duration> {
+        if self.ends.load(Ordering::Acquire) {
+            return None;
+        }
+        let (turn, others) = {
+            let mut queue = held(&self.queue);
+            (queue.pop_front(), queue.len())
+        };
+        if let Some(mut turn) = turn {
+            let rest = turn.take(&self.ends, wake);
+            held(&self.queue).push_back(turn);
+            if rest.is_zero() {
+                *rests = Rests::default();
+                return Some(Duration::ZERO);
+            }
+            rests.idle += 1;
+            rests.least = rests.least.min(rest);
+        }
+        if rests.idle <= others {
+            return Some(Duration::ZERO);
+        }
+        Some(std::mem::take(rests).least)
     }
 }
 

@@ -249,10 +249,7 @@ impl App {
             arrows,
         };
         let keys = keys::take_keys(ctx, held);
-        let dropped = ctx.input(|input| input.raw.dropped_files.clone());
-        let paths = dropped.iter().map(|file| file.path().to_owned());
-        let opened = paths.map(|path| Command::File(File::Open(path)));
-        for command in keys.into_iter().chain(opened) {
+        for command in keys.into_iter().chain(self.dropped(ctx)) {
             self.state.history.begin_gesture();
             self.apply(ctx, vec![command]);
         }
@@ -266,6 +263,30 @@ impl App {
             self.tell(Command::Edit(Edit::EndStroke));
         }
         self.apply(ctx, Vec::new());
+    }
+
+    /// What was dropped on the window is opened.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[expect(clippy::unused_self, reason = "in a browser there is one to wait for")]
+    fn dropped(&self, ctx: &Context) -> Vec<Command> {
+        let dropped = ctx.input(|input| input.raw.dropped_files.clone());
+        let paths = dropped.iter().map(|file| file.path().to_owned());
+        paths.map(|path| File::Open(path).into()).collect()
+    }
+
+    /// The same as soon as the browser has read it.
+    #[cfg(target_arch = "wasm32")]
+    fn dropped(&self, ctx: &Context) -> Vec<Command> {
+        for file in ctx.input(|input| input.raw.dropped_files.clone()) {
+            let answer = self.worker.answer(crate::viewer::files::Aim::Open);
+            wasm_bindgen_futures::spawn_local(async move {
+                if let Ok(bytes) = file.bytes_async().await {
+                    let (path, bytes) = (file.path().to_owned(), Some(bytes));
+                    answer.chosen(crate::platform::Chosen { path, bytes });
+                }
+            });
+        }
+        Vec::new()
     }
 
     /// Whoever closes the window while something learns is asked what becomes of it.
@@ -359,6 +380,11 @@ impl eframe::App for App {
         for (key, value) in self.state.settings.lines() {
             storage.set_string(key, value);
         }
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn as_any_mut(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(self)
     }
 
     fn persist_egui_memory(&self) -> bool {

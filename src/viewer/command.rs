@@ -252,6 +252,8 @@ pub enum File {
         /// What is said about them, if anything.
         said: Option<String>,
     },
+    /// Copy what leads others to what is on screen.
+    CopyLink,
     /// Copy what is kept in view, or the rows of the head looked at.
     CopyTable(Form),
 }

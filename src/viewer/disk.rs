@@ -4,12 +4,14 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::files::{Files, Kept, Machine, Opened, Shown, Watch};
+use super::files::{Answer, Fetched, Files, Kept, Machine, Opened, Shown, Watch, file_name};
 use crate::io::{
-    Error, Experiment, RunFolder, Trained, picture, preset, run, shell, trace, weights,
+    Error, Experiment, RunFolder, Trained, held, picture, preset, run, shell, trace, weights,
 };
 use crate::learn::{Account, Handed};
 use crate::model::Model;
+use crate::platform::{self, HAS_FILES};
+use crate::train::State;
 
 /// The file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +62,7 @@ impl Files for Disk {
             gradient: None,
         };
         trace::write(path, &shown.recording, &source).map_err(|error| error.to_string())?;
-        Ok(format!("The trace is in {}.", path.display()))
+        Ok(handed_over("trace", path))
     }
 
     fn absolute(&self, path: PathBuf) -> PathBuf {
@@ -73,7 +75,7 @@ impl Files for Disk {
 
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
         picture::write(path, bytes).map_err(|error| error.to_string())?;
-        Ok(format!("The figure is in {}.", path.display()))
+        Ok(handed_over("figure", path))
     }
 
     fn save_run(
@@ -83,7 +85,11 @@ impl Files for Disk {
         handed: &Handed,
         replaces: bool,
     ) -> Result<String, String> {
-        let goes_on = write_run(folder, experiment, &begins(experiment), handed, replaces)
+        let command = begins(experiment);
+        if !HAS_FILES {
+            return save_machine(folder, experiment, command, &handed.state);
+        }
+        let goes_on = write_run(folder, experiment, &command, handed, replaces)
             .map_err(|error| error.to_string())?;
         let (resume, eval) = (
             shell::resume(folder),
@@ -101,17 +107,57 @@ impl Files for Disk {
         })
     }
 
-    fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {
-        let dialog = rfd::FileDialog::new();
-        if save {
-            dialog.set_file_name(suggestion).save_file()
-        } else {
-            dialog
-                .add_filter("Traces and weights", &["json", "gz", "npz", "safetensors"])
-                .add_filter("All files", &["*"])
-                .pick_file()
-        }
+    fn choose(&self, save: bool, suggestion: &str, answer: Answer) {
+        platform::choose(save, suggestion, |chosen| {
+            if let Some(chosen) = chosen {
+                answer.chosen(chosen);
+            }
+        });
     }
+
+    fn fetch(&self, name: &str, answer: Fetched) {
+        let (address, title) = (weights::address(name), name.to_owned());
+        platform::fetch(&weights::address(name), move |bytes| {
+            let trained = bytes.and_then(|bytes| {
+                weights::from_bytes(&bytes, &address).map_err(|error| error.to_string())
+            });
+            let why = |said| format!("The machine {title} is not here: {said}");
+            answer(trained.map(Machine::from).map_err(why));
+        });
+    }
+
+    fn keep(&self, path: PathBuf, bytes: Vec<u8>) {
+        held::keep(path, bytes);
+    }
+}
+
+/// Says where a file is that was written: in its place, or with the person, who gets what is held of it.
+fn handed_over(what: &str, path: &Path) -> String {
+    let Some(bytes) = held::take(path) else {
+        return format!("The {what} is in {}.", path.display());
+    };
+    let name = file_name(path);
+    platform::hand_over(&name, &bytes);
+    format!("The {what} is downloaded: {name}.")
+}
+
+/// Writes what a run has come to, where there are no folders.
+fn save_machine(
+    path: &Path,
+    experiment: &Experiment,
+    command: String,
+    state: &State,
+) -> Result<String, String> {
+    let path = path.with_extension("safetensors");
+    let trained = Trained {
+        experiment: experiment.clone(),
+        machine: state.machine.clone(),
+        evaluation: None,
+        history: state.history.clone(),
+        command,
+    };
+    weights::write(&path, &trained).map_err(|error| error.to_string())?;
+    Ok(handed_over("machine", &path))
 }
 
 /// The command line that begins the same run. Of a preset of one's own nobody knows here where its file is: then it is
@@ -184,17 +230,26 @@ impl From<Trained> for Machine {
             title: trained.experiment.title,
             task: trained.experiment.task,
             ntm: trained.machine,
+            away: false,
         }
     }
 }
 
-/// The machines inside the binary, and the first of them as it was before it learned anything.
+/// The machines inside the binary or beside the page, and the first of them as it was before it learned anything.
 pub fn shipped() -> Vec<Machine> {
-    let mut machines: Vec<_> = weights::shipped().into_iter().map(Machine::from).collect();
+    let mut there = weights::shipped();
+    let machine = |name: &str| {
+        let place = there
+            .iter()
+            .position(|trained| trained.experiment.name == name);
+        place.map_or_else(|| away(name), |place| Some(there.swap_remove(place).into()))
+    };
+    let mut machines: Vec<_> = weights::shipped_names().filter_map(machine).collect();
     let untrained = machines.first().map(|first| Machine {
         name: Machine::UNTRAINED.to_owned(),
         title: format!("{}, untrained", first.title),
         other_way: None,
+        away: false,
         task: first.task.clone(),
         ntm: Model::new(first.ntm.config.clone(), 1),
     });
@@ -202,12 +257,25 @@ pub fn shipped() -> Vec<Machine> {
     machines
 }
 
+/// A machine whose weights lie beside the page: in their place stand those that it began with.
+fn away(name: &str) -> Option<Machine> {
+    let experiment = Experiment::built_in(name, &[])?.ok()?;
+    let other_way = preset::is_other_way(name).then_some(experiment.description);
+    Some(Machine {
+        name: experiment.name,
+        title: experiment.title,
+        other_way,
+        task: experiment.task,
+        ntm: Model::new(experiment.model, experiment.training.seed),
+        away: true,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::io::preset::ablations;
     use crate::learn::Snapshots;
-    use crate::train::State;
 
     #[test]
     fn the_command_of_a_run_says_its_seed_and_all_that_differs_from_the_preset() {

@@ -10,6 +10,7 @@ use crate::learn::{Account, Handed};
 use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
+use crate::platform::Chosen;
 use crate::task::Task;
 use crate::train::Recording;
 
@@ -26,6 +27,8 @@ pub struct Machine {
     pub task: Task,
     /// Configuration and weights.
     pub ntm: Model<f32>,
+    /// True as long as its weights are still to be fetched.
+    pub away: bool,
 }
 
 impl Machine {
@@ -76,6 +79,7 @@ impl Kept {
             name: folder.display().to_string(),
             title: format!("{} ({})", self.experiment.title, self.name),
             other_way: None,
+            away: false,
             task: self.experiment.task.clone(),
             ntm: ntm.map_or_else(|| Model::new(model.clone(), training.seed), Clone::clone),
         }
@@ -244,11 +248,50 @@ pub trait Files: Send + Sync {
         Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
     }
 
-    /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called.
-    /// Takes as long as the person does. `None`: nothing was chosen, or there is no such dialog.
-    fn choose(&self, save: bool, suggestion: &str) -> Option<PathBuf> {
-        let _ = (save, suggestion);
-        None
+    /// Asks the person for a file to open, or for a place to save to; `suggestion` is what it may be called. The
+    /// answer may come after the call: it takes as long as the person does.
+    fn choose(&self, save: bool, suggestion: &str, answer: Answer) {
+        let _ = (save, suggestion, answer);
+    }
+
+    /// Fetches the machine of this name, whose weights are away.
+    fn fetch(&self, name: &str, answer: Fetched) {
+        answer(Err(format!("{name} cannot be fetched{NO_ACCESS}")));
+    }
+
+    /// Takes in what is in a file that cannot be read by its path.
+    fn keep(&self, path: PathBuf, bytes: Vec<u8>) {
+        let _ = (path, bytes);
+    }
+}
+
+/// Who is to know what was fetched.
+pub type Fetched = Box<dyn FnOnce(Result<Machine, String>) + Send>;
+
+/// Who waits for a person to choose: where nothing is answered, nothing was chosen, or there is no such dialog.
+pub struct Answer(Option<Box<dyn FnOnce(Option<Chosen>) + Send>>);
+
+impl Answer {
+    /// Calls `then` once.
+    pub fn new(then: impl FnOnce(Option<Chosen>) + Send + 'static) -> Self {
+        Self(Some(Box::new(then)))
+    }
+
+    /// This file was chosen.
+    pub fn chosen(mut self, chosen: Chosen) {
+        self.give(Some(chosen));
+    }
+
+    fn give(&mut self, chosen: Option<Chosen>) {
+        if let Some(then) = self.0.take() {
+            then(chosen);
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.give(None);
     }
 }
 

@@ -42,6 +42,7 @@ pub fn machine(config: NtmConfig, task: Task) -> Machine {
         name: "tiny".to_owned(),
         title: "Tiny".to_owned(),
         other_way: None,
+        away: false,
         ntm: Model::new(config, 1),
         task,
     }

@@ -11,6 +11,7 @@ use super::inspect::Form;
 use super::need::Need;
 use crate::figure::Format;
 use crate::model::Sampling;
+use crate::platform::HAS_FILES;
 use crate::train::Quantity;
 
 /// A command with its name, its keys and what it does, in one line.
@@ -24,10 +25,50 @@ pub struct Entry {
     pub command: Command,
     /// As buttons and lists call it.
     pub name: &'static str,
-    /// The keys; the first one is shown.
-    pub keys: &'static [KeyboardShortcut],
+    /// The keys: [`Entry::keys`].
+    keys: &'static [KeyboardShortcut],
     /// What it does.
     pub help: &'static str,
+}
+
+impl Entry {
+    /// The keys; the first one is shown. In a browser without those that are the browser's own.
+    pub fn keys(&self) -> impl Iterator<Item = KeyboardShortcut> {
+        let keys = self.keys.iter().copied();
+        keys.filter(|key| HAS_FILES || !is_the_browsers(*key))
+    }
+}
+
+/// True of what every browser has for itself, whatever the page wants: size, tabs, bookmarks, tools.
+fn is_the_browsers(key: KeyboardShortcut) -> bool {
+    let with_shift = [Key::T, Key::B, Key::C, Key::D];
+    let without = [Key::Plus, Key::Equals, Key::Minus, Key::Num0, Key::D];
+    let modifiers = key.modifiers;
+    modifiers.command
+        && if modifiers.shift {
+            with_shift.contains(&key.logical_key)
+        } else {
+            without.contains(&key.logical_key)
+        }
+}
+
+/// True of a key, as browsers call it, that does something here, and so nothing else: with Ctrl or a number of its own.
+#[cfg(target_arch = "wasm32")]
+pub fn keeps(name: &str, [control, shift, alt]: [bool; 3]) -> bool {
+    let Some(pressed) = Key::from_name(&name.to_uppercase()).or_else(|| Key::from_name(name))
+    else {
+        return false;
+    };
+    // What is copied, cut and pasted comes from the browser.
+    let is_text = matches!(pressed, Key::C | Key::X | Key::V);
+    let is_it = |key: KeyboardShortcut| {
+        let modifiers = key.modifiers;
+        let same = (modifiers.command, modifiers.shift, modifiers.alt) == (control, shift, alt);
+        same && key.logical_key == pressed
+    };
+    (control || pressed == Key::F1)
+        && !(control && is_text)
+        && TABLE.iter().flat_map(Entry::keys).any(is_it)
 }
 
 /// A part of the list of keys.
@@ -111,9 +152,16 @@ const fn entry(
     }
 }
 
+/// Where there is no page to link to, a command stands for it.
+const COPY: &str = if HAS_FILES {
+    "Copy command"
+} else {
+    "Copy link"
+};
+
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 90] = [
+pub static TABLE: [Entry; 91] = [
     entry(Group::Play, Need::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, from the beginning"),
     entry(Group::Time, Need::StepAfter, Command::Play(Play::Step(1)), "Next step", &[key(Key::ArrowRight)], "one step forward"),
     entry(Group::Time, Need::StepBefore, Command::Play(Play::Step(-1)), "Previous step", &[key(Key::ArrowLeft)], "one step back"),
@@ -187,6 +235,7 @@ pub static TABLE: [Entry; 90] = [
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Json)), "Copy as JSON", &[], "or a right click on a picture: any part of it"),
+    entry(Group::Episode, Need::Recording, Command::File(File::CopyLink), COPY, &[], "to this machine, episode, step and head, for others"),
     entry(Group::Episode, Need::Undo, Command::Edit(Edit::Undo), "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
     entry(Group::Episode, Need::Redo, Command::Edit(Edit::Redo), "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
     entry(Group::Window, Need::Episode, Command::Window(Window::ToggleLeft), "Episode panel", &[control_shift(Key::B)], ""),
@@ -246,8 +295,8 @@ pub fn head_key(head: usize) -> Option<String> {
 
 /// The tooltip of a button: its name and its first key.
 pub fn tooltip(command: &Command) -> String {
-    entry_of(command).map_or_else(String::new, |entry| match entry.keys.first() {
-        Some(key) => format!("{}  ({})", entry.name, key_text(*key)),
+    entry_of(command).map_or_else(String::new, |entry| match entry.keys().next() {
+        Some(key) => format!("{}  ({})", entry.name, key_text(key)),
         None => entry.name.to_owned(),
     })
 }
@@ -312,7 +361,7 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
 /// Every key with its command, the most modifiers first: Shift+R is not R.
 fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     let table = TABLE.iter().filter(|entry| !(held.editing && waits(entry)));
-    let keys = table.flat_map(|entry| entry.keys.iter().map(|key| (*key, entry.command.clone())));
+    let keys = table.flat_map(|entry| entry.keys().map(|key| (key, entry.command.clone())));
     let heads = HEAD_KEYS.iter().enumerate();
     let heads = heads.map(|(head, number)| (key(*number), Look::Focus(head).into()));
     let editing = edit_keys().into_iter().filter(|_| held.editing);

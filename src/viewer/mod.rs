@@ -13,8 +13,11 @@ mod files;
 mod fixture;
 mod inspect;
 mod keys;
+mod link;
 mod need;
 mod options;
+#[cfg(target_arch = "wasm32")]
+mod page;
 mod panel;
 mod part;
 mod rows;
@@ -22,6 +25,8 @@ mod state;
 mod story;
 mod theme;
 mod widget;
+#[cfg(not(target_arch = "wasm32"))]
+mod window;
 mod words;
 mod worker;
 
@@ -29,8 +34,9 @@ pub use app::App;
 pub use choices::Choice;
 pub use command::Command;
 pub use disk::{Disk, shipped};
-pub use files::{Aim, Files, Kept, Machine, NoFiles, Opened, Shown};
+pub use files::{Aim, Answer, Fetched, Files, Kept, Machine, NoFiles, Opened, Shown};
 pub use inspect::{Card, Form, Line, Table};
+pub use link::Link;
 pub use options::{First, Options};
 pub use state::State;
 pub use state::arrangement::Arrangement;
@@ -43,186 +49,12 @@ pub use state::settings::{Look, Panels, Settings, Theme};
 pub use state::target::Target;
 pub use story::failure::{Cause, first_wrong, shown_in};
 pub use theme::{Map, apply as dress};
-
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// Why there is no window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// What is to be shown cannot be; a sentence that names it and what is wrong with it.
-    File(String),
-    /// The window could not be opened; the words say why.
-    Window(String),
-}
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(sentence) => f.write_str(sentence),
-            Self::Window(cause) => write!(
-                f,
-                "no window can be opened here ({cause}); without one, `tapescope render` draws the same pictures into files, and `tapescope eval` and `tapescope trace` do the same work in the terminal"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-/// Opens the window on a trace, on weights, or on the first machine inside the binary, where it is to begin,
-/// beside another one where there is one to compare with, and returns when it is closed.
-///
-/// # Errors
-/// A file that cannot be opened, before there is a window. No display, a display that does not answer, or a
-/// missing system library: one sentence that also names the commands that need no window.
-pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Result<(), Error> {
-    let open = |path: PathBuf| {
-        let opened = Disk.open(&path).map_err(Error::File)?;
-        Ok((path, opened))
-    };
-    let mut options = match first {
-        None => Options::shipped(None),
-        Some(First::Machine(name)) => Options::shipped(None).with_first(&name),
-        Some(First::Learning(experiments)) => Options {
-            learn: experiments,
-            ..Options::shipped(None)
-        },
-        Some(First::File(path)) if is_large(&path) => Options {
-            large: Some(path),
-            ..Options::shipped(None)
-        },
-        Some(First::File(path)) => Options::shipped(Some(open(path)?)),
-    };
-    if let (Some(task), Some((_, Opened::Machine(machine)))) = (&begin.task, &mut options.open) {
-        machine.task = task.clone();
-    }
-    options.begin = begin;
-    if options.large.is_none() {
-        options.check().map_err(Error::File)?;
-    }
-    options.compare = match compare {
-        None | Some(First::Learning(_)) => None,
-        Some(First::File(path)) if is_large(&path) => {
-            options.large_compare = Some(path);
-            None
-        }
-        Some(First::File(path)) => Some(open(path)?),
-        Some(First::Machine(name)) => {
-            let machine = options.machines.iter().find(|machine| machine.name == name);
-            machine.map(|machine| (name.into(), Opened::Machine(Box::new(machine.clone()))))
-        }
-    };
-    let native = eframe::NativeOptions {
-        viewport: egui::ViewportBuilder::default()
-            .with_title("Tapescope")
-            .with_app_id("tapescope")
-            .with_inner_size([1440.0, 900.0])
-            .with_min_inner_size(app::look::SMALLEST)
-            .with_drag_and_drop(true)
-            .with_icon(icon()),
-        renderer: eframe::Renderer::Glow,
-        dithering: false,
-        persist_window: true,
-        ..eframe::NativeOptions::default()
-    };
-    let opened = Cell::new(false);
-    let start = || {
-        let app = |context: &eframe::CreationContext<'_>| {
-            opened.set(true);
-            options.settings = Settings::read(|key| context.storage?.get_string(key));
-            Ok(Box::new(App::new(&context.egui_ctx, options)) as Box<dyn eframe::App>)
-        };
-        eframe::run_native("tapescope", native, Box::new(app))
-    };
-    match quietly(|| catch_unwind(AssertUnwindSafe(start))) {
-        Ok(result) => result.map_err(|error| Error::Window(cause(&error.to_string()))),
-        // An error of our own in an open window is not about the display.
-        Err(panic) if opened.get() => resume_unwind(panic),
-        Err(panic) => Err(Error::Window(panic_text(panic.as_ref()))),
-    }
-}
-
-/// True of a file that takes long to read: it is read behind the window.
-fn is_large(path: &Path) -> bool {
-    const LARGE: u64 = 8 << 20;
-    path.is_file() && path.metadata().is_ok_and(|file| file.len() > LARGE)
-}
-
-/// Runs `work` without the report that a panic prints: it becomes a sentence. Panics on other threads
-/// and those of our own code are reported as ever.
-fn quietly<T>(work: impl FnOnce() -> T) -> T {
-    let report = Arc::new(std::panic::take_hook());
-    let kept = report.clone();
-    let window = std::thread::current().id();
-    std::panic::set_hook(Box::new(move |panic| {
-        let of_the_window_system = panic.location().is_some_and(|place| {
-            let file = place.file();
-            file.contains("winit") || file.contains("xkbcommon") || file.contains("x11")
-        });
-        if !(of_the_window_system && std::thread::current().id() == window) {
-            kept(panic);
-        }
-    }));
-    let result = work();
-    drop(std::panic::take_hook());
-    if let Ok(report) = Arc::try_unwrap(report) {
-        std::panic::set_hook(report);
-    }
-    result
-}
-
-/// What a window error means to someone who did not write the window system.
-fn cause(text: &str) -> String {
-    if text.contains("nor DISPLAY is set") {
-        return "there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned();
-    }
-    if text.contains("Failed to open connection to X server") {
-        let display = std::env::var("DISPLAY").unwrap_or_default();
-        return format!("the display `{display}` does not answer");
-    }
-    if text.contains("xlib's shared libraries") {
-        return "one of the libraries libX11, libXcursor and libXi is missing".to_owned();
-    }
-    // What is left names a line of somebody else's source before it says what happened.
-    let said = text.rsplit_once(".rs:").map_or(text, |(_, said)| {
-        said.split_once(": ").map_or(said, |(_, said)| said)
-    });
-    one_line(said)
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("the window system gave up");
-    if text.contains("xkbcommon") {
-        return "the library libxkbcommon-x11 is missing".to_owned();
-    }
-    one_line(text)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The icon of the window, 64 × 64: a diagonal of rows, as a copying head draws it.
-fn icon() -> egui::IconData {
-    const SIDE: u32 = 64;
-    let rgba = include_bytes!("../../assets/icon-64.rgba").to_vec();
-    egui::IconData {
-        rgba,
-        width: SIDE,
-        height: SIDE,
-    }
-}
+#[cfg(not(target_arch = "wasm32"))]
+pub use window::{Error, run};
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::PathBuf;
 
     /// Every colour is in `theme.rs`, under a name.
     #[test]
@@ -253,35 +85,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn causes_are_said_in_words() {
-        let os = "winit EventLoopError: os error at /home/x/winit/src/linux/mod.rs:788: ";
-        for (said, words) in [
-            (
-                "Failed to load one of xlib's shared libraries",
-                "libXcursor",
-            ),
-            ("Failed to open connection to X server", "does not answer"),
-            ("the compositor left", "the compositor left"),
-            (
-                "neither WAYLAND_DISPLAY nor WAYLAND_SOCKET nor DISPLAY is set.",
-                "no display",
-            ),
-        ] {
-            let cause = cause(&format!("{os}{said}"));
-            assert!(cause.contains(words) && !cause.contains(".rs"), "{cause}");
-        }
-    }
-
-    #[test]
-    fn a_window_that_cannot_open_is_one_sentence_with_a_way_on() {
-        let panic = "Library libxkbcommon-x11.so could not be loaded.";
-        let error = Error::Window(panic_text(&panic));
-        let text = error.to_string();
-        assert!(text.contains("libxkbcommon-x11"));
-        assert!(text.contains("tapescope eval") && text.contains("tapescope trace"));
-        assert!(!text.contains('\n'));
     }
 }

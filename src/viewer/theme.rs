@@ -281,6 +281,8 @@ fn visuals(dark: bool) -> Visuals {
 pub const UNTINTED: Color32 = Color32::WHITE;
 /// The size of an icon button.
 pub const ICON: Vec2 = vec2(ROW + 4.0, ROW + 4.0);
+/// The least size of what a finger hits.
+pub const FINGER: f32 = 40.0;
 
 #[cfg(test)]
 mod tests {

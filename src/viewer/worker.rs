@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 
-use super::files::{Aim, Files, Shown, Watch};
+use super::files::{Aim, Answer, Files, Machine, Shown, Watch};
 use super::state::episode::{Open, Request, Wish};
 use super::state::work::{Destination, Job, Outcome, Page, Same, Sampled, Saved, UnderWay};
 use crate::figure::spread::{Samples, Spread};
@@ -14,6 +14,7 @@ use crate::figure::{Derivatives, Figure, Format, Layer, Motion, Pages, Walk};
 use crate::io::{Experiment, room};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, Sampling};
+use crate::platform::{self, Chosen, Queue};
 use crate::task::Task;
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recording, Work, recording_bytes};
 
@@ -23,14 +24,16 @@ const GIF_DELAY: u16 = 25;
 /// Does jobs in order, and asks for files beside them.
 pub struct Worker {
     files: Arc<dyn Files>,
-    /// Leads to the thread; without one everything is done at once, in the calling thread: for tests.
-    jobs: Option<Sender<(Job, Arc<UnderWay>)>>,
+    /// Where jobs are done one after the other; without that everything is done at once: for tests.
+    jobs: Option<Queue<(Job, Arc<UnderWay>)>>,
     outbox: Outbox,
     outcomes: Receiver<Outcome>,
     waiting: usize,
     /// Those that wait or are being done, as far as they are not done by now.
     under_way: Vec<Weak<UnderWay>>,
     choosing: bool,
+    /// What waits for a machine that is being fetched, by its name.
+    fetching: Vec<(String, Job, Arc<UnderWay>)>,
 }
 
 /// Where a thread leaves what came of its work.
@@ -52,35 +55,26 @@ impl Outbox {
 impl Worker {
     /// A worker with a thread of its own, which calls `wake` after each job.
     pub fn new(files: Arc<dyn Files>, wake: impl Fn() + Send + Sync + 'static) -> Self {
-        let (jobs, inbox) = channel::<(Job, Arc<UnderWay>)>();
-        let worker = Self::of(files, Some(jobs), wake);
+        let mut worker = Self::of(files, wake);
         let (files, outbox) = (worker.files.clone(), worker.outbox.clone());
-        std::thread::spawn(move || {
-            for (job, under_way) in inbox {
-                let outcome = perform(job, files.as_ref(), &under_way);
-                drop(under_way);
-                if outbox.put(outcome).is_none() {
-                    return;
-                }
-            }
-        });
+        worker.jobs = Some(Queue::new(move |(job, under_way): (Job, Arc<UnderWay>)| {
+            let outcome = perform(job, files.as_ref(), &under_way);
+            drop(under_way);
+            outbox.put(outcome).is_some()
+        }));
         worker
     }
 
     /// A worker that does every job at once.
     pub fn here(files: Arc<dyn Files>) -> Self {
-        Self::of(files, None, || ())
+        Self::of(files, || ())
     }
 
-    fn of(
-        files: Arc<dyn Files>,
-        jobs: Option<Sender<(Job, Arc<UnderWay>)>>,
-        wake: impl Fn() + Send + Sync + 'static,
-    ) -> Self {
+    fn of(files: Arc<dyn Files>, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (sender, outcomes) = channel();
         Self {
             files,
-            jobs,
+            jobs: None,
             outbox: Outbox {
                 outcomes: sender,
                 wake: Arc::new(wake),
@@ -89,16 +83,16 @@ impl Worker {
             waiting: 0,
             under_way: Vec::new(),
             choosing: false,
+            fetching: Vec::new(),
         }
     }
 
     /// Does something that may take long: no job waits for it.
-    fn aside(&self, work: impl FnOnce() -> Outcome + Send + 'static) {
-        let outbox = self.outbox.clone();
+    fn aside(&self, work: impl FnOnce() + Send + 'static) {
         if self.jobs.is_some() {
-            std::thread::spawn(move || outbox.put(work()));
+            platform::aside(work);
         } else {
-            outbox.put(work());
+            work();
         }
     }
 
@@ -113,12 +107,54 @@ impl Worker {
         }
         self.under_way.retain(|other| other.strong_count() > 0);
         self.under_way.push(Arc::downgrade(&under_way));
-        let files = self.files.clone();
+        match job.away() {
+            Some(name) => self.fetch(&name, job, under_way),
+            None => self.hand_on(job, under_way),
+        }
+    }
+
+    fn hand_on(&self, job: Job, under_way: Arc<UnderWay>) {
         match &self.jobs {
-            // The thread lives as long as this sender and survives what its jobs do.
-            Some(jobs) if !matches!(job, Job::Draw(..)) => drop(jobs.send((job, under_way))),
+            Some(jobs) if !matches!(job, Job::Draw(..)) => jobs.put((job, under_way)),
             // An animation takes long.
-            _ => self.aside(move || perform(job, files.as_ref(), &under_way)),
+            _ => {
+                let (files, outbox) = (self.files.clone(), self.outbox.clone());
+                self.aside(move || {
+                    outbox.put(perform(job, files.as_ref(), &under_way));
+                });
+            }
+        }
+    }
+
+    /// Fetches the machine of this name, for which the job waits.
+    fn fetch(&mut self, name: &str, job: Job, under_way: Arc<UnderWay>) {
+        let is_first = !self.fetching.iter().any(|(other, ..)| other == name);
+        self.fetching.push((name.to_owned(), job, under_way));
+        if is_first {
+            let (outbox, called) = (self.outbox.clone(), name.to_owned());
+            let answer = move |fetched: Result<Machine, String>| {
+                outbox.put(Outcome::Fetched(called, fetched.map(Arc::new)));
+            };
+            self.files.fetch(name, Box::new(answer));
+        }
+    }
+
+    /// Goes on with the jobs that waited for this machine, or refuses them.
+    fn fetched(&mut self, name: &str, fetched: &Result<Arc<Machine>, String>) {
+        let (here, others) = std::mem::take(&mut self.fetching)
+            .into_iter()
+            .partition(|(waits_for, ..)| waits_for == name);
+        self.fetching = others;
+        for (_, job, under_way) in here {
+            match (fetched, job) {
+                (Ok(machine), job) => self.hand_on(job.with_machine(machine), under_way),
+                (Err(why), Job::Record(request)) => {
+                    self.outbox.put(Outcome::Refused(request.wish, why.clone()));
+                }
+                (Err(_), _) => {
+                    self.outbox.put(Outcome::Outdated);
+                }
+            }
         }
     }
 
@@ -145,12 +181,26 @@ impl Worker {
         if std::mem::replace(&mut self.choosing, true) {
             return;
         }
-        let files = self.files.clone();
+        let (files, answer) = (self.files.clone(), self.answer(aim));
         self.aside(move || {
-            let choose = || files.choose(aim.is_to_save(), &suggestion);
-            let chosen = catch_unwind(AssertUnwindSafe(choose)).unwrap_or_default();
-            chosen.map_or(Outcome::NotChosen, |path| Outcome::Chosen { aim, path })
+            let choose = || files.choose(aim.is_to_save(), &suggestion, answer);
+            // A dialog that breaks has let go of the answer: nothing is chosen.
+            drop(catch_unwind(AssertUnwindSafe(choose)));
         });
+    }
+
+    /// For whoever knows later which file was chosen for this.
+    pub fn answer(&self, aim: Aim) -> Answer {
+        let (files, outbox) = (self.files.clone(), self.outbox.clone());
+        Answer::new(move |chosen| {
+            let taken_in = |Chosen { path, bytes }| {
+                if let Some(bytes) = bytes {
+                    files.keep(path.clone(), bytes);
+                }
+                Outcome::Chosen { aim, path }
+            };
+            outbox.put(chosen.map_or(Outcome::NotChosen, taken_in));
+        })
     }
 
     /// What has come of the work so far, oldest first.
@@ -159,6 +209,7 @@ impl Worker {
         for outcome in &outcomes {
             match outcome {
                 Outcome::Chosen { .. } | Outcome::NotChosen => self.choosing = false,
+                Outcome::Fetched(name, fetched) => self.fetched(name, fetched),
                 _ => self.waiting -= 1,
             }
         }
@@ -491,9 +542,12 @@ mod tests {
             Ok("saved".to_owned())
         }
 
-        fn choose(&self, _: bool, _: &str) -> Option<PathBuf> {
+        fn choose(&self, _: bool, _: &str, answer: Answer) {
             wait(&self.choose);
-            Some(PathBuf::from("chosen"))
+            answer.chosen(Chosen {
+                path: PathBuf::from("chosen"),
+                bytes: None,
+            });
         }
     }
 

@@ -59,6 +59,7 @@ fn of_kind(model: &str) -> Machine {
     let experiment = Experiment::from_json(&preset, "any.json", &[]).unwrap();
     Machine {
         other_way: None,
+        away: false,
         name: "any".to_owned(),
         title: "Copy, any kind".to_owned(),
         ntm: Model::new(experiment.model, 3),

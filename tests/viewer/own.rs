@@ -26,6 +26,7 @@ pub fn machine() -> Machine {
     let task = Task::Episodes(Episodes::NONE.with(Arc::new(recorded)).unwrap());
     Machine {
         other_way: None,
+        away: false,
         name: "own".to_owned(),
         title: "Doors".to_owned(),
         ntm: small(&task, 8, 2),

@@ -13,6 +13,7 @@ fn with_two_machines() -> Screen {
     (config.rows, config.columns, config.read_heads) = (16, 6, 2);
     let many = Machine {
         other_way: None,
+        away: false,
         name: "many".to_owned(),
         title: "Many heads".to_owned(),
         ntm: Model::new(config, 1),

@@ -45,6 +45,13 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         }
         Choice::Short => return Lines::<_, 4>(pulp::Scalar128b).run(kernel),
     }
+    // The relaxed operations, which the best would be, round as the browser's processor likes.
+    #[cfg(target_arch = "wasm32")]
+    return match pulp::wasm::Simd128::try_new() {
+        Some(simd) => Lines::<_, 4>(simd).run(kernel),
+        None => unreachable!("the page is compiled for these vectors: web/build"),
+    };
+    #[cfg(not(target_arch = "wasm32"))]
     match *ARCH {
         #[cfg(target_arch = "x86_64")]
         pulp::Arch::V4(simd) => Lines::<_, 1>(simd).run(kernel),
@@ -94,6 +101,11 @@ impl Processor for pulp::x86::V4 {}
 impl Processor for pulp::x86::V3 {}
 #[cfg(target_arch = "aarch64")]
 impl Processor for pulp::aarch64::Neon {}
+#[cfg(target_arch = "wasm32")]
+impl Processor for pulp::wasm::Simd128 {
+    const FUSED: bool = false;
+    const KEEPS_NAN: bool = false;
+}
 impl Processor for Scalar256b {
     const FUSED: bool = false;
     const KEEPS_NAN: bool = false;

@@ -1,12 +1,12 @@
 //! Measuring a machine on episodes it has not seen.
 
-use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::beside::Beside;
 use super::config::Redundancy;
 use super::curves::median;
 use super::loss::{Score, score};
+use super::pool::Pool;
 use super::trainer::TAPE_LIMIT;
 use crate::model::{Draw, Model, Overrun, Trace};
 use crate::task::Task;
@@ -101,11 +101,11 @@ impl Exam<'_> {
     /// Runs the episodes; the result does not depend on `threads`.
     pub fn measure(&self, threads: usize) -> Measurement {
         let overrun = |trace: &Trace<f32>| trace.overrun();
-        Measurement::of(&self.each_within(TAPE_LIMIT, &super::threads(threads), overrun))
+        Measurement::of(&self.each_within(TAPE_LIMIT, &Pool::new(threads), overrun))
     }
 
     /// The means of [`Exam::measure`] alone, on threads that are there already.
-    pub(super) fn means(&self, threads: &ThreadPool) -> Evaluation {
+    pub(super) fn means(&self, threads: &Pool) -> Evaluation {
         let measured = self.each_within(TAPE_LIMIT, threads, |_| ());
         let scores: Vec<Score> = measured.into_iter().map(|(score, ())| score).collect();
         Evaluation::of(&scores)
@@ -116,7 +116,7 @@ impl Exam<'_> {
     fn each_within<T: Send>(
         &self,
         limit: usize,
-        threads: &ThreadPool,
+        threads: &Pool,
         known: impl Fn(&Trace<f32>) -> T + Sync,
     ) -> Vec<(Score, T)> {
         let measure = |trace: &mut Trace<f32>, index: usize| {
@@ -175,7 +175,7 @@ mod tests {
             seed: 1,
             episodes: 20,
         };
-        let threads = super::super::threads(1);
+        let threads = Pool::new(1);
         let overrun = |trace: &Trace<f32>| trace.overrun();
         let measured = |limit| Measurement::of(&exam.each_within(limit, &threads, overrun));
         assert_eq!(measured(usize::MAX), measured(0));

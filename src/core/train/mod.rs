@@ -10,6 +10,7 @@ mod enumeration;
 mod evaluate;
 mod loss;
 mod optimizer;
+mod pool;
 mod recording;
 mod redundancy;
 #[cfg(test)]
@@ -38,11 +39,3 @@ pub use vitals::{HeadVitals, Vitals, entropy};
 /// The seed of evaluations and of single episodes, where none is given: far from the small seeds of training
 /// runs (the presets' is 1), so that these are episodes that no machine was trained on.
 pub const UNSEEN_SEED: u64 = 1_000_000;
-
-/// A pool of this many threads (at least one).
-fn threads(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.max(1))
-        .build()
-        .expect("the system starts the threads of a small pool")
-}

@@ -172,8 +172,9 @@ kernel! {
             zeros.iter_mut().zip(chunk).for_each(|(zero, &value)| *zero += value * R::ZERO);
         }
         zeros.iter_mut().zip(rest).for_each(|(zero, &value)| *zero += value * R::ZERO);
-        // A finite number times zero is zero; infinity and not-a-number are not.
-        zeros.iter().all(|&zero| zero == R::ZERO)
+        // A finite number times zero is zero; infinity and not-a-number are not, nor is any sum with them. (To compare all
+        // 32 with zero is more than LLVM 22 can translate for WebAssembly.)
+        zeros.into_iter().fold(R::ZERO, |sum, zero| sum + zero) == R::ZERO
     }
 }
 

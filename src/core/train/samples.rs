@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::evaluate::Exam;
 use super::loss::score;
+use super::pool::Pool;
 use super::trainer::TAPE_LIMIT;
 use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits};
 use crate::math::Series;
@@ -48,7 +49,7 @@ impl Exam<'_> {
     pub fn sample(&self, samples: u64, threads: usize) -> Sampled {
         let new = || Trace::new(&self.machine.config);
         let of = |trace: &mut Trace<f32>, index: usize| self.sampled(index as u64, samples, trace);
-        let found: Vec<Found> = super::threads(threads).install(|| {
+        let found: Vec<Found> = Pool::new(threads).install(|| {
             let episodes = (0..self.episodes).into_par_iter();
             episodes.map_init(new, of).collect()
         });
@@ -232,7 +233,7 @@ mod tests {
     #[test]
     fn a_machine_that_draws_nothing_says_the_same_every_time() {
         let (machine, task) = (machine(Weighting::Soft), task());
-        let (exam, threads) = (exam(&machine, &task), super::super::threads(1));
+        let (exam, threads) = (exam(&machine, &task), Pool::new(1));
         let (found, means) = (exam.sample(3, 1), exam.means(&threads));
         assert!((found.bits_of_mean - means.bits_per_sequence).abs() < 1e-3);
         assert!((found.bits - means.bits_per_sequence).abs() < 1e-9);

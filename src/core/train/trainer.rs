@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
-use rayon::ThreadPool;
 use rayon::prelude::*;
+use web_time::Instant;
 
 use super::beside::{Beside, Drawing, log_probability};
 use super::config::TrainingConfig;
 use super::evaluate::{Evaluation, Exam};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
+use super::pool::Pool;
 use super::state::{HistoryPoint, State};
 use super::vitals::{HeadVitals, Vitals};
 use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, hard};
@@ -125,7 +125,7 @@ impl Lesson<'_> {
 struct Room {
     groups: Vec<Group>,
     tapes: Vec<Tape>,
-    threads: ThreadPool,
+    threads: Pool,
 }
 
 impl Room {
@@ -142,7 +142,7 @@ impl Room {
         Self {
             groups: (0..batch).step_by(size).map(group).collect(),
             tapes: (0..threads).map(|_| Tape::new(model, size)).collect(),
-            threads: super::threads(threads),
+            threads: Pool::new(threads),
         }
     }
 }

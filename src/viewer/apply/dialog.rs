@@ -1,5 +1,6 @@
 //! Dialogs: one at a time.
 
+use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Play, Subject, Window};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
@@ -40,6 +41,11 @@ impl State {
                 return None;
             }
             Subject::File(Aim::Run) if self.learning.is_none() => return None,
+            // Where a path says nothing the file is chosen at once.
+            Subject::File(aim) if !HAS_FILES && !aim.is_to_save() => {
+                self.browse(aim);
+                return None;
+            }
             Subject::Ending if self.ending.is_none() => return None,
             Subject::Ending => self.suggestion(Aim::Run),
             Subject::File(aim) => self.suggestion(aim),

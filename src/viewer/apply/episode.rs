@@ -142,6 +142,10 @@ impl State {
     pub(super) fn record_first(&mut self) {
         let asked = self.pending.begin.asked.take();
         self.session.begin(self.pending.begin.rows, asked);
+        let flipped = std::mem::take(&mut self.pending.begin.flipped);
+        if !flipped.is_empty() {
+            self.session.wish.flipped = flipped;
+        }
         self.record();
     }
 
@@ -255,6 +259,12 @@ impl State {
         };
         if let Some(step) = begin.step {
             self.player.seek(step);
+        }
+        if let Some(stage) = begin.stage {
+            self.player.seek_stage(stage);
+        }
+        if begin.layout.is_some() {
+            self.settings.arrangement = begin.layout;
         }
         let head = |label: String| head_named(self.trace()?, &label);
         if let Some(head) = begin.head.and_then(head) {

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use crate::figure::charts::Charts;
 use crate::figure::{self, Format, Layout, Orientation, RowsShown};
+use crate::platform;
 use crate::viewer::command::{Command, Compare, File, Learn, Subject};
 use crate::viewer::files::{Aim, file_name};
 use crate::viewer::inspect::{self, Form};
+use crate::viewer::link::Link;
 use crate::viewer::state::State;
 use crate::viewer::state::arrangement::Arrangement;
 use crate::viewer::state::dialog::Dialog;
@@ -42,6 +44,7 @@ impl State {
                 }
             }
             File::CopyTable(form) => self.copy(form),
+            File::CopyLink => self.copy_link(),
         }
     }
 
@@ -80,6 +83,20 @@ impl State {
         let text = format!("{rows} rows, {columns} columns are copied as {name}.");
         self.effects.push(Effect::Copy(table.text(form)));
         self.toasts.add(Kind::Done, text);
+    }
+
+    fn copy_link(&mut self) {
+        let Some(link) = Link::of(self) else {
+            let text = "Nothing is copied: only an episode of a machine that comes with Tapescope is the same for others.";
+            return self.toasts.add(Kind::Problem, text);
+        };
+        let (what, text) = match platform::address() {
+            Some(address) => ("link", format!("{address}#{link}")),
+            None => ("command", link.command()),
+        };
+        self.effects.push(Effect::Copy(text));
+        let said = format!("The {what} to this step is copied.");
+        self.toasts.add(Kind::Done, said);
     }
 
     /// There is a file where one was to be written: the person says what happens to it.
@@ -224,7 +241,7 @@ impl State {
         }
     }
 
-    fn browse(&mut self, aim: Aim) {
+    pub(super) fn browse(&mut self, aim: Aim) {
         let typed = self.dialog.as_ref().map(|dialog| dialog.text.clone());
         let suggestion = typed.unwrap_or_else(|| self.suggestion(aim));
         self.effects.push(Effect::Choose(aim, suggestion));

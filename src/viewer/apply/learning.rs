@@ -179,6 +179,7 @@ impl State {
             name: NAME.to_owned(),
             title: format!("{}, learning", first.title),
             other_way: None,
+            away: false,
             task: first.task.clone(),
             ntm: Model::new(first.model.clone(), first.training.seed),
         };

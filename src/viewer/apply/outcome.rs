@@ -43,7 +43,13 @@ impl State {
             Outcome::RunNotSaved(run, sentence) => self.run_is_not_saved(run, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Chosen { aim, path } => self.chosen(aim, path, true),
-            Outcome::Outdated | Outcome::NotChosen => {}
+            Outcome::Fetched(_, Ok(machine)) => {
+                self.session.fetched(machine);
+                if self.welcome.shown {
+                    self.record_cards();
+                }
+            }
+            Outcome::Outdated | Outcome::NotChosen | Outcome::Fetched(_, Err(_)) => {}
         }
     }
 

@@ -33,6 +33,7 @@ impl State {
             name: experiment.name.clone(),
             title: experiment.title.clone(),
             other_way: None,
+            away: false,
             task: experiment.task.clone(),
             ntm: of.0.as_ref().clone(),
         });

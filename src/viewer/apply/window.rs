@@ -59,6 +59,11 @@ impl State {
         (self.welcome.shown, self.presenting) = (true, false);
         let recent = self.settings.recent.clone();
         self.effects.push(Effect::Start(Job::Recent(recent)));
+        self.record_cards();
+    }
+
+    /// Records what the cards of the start page still need, of the machines that are here.
+    pub(super) fn record_cards(&mut self) {
         let session = &self.session;
         let machines = session.machines.iter().enumerate();
         let machines =
@@ -74,7 +79,7 @@ impl State {
             if self.welcome.pictures.contains_key(&name) {
                 continue;
             }
-            if let Some(request) = request {
+            if let Some(request) = request.filter(|request| !request.machine.away) {
                 self.welcome.pictures.insert(name.clone(), None);
                 self.effects
                     .push(Effect::Start(Job::Picture(Place::Card(name), request)));

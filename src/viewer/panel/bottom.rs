@@ -27,6 +27,9 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let (above, columns) = (columns, &columns.of_all());
     if !view.state.panels().timeline {
         let (left, right) = (12.0, whole.right() - 12.0);
+        if view.state.is_on_phone() {
+            return phone_ui(ui, whole.shrink2(vec2(12.0, 0.0)), view);
+        }
         buttons_ui(ui, Rangef::new(left, right), whole.y_range(), view);
         return speed_ui(ui, Rangef::new(right - SPEED, right), whole.y_range(), view);
     }
@@ -60,6 +63,17 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let right = Rangef::new(columns.stages.min, area.right() - 12.0);
     let x = Rangef::new(right.min, columns.marks.max.min(right.max));
     stages_ui(ui, x, area.y_range(), view);
+}
+
+/// On a phone: the transport alone, to be hit with a finger.
+fn phone_ui(ui: &mut Ui, area: Rect, view: &mut View<'_>) {
+    child(ui, area.x_range(), area.y_range(), |ui| {
+        ui.spacing_mut().interact_size = egui::Vec2::splat(theme::FINGER);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        keys_ui(ui, view.player, view.commands);
+        ui.add_space(4.0);
+        paces_ui(ui, view.state, view.commands);
+    });
 }
 
 fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {

@@ -10,6 +10,7 @@ use super::keys::keys_ui;
 use super::messages::messages_ui;
 use super::settings::settings_ui;
 use crate::io::shell;
+use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, File, Instead, Learn, Subject};
 use crate::viewer::files::Aim;
 use crate::viewer::state::State;
@@ -111,7 +112,7 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
         ),
         Aim::Run => (
             "Save run",
-            "A folder: the machine, its curve and all that it takes to go on, with `tapescope train --resume` and that folder, to the same bits.",
+            if HAS_FILES { RUN } else { MACHINE },
             "Save run",
         ),
         Aim::Figure(_) => (
@@ -121,6 +122,11 @@ fn file_words(aim: Aim) -> (&'static str, &'static str, &'static str) {
         ),
     }
 }
+
+/// What a run is saved as.
+const RUN: &str = "A folder: the machine, its curve and all that it takes to go on, with `tapescope train --resume` and that folder, to the same bits.";
+/// What is saved of it where there are no folders.
+const MACHINE: &str = "The weights of the machine as it is now, with its curve (.safetensors), to be opened here or by the program.";
 
 /// What becomes of a machine that learns.
 fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Command>) {
@@ -177,13 +183,20 @@ fn path_ui(ui: &mut Ui, dialog: &Dialog, aim: Aim, commands: &mut Vec<Command>) 
     let (_, what, action) = file_words(aim);
     note(ui, what);
     ui.add_space(4.0);
-    let line = ("path of the file", "Path");
+    let hint = if HAS_FILES {
+        "path of the file"
+    } else {
+        "name of the file"
+    };
+    let line = (hint, "Path");
     let (text, mut entered) = line_ui(ui, &dialog.text, line, commands);
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         let action = if dialog.doubted { "Replace it" } else { action };
         entered |= primary_button(ui, action).clicked();
-        text_button(ui, "Browse …", File::Browse(aim), commands);
+        if HAS_FILES {
+            text_button(ui, "Browse …", File::Browse(aim), commands);
+        }
     });
     if entered && !text.trim().is_empty() {
         let path = PathBuf::from(text.trim());

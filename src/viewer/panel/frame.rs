@@ -45,7 +45,7 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
             .layer()
             .derivatives()
             .map_or(0.0, |_| mattered::HEIGHT);
-        TOP + STATUS + mark + below(state, window.y)
+        TOP + status(state) + mark + below(state, window.y)
     };
     let open = state.session.open.as_ref();
     open.map_or(state.frame.room, |open| {
@@ -56,7 +56,20 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
 /// Height of the transport and of the bar of what learns, in a window of this height.
 fn below(state: &State, window: f32) -> f32 {
     let learn = state.learning.as_ref().map_or(0.0, |_| learn::HEIGHT);
-    learn + transport_height(window, state.lines(), state.panels())
+    learn + transport(state, window, state.panels())
+}
+
+/// Height of the transport.
+fn transport(state: &State, window: f32, shown: Panels) -> f32 {
+    if state.is_on_phone() {
+        return theme::FINGER + 8.0;
+    }
+    transport_height(window, state.lines(), shown)
+}
+
+/// Height of the status line; on a phone there is no room for one.
+fn status(state: &State) -> f32 {
+    if state.is_on_phone() { 0.0 } else { STATUS }
 }
 
 fn shows_numbers(state: &State, width: f32) -> bool {
@@ -80,7 +93,7 @@ fn columns_of(state: &State, width: f32) -> Columns {
 fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
     let below = below(state, window.height());
     let below = if state.welcome.shown { 0.0 } else { below };
-    let bottom = window.bottom() - below - STATUS - 12.0;
+    let bottom = window.bottom() - below - status(state) - 12.0;
     let numbers = shows_numbers(state, window.width());
     let right = if numbers || state.session.open.is_none() || state.welcome.shown {
         window.right() - 12.0
@@ -262,13 +275,15 @@ fn episode_panels_ui(
         return centre_panel_ui(ui, columns, view);
     }
     let window = ui.ctx().content_rect().size();
-    Panel::bottom("status")
-        .exact_size(STATUS)
-        .resizable(false)
-        .frame(frames.slim)
-        .show(ui, |ui| bottom::status_ui(ui, view));
+    if status(view.state) > 0.0 {
+        Panel::bottom("status")
+            .exact_size(STATUS)
+            .resizable(false)
+            .frame(frames.slim)
+            .show(ui, |ui| bottom::status_ui(ui, view));
+    }
     Panel::bottom("transport")
-        .exact_size(transport_height(window.y, view.state.lines(), shown))
+        .exact_size(transport(view.state, window.y, shown))
         .resizable(false)
         .frame(frames.plain)
         .show(ui, |ui| bottom::transport_ui(ui, columns, view));
@@ -335,7 +350,7 @@ fn drawer_ui(ctx: &Context, frame: Frame, view: &mut View<'_>) {
     let (above, below) = if view.state.is_folded() {
         (0.0, 0.0)
     } else {
-        (TOP, below(view.state, window.height()) + STATUS)
+        (TOP, below(view.state, window.height()) + status(view.state))
     };
     let size = vec2(super::RIGHT, window.height() - above - below);
     let corner = pos2(window.right() - size.x, above);

@@ -80,8 +80,8 @@ fn list_ui(ui: &mut Ui) {
 fn group_ui(ui: &mut Ui, group: Group, width: f32) {
     section(ui, group.name());
     let entries = TABLE.iter().filter(|entry| entry.group == group);
-    for entry in entries.filter(|entry| !entry.keys.is_empty()) {
-        let keys: Vec<_> = entry.keys.iter().copied().map(key_text).collect();
+    for entry in entries.filter(|entry| entry.keys().next().is_some()) {
+        let keys: Vec<_> = entry.keys().map(key_text).collect();
         line_ui(ui, (&keys.join("  "), width), entry.name, entry.help);
     }
     ui.add_space(8.0);

@@ -28,6 +28,9 @@ pub fn top_ui(
     let both = state.comparing.kept.as_ref().zip(session.open.as_ref());
     let two = both.map(|(kept, open)| two::names(kept, open));
     let palette = Palette::of(ui);
+    if state.is_on_phone() {
+        return phone_ui(ui, state, commands);
+    }
     ui.horizontal_centered(|ui| {
         let cards = Window::ToggleWelcome;
         icon_button(ui, Icon::Cards, cards, state.welcome.shown, commands);
@@ -63,6 +66,22 @@ pub fn top_ui(
                 None if ui.available_width() > 120.0 => source(ui, session),
                 None => {}
             }
+        });
+    });
+}
+
+/// On a phone: which machine, another episode of it, and what there is room for, to be hit with a finger.
+fn phone_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().interact_size = egui::Vec2::splat(theme::FINGER);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let cards = Window::ToggleWelcome;
+        icon_button(ui, Icon::Cards, cards, state.welcome.shown, commands);
+        machine_ui(ui, state, commands);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
+            let open = Ask::For(Subject::File(Aim::Open));
+            icon_button(ui, Icon::Open, open, false, commands);
         });
     });
 }

@@ -73,10 +73,12 @@ impl Arrangement {
         }
     }
 
-    /// The one of this name; what is compared is not remembered.
+    /// Those that are remembered: what is compared or learns is not.
+    pub const KEPT: [Self; 4] = [Self::CloseUp, Self::Debug, Self::Paper, Self::PaperDown];
+
+    /// The one of this name that is remembered.
     pub fn named(name: &str) -> Option<Self> {
-        let all = [Self::CloseUp, Self::Debug, Self::Paper, Self::PaperDown];
-        all.into_iter().find(|one| one.name() == name)
+        Self::KEPT.into_iter().find(|one| one.name() == name)
     }
 
     /// How a figure of this arrangement looks.

@@ -1,5 +1,6 @@
 //! Where the window begins.
 
+use super::arrangement::Arrangement;
 use super::episode::Asked;
 use crate::figure::find_head;
 use crate::model::Trace;
@@ -14,10 +15,16 @@ pub struct Beginning {
     pub rows: Option<usize>,
     /// On this episode.
     pub asked: Option<Asked>,
+    /// With these bits of its input the other way round: step and channel.
+    pub flipped: Vec<(usize, usize)>,
     /// At this step, without playing.
     pub step: Option<usize>,
+    /// At this stage of it.
+    pub stage: Option<usize>,
     /// With the head of this label looked at.
     pub head: Option<String>,
+    /// With the pictures arranged so.
+    pub layout: Option<Arrangement>,
 }
 
 impl Beginning {

@@ -133,6 +133,8 @@ pub struct Frame {
     pub system: Option<bool>,
 }
 
+/// Below this width of the window there is room for the pictures and the transport alone, in points: a phone.
+pub const PHONE: f32 = 600.0;
 /// Below this width of the window the right panel makes room, in points.
 pub const NARROW: f32 = 1100.0;
 
@@ -268,10 +270,15 @@ impl State {
         there && (self.presenting || near)
     }
 
+    /// True in a window as narrow as a phone.
+    pub fn is_on_phone(&self) -> bool {
+        self.frame.width < PHONE
+    }
+
     /// The panels around the pictures.
     pub fn panels(&self) -> Panels {
         let panels = self.settings.panels;
-        if self.is_folded() {
+        if self.is_folded() || self.is_on_phone() {
             Panels::NONE
         } else if self.arrangement() == Arrangement::Train && self.frame.width < NARROW {
             // Curves and episode need all there is.

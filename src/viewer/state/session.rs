@@ -210,6 +210,14 @@ impl Session {
         index
     }
 
+    /// A machine that was away is here.
+    pub fn fetched(&mut self, machine: Arc<Machine>) {
+        let is_it = |other: &&mut Arc<Machine>| other.away && other.name == machine.name;
+        if let Some(place) = self.machines.iter_mut().find(is_it) {
+            *place = machine;
+        }
+    }
+
     /// True where the machine asked for has heads that draw.
     pub fn draws(&self) -> bool {
         let config = self.machine().map(|machine| &machine.ntm.config);

@@ -190,6 +190,27 @@ impl Job {
         }
     }
 
+    /// The name of the machine whose weights are still to be fetched for it.
+    pub fn away(&self) -> Option<String> {
+        match self {
+            Self::Record(request) | Self::Picture(_, request) | Self::Sample(request, _) => {
+                (request.machine.away).then(|| request.machine.name.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// The same with this machine, which was away.
+    #[must_use]
+    pub fn with_machine(mut self, machine: &Arc<Machine>) -> Self {
+        if let Self::Record(request) | Self::Picture(_, request) | Self::Sample(request, _) =
+            &mut self
+        {
+            request.machine = machine.clone();
+        }
+        self
+    }
+
     fn can_be_given_up(&self) -> bool {
         let reads = matches!(self, Self::Open(_) | Self::OpenOther(_));
         reads || matches!(self, Self::Record(_) | Self::Sample(..) | Self::Draw(..))
@@ -320,6 +341,8 @@ pub enum Outcome {
     },
     /// The dialog was left without choosing, or the desktop has none.
     NotChosen,
+    /// The machine of this name was fetched, or why not.
+    Fetched(String, Result<Arc<Machine>, String>),
 }
 
 impl Outcome {

@@ -40,7 +40,9 @@ pub fn named_icon_button(
     primary: bool,
 ) -> Response {
     let palette = Palette::of(ui);
-    let (rect, response) = ui.allocate_exact_size(theme::ICON, Sense::click());
+    // As large as everything that can be hit there.
+    let size = theme::ICON.max(egui::Vec2::splat(ui.spacing().interact_size.y));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
     let painter = ui.painter();
@@ -65,7 +67,7 @@ pub fn named_icon_button(
         };
         painter.rect_filled(rect, theme::RADIUS, fill);
     }
-    icon.paint(painter, rect.shrink(4.0), ink);
+    icon.paint(painter, rect.shrink(size.y / 7.0), ink);
     focus_ring(ui, &response);
     place::mark(ui.ctx(), name, rect);
     response

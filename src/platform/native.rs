@@ -1,0 +1,111 @@
+//! A desktop: threads, a file system, its own dialogs.
+
+use std::io;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use super::Chosen;
+
+/// True where there is a file system.
+pub const HAS_FILES: bool = true;
+
+/// Does something beside the caller.
+pub fn aside(work: impl FnOnce() + Send + 'static) {
+    std::thread::spawn(work);
+}
+
+/// What is done beside the caller, one thing after the other.
+#[derive(Debug)]
+pub struct Queue<T>(Sender<T>);
+
+impl<T: Send + 'static> Queue<T> {
+    /// Everything that is put in is given to `work`, until that says false.
+    pub fn new(mut work: impl FnMut(T) -> bool + Send + 'static) -> Self {
+        let (queue, inbox) = channel();
+        std::thread::spawn(move || {
+            for item in inbox {
+                if !work(item) {
+                    return;
+                }
+            }
+        });
+        Self(queue)
+    }
+
+    /// Puts something in.
+    pub fn put(&self, item: T) {
+        // The thread lives as long as this sender, unless nobody wants to know what it does.
+        let _ = self.0.send(item);
+    }
+}
+
+/// What is called again and again beside the caller.
+#[derive(Debug)]
+pub struct Repeated(JoinHandle<()>);
+
+impl Repeated {
+    /// Calls `turn` again and again, with as much rest after each call as that says, until it says none.
+    ///
+    /// # Errors
+    /// The system has no thread to spare.
+    pub fn start(
+        name: &str,
+        mut turn: impl FnMut() -> Option<Duration> + Send + 'static,
+    ) -> io::Result<Self> {
+        let builder = Builder::new().name(name.to_owned());
+        let thread = builder.spawn(move || {
+            while let Some(rest) = turn() {
+                if !rest.is_zero() {
+                    std::thread::sleep(rest);
+                }
+            }
+        })?;
+        Ok(Self(thread))
+    }
+
+    /// Waits for the end.
+    pub fn wait(self) {
+        // What breaks in a turn has ended the thread.
+        drop(self.0.join());
+    }
+}
+
+/// Asks for a file to open, or for a place to save to, in the desktop's dialog; `suggestion` is what it may be called.
+/// Calls `answer` when the person is done, which may take long.
+pub fn choose(save: bool, suggestion: &str, answer: impl FnOnce(Option<Chosen>)) {
+    answer(dialog(save, suggestion).map(|path| Chosen { path, bytes: None }));
+}
+
+#[cfg(feature = "gui")]
+fn dialog(save: bool, suggestion: &str) -> Option<std::path::PathBuf> {
+    let dialog = rfd::FileDialog::new();
+    if save {
+        dialog.set_file_name(suggestion).save_file()
+    } else {
+        dialog
+            .add_filter("Traces and weights", &["json", "gz", "npz", "safetensors"])
+            .add_filter("All files", &["*"])
+            .pick_file()
+    }
+}
+
+#[cfg(not(feature = "gui"))]
+fn dialog(_: bool, _: &str) -> Option<std::path::PathBuf> {
+    None
+}
+
+/// Hands a file over to the person: on a desktop it is where it was written.
+pub fn hand_over(_name: &str, _bytes: &[u8]) {}
+
+/// Where others find this program: a desktop's is at nobody else's.
+pub fn address() -> Option<String> {
+    None
+}
+
+/// Fetches what lies beside the program: on a desktop nothing does, everything is in it.
+pub fn fetch(address: &str, answer: impl FnOnce(Result<Vec<u8>, String>) + 'static) {
+    answer(Err(format!(
+        "{address}: there is nothing beside the program"
+    )));
+}

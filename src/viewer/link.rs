@@ -1,0 +1,338 @@
+//! A link to what is shown, and back: `machine=copy&length=20&seed=7&step=21&head=R0`. The names are those of the
+//! options of `tapescope view`, and mean the same.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::files::Machine;
+use super::state::State;
+use super::state::arrangement::Arrangement;
+use super::state::beginning::Beginning;
+use super::state::episode::Asked;
+use crate::figure::head_label;
+use crate::io::{shell, weights};
+use crate::model::{Draw, Sampling};
+use crate::task::{MAX_REPEATS, Task};
+use crate::train::UNSEEN_SEED;
+
+/// The names that a link knows.
+const NAMES: &str =
+    "machine, length, items, repeats, seed, sample, rows, flip, step, stage, head and layout";
+
+/// Those of them that are options of `tapescope view`.
+const OPTIONS: [&str; 8] = [
+    "length", "items", "repeats", "seed", "sample", "rows", "step", "head",
+];
+
+/// What a link says; what it does not say is as the window has it by itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Link {
+    /// The name of an included machine.
+    pub machine: Option<String>,
+    /// `length` or `items`, and how many.
+    size: Option<(&'static str, usize)>,
+    repeats: Option<usize>,
+    seed: Option<u64>,
+    /// Of the noise, where heads draw.
+    sample: Option<u64>,
+    rows: Option<usize>,
+    /// Bits of the input that are the other way round: step and channel.
+    flip: Vec<(usize, usize)>,
+    step: Option<usize>,
+    stage: Option<usize>,
+    head: Option<String>,
+    layout: Option<Arrangement>,
+}
+
+impl Link {
+    /// Reads what stands behind the `#` of an address.
+    ///
+    /// # Errors
+    /// A sentence that names what is not known or not allowed, and what is.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut link = Self::default();
+        for part in text.trim_start_matches('#').split('&') {
+            if part.is_empty() {
+                continue;
+            }
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            link.set(name, &decoded(value))?;
+        }
+        Ok(link)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "machine" => self.machine = Some(value.to_owned()),
+            "length" => self.size = Some(("length", number(name, value)?)),
+            "items" => self.size = Some(("items", number(name, value)?)),
+            "repeats" => self.repeats = Some(number(name, value)?),
+            "seed" => self.seed = Some(number(name, value)?),
+            "sample" => self.sample = Some(number(name, value)?),
+            "rows" => self.rows = Some(number(name, value)?),
+            "flip" => self.flip = flips(value)?,
+            "step" => self.step = Some(number(name, value)?),
+            "stage" => self.stage = Some(number(name, value)?),
+            "head" => self.head = Some(value.to_owned()),
+            "layout" => {
+                let known = Arrangement::KEPT.map(Arrangement::name).join(", ");
+                let layout = Arrangement::named(value);
+                let unknown = format!("The link says layout={value}; the layouts are {known}.");
+                self.layout = Some(layout.ok_or(unknown)?);
+            }
+            _ => {
+                return Err(format!(
+                    "The link says `{name}`, which is not known; known are {NAMES}."
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A link to the episode on screen, where a machine that everybody has can show it.
+    pub fn of(state: &State) -> Option<Self> {
+        let open = state.session.open.as_ref()?;
+        let wish = open.wish.as_ref().filter(|wish| wish.given.is_none())?;
+        let machine = state.session.machines.get(wish.machine)?;
+        weights::shipped_names().find(|name| *name == machine.name)?;
+        let own = machine.ntm.config.rows();
+        let trace = &open.shown.recording.trace;
+        let is_drawn = wish.sampling == Sampling::Drawn;
+        let kept = Arrangement::named(state.arrangement().name());
+        Some(Self {
+            machine: Some(machine.name.clone()),
+            size: Some((machine.task.measure().name(), wish.size)),
+            repeats: machine.task.repeats().map(|_| wish.repeats),
+            seed: Some(wish.seed),
+            sample: is_drawn.then_some(wish.sample),
+            rows: (wish.rows != own).then_some(wish.rows),
+            flip: wish.flipped.clone(),
+            step: Some(state.player.step()),
+            stage: (!state.player.whole_steps()).then(|| state.player.stage()),
+            head: (state.sight.chosen).then(|| head_label(trace, state.sight.focus)),
+            layout: kept,
+        })
+    }
+
+    /// Where the window begins with it, on this machine.
+    ///
+    /// # Errors
+    /// A sentence that names what the machine does not do, and what it does.
+    pub fn beginning(&self, machine: &Machine) -> Result<Beginning, String> {
+        let asks = self.size.is_some() || self.repeats.is_some() || self.seed.is_some();
+        let asks = asks || self.sample.is_some() || !self.flip.is_empty();
+        Ok(Beginning {
+            rows: self.rows,
+            asked: asks.then(|| self.asked(machine)).transpose()?,
+            flipped: self.flip.clone(),
+            ..self.place()
+        })
+    }
+
+    /// Where it begins in an episode that is given.
+    pub fn place(&self) -> Beginning {
+        Beginning {
+            step: self.step,
+            stage: self.stage,
+            head: self.head.clone(),
+            layout: self.layout,
+            ..Beginning::default()
+        }
+    }
+
+    fn asked(&self, machine: &Machine) -> Result<Asked, String> {
+        let task = self.task(machine)?;
+        let seed = self.seed.unwrap_or(UNSEEN_SEED);
+        let mut origin = Draw::of(seed, 0);
+        if let Some(sample) = self.sample {
+            if !machine.ntm.config.is_random() {
+                let name = &machine.name;
+                return Err(format!(
+                    "The link says sample={sample}; no head of {name} draws."
+                ));
+            }
+            (origin.sample, origin.sampling) = (sample, Sampling::Drawn);
+        }
+        Ok(Asked {
+            episode: task.episode(seed, 0),
+            task,
+            origin: Some(origin),
+        })
+    }
+
+    fn task(&self, machine: &Machine) -> Result<Task, String> {
+        let mut task = machine.task.clone();
+        let kind = machine.task.name();
+        if let Some((name, size)) = self.size {
+            let (measure, least) = (task.measure(), task.least_size());
+            if measure.name() != name {
+                let right = measure.name();
+                return Err(format!(
+                    "The link says {name}={size}; the task {kind} has {right}."
+                ));
+            }
+            let most = measure.most();
+            if !(least..=most).contains(&size) {
+                return Err(format!(
+                    "The link says {name}={size}; the task {kind} allows {least} to {most}."
+                ));
+            }
+            task = task.with_size(size);
+        }
+        if let Some(repeats) = self.repeats {
+            if task.repeats().is_none() || !(1..=MAX_REPEATS).contains(&repeats) {
+                let allowed = match task.repeats() {
+                    None => "has no repeats".to_owned(),
+                    Some(_) => format!("allows 1 to {MAX_REPEATS}"),
+                };
+                return Err(format!(
+                    "The link says repeats={repeats}; the task {kind} {allowed}."
+                ));
+            }
+            task = task.with_repeats(repeats);
+        }
+        Ok(task)
+    }
+
+    /// The command that shows it, as far as that knows its names.
+    pub fn command(&self) -> String {
+        let mut words = vec!["view".to_owned()];
+        words.extend(self.machine.clone());
+        for (name, value) in self.pairs() {
+            if OPTIONS.contains(&name) {
+                words.extend([format!("--{name}"), value]);
+            }
+        }
+        shell::command(&words)
+    }
+
+    /// Every name with its value, in the order of [`NAMES`].
+    fn pairs(&self) -> Vec<(&'static str, String)> {
+        let number = |value: Option<usize>| value.map(|value| value.to_string());
+        let large = |value: Option<u64>| value.map(|value| value.to_string());
+        let flips = self.flip.iter().map(|(step, bit)| format!("{step}.{bit}"));
+        let flips = flips.collect::<Vec<_>>().join(",");
+        let pairs = [
+            ("machine", self.machine.clone()),
+            (
+                self.size.map_or("length", |size| size.0),
+                number(self.size.map(|size| size.1)),
+            ),
+            ("repeats", number(self.repeats)),
+            ("seed", large(self.seed)),
+            ("sample", large(self.sample)),
+            ("rows", number(self.rows)),
+            ("flip", Some(flips).filter(|flips| !flips.is_empty())),
+            ("step", number(self.step)),
+            ("stage", number(self.stage)),
+            ("head", self.head.clone()),
+            ("layout", self.layout.map(|layout| layout.name().to_owned())),
+        ];
+        let said = pairs.into_iter();
+        said.filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+}
+
+/// As it stands behind the `#`.
+impl Display for Link {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, (name, value)) in self.pairs().into_iter().enumerate() {
+            let and = if index == 0 { "" } else { "&" };
+            write!(f, "{and}{name}={}", encoded(&value))?;
+        }
+        Ok(())
+    }
+}
+
+fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
+    let whole = value.parse();
+    whole.map_err(|_| format!("The link says {name}={value}; that is a whole number from 0 on."))
+}
+
+/// `3.1,4.0`: steps and channels.
+fn flips(value: &str) -> Result<Vec<(usize, usize)>, String> {
+    let one = |part: &str| {
+        let (step, channel) = part.split_once('.')?;
+        Some((step.parse().ok()?, channel.parse().ok()?))
+    };
+    let all: Option<Vec<_>> = value.split(',').map(one).collect();
+    all.ok_or_else(|| {
+        format!("The link says flip={value}; those are bits of the input as STEP.CHANNEL, with commas between.")
+    })
+}
+
+/// True for what stands in a link as it is.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.,".contains(&byte)
+}
+
+/// A value as it stands in a link.
+fn encoded(value: &str) -> String {
+    let bytes = value.bytes().map(|byte| {
+        if is_plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    bytes.collect()
+}
+
+/// A value that stood in a link; what is no code there stays as it is.
+fn decoded(value: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = value.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let code = behind.get(..2).filter(|_| *first == b'%');
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(code.unwrap_or(if *first == b'+' { b' ' } else { *first }));
+        rest = &behind[if code.is_some() { 2 } else { 0 }..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::viewer::fixture::{config, copying, machine};
+
+    #[test]
+    fn a_link_reads_back_as_it_was() {
+        for text in [
+            "machine=copy&length=20&seed=7&step=21&head=R0",
+            "machine=repeat_copy&length=5&repeats=3&seed=18446744073709551615&rows=4096",
+            "items=4&sample=2&flip=3.1,4.0&stage=2&layout=close-up",
+            "",
+        ] {
+            let link = Link::parse(text).unwrap();
+            assert_eq!(link.to_string(), text);
+            assert_eq!(Link::parse(&format!("#{text}")), Ok(link));
+        }
+        let odd = Link::parse("layout=paper%2C+row%200%20at%20the%20top&&machine=a%zz").unwrap();
+        assert_eq!(odd.layout, Some(Arrangement::PaperDown));
+        assert_eq!(odd.machine.as_deref(), Some("a%zz"));
+        assert_eq!(Link::parse(&odd.to_string()), Ok(odd));
+    }
+
+    #[test]
+    fn what_a_link_cannot_say_is_named() {
+        let tiny = machine(config(), copying(1..=3));
+        for (text, words) in [
+            ("lenght=3", "`lenght`"),
+            ("seed=-1", "seed=-1"),
+            ("seed=18446744073709551616", "whole number"),
+            ("flip=3", "STEP.CHANNEL"),
+            ("layout=round", "close-up, debug, paper"),
+            ("items=3", "the task copy has length"),
+            ("length=0", "allows 1 to"),
+            ("length=99999999", "allows 1 to"),
+            ("repeats=2", "has no repeats"),
+            ("sample=2", "no head of tiny draws"),
+        ] {
+            let link = Link::parse(text).and_then(|link| link.beginning(&tiny));
+            let sentence = link.map(|_| ()).unwrap_err();
+            assert!(sentence.contains(words), "{text}: {sentence}");
+        }
+    }
+}

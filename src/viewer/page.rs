@@ -1,0 +1,190 @@
+//! The page of a browser: what `web/index.html` starts, and what a script may ask of it.
+
+use std::path::Path;
+
+use js_sys::{Object, Reflect};
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+use web_sys::HtmlCanvasElement;
+
+use super::app::App;
+use super::command::Command;
+use super::disk::Disk;
+use super::files::Files;
+use super::keys;
+use super::link::Link;
+use super::options::Options;
+use super::state::State;
+use super::state::learning::Learning;
+use super::state::settings::Settings;
+use super::state::work::Outcome;
+use crate::figure::head_label;
+use crate::io::{held, weights};
+use crate::platform;
+
+/// The application on its canvas.
+#[wasm_bindgen]
+pub struct Page {
+    runner: eframe::WebRunner,
+}
+
+/// Begins on this canvas with what stands behind the `#` of the address, and with the trace at an address of this site
+/// where there is one.
+///
+/// # Errors
+/// There is no WebGL; the words say so.
+#[wasm_bindgen]
+pub async fn start(
+    canvas: HtmlCanvasElement,
+    link: String,
+    trace: Option<String>,
+) -> Result<Page, JsValue> {
+    let runner = eframe::WebRunner::new();
+    let (begun, problem) = match begun(&link, trace).await {
+        Ok(options) => (options, None),
+        Err(sentence) => (begun("", None).await?, Some(sentence)),
+    };
+    let options = eframe::WebOptions {
+        renderer: eframe::Renderer::Glow,
+        dithering: false,
+        ..eframe::WebOptions::default()
+    };
+    let app = |context: &eframe::CreationContext<'_>| {
+        let mut options = begun;
+        options.settings = Settings::read(|key| context.storage?.get_string(key));
+        let mut app = App::new(&context.egui_ctx, options);
+        let problem = problem.map(|sentence| Command::Done(Outcome::Failed(sentence)));
+        app.apply(&context.egui_ctx, problem.into_iter().collect());
+        Ok(Box::new(app) as Box<dyn eframe::App>)
+    };
+    runner.start(canvas, options, Box::new(app)).await?;
+    Ok(Page { runner })
+}
+
+/// What the page begins with.
+async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
+    let link = Link::parse(link)?;
+    if let Some(address) = trace {
+        held::keep(address.clone().into(), platform::fetched(&address).await?);
+        let opened = Disk.open(Path::new(&address))?;
+        let mut options = Options::shipped(Some((address.into(), opened)));
+        options.begin = link.place();
+        return checked(options);
+    }
+    let mut names = weights::shipped_names();
+    let first = match &link.machine {
+        None => names.next().unwrap_or_default(),
+        Some(name) => names.find(|known| known == name).ok_or_else(|| {
+            let known: Vec<_> = weights::shipped_names().collect();
+            let known = known.join(", ");
+            format!("The link says machine={name}; the machines are {known}.")
+        })?,
+    };
+    let address = weights::address(first);
+    held::keep(address.clone().into(), platform::fetched(&address).await?);
+    let mut options = Options::shipped(None).with_first(first);
+    if let Some(machine) = options.machines.first() {
+        options.begin = link.beginning(machine)?;
+    }
+    checked(options)
+}
+
+/// These, where the window can begin with them.
+fn checked(options: Options) -> Result<Options, String> {
+    let said = |words: String| format!("The link says {}.", words.trim_start_matches("--"));
+    options.check().map_err(said)?;
+    Ok(options)
+}
+
+#[wasm_bindgen]
+impl Page {
+    /// True of a key that does something here, so that the browser does nothing with it: `key` as in an event of the
+    /// keyboard.
+    pub fn keeps(&self, key: &str, control: bool, shift: bool, alt: bool) -> bool {
+        keys::keeps(key, [control, shift, alt])
+    }
+
+    /// What is shown, as an object of names and values; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
+    /// `seed` are numbers, `playing`, `busy` and `dark` say true or false, `machine`, `task`, `layout` and `head` are
+    /// names; `message` is what was said last, `learning` how far what learns is.
+    pub fn state(&self) -> JsValue {
+        let app = self.runner.app_mut::<App>();
+        app.map_or(JsValue::UNDEFINED, |app| shown(&app).into())
+    }
+}
+
+/// An object of these values.
+fn object<const N: usize>(values: [(&str, JsValue); N]) -> Object {
+    let object = Object::new();
+    for (name, value) in values {
+        // Only a sealed object refuses a value.
+        let _ = Reflect::set(&object, &name.into(), &value);
+    }
+    object
+}
+
+fn shown(state: &State) -> Object {
+    let (session, player, wish) = (&state.session, &state.player, &state.session.wish);
+    let open = session.open.as_ref();
+    let machine = session.machine().map(|machine| machine.name.as_str());
+    let of_file = open.is_some_and(|open| open.is_of_a_file());
+    let task = open.map(|open| open.shown.recording.task.name());
+    let trace = state
+        .trace()
+        .filter(|trace| state.sight.focus < trace.heads.len());
+    let head = trace.map(|trace| head_label(trace, state.sight.focus));
+    object([
+        ("title", session.title().into()),
+        ("machine", machine.filter(|_| !of_file).into()),
+        ("task", task.into()),
+        ("size", (wish.size as f64).into()),
+        ("repeats", (wish.repeats as f64).into()),
+        ("seed", (wish.seed as f64).into()),
+        ("rows", (wish.rows as f64).into()),
+        ("step", (player.step() as f64).into()),
+        ("steps", (player.steps() as f64).into()),
+        ("stage", (player.stage() as f64).into()),
+        ("playing", player.playing().into()),
+        ("layout", state.arrangement().name().into()),
+        ("head", head.into()),
+        ("busy", (state.pending.asked || state.pending.busy).into()),
+        ("welcome", state.welcome.shown.into()),
+        ("dialog", state.dialog.is_some().into()),
+        ("dark", state.frame.dark.into()),
+        (
+            "message",
+            state
+                .toasts
+                .said()
+                .last()
+                .map(|said| said.1.as_str())
+                .into(),
+        ),
+        (
+            "learning",
+            state
+                .learning
+                .as_ref()
+                .map(|learning| learned(learning))
+                .into(),
+        ),
+    ])
+}
+
+fn learned(learning: &Learning) -> Object {
+    let run = learning.run();
+    let account = run.account.as_ref();
+    let last = account.and_then(|account| account.history.last());
+    object([
+        ("goes", learning.goes.into()),
+        (
+            "sequences",
+            account.map(|account| account.sequences as f64).into(),
+        ),
+        ("seconds", account.map(|account| account.seconds).into()),
+        (
+            "bits",
+            last.map(|point| point.validation.bits_per_sequence).into(),
+        ),
+        ("rate", run.rate.into()),
+    ])
+}

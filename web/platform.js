@@ -1,0 +1,58 @@
+// What the application asks of the browser; src/platform/web.rs is the other side.
+
+// Not setTimeout: that waits for four milliseconds each time.
+const channel = new MessageChannel();
+const waiting = [];
+channel.port1.onmessage = () => waiting.shift()();
+
+export function soon(run) {
+  waiting.push(run);
+  channel.port2.postMessage(null);
+}
+
+export function repeat(turn) {
+  const go = () => {
+    const rest = turn();
+    if (rest < 0) return;
+    if (rest > 0) setTimeout(go, rest);
+    else soon(go);
+  };
+  soon(go);
+}
+
+export function download(name, bytes) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+export function here() {
+  return location.origin + location.pathname;
+}
+
+export function pick() {
+  return new Promise((answer) => {
+    const input = document.createElement("input");
+    input.type = "file";
+    input.accept = ".json,.gz,.npz,.safetensors";
+    input.addEventListener("cancel", () => answer(undefined));
+    input.addEventListener("change", async () => {
+      const file = input.files[0];
+      answer(file && [file.name, new Uint8Array(await file.arrayBuffer())]);
+    });
+    input.click();
+  });
+}
+
+export async function load(address) {
+  try {
+    if (new URL(address, location.href).origin !== location.origin) return `${address} lies on another site.`;
+    const response = await fetch(address);
+    if (!response.ok) return `${address} cannot be fetched: the server says ${response.status}.`;
+    return new Uint8Array(await response.arrayBuffer());
+  } catch {
+    return `${address} cannot be fetched: there is no connection to the server.`;
+  }
+}

@@ -1,0 +1,258 @@
+// The page in headless Chromium: `web/test` calls it. Every test loads the page anew; names given choose some of them.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { extname, join, normalize } from "node:path";
+
+const { CHROMIUM, TARGET } = process.env;
+const { chromium } = createRequire(join(TARGET, "tools", "x.js"))("playwright-core");
+const pages = join(TARGET, "page");
+const screens = join(TARGET, "page-screens");
+mkdirSync(screens, { recursive: true });
+
+const kinds = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".png": "image/png" };
+const asked = [];
+const server = createServer((request, response) => {
+  const path = normalize(decodeURIComponent(new URL(request.url, "http://x").pathname));
+  asked.push(path);
+  const file = join(pages, path.endsWith("/") ? path + "index.html" : path);
+  const stream = createReadStream(file);
+  stream.on("error", () => response.writeHead(404).end());
+  stream.on("open", () => {
+    response.writeHead(200, { "content-type": kinds[extname(file)] ?? "application/octet-stream" });
+    stream.pipe(response);
+  });
+});
+await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+const address = `http://127.0.0.1:${server.address().port}/`;
+
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+// The longest that anything may take before it counts as not coming: no test depends on how fast it comes.
+const PATIENCE = 120_000;
+
+const profile = mkdtempSync(join(tmpdir(), "tapescope-page-"));
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", `--disk-cache-dir=${profile}`],
+});
+
+// The page at this link, once it shows an episode. What goes wrong in it is kept in `page.wrong`.
+async function open(link = "", { size = DESKTOP, theme = "dark", settings = { greeted: "yes" }, touch = false } = {}) {
+  const context = await browser.newContext({
+    viewport: size, colorScheme: theme, hasTouch: touch, isMobile: touch,
+    acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  page.wrong = [];
+  page.on("console", (said) => said.type() === "error" && page.wrong.push(said.text()));
+  page.on("pageerror", (error) => page.wrong.push(String(error)));
+  await page.addInitScript((given) => {
+    for (const [key, value] of Object.entries(given)) {
+      if (localStorage.getItem(key) === null) localStorage.setItem(key, value);
+    }
+  }, settings);
+  page.began = Date.now();
+  await page.goto(address + link);
+  await until(page, (state) => state.steps > 0 || state.welcome);
+  return page;
+}
+
+const state = (page) => page.evaluate(() => window.tapescope?.state());
+
+// The state, once it is so.
+async function until(page, isSo, what = isSo) {
+  const end = Date.now() + PATIENCE;
+  let last;
+  while (Date.now() < end) {
+    assert.deepEqual(page.wrong, [], "the page met an error");
+    last = await state(page);
+    if (last && isSo(last)) return last;
+    await page.waitForTimeout(20);
+  }
+  assert.fail(`never so: ${what}\n${JSON.stringify(last)}`);
+}
+
+async function close(page) {
+  assert.deepEqual(page.wrong, [], "the page met an error");
+  await page.context().close();
+}
+
+// Does a command by its name, as whoever types it.
+async function command(page, name) {
+  await page.keyboard.press("Control+k");
+  await until(page, (now) => now.dialog);
+  await page.keyboard.type(name);
+  // The list follows a frame later.
+  await page.waitForTimeout(300);
+  await page.keyboard.press("Enter");
+  await until(page, (now) => !now.dialog);
+}
+
+// The native program, which is there where its own tests have run.
+function program() {
+  const built = join(TARGET, "release", "tapescope");
+  if (!existsSync(built)) {
+    execFileSync("cargo", ["build", "--locked", "--release", "--quiet", "--no-default-features"], { stdio: "inherit" });
+  }
+  return built;
+}
+
+const tests = {
+  async "loads, plays, steps"() {
+    const page = await open();
+    console.log(`   first episode after ${Date.now() - page.began} ms`);
+    const first = await state(page);
+    assert.equal(first.machine, "copy");
+    assert.ok(first.playing);
+    await until(page, (now) => now.step > first.step + 2);
+    await page.keyboard.press("Space");
+    const { step } = await until(page, (now) => !now.playing);
+    await page.keyboard.press("ArrowRight");
+    await until(page, (now) => now.step === step + 1);
+    await page.keyboard.press("Shift+ArrowLeft");
+    await until(page, (now) => now.step === Math.max(step - 9, 0));
+    await page.keyboard.press("End");
+    await until(page, (now) => now.step === now.steps - 1);
+    await page.keyboard.press("v");
+    await until(page, (now) => now.layout !== first.layout);
+    await close(page);
+  },
+
+  async "looks as it should"() {
+    for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE]]) {
+      for (const theme of ["dark", "light"]) {
+        const page = await open("", { size, theme, touch: name === "phone" });
+        await page.keyboard.press("Space");
+        await until(page, (now) => !now.playing && now.dark === (theme === "dark"));
+        await page.waitForTimeout(500);
+        await page.screenshot({ path: join(screens, `${name}-${theme}.png`) });
+        await close(page);
+      }
+    }
+  },
+
+  async "fetches a machine when it is asked for"() {
+    const page = await open("#machine=repeat_copy&length=5&repeats=3&step=6&head=R0");
+    const now = await until(page, (now) => now.machine === "repeat_copy");
+    assert.deepEqual([now.size, now.repeats, now.step, now.head, now.playing], [5, 3, 6, "R0", false]);
+    const machines = new Set(asked.filter((path) => path.startsWith("/machines/")));
+    assert.ok(!machines.has("/machines/priority_sort.safetensors"), "nobody asked for it");
+    await close(page);
+  },
+
+  async "restores what a link was copied from"() {
+    const link = "#machine=copy&length=20&seed=7&rows=64&flip=3.1&step=21&stage=2&head=R0&layout=debug";
+    const page = await open(link);
+    const now = await until(page, (now) => now.step === 21);
+    assert.deepEqual([now.size, now.seed, now.rows, now.stage, now.head, now.layout], [20, 7, 64, 2, "R0", "debug"]);
+    await command(page, "Copy link");
+    await until(page, (now) => now.message?.includes("is copied"));
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(copied, address + link);
+    await close(page);
+  },
+
+  async "says what is wrong with a link"() {
+    const page = await open("#machine=copy&length=20&seed=7&step=99");
+    await until(page, (now) => now.message?.includes("step 99") && now.message.includes("0 to 40"));
+    await close(page);
+  },
+
+  async "opens and saves a trace byte for byte"() {
+    const name = "native.ntmtrace.json";
+    const folder = mkdtempSync(join(tmpdir(), "tapescope-trace-"));
+    execFileSync(program(), ["trace", "copy", "--length", "5", "--seed", "4", "--out", join(folder, name)]);
+    copyFileSync(join(folder, name), join(pages, name));
+    const page = await open(`?trace=${name}#step=3`);
+    assert.equal((await state(page)).step, 3);
+    const saved = page.waitForEvent("download", { timeout: PATIENCE });
+    await page.keyboard.press("Control+s");
+    await until(page, (now) => now.dialog);
+    await page.keyboard.press("Enter");
+    const file = await (await saved).path();
+    assert.ok(readFileSync(file).equals(readFileSync(join(folder, name))), "the bytes differ");
+    // The same file by the button, and by its keys.
+    const asks = page.waitForEvent("filechooser", { timeout: PATIENCE });
+    await page.keyboard.press("Control+o");
+    await (await asks).setFiles(join(folder, name));
+    await until(page, (now) => now.message?.includes("is open"));
+    rmSync(join(pages, name));
+    rmSync(folder, { recursive: true });
+    await close(page);
+  },
+
+  async "learns, and answers meanwhile"() {
+    const page = await open();
+    await page.keyboard.press("t");
+    await until(page, (now) => now.learning?.goes);
+    await page.evaluate(() => {
+      window.longest = 0;
+      new PerformanceObserver((list) => {
+        for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration);
+      }).observe({ type: "longtask" });
+    });
+    const { learning } = await until(page, (now) => now.learning.bits !== undefined && now.learning.bits < 1);
+    const longest = await page.evaluate(() => window.longest);
+    console.log(`   below 1 bit after ${((Date.now() - page.began) / 1000).toFixed(1)} s, ${learning.sequences} sequences, ` +
+      `${learning.rate?.toFixed(0)} a second; longest task ${longest.toFixed(0)} ms`);
+    await page.screenshot({ path: join(screens, "learning.png") });
+    await page.keyboard.press("t");
+    await until(page, (now) => !now.learning.goes);
+    await close(page);
+  },
+
+  async "remembers its settings"() {
+    const page = await open();
+    assert.ok((await state(page)).dark, "as the system");
+    await command(page, "Theme");
+    await until(page, (now) => !now.dark);
+    await page.reload();
+    await until(page, (now) => !now.dark);
+    await close(page);
+  },
+
+  async "leaves the browser its keys"() {
+    const page = await open();
+    const kept = (key, ...held) => page.evaluate(([key, held]) => window.tapescope.keeps(key, ...held), [key, held]);
+    for (const key of ["t", "w", "+", "-", "0", "d", "r", "c", "F5"]) assert.equal(await kept(key, true, false, false), false, key);
+    for (const key of ["s", "o", "k", "z"]) assert.equal(await kept(key, true, false, false), true, key);
+    await close(page);
+  },
+
+  async "says where WebGL is missing"() {
+    const context = await browser.newContext({ viewport: DESKTOP });
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      const own = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+        return kind.startsWith("webgl") ? null : own.call(this, kind, ...rest);
+      };
+    });
+    await page.goto(address);
+    await page.getByRole("alert").filter({ hasText: "WebGL" }).waitFor({ timeout: PATIENCE });
+    await context.close();
+  },
+};
+
+const chosen = process.argv.slice(2);
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  if (chosen.length && !chosen.some((words) => name.includes(words))) continue;
+  const begun = Date.now();
+  try {
+    await test();
+    console.log(`ok ${name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed += 1;
+    console.error(`FAILED ${name}: ${error.stack}`);
+  }
+}
+await browser.close();
+server.close();
+rmSync(profile, { recursive: true, force: true });
+process.exit(failed ? 1 : 0);

@@ -467,6 +467,27 @@ fn it_saves_and_closes() {
 }
 
 #[test]
+fn it_closes_after_a_run_that_was_there_is_replaced() {
+    let folder = folder("closing-twice");
+    let mut screen = on_disk(&[]);
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    let first = sequences(&screen);
+    changed(&mut screen);
+    act(&mut screen, Instead::Close);
+    let path = folder.display().to_string();
+    act(&mut screen, tapescope::viewer::command::Ask::Typed(path));
+    press(&mut screen, Key::Enter);
+    screen.run_steps(3);
+    assert!(says(&screen, "Replace it"));
+    assert!(!told_the_system(&screen, &ViewportCommand::Close));
+    click(&mut screen, "Replace it");
+    screen.run_steps(1);
+    assert!(told_the_system(&screen, &ViewportCommand::Close));
+    let resumed = RunFolder::resume(&folder, "test").unwrap().unwrap();
+    assert!(resumed.state.sequences > first);
+}
+
+#[test]
 fn what_else_fails_does_not_keep_it_from_closing_once_it_is_saved() {
     let folder = folder("closing-after");
     let mut screen = on_disk(&[]);

@@ -189,7 +189,9 @@ fn path_ui(ui: &mut Ui, dialog: &Dialog, aim: Aim, commands: &mut Vec<Command>) 
         "name of the file"
     };
     let line = (hint, "Path");
-    let (text, mut entered) = line_ui(ui, &dialog.text, line, commands);
+    let (text, entered) = line_ui(ui, &dialog.text, line, commands);
+    // What is there is replaced by whoever presses the button that says so.
+    let mut entered = entered && !dialog.doubted;
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         let action = if dialog.doubted { "Replace it" } else { action };

@@ -81,7 +81,8 @@ class Module(nn.Module):
 
     def linear(self, name: str, x: Tensor) -> Tensor:
         weight, bias = (self.weights[f"{name}_{part}"] for part in ("weight", "bias"))
-        return torch.matmul(x, weight) + bias.reshape(-1)
+        made: Tensor = x @ weight + bias.reshape(-1)
+        return made
 
     def forward(self, inputs: Tensor) -> Tensor:
         """inputs [T, X] → outputs [T, Y]"""
@@ -128,7 +129,8 @@ class Module(nn.Module):
 
     def remember(self, hidden: Tensor, state: State) -> None:
         """Addressing, reads and writes of one step."""
-        before, kept, added = state["memory"], torch.ones(()), torch.zeros(())
+        before: Tensor = state["memory"]
+        kept, added = torch.ones(()), torch.zeros(())
         emitted = {head: self.linear(head, hidden) for head in self.readers + self.writers}
         for head in self.writers:
             w = state["weightings"][head] = self.address(emitted[head], before, state["weightings"][head])
@@ -159,7 +161,8 @@ class Module(nn.Module):
             return torch.softmax(raw, -1)
         # The lower bound of a uniform distribution of width one.
         place = self.range * torch.tanh(raw) + self.range
-        return (1 - (place - torch.arange(2 * self.range + 1)).abs()).clamp_min(0)
+        shares: Tensor = (1 - (place - torch.arange(2 * self.range + 1)).abs()).clamp_min(0)
+        return shares
 
 
 def _key(name: str) -> str:

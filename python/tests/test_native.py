@@ -201,6 +201,9 @@ class Training(support.Test):
     def test_ctrl_c_ends_it_with_the_weights_so_far(self):
         def stop(progress):
             signal.raise_signal(signal.SIGINT)
+        # Where the tests run in the background the signal may be ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         machine = ts.train("copy", sequences=10_000_000, threads=1, progress=stop, out=self.path("run"))
         self.assertGreater(machine.stopped_after, 0)
         self.assertLess(machine.stopped_after, 10_000_000)

@@ -181,8 +181,29 @@ const tests = {
     await page.keyboard.press("Control+o");
     await (await asks).setFiles(join(folder, name));
     await until(page, (now) => now.message?.includes("is open"));
+    // And dropped, under another name.
+    await page.evaluate(async (name) => {
+      const dropped = new DataTransfer();
+      dropped.items.add(new File([await (await fetch(name)).blob()], "dropped.ntmtrace.json"));
+      document.querySelector("canvas").dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
+    }, name);
+    await until(page, (now) => now.title.startsWith("dropped.ntmtrace.json"));
     rmSync(join(pages, name));
     rmSync(folder, { recursive: true });
+    await close(page);
+  },
+
+  async "hands figures over as downloads"() {
+    const page = await open("#machine=copy&length=3&seed=7&step=2");
+    for (const [keys, begins] of [["Control+Shift+e", "\x89PNG"], ["Control+Alt+e", "<svg"]]) {
+      const saved = page.waitForEvent("download", { timeout: PATIENCE });
+      await page.keyboard.press(keys);
+      await until(page, (now) => now.dialog);
+      await page.keyboard.press("Enter");
+      const bytes = readFileSync(await (await saved).path());
+      assert.ok(bytes.subarray(0, 200).toString("latin1").includes(begins), `${keys}: ${bytes.subarray(0, 20)}`);
+      await until(page, (now) => !now.dialog);
+    }
     await close(page);
   },
 

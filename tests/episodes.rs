@@ -330,6 +330,11 @@ fn a_run_goes_on_is_repeated_measured_and_traced_from_where_it_stands() {
     assert_eq!(trace["task"]["params"]["file"], "mine.npz");
     let verified = tapescope(place.path(), &["verify", "t.json"]);
     assert!(verified.status.success(), "{verified:?}");
+    let said = String::from_utf8_lossy(&verified.stdout);
+    assert!(
+        said.contains("for the episodes of the task `episodes` are in a file: input, target, mask"),
+        "{said}"
+    );
 }
 
 #[test]

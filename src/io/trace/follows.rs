@@ -1,6 +1,7 @@
 //! What follows from what in a trace, as far as its arrays and its words are known; and the computing of what was
 //! not recorded, but follows.
 
+use super::form::is_of_a_file;
 use super::{Imported, SCORES};
 use crate::io::error::short;
 use crate::keys::Words as _;
@@ -176,6 +177,9 @@ impl Again {
         let name = short(task.name());
         let is_known = Task::WORDS.iter().any(|(word, _)| *word == task.name());
         let unknown = match (task, trace.recording.origin) {
+            (Task::Other(_), _) if is_of_a_file(&name) => {
+                format!("the episodes of the task `{name}` are in a file")
+            }
             (Task::Other(_), _) if is_known => format!("too little is said of the task `{name}`"),
             (Task::Other(_), _) => format!("the task `{name}` is none of ours"),
             _ if task.longest().saturating_mul(channels) > LARGEST_EPISODE => {

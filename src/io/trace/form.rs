@@ -63,6 +63,11 @@ pub(super) fn asked(recording: &Recording) -> Written {
     Written::new(values)
 }
 
+/// True of the task whose episodes are in a file.
+pub(super) fn is_of_a_file(task: &str) -> bool {
+    task == Task::Episodes(Episodes::NONE).name()
+}
+
 /// Which episode of a file it is: the file's name, what tells its episodes from others, and the number among them.
 fn of_a_file(task: &Episodes, drawn: Draw) -> Map<String, Value> {
     let name = Path::new(&task.file).file_name().unwrap_or_default();
@@ -146,7 +151,7 @@ impl AskedForm {
     pub(super) fn other(&self) -> Option<String> {
         let is_ours = Task::WORDS.iter().any(|(word, _)| *word == self.name);
         // Nobody can make an episode of a file again without that.
-        let is_ours = is_ours && self.name != Task::Episodes(Episodes::NONE).name();
+        let is_ours = is_ours && !is_of_a_file(&self.name);
         let is_known = is_ours && !self.params.is_empty() && self.size().is_some();
         (!is_known).then(|| short(&self.name))
     }

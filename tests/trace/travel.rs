@@ -254,7 +254,7 @@ fn an_npz_is_checked_like_any_other_trace() {
     );
     assert_eq!(
         input("False", "True "),
-        "t: `arrays.input`: is column-major; expected row-major"
+        "t: `arrays.input`: is column-major; expected row-major: numpy.ascontiguousarray makes it so"
     );
     assert_eq!(
         error(with_member(&good, "input.npy", |mut data| {

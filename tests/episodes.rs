@@ -170,6 +170,14 @@ fn every_fault_of_a_file_is_named_with_its_place() {
             "`inputs`: has the shape [18]; expected [steps, channels]",
         ),
         (
+            with("inputs", "<f4", &[1 << 60, 0, 3], Vec::new()),
+            "`inputs`: has the shape [1152921504606846976, 0, 3]; expected at least one episode, step and channel",
+        ),
+        (
+            with("inputs", "<f4", &[0, 6, 3], Vec::new()),
+            "`inputs`: has the shape [0, 6, 3]; expected at least one episode",
+        ),
+        (
             with("inputs", "<f2", &[9, 2], vec![0; 36]),
             "`inputs`: has values of the kind `<f2`; allowed: <f4, <f8",
         ),

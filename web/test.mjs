@@ -242,6 +242,14 @@ const tests = {
     const kept = (key, ...held) => page.evaluate(([key, held]) => window.tapescope.keeps(key, ...held), [key, held]);
     for (const key of ["t", "w", "+", "-", "0", "d", "r", "c", "F5"]) assert.equal(await kept(key, true, false, false), false, key);
     for (const key of ["s", "o", "k", "z"]) assert.equal(await kept(key, true, false, false), true, key);
+    const { step } = await state(page);
+    const prevented = await page.evaluate(() => ["ArrowRight", "ArrowLeft", "d", "Home"].filter((key) => {
+      const pressed = new KeyboardEvent("keydown", { key, code: key, altKey: true, bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(pressed);
+      return pressed.defaultPrevented;
+    }));
+    assert.deepEqual(prevented, [], "back, forward, the address and the home of the browser");
+    assert.equal((await state(page)).step, step);
     await close(page);
   },
 

@@ -78,12 +78,18 @@ def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[int]
     """
     if path is None:
         folder = tempfile.mkdtemp(prefix="tapescope-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        atexit.register(_remove, folder, os.getpid())
         path = os.path.join(folder, "episodes.npz")
     write_episodes(path, given, count=count, seed=seed, input_names=input_names, target_names=target_names)
     with np.load(path) as arrays:
         inputs, outputs = arrays["inputs"].shape[1], arrays["targets"].shape[1]
     return {"kind": "episodes", "file": os.path.abspath(path), "inputs": inputs, "outputs": outputs}
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes a folder where this is the process that made it, not a child of that."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _small(array: npt.NDArray[np.float32]) -> npt.NDArray[np.generic]:

@@ -36,13 +36,14 @@ def is_built() -> bool:
 
 def options(**given: Any) -> List[str]:
     """What is typed for these on the command line: nothing for None and False, the bare option for True, and values of a
-    list with commas between them."""
+    list, or of anything else that gives one after the other, with commas between them. Numbers may be those of NumPy."""
     typed = []
     for name, value in given.items():
         option = "--" + name.replace("_", "-")
         if value is True:
             typed.append(option)
         elif value is not None and value is not False:
-            listed = value if isinstance(value, (list, tuple, range)) or hasattr(value, "tolist") else [value]
-            typed.append(f"{option}={','.join(map(str, listed))}")
+            value = value.tolist() if hasattr(value, "tolist") else value
+            is_one = isinstance(value, (str, bytes, os.PathLike)) or not hasattr(value, "__iter__")
+            typed.append(f"{option}={','.join(map(str, [value] if is_one else value))}")
     return typed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import warnings
@@ -41,7 +42,7 @@ class Machine:
     @property
     def preset(self) -> Dict[str, Any]:
         """The experiment that made it, with every default; see docs/formats.md."""
-        return dict(self._preset)
+        return copy.deepcopy(self._preset)
 
     @property
     def weights(self) -> Tensors:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TextIO, U
 from ._extension import native, options
 from .errors import TrainingError
 from .files import Path
-from ._machine import Machine, machine, named, numbers
+from ._machine import Machine, _plain, machine, named, numbers
 from .preset import Preset
 
 # Seconds between two looks at a run: how soon Ctrl-C is heard.
@@ -71,7 +71,7 @@ def train(preset: Union[Path, Preset], *, seed: Optional[int] = None, sequences:
     """
     name, text = named(preset)
     asked = options(seed=seed, sequences=sequences, out=out, force=force, threads=threads)
-    asked += [f"--set={path}={json.dumps(value)}" for path, value in (set or {}).items()]
+    asked += [f"--set={path}={json.dumps(value, default=_plain)}" for path, value in (set or {}).items()]
     first = start if start is None or isinstance(start, Machine) else machine(start)
     run = native().Run.begin(name, text, None if first is None else first._handle, asked)
     tell = teller(progress)

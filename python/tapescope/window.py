@@ -25,7 +25,9 @@ def show(name: str, data: bytes, wait: bool) -> None:
     file = os.path.join(folder.name, name)
     with open(file, "wb") as to:
         to.write(data)
-    window = subprocess.Popen([sys.executable, "-m", "tapescope", "view", file], stderr=subprocess.PIPE, text=True)
+    # In a session of its own: Ctrl-C, or the stop of a notebook, is not meant for it.
+    window = subprocess.Popen([sys.executable, "-m", "tapescope", "view", file], stderr=subprocess.PIPE, text=True,
+                              start_new_session=True)
     said = []
 
     def ends() -> None:

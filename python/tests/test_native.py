@@ -171,6 +171,20 @@ class Machines(support.Test):
                     ask(wrong)
                 self.assertEqual(said.strip(), f"error: {error.exception}".replace("preset:", "preset.json:", 1))
 
+    def test_numbers_of_numpy_and_anything_that_gives_numbers_are_numbers(self):
+        machine = ts.machine("copy")
+        whole = machine.trace(length=4, seed=2)
+        same = machine.trace(length=np.int64(4), seed=np.arange(3)[2])
+        np.testing.assert_array_equal(whole["output"], same["output"])
+        whole = machine.evaluate(lengths=[3, 4], episodes=2)
+        for lengths in ((n for n in (3, 4)), np.array([3, 4]), range(3, 5)):
+            self.assertEqual(machine.evaluate(lengths=lengths, episodes=np.int64(2)), whole)
+
+    def test_what_is_done_to_its_preset_is_not_done_to_the_machine(self):
+        machine = ts.machine("copy")
+        machine.preset["model"]["memory"]["rows"] = 3
+        self.assertEqual(machine.preset["model"]["memory"]["rows"], 128)
+
     def test_a_preset_has_every_default(self):
         whole = ts.read_preset(SMALL)
         self.assertEqual(whole, ts.read_preset(whole))

@@ -201,10 +201,17 @@ impl Arrays<'_> {
 
     /// The steps of every episode; in the padded form all of them, where the array is missing.
     fn lengths(&mut self, inputs: &[usize]) -> Result<Vec<usize>, Fault> {
-        if let [episodes, steps, _] = *inputs
-            && !self.has("lengths")
-        {
-            return Ok(vec![steps; episodes]);
+        if let [episodes, steps, _] = *inputs {
+            // Without steps or channels a header of a few bytes could claim any number of episodes.
+            if inputs.contains(&0) {
+                let problem = format!(
+                    "has the shape {inputs:?}; expected at least one episode, step and channel"
+                );
+                return Err(Fault::new("inputs", problem));
+            }
+            if !self.has("lengths") {
+                return Ok(vec![steps; episodes]);
+            }
         }
         let Numbers { shape, values } = self.numbers("lengths", |value| value)?;
         if shape.len() != 1 {

@@ -155,7 +155,7 @@ fn shown(state: &State) -> Object {
             state
                 .toasts
                 .said()
-                .last()
+                .next()
                 .map(|said| said.1.as_str())
                 .into(),
         ),

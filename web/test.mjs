@@ -177,6 +177,7 @@ const tests = {
     const file = await (await saved).path();
     assert.ok(readFileSync(file).equals(readFileSync(join(folder, name))), "the bytes differ");
     // The same file by the button, and by its keys.
+    await until(page, (now) => !now.dialog && now.message?.includes("is downloaded"));
     const asks = page.waitForEvent("filechooser", { timeout: PATIENCE });
     await page.keyboard.press("Control+o");
     await (await asks).setFiles(join(folder, name));

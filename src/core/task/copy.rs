@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{BITS, Channels, Episode, Generate, LENGTHS, Measure, Random, random_bits};
+use super::{BITS, Channels, Episode, Generate, LENGTHS, Random, random_bits};
 use crate::keys::Field::{Ends, Whole};
 use crate::keys::{Keys, Table};
 
@@ -66,10 +66,6 @@ impl Generate for Copy {
             input: &["delimiter"],
             output: &[],
         }
-    }
-
-    fn measure(&self) -> Measure {
-        Measure::Length
     }
 
     fn size(&self) -> &RangeInclusive<usize> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{Channels, Episode, Generate, LENGTHS, MAX_LENGTH, Measure, Phase, Random};
+use super::{Episode, Generate, LENGTHS, MAX_LENGTH, Phase, Random};
 use crate::keys::Field::{Ends, Text, Whole, Word};
 use crate::keys::{Keys, Table, Words};
 
@@ -300,14 +300,12 @@ struct Split {
 }
 
 impl Split {
-    /// Those to learn from that have so many steps; all, where there are none.
+    /// Those to learn from that have so many steps.
     fn learned_of(&self, length: &RangeInclusive<usize>) -> &[usize] {
         let (all, steps) = (&self.learned, |number: &usize| self.recorded.steps(*number));
         let start = all.partition_point(|number| steps(number) < *length.start());
         let end = all.partition_point(|number| steps(number) <= *length.end());
-        all.get(start..end)
-            .filter(|some| !some.is_empty())
-            .unwrap_or(all)
+        all.get(start..end).unwrap_or_default()
     }
 
     fn held_out_of(&self, length: &RangeInclusive<usize>) -> impl Iterator<Item = usize> {
@@ -389,10 +387,8 @@ impl Episodes {
         let Some(split) = &self.recorded else {
             return (0, 0);
         };
-        let learned = split.learned.iter();
-        let is_one = |number: &&usize| self.length.contains(&split.recorded.steps(**number));
         let held_out = split.held_out_of(&self.length).count();
-        (learned.filter(is_one).count(), held_out)
+        (split.learned_of(&self.length).len(), held_out)
     }
 
     /// The number in the file of what [`super::Task::episode`] gives.
@@ -404,12 +400,13 @@ impl Episodes {
         some.or_else(|| split.held_out.get(turn(split.held_out.len())).copied())
     }
 
-    /// Episode `index` of the run with this seed to learn from; silence where there are none.
+    /// An episode to learn from, of these lengths, or where there are none of any; silence where there are none at all.
     pub(super) fn lesson(&self, random: &mut Random) -> Episode {
         let Some(split) = &self.recorded else {
             return Episode::silent(1, self);
         };
-        let numbers = split.learned_of(&self.length);
+        let some = Some(split.learned_of(&self.length)).filter(|some| !some.is_empty());
+        let numbers = some.unwrap_or(&split.learned);
         split
             .recorded
             .episode(numbers[random.random_range(0..numbers.len())])
@@ -445,28 +442,12 @@ impl Keys for Episodes {
 }
 
 impl Generate for Episodes {
-    /// None that are drawn at random.
-    fn bits(&self) -> usize {
-        0
-    }
-
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &[],
-            output: &[],
-        }
-    }
-
     fn inputs(&self) -> usize {
         self.inputs
     }
 
     fn outputs(&self) -> usize {
         self.outputs
-    }
-
-    fn measure(&self) -> Measure {
-        Measure::Length
     }
 
     fn size(&self) -> &RangeInclusive<usize> {

@@ -100,10 +100,9 @@ impl Phase {
 impl Episode {
     /// An episode of silence, to be filled in.
     fn silent(steps: usize, task: &impl Generate) -> Self {
-        let channels = task.channels();
         Self {
-            input: Array2::zeros((steps, task.bits() + channels.input.len())),
-            target: Array2::zeros((steps, task.bits() + channels.output.len())),
+            input: Array2::zeros((steps, task.inputs())),
+            target: Array2::zeros((steps, task.outputs())),
             mask: vec![0.0; steps],
             phases: Vec::new(),
             size: 0,
@@ -195,8 +194,18 @@ struct Channels {
 
 /// What every task has; see the methods of [`Task`].
 trait Generate: Keys {
-    fn bits(&self) -> usize;
-    fn channels(&self) -> Channels;
+    /// 0 where its vectors are not drawn here.
+    fn bits(&self) -> usize {
+        0
+    }
+
+    /// Those beside the bits; none.
+    fn channels(&self) -> Channels {
+        Channels {
+            input: &[],
+            output: &[],
+        }
+    }
 
     fn inputs(&self) -> usize {
         self.bits() + self.channels().input.len()
@@ -206,7 +215,10 @@ trait Generate: Keys {
         self.bits() + self.channels().output.len()
     }
 
-    fn measure(&self) -> Measure;
+    fn measure(&self) -> Measure {
+        Measure::Length
+    }
+
     fn size(&self) -> &RangeInclusive<usize>;
     fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
 

@@ -25,7 +25,7 @@ use std::ops::RangeInclusive;
 
 use rand::RngExt;
 
-use super::{Channels, Episode, Generate, LENGTHS, Measure, Phase, Random};
+use super::{Episode, Generate, LENGTHS, Phase, Random};
 use crate::keys::Field::{Ends, Whole};
 use crate::keys::{Keys, Table};
 
@@ -158,17 +158,6 @@ impl Keys for Ngrams {
 impl Generate for Ngrams {
     fn bits(&self) -> usize {
         1
-    }
-
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &[],
-            output: &[],
-        }
-    }
-
-    fn measure(&self) -> Measure {
-        Measure::Length
     }
 
     fn size(&self) -> &RangeInclusive<usize> {

@@ -2,9 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use ndarray::Array2;
-
-use super::{Channels, Episode, Generate, Measure, Phase, Random};
+use super::{Episode, Generate, Phase, Random};
 use crate::keys::{Keys, Table};
 
 /// A task by its name and its channels, which have numbers instead of names.
@@ -25,27 +23,12 @@ impl Keys for Other {
 }
 
 impl Generate for Other {
-    fn bits(&self) -> usize {
-        0
-    }
-
-    fn channels(&self) -> Channels {
-        Channels {
-            input: &[],
-            output: &[],
-        }
-    }
-
     fn inputs(&self) -> usize {
         self.inputs
     }
 
     fn outputs(&self) -> usize {
         self.outputs
-    }
-
-    fn measure(&self) -> Measure {
-        Measure::Length
     }
 
     fn size(&self) -> &RangeInclusive<usize> {
@@ -64,12 +47,9 @@ impl Generate for Other {
     fn episode(&self, _: &mut Random) -> Episode {
         let steps = self.longest();
         Episode {
-            input: Array2::zeros((steps, self.inputs)),
-            target: Array2::zeros((steps, self.outputs)),
-            mask: vec![0.0; steps],
             phases: Phase::in_a_row(&[("input", steps)]),
             size: steps,
-            repeats: 1,
+            ..Episode::silent(steps, self)
         }
     }
 }

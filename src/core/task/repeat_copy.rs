@@ -25,9 +25,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::{
-    BITS, Channels, Episode, Generate, LENGTHS, MAX_REPEATS, Measure, Phase, Random, random_bits,
-};
+use super::{BITS, Channels, Episode, Generate, LENGTHS, MAX_REPEATS, Phase, Random, random_bits};
 use crate::keys::Field::{Ends, Whole};
 use crate::keys::{Keys, Table};
 
@@ -104,10 +102,6 @@ impl Generate for RepeatCopy {
             input: &["delimiter", "count"],
             output: &["end marker"],
         }
-    }
-
-    fn measure(&self) -> Measure {
-        Measure::Length
     }
 
     fn size(&self) -> &RangeInclusive<usize> {

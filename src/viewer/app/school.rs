@@ -9,8 +9,7 @@ use crate::io::Experiment;
 use crate::learn::{Learner, Run, Snapshots};
 use crate::train::State;
 use crate::viewer::state::learning::Told;
-use crate::viewer::state::work::Job;
-use crate::viewer::state::work::{Saving, Teach};
+use crate::viewer::state::work::{Job, Saving, Teach};
 use crate::viewer::worker::learning_threads;
 
 /// The least time between two questions, in seconds: a picture that is drawn more often costs training more than it

@@ -149,7 +149,7 @@ impl State {
             return;
         }
         // What learns stays on screen, on whichever side: the other one is kept.
-        if self.is_on_learner()
+        if self.shows_learner()
             && let Some(kept) = &mut self.comparing.kept
         {
             kept.is_a = !kept.is_a;

@@ -283,18 +283,16 @@ impl State {
 
     /// The episode on screen by the machine that is to be seen, where that is what is looked at.
     pub(super) fn show_learner(&mut self) {
-        let open = self.session.open.as_ref();
-        let pair = open.and_then(|open| self.comparing.pair(open, self.sight.tolerance, false));
+        // A comparison that is under way comes to its end before there is something else to compare.
+        let is_compared = self.pair().is_some_and(|pair| pair.found.is_none());
+        if !self.shows_learner() {
+            return;
+        }
         let Some(learning) = &mut self.learning else {
             return;
         };
-        let (place, here) = (learning.machine, self.session.wish.machine);
-        if here != place {
-            return;
-        }
+        let place = learning.machine;
         // Behind the start page nobody sees it.
-        // A comparison that is under way comes to its end before there is something else to compare.
-        let is_compared = pair.is_some_and(|pair| pair.found.is_none());
         learning.stale = self.pending.asked || self.welcome.shown || is_compared;
         if learning.stale {
             return;
@@ -311,12 +309,6 @@ impl State {
             });
             self.record();
         }
-    }
-
-    /// True where the episode on screen is that of what learns.
-    pub(super) fn is_on_learner(&self) -> bool {
-        let learning = self.learning.as_ref();
-        learning.is_some_and(|learning| learning.machine == self.session.wish.machine)
     }
 
     /// An episode has come on screen; where more is known since, it is drawn again.

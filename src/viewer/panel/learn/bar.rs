@@ -87,8 +87,7 @@ fn far(learning: &Learning, run: &Taught) -> String {
     };
     let (done, all, seconds) = (account.sequences, account.of, account.seconds);
     let so_far = format!("{done} of {all} sequences in {seconds:.1} s");
-    let saving = learning.saving == Some(run.number);
-    if saving {
+    if learning.saving == Some(run.number) {
         return format!("{so_far} · saving …");
     }
     match (&account.end, run.rate) {

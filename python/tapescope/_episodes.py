@@ -7,25 +7,28 @@ import io
 import os
 import shutil
 import tempfile
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import TapescopeError
+from ._extension import is_built, native
+from .errors import FormatError, TapescopeError, Whole, whole
 from .files import Path, write_atomically
 
 # Inputs [T, X], targets [T, Y], mask [T]; a mask of None: every step is scored.
 Episode = Tuple[npt.ArrayLike, npt.ArrayLike, Optional[npt.ArrayLike]]
 Generator = Callable[[np.random.Generator], Episode]
+Numbers = npt.NDArray[np.float32]
 
 
 class EpisodesError(TapescopeError, ValueError):
-    """Episodes that no machine can learn from: the array, the episode and the step, and what was expected."""
+    """Episodes that no machine can learn from: the array, the episode and the step, and what was expected; or one that was
+    not made, with what was raised as its cause."""
 
 
-def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *, count: Optional[int] = None,
-                   seed: int = 0, input_names: Optional[Sequence[str]] = None,
+def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *, count: Optional[Whole] = None,
+                   seed: Whole = 0, input_names: Optional[Sequence[str]] = None,
                    target_names: Optional[Sequence[str]] = None) -> int:
     """Writes the episodes of a task of one's own as an npz; returns how many. Whole or not at all.
 
@@ -35,40 +38,44 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     Inputs are finite numbers; targets are 0 or 1 where the mask is 1; a mask of None scores every step.
     `input_names`, `target_names`: what the channels are called in the window, X and Y of them.
 
-    Raises EpisodesError, with the array, the episode and the step, for what no machine can learn from.
+    Raises EpisodesError, with the array, the episode and the step, for what no machine can learn from; without the
+    extension only where shapes are wrong, and training says the rest. What `episode(rng)` itself raises is its cause.
     """
     if callable(episodes):
-        if count is None or count < 1:
+        if count is None or whole("count", count) < 1:
             raise EpisodesError(f"is {count}", place="`count`", expected="how many episodes to make, at least 1")
-        make = episodes
-        episodes = (make(np.random.default_rng([seed, number])) for number in range(count))
+        make, base = episodes, whole("seed", seed)
+        episodes = (make(np.random.default_rng([base, number])) for number in range(count))
     elif count is not None:
         raise EpisodesError("is given with episodes that are there", place="`count`",
                             expected="it with a function only")
-    inputs: List[npt.NDArray[np.float32]] = []
-    targets: List[npt.NDArray[np.float32]] = []
-    masks: List[npt.NDArray[np.float32]] = []
-    for number, episode in enumerate(episodes):
-        one = _checked(number, episode, inputs[0].shape[1] if inputs else None, targets[0].shape[1] if targets else None)
+    inputs: List[Numbers] = []
+    targets: List[Numbers] = []
+    masks: List[Numbers] = []
+    for number, episode in _numbered(episodes):
+        one = _shaped(number, episode, inputs[0].shape[1] if inputs else None, targets[0].shape[1] if targets else None)
         for to, array in zip((inputs, targets, masks), one):
             to.append(array)
-    if not inputs:
-        raise EpisodesError("there is no episode", expected="at least 2, so that one can be held out")
-    arrays = {"inputs": _small(np.concatenate(inputs)), "targets": np.concatenate(targets).astype(np.uint8),
-              "mask": np.concatenate(masks).astype(np.uint8), "lengths": np.array([len(mask) for mask in masks], "<i4")}
-    for key, names, channels in (("input_names", input_names, inputs[0].shape[1]),
-                                 ("target_names", target_names, targets[0].shape[1])):
+    if len(masks) < 2:
+        raise EpisodesError(f"there is {['no', 'one'][len(masks)]} episode", expected="at least 2, so that one can be held out")
+    arrays: Dict[str, Any] = {"inputs": _small(np.concatenate(inputs)), "targets": _small(np.concatenate(targets)),
+              "mask": _small(np.concatenate(masks)), "lengths": np.array([len(mask) for mask in masks], "<i4")}
+    for key, names in (("input_names", input_names), ("target_names", target_names)):
         if names is not None:
-            if len(names) != channels:
-                raise EpisodesError(f"has {len(names)} names", place=f"`{key}`", expected=f"{channels}, one per channel")
             arrays[key] = np.array(list(names), dtype=np.str_)
     data = io.BytesIO()
-    np.savez_compressed(data, **arrays)  # type: ignore[arg-type]
-    write_atomically(os.fspath(path), data.getvalue())
+    np.savez_compressed(data, **arrays)
+    path = os.fsdecode(path)
+    if is_built():
+        try:
+            native().check_episodes(data.getvalue(), path)
+        except FormatError as error:
+            raise EpisodesError(error.problem, place=error.place) from None
+    write_atomically(path, data.getvalue())
     return len(masks)
 
 
-def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[int] = None, seed: int = 0,
+def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[Whole] = None, seed: Whole = 0,
              path: Optional[Path] = None, input_names: Optional[Sequence[str]] = None,
              target_names: Optional[Sequence[str]] = None) -> Dict[str, Any]:
     """The `task` of a preset of one's own episodes: `train({"task": episodes(make, count=2000)})`.
@@ -92,13 +99,26 @@ def _remove(folder: str, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _small(array: npt.NDArray[np.float32]) -> npt.NDArray[np.generic]:
+def _small(array: Numbers) -> npt.NDArray[np.generic]:
     """Bits as bytes; other numbers as they are."""
     return array.astype(np.uint8) if np.isin(array, (0, 1)).all() else array
 
 
-def _checked(number: int, episode: Episode, x: Optional[int],
-             y: Optional[int]) -> Tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+def _numbered(episodes: Iterable[Episode]) -> Iterator[Tuple[int, Episode]]:
+    """Each with its number; what is raised while it is made says which it was."""
+    number = 0
+    try:
+        for number, episode in enumerate(episodes):
+            yield number, episode
+            number += 1
+    except EpisodesError:
+        raise
+    except Exception as error:
+        raise EpisodesError(f"raised {type(error).__name__}: {error}", place=f"episode {number}") from error
+
+
+def _shaped(number: int, episode: Episode, x: Optional[int], y: Optional[int]) -> Tuple[Numbers, Numbers, Numbers]:
+    """Inputs, targets and mask as arrays of shapes that belong together. What stands in them is for the program to check."""
     try:
         inputs, targets, mask = episode
     except (TypeError, ValueError) as error:
@@ -107,20 +127,10 @@ def _checked(number: int, episode: Episode, x: Optional[int],
     inputs = _array(number, "inputs", inputs, (None, x))
     targets = _array(number, "targets", targets, (len(inputs), y))
     mask = np.ones(len(inputs), np.float32) if mask is None else _array(number, "mask", mask, (len(inputs),))
-    is_bit = np.isin(mask, (0, 1))
-    if not is_bit.all():
-        _refuse(number, "mask", mask, ~is_bit, "1 where the answer is scored, else 0")
-    if not mask.any():
-        raise EpisodesError("is 0 in every step", place=f"`mask` of episode {number}", expected="a step that is scored")
-    if not np.isfinite(inputs).all():
-        _refuse(number, "inputs", inputs, ~np.isfinite(inputs), "a finite number")
-    wrong = (mask[:, None] > 0) & ~np.isin(targets, (0, 1))
-    if wrong.any():
-        _refuse(number, "targets", targets, wrong, "0 or 1, because the step is scored")
-    return inputs, np.where(mask[:, None] > 0, targets, 0), mask
+    return inputs, np.where(mask[:, None] == 0, 0, targets), mask
 
 
-def _array(number: int, name: str, given: npt.ArrayLike, shape: Tuple[Optional[int], ...]) -> npt.NDArray[np.float32]:
+def _array(number: int, name: str, given: npt.ArrayLike, shape: Tuple[Optional[int], ...]) -> Numbers:
     place = f"`{name}` of episode {number}"
     try:
         array = np.ascontiguousarray(given, np.float32)
@@ -132,10 +142,3 @@ def _array(number: int, name: str, given: npt.ArrayLike, shape: Tuple[Optional[i
         expected = ", ".join(letter if size is None else str(size) for letter, size in zip(letters, shape))
         raise EpisodesError(f"has the shape {list(array.shape)}", place=place, expected=f"[{expected}]")
     return array
-
-
-def _refuse(number: int, name: str, array: npt.NDArray[np.float32], wrong: npt.NDArray[np.bool_], expected: str) -> None:
-    step, *channel = (int(at) for at in np.argwhere(wrong)[0])
-    of = f", channel {channel[0]}" if channel else ""
-    value = float(array[(step, *channel)])
-    raise EpisodesError(f"is {value:g}", place=f"`{name}` of episode {number}, step {step}{of}", expected=expected)

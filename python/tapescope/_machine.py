@@ -12,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from . import display, window
-from ._extension import native, options
-from .errors import ArgumentError
-from .files import Path, write_atomically
+from ._extension import native, options, pair
+from .errors import ArgumentError, Whole
+from .files import Path, expecting, to_json, write_atomically
 from .preset import Preset
 from .trace import Trace
 from .weights import Tensors, to_bytes
 
 # Whole numbers, one or several, or words of the command line such as "10,20..22".
-Sizes = Union[int, str, Iterable[int]]
+Sizes = Union[Whole, str, Iterable[Whole]]
+A_PRESET = "the name of a preset, a JSON file, or a dictionary"
 
 
 class Machine:
@@ -64,7 +65,9 @@ class Machine:
 
     @property
     def command(self) -> str:
-        """The command that made it; empty where it is not known."""
+        """The command that made it, as it is typed; empty where it is not known. What was in no file is named as one:
+        `preset.json`, a dictionary; `start.safetensors`, the machine that the training began with. Both are there in the
+        folder of the run, where it has one."""
         return str(self._handle.command)
 
     @property
@@ -72,9 +75,9 @@ class Machine:
         """The hash of its weights, as in traces: equal weights have equal hashes."""
         return str(self._handle.sha256())
 
-    def trace(self, length: Optional[int] = None, *, items: Optional[int] = None, repeats: Optional[int] = None,
-              seed: Optional[int] = None, episode: Optional[int] = None, sample: Optional[int] = None, input: Any = None,
-              rows: Optional[int] = None, gradient: Union[str, Tuple[int, int], None] = None) -> Trace:
+    def trace(self, length: Optional[Whole] = None, *, items: Optional[Whole] = None, repeats: Optional[Whole] = None,
+              seed: Optional[Whole] = None, episode: Optional[Whole] = None, sample: Optional[Whole] = None, input: Any = None,
+              rows: Optional[Whole] = None, gradient: Union[str, Tuple[Whole, Whole], None] = None) -> Trace:
         """One episode, every stage of every step.
 
         length    vectors of the sequence, or `items`, for tasks that have those; None: drawn as in training
@@ -91,8 +94,9 @@ class Machine:
         Its arrays are read-only and share the memory of the recording: nothing is copied. Raises ArgumentError for what
         the task does not allow, FormatError for such an input.
         """
-        bit = gradient if gradient is None or isinstance(gradient, str) else "bit:{},{}".format(*gradient)
-        given = None if input is None else json.dumps(_episode(input))
+        bit = gradient if isinstance(gradient, str) else pair(
+            "gradient", gradient, "bit:{},{}", '"loss", or the (step, channel) of an output bit')
+        given = None if input is None else to_json("`input`", _episode(input))
         asked = options(length=length, items=items, repeats=repeats, seed=seed, episode=episode, sample=sample,
                         rows=rows, gradient=bit)
         recorded = self._handle.trace(given, asked)
@@ -102,9 +106,9 @@ class Machine:
         return Trace.of_native(recorded)
 
     def evaluate(self, lengths: Optional[Sizes] = None, *, items: Optional[Sizes] = None,
-                 repeats: Optional[Sizes] = None, episodes: Optional[int] = None, seed: Optional[int] = None,
-                 rows: Optional[int] = None, samples: Optional[int] = None,
-                 threads: Optional[int] = None) -> List[Dict[str, Any]]:
+                 repeats: Optional[Sizes] = None, episodes: Optional[Whole] = None, seed: Optional[Whole] = None,
+                 rows: Optional[Whole] = None, samples: Optional[Whole] = None,
+                 threads: Optional[Whole] = None) -> List[Dict[str, Any]]:
         """How well it does on episodes that it was not trained on, one dictionary for every size (a pandas data frame is
         `pandas.DataFrame` of the list).
 
@@ -117,7 +121,7 @@ class Machine:
 
         `bits_per_sequence` is the mean of the summed cross-entropy of an answer, `bits_half_width` half the 95 % interval
         about it, `bits_median` its median, `wrong_bits` the answer bits on the wrong side of one half, of `scored_bits`,
-        `perfect` the share of episodes without one: docs/formats.md has all. Ctrl-C ends it between two sizes.
+        `perfect` the share of episodes without one: docs/formats.md has all. Ctrl-C ends it between two episodes.
         """
         asked = options(lengths=lengths, items=items, repeats=repeats, episodes=episodes, seed=seed, rows=rows,
                         samples=samples, threads=threads)
@@ -126,7 +130,7 @@ class Machine:
     def save(self, path: Path) -> None:
         """Writes a weights file (safetensors) that `tapescope eval`, `trace`, `view` and `machine` open. Whole or not at
         all."""
-        write_atomically(os.fspath(path), self._handle.to_bytes())
+        write_atomically(os.fsdecode(path), self._handle.to_bytes())
 
     def view(self, *, wait: bool = False) -> None:
         """Opens the window on this machine. `wait`: until it is closed. Raises DisplayError where there is no display."""
@@ -135,6 +139,10 @@ class Machine:
     def curve(self, *, dark: Optional[bool] = None) -> display.Figure:
         """Its learning curve: bits per sequence over sequences. `dark`: None is as the notebook."""
         return display.Figure(display.only_svg(self._handle.curve), dark)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # As its file has it: its learning curve ends with these weights.
+        return _unpickled, (bytes(self._handle.to_bytes()), self.name, self.stopped_after)
 
     def __repr__(self) -> str:
         found = self.validation
@@ -160,6 +168,10 @@ class Machine:
         return display.machine_html(self)
 
 
+def _unpickled(data: bytes, name: str, stopped_after: Optional[int]) -> Machine:
+    return Machine(native().Machine.from_bytes(data, name), stopped_after)
+
+
 def _count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
@@ -167,13 +179,19 @@ def _count(number: int, thing: str) -> str:
 def _episode(given: Any) -> Any:
     """What the file of an input would say."""
     if isinstance(given, Mapping):
-        return {key: _episode(value) if key == "bits" else _plain(value) for key, value in given.items()}
-    # Rows of whole numbers: 1.0 is 1.
-    return [[int(bit) if float(bit).is_integer() else float(bit) for bit in row] for row in np.atleast_2d(np.asarray(given))]
+        return {key: _bits(value) if key == "bits" else value for key, value in given.items()}
+    return _bits(given)
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value
+def _bits(given: Any) -> List[List[float]]:
+    """Rows of whole numbers: 1.0 is 1."""
+    try:
+        rows = np.atleast_2d(np.asarray(given, np.float64))
+    except (TypeError, ValueError, RecursionError):
+        rows = np.array(np.nan)
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise ArgumentError("is no array of numbers", place="`input`", expected="[vectors, bits] of 0 and 1")
+    return [[int(bit) if bit.is_integer() else bit for bit in row] for row in rows.tolist()]
 
 
 def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
@@ -190,7 +208,8 @@ def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
 def machine(source: Path) -> Machine:
     """A trained machine: the name of a preset whose weights are included (`machines()` lists them), a weights file, or the
     folder of a run. Raises ArgumentError or FormatError."""
-    return Machine(native().Machine.find(os.fspath(source)))
+    with expecting("the name of one that is included, a weights file, or the folder of a run"):
+        return Machine(native().Machine.find(os.fsdecode(source)))
 
 
 def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Preset) -> Machine:
@@ -199,9 +218,7 @@ def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Preset) -> Machin
     `preset`: the experiment they belong to, as `Machine.preset`. Raises WeightsError, with the name, where one does not fit
     the other.
     """
-    arrays = {name: tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else tensor
-              for name, tensor in weights.items()}
-    data = to_bytes(arrays, preset, "tapescope.machine_from")
+    data = to_bytes(weights, preset, "tapescope.machine_from")
     return Machine(native().Machine.from_bytes(data, str(preset.get("name", "machine"))))
 
 
@@ -219,15 +236,15 @@ def read_preset(source: Union[str, Preset]) -> Dict[str, Any]:
     """A preset by its name, from a JSON file, or as a dictionary, checked and with every default written out. Raises
     ArgumentError or FormatError, with the key and what is allowed."""
     name, text = named(source)
-    read: Dict[str, Any] = json.loads(native().preset(name, text))
+    with expecting(A_PRESET):
+        read: Dict[str, Any] = json.loads(native().preset(name, text))
     return read
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
     """The name of a preset, and its JSON where it is a dictionary."""
     if isinstance(source, Mapping):
-        try:
-            return "preset", json.dumps(source, default=_plain)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"the preset is no JSON: {error}", expected="numbers, text, lists and dictionaries") from error
-    return os.fspath(source), None
+        return "preset", to_json("the preset", source)
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        raise ArgumentError(f"the preset is a {type(source).__name__}", expected=A_PRESET)
+    return os.fsdecode(source), None

@@ -8,10 +8,10 @@ import sys
 import time
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TextIO, Union
 
-from ._extension import native, options
-from .errors import TrainingError
-from .files import Path
-from ._machine import Machine, _plain, machine, named, numbers
+from ._extension import flags, native, options
+from .errors import ArgumentError, TrainingError, Whole
+from .files import Path, expecting, to_json
+from ._machine import A_PRESET, Machine, named, numbers
 from .preset import Preset
 
 # Seconds between two looks at a run: how soon Ctrl-C is heard.
@@ -49,9 +49,9 @@ class Progress(NamedTuple):
         return f"{found['bits_per_sequence']:.3f} bits, {found['wrong_bits']:.2f} wrong per sequence"
 
 
-def train(preset: Union[Path, Preset], *, seed: Optional[int] = None, sequences: Optional[int] = None,
+def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequences: Optional[Whole] = None,
           set: Optional[Mapping[str, Any]] = None, start: Union[Machine, Path, None] = None, out: Optional[Path] = None,
-          force: bool = False, threads: Optional[int] = None,
+          force: bool = False, threads: Optional[Whole] = None,
           progress: Union[bool, None, Callable[[Progress], Any]] = True) -> Machine:
     """Trains a machine, to the same bits as `tapescope train`, and returns the best one by validation.
 
@@ -59,7 +59,7 @@ def train(preset: Union[Path, Preset], *, seed: Optional[int] = None, sequences:
     seed       of the initial weights and of every episode; None: that of the preset
     sequences  of the whole run; None: those of the preset
     set        other values, by their paths: {"model.memory.rows": 64}
-    start      a machine to begin with instead of random weights
+    start      a machine to begin with instead of random weights, or what it is called
     out        a folder for the results, as `tapescope train` leaves it; `force` replaces those of an earlier run
     threads    None: one for each processor; the result does not depend on it
     progress   True: a bar in a terminal or a notebook, elsewhere a line for every validation; or a function that is
@@ -70,10 +70,13 @@ def train(preset: Union[Path, Preset], *, seed: Optional[int] = None, sequences:
     allowed, before it begins, and TrainingError where its numbers are no longer finite: its `machine` is the best before.
     """
     name, text = named(preset)
-    asked = options(seed=seed, sequences=sequences, out=out, force=force, threads=threads)
-    asked += [f"--set={path}={json.dumps(value, default=_plain)}" for path, value in (set or {}).items()]
-    first = start if start is None or isinstance(start, Machine) else machine(start)
-    run = native().Run.begin(name, text, None if first is None else first._handle, asked)
+    if not isinstance(set or {}, Mapping):
+        raise ArgumentError(f"is {set!r}", place="`set`", expected='a dictionary such as {"model.memory.rows": 64}')
+    first, file = (start._handle, None) if isinstance(start, Machine) else (None, start)
+    asked = flags(force=force) + options(seed=seed, sequences=sequences, out=out, threads=threads, from_=file)
+    asked += [f"--set={path}={to_json(f'set: `{path}`', value)}" for path, value in (set or {}).items()]
+    with expecting(A_PRESET if file is None else f"{A_PRESET}; and to start with, a machine"):
+        run = native().Run.begin(name, text, first, asked)
     tell = teller(progress)
     try:
         stopped = _go(run, tell)
@@ -175,4 +178,5 @@ def teller(progress: Union[bool, None, Callable[[Progress], Any]]) -> Teller:
     if kernel is not None and kernel.ZMQInteractiveShell.initialized():
         from IPython.display import display
         return _Notebook(display)
-    return _Terminal(sys.stderr)
+    # A program without a terminal, such as pythonw, has no standard error.
+    return Teller() if sys.stderr is None else _Terminal(sys.stderr)

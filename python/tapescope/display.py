@@ -8,13 +8,13 @@ import os
 from typing import TYPE_CHECKING, Callable, List, Optional, Tuple
 
 from ._extension import options
-from .errors import ArgumentError
+from .errors import FormatError, Whole
 from .files import Path, write_atomically
 
 if TYPE_CHECKING:
     from ._machine import Machine
 
-# The end of a file's name, whether it is dark, and other options: the file.
+# The name of a file, whether it is dark, and other options: what is in the file.
 Draw = Callable[[str, bool, List[str]], bytes]
 # One of the two pictures is hidden where nobody says which page it is; what says so are the system, JupyterLab and VS Code.
 STYLE = """<style>
@@ -41,17 +41,16 @@ class Figure:
     """The figure as SVG."""
 
     def _svg(self, dark: bool) -> str:
-        return self._draw(".svg", dark, []).decode()
+        return self._draw("figure.svg", dark, []).decode()
 
-    def save(self, path: Path, *, scale: Optional[float] = None, delay: Optional[int] = None) -> None:
+    def save(self, path: Path, *, scale: Optional[float] = None, delay: Optional[Whole] = None) -> None:
         """Writes it as .svg, or, of an episode, as .png or .gif, which goes through it step by step. Whole or not at all.
 
         scale   pixels per unit of the page, of a PNG or GIF
         delay   milliseconds of every frame of a GIF
         """
-        end = os.path.splitext(os.fspath(path))[1].lower()
-        data = self._draw(end, bool(self._dark), options(scale=scale, delay=delay))
-        write_atomically(os.fspath(path), data)
+        path = os.fsdecode(path)
+        write_atomically(path, self._draw(path, bool(self._dark), options(scale=scale, delay=delay)))
 
     def __str__(self) -> str:
         return self.svg
@@ -84,9 +83,10 @@ def image(svg: str, page: Optional[str] = None) -> str:
 
 def only_svg(draw: Callable[[bool], str]) -> Draw:
     """What draws a figure that is nothing but SVG."""
-    def drawn(end: str, dark: bool, more: List[str]) -> bytes:
-        if end != ".svg":
-            raise ArgumentError(f"a learning curve is not written as `{end}`", expected="a name that ends in .svg")
+    def drawn(path: str, dark: bool, more: List[str]) -> bytes:
+        if not path.lower().endswith(".svg"):
+            raise FormatError("a learning curve cannot be written under this name", file=path,
+                              expected="one that ends in .svg")
         return draw(dark).encode()
     return drawn
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import os
-from typing import Any, Iterable, Optional, Union
+from typing import Any, Dict, Iterable, Optional, SupportsIndex, Type, Union
 
 
 class TapescopeError(Exception):
@@ -30,7 +31,31 @@ class FormatError(TapescopeError, ValueError):
 
 
 class FileError(TapescopeError, OSError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written; a FileNotFoundError, PermissionError, … too, where that is why."""
+
+    @classmethod
+    def of(cls, error: OSError, path: str, problem: str, expected: Optional[str] = None) -> FileError:
+        """What the system says of a file that `problem`, such as "cannot be read"."""
+        kind = _OF_SYSTEM.get(type(error), cls)
+        told = kind(f"{problem}: {error.strerror or error}", file=path, expected=expected)
+        told.errno, told.filename = error.errno, path
+        return told
+
+
+class FileMissingError(FileError, FileNotFoundError):
+    """A file or folder that is not there."""
+
+
+class FileDeniedError(FileError, PermissionError):
+    """A file that may not be read or written."""
+
+
+class FileIsFolderError(FileError, IsADirectoryError):
+    """A folder in the place of a file."""
+
+
+_OF_SYSTEM: Dict[Type[OSError], Type[FileError]] = {
+    FileNotFoundError: FileMissingError, PermissionError: FileDeniedError, IsADirectoryError: FileIsFolderError}
 
 
 class ArgumentError(TapescopeError, ValueError):
@@ -70,6 +95,20 @@ def meant(name: object, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     question = f"; did you mean `{near[0]}`?" if near else ";"
     return f"{question} known: {', '.join(known)}"
+
+
+# What is a whole number where it is asked for: int, and those of NumPy.
+Whole = SupportsIndex
+
+
+def whole(name: str, given: Any) -> int:
+    """An argument that is a whole number, such as one of NumPy; True and False are none. Raises ArgumentError."""
+    try:
+        if not isinstance(given, bool):
+            return operator.index(given)
+    except TypeError:
+        pass
+    raise ArgumentError(f"is {given!r}", place=f"`{name}`", expected="a whole number")
 
 
 def is_whole(value: object) -> bool:

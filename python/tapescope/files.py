@@ -1,34 +1,76 @@
-"""Files as a whole: written all or nothing, and known by their first bytes."""
+"""Files as a whole: read, written all or nothing, known by their first bytes; and JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from typing import Union
+from contextlib import contextmanager
+from typing import Any, Iterator, Optional, Union
 
-from .errors import FormatError
+from .errors import ArgumentError, FileError, FormatError
 
 Path = Union[str, "os.PathLike[str]"]
 
 
-def write_atomically(path: str, data: bytes) -> None:
-    """Writes beside `path` and renames: readers see the old file or the new one, never half of it."""
-    folder = os.path.dirname(os.path.realpath(path))
-    handle, temporary = tempfile.mkstemp(prefix=".tapescope-", dir=folder)
+@contextmanager
+def system_says(path: str, problem: str, expected: str) -> Iterator[None]:
+    """What the system refuses is a FileError, with the file and what was expected there."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, os.path.realpath(path))
-    except BaseException:
-        os.unlink(temporary)
+        yield
+    except OSError as error:
+        raise FileError.of(error, path, problem, expected) from error
+
+
+@contextmanager
+def expecting(what: str) -> Iterator[None]:
+    """What was expected of a file that the extension cannot read."""
+    try:
+        yield
+    except FileError as error:
+        error.expected = error.expected or what
         raise
+
+
+def read(path: str, expected: str) -> bytes:
+    """All of a file. Raises FileError."""
+    with system_says(path, "cannot be read", expected), open(path, "rb") as file:
+        return file.read()
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Writes beside `path` and renames: readers see the old file or the new one, never half of it. Raises FileError."""
+    with system_says(path, "cannot be written", "the name of a file in a folder that may be written into"):
+        folder = os.path.dirname(os.path.realpath(path))
+        handle, temporary = tempfile.mkstemp(prefix=".tapescope-", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, os.path.realpath(path))
+        except BaseException:
+            os.unlink(temporary)
+            raise
 
 
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def to_json(what: str, value: Any, indent: Optional[int] = None) -> str:
+    """It as JSON, with arrays and numbers of NumPy as lists and numbers. Raises ArgumentError for what JSON does not have."""
+    try:
+        return json.dumps(value, default=_plain, allow_nan=False, indent=indent)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ArgumentError(f"{what} is no JSON: {error}", expected="numbers, text, lists and dictionaries") from error
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"there is a {type(value).__name__} in it")
 
 
 def refuse_pickle(path: str, start: bytes) -> None:

@@ -135,7 +135,7 @@ class Module(nn.Module):
         for head in self.writers:
             w = state["weightings"][head] = self.address(emitted[head], before, state["weightings"][head])
             erase, add = emitted[head][-2 * self.columns:].chunk(2)
-            kept = kept * (1 - torch.outer(w, torch.sigmoid(erase)))
+            kept = kept * torch.sub(1, torch.outer(w, torch.sigmoid(erase)))
             added = added + torch.outer(w, self.of_add(add))
         state["memory"] = before * kept + added
         seen = state["memory"] if self.write_first else before
@@ -146,7 +146,7 @@ class Module(nn.Module):
     def address(self, raw: Tensor, memory: Tensor, w: Tensor) -> Tensor:
         """Equations 5 to 9."""
         m, shifts = self.columns, 1 if self.scalar else 2 * self.range + 1
-        key, strength, gate, shift, sharpening = raw[: m + 3 + shifts].split([m, 1, 1, shifts, 1])
+        key, strength, gate, shift, sharpening = torch.split(raw[: m + 3 + shifts], [m, 1, 1, shifts, 1])
         key, strength, gate = self.of_key(key), F.softplus(strength), torch.sigmoid(gate)
         norms = [torch.sqrt((x * x).sum(-1) + self.epsilon) for x in (memory, key)]
         similarity = torch.nan_to_num(memory @ key / (norms[0] * norms[1]))

@@ -190,7 +190,7 @@ class Recorder:
                  for name, value in values.items() if value is not None}
         if "logit" in given and "output" not in given:
             with np.errstate(over="ignore"):
-                given["output"] = 1 / (1 + np.exp(-given["logit"]))
+                given["output"] = np.asarray(1 / (1 + np.exp(-given["logit"])), np.float32)
         for head in names:
             for part, value in heads[head].items():
                 given[f"{head}.{part}"] = self._value(f"{where}, {head}", part, PARTS[part], value, sizes)

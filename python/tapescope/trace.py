@@ -9,18 +9,18 @@ import math
 import os
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import window
-from ._extension import is_built, native, options
+from ._extension import flags, is_built, native, options, pair
 from .arrays import PARTS
 from .attention import chosen, head_order
 from .display import Figure
-from .errors import FormatError, NotRecordedError, StepError, is_whole, meant
-from .files import Path, refuse_pickle, write_atomically
+from .errors import FormatError, NotRecordedError, StepError, Whole, is_whole, meant, whole
+from .files import Path, read, refuse_pickle, to_json, write_atomically
 
 if TYPE_CHECKING:
     import pandas
@@ -33,6 +33,8 @@ WRITE_FIRST = "write heads address M[t-1]; erase all; add all; read heads addres
 IN_TURN = "each head in turn, in the order of heads: address M as it then stands; read it, or erase and add"
 # Every member of an npz has this date: the same trace gives the same bytes.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
+# Of a file that is to be read.
+EXPECTED = "a trace: JSON, gzipped JSON or npz"
 Array = npt.NDArray[Any]
 
 
@@ -62,11 +64,11 @@ class Trace:
     arrays: Dict[str, Array]
     dims: Dict[str, Tuple[str, ...]]
     # What the extension recorded, and the arrays that it showed.
-    _recorded: Optional[Tuple[Any, Dict[str, Array]]]
+    _native_episode: Optional[Tuple[Any, Dict[str, Array]]]
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, Array],
                  dims: Optional[Mapping[str, Tuple[str, ...]]] = None) -> None:
-        self._recorded = None
+        self._native_episode = None
         self.meta = {key: value for key, value in meta.items() if key != "arrays"}
         self.arrays = dict(arrays)
         described = meta.get("arrays", {})
@@ -77,16 +79,21 @@ class Trace:
     def of_native(cls, recorded: Any) -> Trace:
         """For this module: the trace of a `_native.Episode`."""
         trace = cls(json.loads(recorded.meta()), dict(recorded.arrays()))
-        trace._recorded = recorded, dict(trace.arrays)
+        trace._native_episode = recorded, dict(trace.arrays)
         return trace
+
+    def _as_recorded(self) -> Any:
+        """What the extension recorded; None where that is not what is here any more."""
+        if self._native_episode is None:
+            return None
+        recorded, arrays = self._native_episode
+        before = Trace(json.loads(recorded.meta()), arrays)
+        is_same = arrays.keys() == self.arrays.keys() and all(self.arrays[name] is array for name, array in arrays.items())
+        return recorded if is_same and (before.meta, before.dims) == (self.meta, self.dims) else None
 
     def _native(self) -> Any:
         """As the extension has it: what it recorded, or, where that is not what is here any more, read anew."""
-        if self._recorded is not None:
-            recorded, arrays = self._recorded
-            if arrays.keys() == self.arrays.keys() and all(self.arrays[name] is array for name, array in arrays.items()):
-                return recorded
-        return native().Episode.from_bytes(self._npz(), self._name)
+        return self._as_recorded() or native().Episode.from_bytes(self._npz(), self._name)
 
     @property
     def _name(self) -> str:
@@ -100,6 +107,13 @@ class Trace:
 
     def __contains__(self, name: object) -> bool:
         return name in self.arrays
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the arrays."""
+        return iter(self.arrays)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Trace, (self.meta, self.arrays, self.dims)
 
     def __repr__(self) -> str:
         memory = self.meta["model"]["config"].get("memory")
@@ -162,12 +176,12 @@ class Trace:
         """A data frame for every head, by its name."""
         return {name: self.frame(name) for name in self.heads}
 
-    def memory(self, step: int) -> Array:
+    def memory(self, step: Whole) -> Array:
         """The memory after `step` steps, [rows, columns], from 0 to T; -1 is the last, as in a list.
 
         Rebuilt where the file leaves it out, from what the write heads did.
         """
-        last = self.steps
+        last, step = self.steps, whole("step", step)
         if not -last - 1 <= step <= last:
             raise StepError(f"there is no memory after {step} steps", expected=f"0 to {last}, or -{last + 1} to -1")
         step = step % (last + 1)
@@ -207,26 +221,25 @@ class Trace:
         return memory
 
     def save(self, path: Path) -> None:
-        """Writes the trace: `.npz`, `.json.gz` or `.json`, by the end of the name. Whole or not at all."""
-        path = os.fspath(path)
-        if self._recorded is not None and path.endswith((".npz", ".json", ".json.gz")):
-            self._native().write(path)
-            return
-        if path.endswith(".npz"):
-            data = self._npz()
-        elif path.endswith(".json.gz"):
-            data = gzip.compress(self._json().encode(), mtime=0)
-        elif path.endswith(".json"):
-            data = self._json().encode()
-        else:
+        """Writes what is in `meta`, `arrays` and `dims`: `.npz`, `.json.gz` or `.json`, by the end of the name. Whole or not
+        at all. What was added is there again when it is loaded; the program passes it by."""
+        path = os.fsdecode(path)
+        name, recorded = path.lower(), self._as_recorded()
+        if not name.endswith((".npz", ".json", ".json.gz")):
             raise FormatError("cannot be written under this name", file=path,
                               expected="one that ends in .json, .json.gz or .npz")
-        write_atomically(path, data)
+        if recorded is not None:
+            recorded.write(path)
+        elif name.endswith(".npz"):
+            write_atomically(path, self._npz())
+        else:
+            data = self._json().encode()
+            write_atomically(path, gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
 
-    def figure(self, layout: Union[str, Sequence[str], None] = None, *, step: Optional[int] = None,
-               steps: Optional[Tuple[int, int]] = None, heads: Optional[Sequence[str]] = None, dark: Optional[bool] = None,
+    def figure(self, layout: Union[str, Sequence[str], None] = None, *, step: Optional[Whole] = None,
+               steps: Optional[Tuple[Whole, Whole]] = None, heads: Optional[Sequence[str]] = None, dark: Optional[bool] = None,
                log: bool = False, rows: str = "touched", orientation: Optional[str] = None,
-               size: Optional[Tuple[int, int]] = None) -> Figure:
+               size: Optional[Tuple[Whole, Whole]] = None) -> Figure:
         """The episode as a figure, which a notebook shows and `Figure.save` writes; as `tapescope render`.
 
         layout       "paper" (figure 6 of the paper), "debug" (everything over time, and the stages of one head), "closeup"
@@ -244,13 +257,13 @@ class Trace:
         Raises ArgumentError for what the episode does not have.
         """
         episode = self._native()
-        asked = options(
-            layout=layout, step=step, steps=None if steps is None else "{}..{}".format(*steps),
-            head=heads, log=log, show_rows=rows, orientation=orientation,
-            size=None if size is None else "{}x{}".format(*size))
+        asked = flags(log=log) + options(
+            layout=layout, step=step, steps=pair("steps", steps, "{}..{}", "(first, last), both of them drawn"),
+            head=heads, show_rows=rows, orientation=orientation,
+            size=pair("size", size, "{}x{}", "(width, height)"))
 
-        def draw(end: str, dark: bool, more: List[str]) -> bytes:
-            return bytes(episode.render(self._name, [*asked, *options(dark=dark, out="figure" + end), *more]))
+        def draw(path: str, dark: bool, more: List[str]) -> bytes:
+            return bytes(episode.render(self._name, [*asked, *flags(dark=dark), *options(out=path), *more]))
         return Figure(draw, dark)
 
     def check(self, tolerance: float = 1e-5) -> Check:
@@ -260,7 +273,7 @@ class Trace:
 
         Raises FormatError, with the place, for what no trace has.
         """
-        return Check(*native().verify(bytes(self._native().to_bytes()), self._name, tolerance))
+        return Check(*native().verify(bytes(self._native().to_bytes()), self._name, options(tolerance=tolerance)))
 
     def view(self, *, wait: bool = False) -> None:
         """Opens the window on this episode. `wait`: until it is closed. Raises DisplayError where there is no display."""
@@ -273,16 +286,21 @@ class Trace:
     def _repr_svg_(self) -> Optional[str]:
         return self.figure().svg if is_built() else None
 
-    def _described(self, name: str) -> Dict[str, Any]:
-        array = self.arrays[name]
-        return {"dims": list(self.dims.get(name, ())), "dtype": "float32", "shape": list(array.shape)}
+    def _written_arrays(self) -> Iterator[Tuple[str, Dict[str, Any], Array]]:
+        """Name, description and values of every array."""
+        for name, given in self.arrays.items():
+            array = np.asarray(given)
+            if array.dtype.kind not in "fiub":
+                raise FormatError(f"is an array of {array.dtype}", place=f"`arrays[{name!r}]`", expected="real numbers")
+            described = {"dims": list(self.dims.get(name, ())), "dtype": "float32", "shape": list(array.shape)}
+            yield name, described, np.asarray(array, "<f4", order="C")
 
     def _json(self) -> str:
-        parts = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in self.meta.items()]
+        parts = [f"{json.dumps(key)}: {to_json(f'meta[{key!r}]', value)}" for key, value in self.meta.items()]
         arrays = []
-        for name, array in self.arrays.items():
-            described = json.dumps(self._described(name))[:-1]
-            rows: Any = np.asarray(array, np.float32).reshape(-1, array.shape[-1]) if array.size else []
+        for name, about, array in self._written_arrays():
+            described = json.dumps(about)[:-1]
+            rows: Any = array.reshape(-1, (array.shape or (1,))[-1]) if array.size else []
             lines = ",\n".join(",".join(map(_decimal, row)) for row in rows)
             start = "\n" if lines else ""
             arrays.append(f'{json.dumps(name)}: {described}, "data": [{start}{lines}]}}')
@@ -290,13 +308,14 @@ class Trace:
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
     def _npz(self) -> bytes:
-        meta = dict(self.meta, arrays={name: self._described(name) for name in self.arrays})
+        arrays = list(self._written_arrays())
+        meta = dict(self.meta, arrays={name: about for name, about, _ in arrays})
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
-            members.writestr(_member("meta.json"), json.dumps(meta, indent=1))
-            for name, array in self.arrays.items():
+            members.writestr(_member("meta.json"), to_json("meta", meta, indent=1))
+            for name, _, array in arrays:
                 data = io.BytesIO()
-                np.save(data, np.ascontiguousarray(array, "<f4"), allow_pickle=False)
+                np.save(data, array, allow_pickle=False)
                 members.writestr(_member(name + ".npy"), data.getvalue())
         return file.getvalue()
 
@@ -322,11 +341,10 @@ def load(path: Path) -> Trace:
 
     Raises FormatError, with the file and the place in it, for what is not a whole trace.
     """
-    path = os.fspath(path)
-    with open(path, "rb") as file:
-        start = file.read(300)
-    refuse_pickle(path, start)
-    trace = _load_npz(path) if start.startswith(b"PK") else _load_json(path, start.startswith(b"\x1f\x8b"))
+    path = os.fsdecode(path)
+    data = read(path, EXPECTED)
+    refuse_pickle(path, data)
+    trace = _load_npz(path, data) if data.startswith(b"PK") else _load_json(path, data)
     for name, dims in trace.dims.items():
         shape, steps = trace[name].shape, trace.steps
         if dims[:1] in (("t",), ("t+1",)) and shape[:1] != (steps + (dims[0] == "t+1"),):
@@ -338,16 +356,15 @@ def load(path: Path) -> Trace:
 def check(path: Path, tolerance: float = 1e-5) -> Check:
     """Holds a trace file to the format and recomputes every stage from what the heads emitted, as `tapescope verify`: see
     `Trace.check`."""
-    with open(path, "rb") as file:
-        return Check(*native().verify(file.read(), os.fspath(path), tolerance))
+    path = os.fsdecode(path)
+    return Check(*native().verify(read(path, EXPECTED), path, options(tolerance=tolerance)))
 
 
-def _load_json(path: str, gzipped: bool) -> Trace:
-    with gzip.open(path, "rt", encoding="utf-8") if gzipped else open(path, encoding="utf-8") as file:
-        try:
-            meta = json.load(file)
-        except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
-            raise FormatError(f"is not JSON: {error}", file=path) from error
+def _load_json(path: str, data: bytes) -> Trace:
+    try:
+        meta = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
+        raise FormatError(f"is not JSON: {error}", file=path, expected=EXPECTED) from error
     _check(path, meta)
     arrays = {}
     for name, array in meta["arrays"].items():
@@ -361,9 +378,9 @@ def _load_json(path: str, gzipped: bool) -> Trace:
     return Trace(meta, arrays)
 
 
-def _load_npz(path: str) -> Trace:
+def _load_npz(path: str, data: bytes) -> Trace:
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as members:
+        with np.load(io.BytesIO(data), allow_pickle=False) as members:
             if len(set(members.files)) < len(members.files):
                 raise FormatError("has members of the same name", file=path)
             if "meta.json" not in members.files:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ._version import __version__
 from .errors import FormatError, WeightsError, meant
-from .files import Path, refuse_pickle, write_atomically
+from .files import Path, read, refuse_pickle, to_json, write_atomically
 from .preset import Preset, tensor_shapes
 
 HEADER_LIMIT = 64 << 20
@@ -22,20 +22,22 @@ Tensors = Dict[str, npt.NDArray[np.float32]]
 def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str = "") -> None:
     """Writes a file that `tapescope eval`, `trace` and `view` open. Whole or not at all.
 
-    `tensors`: arrays by name, as `tensor_shapes(preset)` says; a bias may also be [1, n]. `preset`: the
+    `tensors`: arrays by name, or PyTorch tensors, as `tensor_shapes(preset)` says; a bias may also be [1, n]. `preset`: the
     experiment they belong to. Raises WeightsError, with the name, where one does not fit the other.
     """
-    write_atomically(os.fspath(path), to_bytes(tensors, preset, command))
+    write_atomically(os.fsdecode(path), to_bytes(tensors, preset, command))
 
 
 def to_bytes(tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str = "") -> bytes:
     """What `write_weights` writes."""
     expected = tensor_shapes(preset)
+    if not isinstance(tensors, Mapping):
+        raise WeightsError(f"are a {type(tensors).__name__}", place="the tensors", expected="a dictionary of arrays by name")
     for name in tensors:
         if name not in expected:
             raise WeightsError(f"does not belong to this machine{meant(name, expected)}", place=f"`{name}`")
     metadata = {"format": "tapescope-weights", "version": "1.0", "generator": f"tapescope {__version__}",
-                "experiment": json.dumps(preset), "command": command}
+                "experiment": to_json("the preset", preset), "command": command}
     header: Dict[str, Any] = {"__metadata__": metadata}
     data = b""
     for name in sorted(expected):
@@ -50,8 +52,9 @@ def to_bytes(tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str 
     return struct.pack("<Q", len(head)) + head + data
 
 
-def _fitting(name: str, given: npt.ArrayLike, expected: Tuple[int, ...]) -> npt.NDArray[np.float32]:
+def _fitting(name: str, given: Any, expected: Tuple[int, ...]) -> npt.NDArray[np.float32]:
     try:
+        given = given.detach().cpu() if hasattr(given, "detach") else given
         tensor = np.ascontiguousarray(given, "<f4")
     except (TypeError, ValueError) as error:
         raise WeightsError(f"is no array of numbers: {error}", place=f"`{name}`") from error
@@ -71,9 +74,8 @@ def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
 
     Raises FormatError, with the file and the place in it, for anything that is not a whole file of F32 tensors.
     """
-    path = os.fspath(path)
-    with open(path, "rb") as file:
-        data = file.read()
+    path = os.fsdecode(path)
+    data = read(path, "a weights file: safetensors")
     refuse_pickle(path, data)
     length = struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else -1
     if not 0 <= length <= min(HEADER_LIMIT, len(data) - 8):

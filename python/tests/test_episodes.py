@@ -45,10 +45,6 @@ class Episodes(Test):
         for bad, said in [
             (([[0.0, 1.0]], [[0]], None), "`inputs` of episode 1: has the shape [1, 2]; expected [steps, 1]"),
             (([[0.0]], [[0], [1]], None), "`targets` of episode 1: has the shape [2, 1]; expected [1, 1]"),
-            (([[0.0]], [[0.5]], [1]), "`targets` of episode 1, step 0, channel 0: is 0.5; expected 0 or 1"),
-            (([[0.0]], [[0]], [2]), "`mask` of episode 1, step 0: is 2; expected 1 where"),
-            (([[0.0]], [[0]], [0]), "`mask` of episode 1: is 0 in every step"),
-            (([[np.nan]], [[0]], None), "`inputs` of episode 1, step 0, channel 0: is nan; expected a finite number"),
             ((np.zeros((0, 1)), np.zeros((0, 1)), None), "`inputs` of episode 1: has the shape [0, 1]"),
             (("a", [[0]], None), "`inputs` of episode 1: is no array of numbers"),
             (([[0.0]], [[0]]), "episode 1: is not three arrays"),
@@ -59,10 +55,29 @@ class Episodes(Test):
         for wrong, said in [(dict(), "`count`: is None"), (dict(count=0), "`count`: is 0")]:
             with self.assertRaisesRegex(EpisodesError, said):
                 self.write(**wrong)
-        for all_of, more in [([], {}), ([good], {"count": 1}), ([good], {"input_names": ["a", "b"]})]:
+        for all_of, more in [([], {}), ([good], {}), ([good, good], {"count": 1})]:
             with self.assertRaises(EpisodesError):
                 self.write(all_of, **more)
         self.assertFalse(os.path.exists(self.path("e.npz")))
+
+    def test_what_an_episode_raises_says_which_it_was(self):
+        def third(rng, made=[]):
+            made.append(1)
+            return episode(rng) if len(made) < 4 else 1 / 0
+
+        def listed():
+            yield episode(np.random.default_rng(1))
+            raise KeyError("bits")
+
+        for wrong, more, said, cause in [
+            (third, {"count": 9}, "episode 3: raised ZeroDivisionError: division by zero", ZeroDivisionError),
+            (listed(), {}, "episode 1: raised KeyError: 'bits'", KeyError),
+            (3, {}, "episode 0: raised TypeError: 'int' object is not iterable", TypeError),
+        ]:
+            with self.assertRaises(EpisodesError) as caught:
+                self.write(wrong, **more)
+            self.assertEqual(str(caught.exception), said)
+            self.assertIsInstance(caught.exception.__cause__, cause)
 
     def test_weights_made_in_python_learn_on_from_them(self):
         self.write(count=30)

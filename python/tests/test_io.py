@@ -2,13 +2,14 @@
 
 import json
 import os
+import pathlib
 import pickle
 import unittest
 
 import numpy as np
 
 from support import Test, needs
-from tapescope import (FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
+from tapescope import (FileError, FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, read_weights,
                           tensor_shapes, write_episodes, write_weights)
 from tapescope.preset import KEYS, TASKS, channels
 
@@ -201,6 +202,33 @@ class Io(Test):
                 file.write(data)
             with self.assertRaisesRegex(FormatError, "w: " + said):
                 read_weights(self.path("w"))
+
+    def test_what_the_system_refuses_names_the_file_and_what_was_expected(self):
+        os.mkdir(self.path("folder"))
+        good = self.traced("t.npz")
+        trace, weights = "a trace: JSON, gzipped JSON or npz", "a weights file: safetensors"
+        name = "the name of a file in a folder that may be written into"
+        save, episodes = (lambda path: good.save(path)), [([[0.0]], [[0]], None)] * 2
+        for ask, file, kind, said, expected in (
+            (load, "no.npz", FileNotFoundError, "cannot be read: No such file or directory", trace),
+            (load, "folder", IsADirectoryError, "cannot be read: Is a directory", trace),
+            (read_weights, "no", FileNotFoundError, "cannot be read: No such file or directory", weights),
+            (save, os.path.join("no", "t.npz"), FileNotFoundError, "cannot be written: No such file or directory", name),
+            (lambda path: write_episodes(path, episodes), "folder", IsADirectoryError, "cannot be written: Is a directory", name),
+        ):
+            with self.assertRaises(FileError) as caught:
+                ask(self.path(file))
+            self.assertIsInstance(caught.exception, kind)
+            self.assertEqual(str(caught.exception), f"{self.path(file)}: {said}; expected {expected}")
+            self.assertEqual((caught.exception.filename, caught.exception.file), (self.path(file),) * 2)
+            self.assertIsInstance(pickle.loads(pickle.dumps(caught.exception)), kind)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["folder", "t.npz"])
+
+    def test_a_path_may_be_bytes_or_a_path(self):
+        trace = self.traced("t.npz")
+        for path in (os.fsencode(self.path("a.npz")), pathlib.Path(self.path("a.npz"))):
+            trace.save(path)
+            self.assertEqual(load(path).meta, trace.meta)
 
     @needs("torch")
     def test_a_file_of_pytorch_is_answered_with_the_way_to_convert_it(self):

@@ -1,11 +1,14 @@
 """What runs, trains, checks and draws machines, held against the program."""
 
 import gc
+import importlib.metadata
 import json
 import os
 import signal
 import subprocess
+import shlex
 import sys
+import threading
 import unittest
 from unittest import mock
 
@@ -86,7 +89,8 @@ class Traces(support.Test):
             weighting[0, 0] = 1
 
     def test_what_the_task_does_not_allow_is_refused_in_the_names_of_python(self):
-        copy = ts.machine("copy")
+        copy, circle = ts.machine("copy"), {}
+        circle["in"] = circle
         for said, ask in [
             ("invalid value '0' for 'length': expected a whole number, 1 to 100000", lambda: copy.trace(length=0)),
             ("items: the task `copy` has no items; use length", lambda: copy.trace(items=3)),
@@ -95,6 +99,21 @@ class Traces(support.Test):
             ("did you mean `copy`?", lambda: ts.machine("cpoy")),
             ("tapescope train copy_paper", lambda: ts.machine("copy_paper")),
             ("step 9: the episode has the steps 0 to 4", lambda: copy.trace(length=2).figure(step=9)),
+            ("invalid value 'True' for 'length': expected a whole number", lambda: copy.trace(length=True)),
+            ("invalid value 'False' for 'episodes': expected a whole number", lambda: copy.evaluate(5, episodes=False)),
+            ("invalid value 'True' for 'lengths'", lambda: copy.evaluate([3, np.bool_(True)])),
+            ("invalid value 'nan' for 'tolerance': expected a number, 0 or more", lambda: copy.trace(2).check(float("nan"))),
+            ("invalid value '-1' for 'tolerance': expected a number, 0 or more", lambda: copy.trace(2).check(-1)),
+            ("invalid value 'inf' for 'tolerance'", lambda: copy.trace(2).check(np.inf)),
+            ("invalid value 'True' for 'tolerance'", lambda: copy.trace(2).check(True)),
+            ('`gradient`: is (3,); expected "loss", or the (step, channel)', lambda: copy.trace(2, gradient=(3,))),
+            ("`steps`: is (1, 2, 3); expected (first, last)", lambda: copy.trace(2).figure(steps=(1, 2, 3))),
+            ("`steps`: is 4; expected (first, last)", lambda: copy.trace(2).figure(steps=4)),
+            ("`size`: is [900]; expected (width, height)", lambda: copy.trace(2).figure(size=[900])),
+            ("`step`: is 1.5; expected a whole number", lambda: copy.trace(2).memory(1.5)),
+            ("`input`: is no array of numbers; expected [vectors, bits]", lambda: copy.trace(input=[[0, 1], [0]])),
+            ("the preset is no JSON", lambda: ts.read_preset(circle)),
+            ("set: `task` is no JSON", lambda: ts.train("copy", set={"task": circle})),
         ]:
             with self.assertRaises(ts.ArgumentError) as error:
                 ask()
@@ -115,6 +134,35 @@ class Traces(support.Test):
         said = self.run_program("verify", "t.npz")
         self.assertEqual(repr(ts.check(self.path("t.npz"))).replace(self.folder + os.sep, ""), said.rstrip())
         self.assertEqual(check.report.replace("copy:", "t.npz:", 1), said)
+
+    def test_what_is_saved_is_what_is_there(self):
+        def added(trace):
+            trace.arrays["mine"] = np.arange(18, dtype=np.int64).reshape(9, 2)
+            trace.dims["mine"] = ("t", "k")
+
+        def changed(trace):
+            trace.arrays["read0.gate"] = trace["read0.gate"] / 2
+
+        for change in (lambda trace: trace.meta.update(note="of mine", shape=np.int64(3)), added, changed,
+                       lambda trace: trace.arrays.update(one=np.float64(0.5), is_first=np.arange(9) == 0),
+                       lambda trace: trace.arrays.pop("loss")):
+            for name in ("t.npz", "t.NTMTRACE.JSON.GZ", "t.json"):
+                trace = ts.machine("copy").trace(length=4, seed=1)
+                change(trace)
+                trace.save(self.path(name))
+                read = ts.load(self.path(name))
+                self.assertEqual(list(read.arrays), list(trace.arrays))
+                for key, array in trace.arrays.items():
+                    np.testing.assert_array_equal(read[key], np.asarray(array, np.float32), key)
+                self.assertEqual(read.meta, trace.meta)
+                self.assertEqual({key: dims for key, dims in read.dims.items() if dims},
+                                 {key: dims for key, dims in trace.dims.items() if key in trace})
+                # The program passes by what it does not know.
+                self.assertIn("values compared", self.run_program("verify", name, "--tolerance", "10"))
+        trace.arrays["words"] = np.array(["a"])
+        with self.assertRaises(ts.FormatError) as error:
+            trace.save(self.path("words.npz"))
+        self.assertEqual(str(error.exception), "`arrays['words']`: is an array of <U1; expected real numbers")
 
     def test_what_differs_is_found(self):
         trace = ts.machine("copy").trace(length=4, seed=1)
@@ -152,6 +200,17 @@ class Machines(support.Test):
         self.assertEqual(ts.machine("copy").evaluate(lengths=[5, 20], episodes=20), expected)
         sizes = ts.machine("repeat_copy").evaluate(lengths=range(3, 5), repeats=2, episodes=3, threads=1)
         self.assertEqual([size["length"] for size in sizes], [[3, 3], [4, 4]])
+
+    def test_a_measurement_is_stopped_between_two_episodes(self):
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        machine = ts.machine("copy")
+        soon = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        soon.start()
+        self.addCleanup(soon.cancel)
+        # Of one size, and without the signal longer than anyone waits.
+        with self.assertRaises(KeyboardInterrupt):
+            machine.evaluate(lengths=200, episodes=1_000_000)
 
     def test_a_machine_says_what_it_is(self):
         self.assertEqual(repr(ts.machine("copy")),
@@ -226,6 +285,10 @@ class Training(support.Test):
         # What it takes to go on is there.
         self.assertIn("checkpoint.safetensors", os.listdir(self.path("run")))
 
+    def test_without_standard_error_nobody_is_told(self):
+        with mock.patch.object(sys, "stderr", None):
+            self.assertEqual(ts.train(SMALL, sequences=4).history[-1]["sequences"], 4)
+
     def test_who_is_told_may_end_it(self):
         machine = ts.train("copy", sequences=10_000_000, threads=1, progress=lambda progress: False)
         self.assertLess(machine.stopped_after, 10_000_000)
@@ -240,6 +303,35 @@ class Training(support.Test):
         with self.assertRaises(ts.ArgumentError) as error:
             ts.train("copy", start=first, progress=None)
         self.assertIn("from small: `controller0.weight` is [21, 28] there", str(error.exception))
+
+    def test_its_command_can_be_typed_and_repeats_it(self):
+        first = ts.machine_from(random_weights(SMALL), SMALL)
+        first.save(self.path("first.safetensors"))
+        found = ts.machine(self.path("first.safetensors"))
+        options = dict(set={"training.batch": 5}, seed=3, sequences=160, progress=None)
+        for number, start in enumerate((None, first, found, self.path("first.safetensors"))):
+            out = self.path(f"run{number}")
+            machine = ts.train(SMALL, out=out, start=start, **options)
+            with open(os.path.join(out, "history.ntmlog.jsonl"), encoding="utf-8") as log:
+                command = json.loads(log.readline())["command"]
+            self.assertEqual(command, machine.command)
+            words = shlex.split(command)
+            self.assertEqual(words[:3], ["tapescope", "train", os.path.join(out, "preset.json")])
+            begun = {None: None, first: os.path.join(out, "start.safetensors")}.get(start, self.path("first.safetensors"))
+            self.assertEqual([word for word in words if word.startswith("--from")], [f"--from={begun}"] if begun else [])
+            words[words.index(f"--out={out}")] = f"--out={self.path(f'typed{number}')}"
+            self.run_program(*words[1:])
+            self.assertEqual(ts.machine(self.path(f"typed{number}")).sha256, machine.sha256)
+            repeated = ["--from", begun] if begun else []
+            said = self.run_program("train", "--repeat", out, *repeated, "--out", f"again{number}")
+            self.assertIn("the same as", said)
+            self.assertEqual(ts.machine(self.path(f"again{number}")).sha256, machine.sha256)
+        # Without a folder the same names stand for what is in memory.
+        machine = ts.train(SMALL, start=first, **options)
+        self.assertEqual(machine.command, "tapescope train preset.json --seed=3 --sequences=160 --set=training.batch=5 "
+                                          "--from=start.safetensors")
+        self.assertEqual(ts.train("copy", sequences=8, start="copy", progress=None).command,
+                         "tapescope train copy --sequences=8 --from=copy")
 
     def test_numbers_that_are_no_longer_finite_are_an_error(self):
         with self.assertRaises(ts.TrainingError) as error:
@@ -265,8 +357,24 @@ class OwnTasks(support.Test):
         self.assertEqual(again.evaluate(), [{**found[0], "machine": again.name}])
 
     def test_episodes_that_nobody_can_learn_from_are_refused(self):
-        with self.assertRaises(ts.EpisodesError):
-            ts.episodes([([[0, 1]], [[2]], [1])], path=self.path("e.npz"))
+        good = ([[0.0], [1.0]], [[0], [1]], None)
+        for bad, said in [
+            (([[0.0]], [[0.5]], [1]), "`targets`: episode 1, step 0, channel 0 is 0.5; expected 0 or 1"),
+            (([[0.0]], [[0]], [2]), "`mask`: episode 1, step 0 is 2; expected 1 where the answer is scored, else 0"),
+            (([[0.0]], [[0]], [0.5]), "`mask`: episode 1, step 0 is 0.5; expected 1 where"),
+            (([[0.0]], [[0]], [0]), "`mask`: episode 1 is 0 in every step"),
+            (([[np.nan]], [[0]], None), "`inputs`: episode 1, step 0, channel 0 is NaN; expected a finite number"),
+            ((np.zeros((100_001, 1)), np.zeros((100_001, 1)), None), "`lengths`: episode 1 is 100001; expected 1 to 100000"),
+        ]:
+            with self.assertRaises(ts.EpisodesError) as error:
+                ts.write_episodes(self.path("e.npz"), [good, bad])
+            self.assertEqual(str(error.exception)[:len(said)], said)
+        wide = np.zeros((1, 1025))
+        for wrong, more in [([(wide, [[0]], None)] * 2, {}), ([([[0]], wide, None)] * 2, {}),
+                            ([good, good], {"input_names": ["a", "b"]})]:
+            with self.assertRaises(ts.EpisodesError):
+                ts.write_episodes(self.path("e.npz"), wrong, **more)
+        self.assertFalse(os.path.exists(self.path("e.npz")))
         with self.assertRaises((ts.FormatError, ts.FileError)):
             ts.train({**SMALL, "task": {"kind": "episodes", "file": self.path("none.npz"), "inputs": 2, "outputs": 2}})
 
@@ -344,8 +452,18 @@ class Figures(support.Test):
             self.assertEqual((html.count("<img"), html.count("<style>")), (2, 1))
         self.assertEqual(copy.curve(dark=True)._repr_html_().count("<img"), 1)
         self.assertTrue(copy.trace(length=3)._repr_svg_().startswith("<svg"))
-        with self.assertRaises(ts.ArgumentError):
+        with self.assertRaisesRegex(ts.FormatError, "c.png: .* expected one that ends in .svg"):
             copy.curve().save(self.path("c.png"))
+
+    def test_a_figure_is_not_written_under_a_name_of_another_format(self):
+        figure = ts.machine("copy").trace(length=2).figure()
+        for name in ("f.pdf", "f", "f.svg.txt"):
+            with self.assertRaises(ts.FormatError) as error:
+                figure.save(self.path(name))
+            self.assertEqual(str(error.exception), f"{self.path(name)}: cannot be written under this name; expected one "
+                                                   "that ends in .svg, .png or .gif")
+        self.assertEqual(os.listdir(self.folder), [])
+        figure.save(self.path("F.SVG"))
 
     def test_without_a_display_there_is_no_window(self):
         if not sys.platform.startswith("linux"):
@@ -374,6 +492,17 @@ class Program(support.Test):
 
     def test_versions_are_one(self):
         self.assertEqual(self.run_program("--version").split(), ["tapescope", ts.__version__])
+
+
+@unittest.skipUnless(support.INSTALLED, "needs the wheel: .ci/wheel")
+class Wheel(support.Test):
+    def test_it_has_its_licences_and_no_link_that_leads_nowhere(self):
+        wheel = importlib.metadata.distribution("tapescope")
+        licences = {file.name: file.read_text() for file in wheel.files if "licenses" in file.parts}
+        self.assertEqual({*licences}, {"LICENSE-MIT", "LICENSE-APACHE", "Inter-LICENSE.txt", "JetBrainsMono-LICENSE.txt"})
+        # Not what a link on a system without them would leave.
+        self.assertTrue(all(len(text) > 1000 for text in licences.values()))
+        self.assertNotRegex(str(wheel.metadata), r"\]\((?!https?://)")
 
 
 class WithoutTheExtension(support.Test):

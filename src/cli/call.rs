@@ -1,10 +1,13 @@
 //! The commands on what another program holds in memory, such as Python: machines, episodes and runs as values instead
 //! of files. What is asked of a command is said as on the command line, so that ranges, defaults and errors are the same.
 
+use std::ffi::OsString;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
+use super::compare::Verify;
 use super::eval::Eval;
 use super::render::Render;
 use super::trace::Trace;
@@ -12,10 +15,10 @@ use super::train::Train;
 use super::{Undone, compare, machine, threads};
 use crate::figure::Pages;
 use crate::figure::curves::{Curve, learning_curves};
-use crate::io::trace::{Imported, Outcome, Source};
+use crate::io::trace::{self, Imported, Outcome, Source};
 use crate::io::{self, Experiment, RunFolder, Trained, shell};
 use crate::model::config::Order;
-use crate::model::{self, Model, ModelConfig};
+use crate::model::{self, ModelConfig};
 use crate::train::{
     Diverged, HistoryPoint, Quantity, Recording, State, Trainer, Update, spread, spread_beside,
 };
@@ -134,7 +137,8 @@ pub fn record(
     })
 }
 
-/// `tapescope eval --json` of a machine that is called `name`: a line for every size, until `go_on` says no.
+/// `tapescope eval --json` of a machine that is called `name`: a line for every size, until `stop` is set, which is heard
+/// between two episodes.
 ///
 /// # Errors
 /// As the command.
@@ -142,10 +146,10 @@ pub fn evaluate(
     name: &str,
     trained: &Trained,
     options: &[String],
-    go_on: &mut dyn FnMut() -> bool,
+    stop: &AtomicBool,
 ) -> Result<Vec<String>, Refused> {
     let asked: Eval = parsed(name, options)?;
-    Ok(asked.lines(name, trained, go_on)?)
+    Ok(asked.lines(name, trained, stop)?)
 }
 
 /// `tapescope render` of an episode that is called `name`. The end of `out` says which kind of file this makes.
@@ -162,13 +166,22 @@ pub fn render(
     Ok(asked.file_of(recording, order)?)
 }
 
-/// `tapescope verify` of a trace that is called `name`: how it ended, and what is said.
-pub fn verify(name: &str, trace: &Imported, tolerance: f64) -> (Outcome, String) {
+/// `tapescope verify` of the bytes of a trace that is called `name`: how it ended, and what is said.
+///
+/// # Errors
+/// As the command.
+pub fn verify(
+    name: &str,
+    bytes: Vec<u8>,
+    options: &[String],
+) -> Result<(Outcome, String), Refused> {
+    let asked: Verify = parsed(name, options)?;
+    let trace = trace::from_bytes(bytes, name)?;
     let mut told = Vec::new();
     // A vector takes every byte.
-    let outcome = compare::verified(&mut told, name, trace, tolerance);
+    let outcome = compare::verified(&mut told, name, &trace, asked.tolerance);
     let told = String::from_utf8_lossy(&told).into_owned();
-    (outcome.unwrap_or(Outcome::Nothing), told)
+    Ok((outcome.unwrap_or(Outcome::Nothing), told))
 }
 
 /// The learning curve of a run, an SVG; `name` is in its title.
@@ -179,6 +192,17 @@ pub fn curve(name: &str, history: &[HistoryPoint], dark: bool) -> String {
         beside: spread_beside(&[history]),
     };
     learning_curves(&[curve], THRESHOLD, dark).draw().to_svg()
+}
+
+/// What a run begins with, in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// The machine.
+    pub trained: &'a Trained,
+    /// Whether `--from` finds it under its name.
+    pub is_found: bool,
 }
 
 /// `tapescope train`, an update at a time.
@@ -192,14 +216,17 @@ pub struct Run {
 
 impl Run {
     /// Begins a run of the preset that is called `name`, or, where there is one, of what `json` says; with the weights of
-    /// a machine that comes with its name, or random ones. Only with `--out` it has a folder.
+    /// `start`, or as `options` say. Only with `--out` it has a folder.
+    ///
+    /// Its command can be typed: what is in memory alone is named as a file, `preset.json` and `start.safetensors`, and
+    /// lies under that name in the folder.
     ///
     /// # Errors
     /// As the command.
     pub fn begin(
         name: &str,
         json: Option<&str>,
-        from: Option<(&str, &Model<f32>)>,
+        start: Option<Start<'_>>,
         options: &[String],
     ) -> Result<Self, Refused> {
         let asked: Train = parsed(name, options)?;
@@ -209,14 +236,32 @@ impl Run {
             None => Experiment::find(name, &asked.overrides)?,
         };
         let experiment = asked.asked(experiment);
-        let state = asked.first(&experiment, name, from)?;
-        let typed = ["train", name].into_iter();
-        let typed: Vec<_> = typed.chain(options.iter().map(String::as_str)).collect();
+        let named = start.map(|start| (start.name, &start.trained.machine));
+        let state = asked.first(&experiment, name, named)?;
+        let out = asked.out.as_deref();
+        let file = |name: &str| out.unwrap_or(Path::new("")).join(name).into_os_string();
+        let preset = json.map_or(name.into(), |_| file(RunFolder::PRESET));
+        let mut typed = vec!["train".into(), preset];
+        typed.extend(options.iter().map(Into::into));
+        if let Some(start) = start {
+            let mut from = OsString::from("--from=");
+            from.push(if start.is_found {
+                start.name.into()
+            } else {
+                file(RunFolder::START)
+            });
+            typed.push(from);
+        }
         let command = shell::command(&typed);
-        let folder = asked.out.as_deref().map(|folder: &Path| {
-            RunFolder::create_from(folder, &experiment, &command, &state, asked.force)
-        });
-        let folder = folder.transpose()?;
+        let create = |folder: &Path| {
+            let replace = asked.force;
+            let folder = RunFolder::create_from(folder, &experiment, &command, &state, replace)?;
+            if let Some(start) = start.filter(|start| !start.is_found) {
+                folder.keep_start(start.trained)?;
+            }
+            Ok::<_, io::Error>(folder)
+        };
+        let folder = out.map(create).transpose()?;
         let (task, training) = (experiment.task.clone(), experiment.training.clone());
         Ok(Self {
             trainer: Trainer::resume(task, training, state, threads(asked.threads)),

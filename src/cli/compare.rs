@@ -44,7 +44,7 @@ pub(super) struct Verify {
     /// The largest difference that counts as none; of values above 1, and of weightings, memories and
     /// reads of any size, a share.
     #[arg(long, value_name = "T", default_value = "1e-5", value_parser = tolerance, allow_negative_numbers = true)]
-    tolerance: f64,
+    pub(super) tolerance: f64,
     /// Run these weights on the recorded input too, and compare every array: a preset whose weights are
     /// included, a weights file, or the folder of a run.
     #[arg(long, value_name = "FILE")]

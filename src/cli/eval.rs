@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::ops::RangeInclusive;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
@@ -171,8 +172,11 @@ impl Eval {
 
     /// A line for every case.
     fn measure(&self, out: &mut impl Write, asked: &Asked) -> anyhow::Result<()> {
+        let never = AtomicBool::new(false);
         for task in &asked.cases {
-            let found = self.found(asked, task);
+            let Some(found) = self.found(asked, task, &never) else {
+                break;
+            };
             let Found {
                 measured,
                 sampled,
@@ -197,29 +201,35 @@ impl Eval {
         Ok(())
     }
 
-    /// A line of JSON for every case of a machine that is held in memory and called `name`; nothing more once `go_on`
-    /// says no.
+    /// A line of JSON for every case of a machine that is held in memory and called `name`; no more, not even of the
+    /// case it is at, once `stop` is set.
     pub(super) fn lines(
         &self,
         name: &str,
         trained: &Trained,
-        go_on: &mut dyn FnMut() -> bool,
+        stop: &AtomicBool,
     ) -> anyhow::Result<Vec<String>> {
         let trained = machine::with_rows(trained.clone(), name, self.rows)?;
         let asked = self.asked_of(name, trained)?;
-        let cases = asked.cases.iter().take_while(|_| go_on());
-        let line = |task| self.json(&asked, task, &self.found(&asked, task));
-        Ok(cases.map(line).collect())
+        let line = |task| {
+            let found = self.found(&asked, task, stop)?;
+            Some(self.json(&asked, task, &found))
+        };
+        Ok(asked.cases.iter().map_while(line).collect())
     }
 
-    fn found(&self, asked: &Asked, task: &Task) -> Found {
+    /// What a case comes to; `None` where `stop` is set before that is known.
+    fn found(&self, asked: &Asked, task: &Task, stop: &AtomicBool) -> Option<Found> {
         let (threads, episodes) = (threads(self.threads), asked.episodes);
         let exam = asked.trained.exam(task, self.seed, episodes);
-        Found {
-            measured: exam.measure(threads),
-            sampled: self.samples.map(|samples| exam.sample(samples, threads)),
+        Some(Found {
+            measured: exam.measure_until(threads, stop)?,
+            sampled: match self.samples {
+                Some(samples) => Some(exam.sample_until(samples, threads, stop)?),
+                None => None,
+            },
             optimum: optimum(task, self.seed, episodes),
-        }
+        })
     }
 
     fn json(&self, asked: &Asked, task: &Task, found: &Found) -> String {

@@ -19,7 +19,7 @@ use crate::figure::{
     Picture, RowsShown, Walk, find_head,
 };
 use crate::io::trace::{self, Side};
-use crate::io::{Trained, label, picture, room};
+use crate::io::{self, Trained, label, picture, room};
 use crate::model::config::Order;
 use crate::model::{Draw, Sampling};
 use crate::train::{Quantity, Recording};
@@ -178,12 +178,7 @@ enum Upright {
 
 impl Render {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let Some(format) = Format::of(&self.out) else {
-            let path = label(&self.out);
-            return refuse(format!(
-                "--out {path}: expected a name that ends in .svg, .png or .gif"
-            ));
-        };
+        let format = self.format()?;
         if self.over_training {
             return self.learning(format, out);
         }
@@ -198,9 +193,20 @@ impl Render {
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)
     }
 
+    /// What kind of file is asked for.
+    fn format(&self) -> Result<Format, io::Error> {
+        Format::of(&self.out).ok_or_else(|| io::Error::Content {
+            file: label(&self.out),
+            place: String::new(),
+            problem:
+                "cannot be written under this name; expected one that ends in .svg, .png or .gif"
+                    .to_owned(),
+        })
+    }
+
     /// The figure of an episode that is held in memory, as a file of the form that the end of `--out` says.
     pub(super) fn file_of(&self, recording: &Recording, order: Order) -> anyhow::Result<Vec<u8>> {
-        let format = Format::of(&self.out).unwrap_or(Format::Svg);
+        let format = self.format()?;
         self.check(format)?;
         self.check_recorded(&self.source)?;
         let drawn = Drawn {
@@ -306,7 +312,7 @@ impl Render {
             self.scale(format),
             Motion::new(self.delay.unwrap_or(usual_delay)),
         );
-        let title = self.drawing(pages, scale)?.title;
+        let title = self.drawing(pages, format, scale)?.title;
         if format != Format::Gif && !self.moves() {
             let bytes = pages.to_bytes(format, scale, &usual);
             return Ok((bytes.unwrap_or_default(), title));
@@ -512,7 +518,7 @@ impl Render {
     }
 
     /// The figure, if it can be drawn at the size that was asked for.
-    fn drawing(&self, pages: &dyn Pages, scale: f32) -> anyhow::Result<Drawing> {
+    fn drawing(&self, pages: &dyn Pages, format: Format, scale: f32) -> anyhow::Result<Drawing> {
         let (least_width, least_height) = pages.least_size();
         if let Some((width, height)) = self.size
             && (width < least_width || height < least_height)
@@ -522,7 +528,6 @@ impl Render {
             ));
         }
         let drawing = pages.draw();
-        let format = Format::of(&self.out).unwrap_or(Format::Svg);
         if format == Format::Svg {
             return Ok(drawing);
         }

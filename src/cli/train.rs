@@ -170,11 +170,7 @@ impl Train {
             Some(repeat) => repeat.experiment.clone(),
             None => self.experiment(preset)?,
         };
-        let from = self.from.as_deref();
-        let from = from.map(|from| Ok::<_, anyhow::Error>((from, machine::alone(from, None)?)));
-        let from = from.transpose()?;
-        let from = from.as_ref().map(|(name, from)| (*name, &from.machine));
-        let state = self.first(&experiment, preset, from)?;
+        let state = self.first(&experiment, preset, None)?;
         let default = || {
             let seed = experiment.training.seed;
             let again = if repeat.is_some() { "-again" } else { "" };
@@ -194,19 +190,24 @@ impl Train {
         })
     }
 
-    /// What a run of this experiment begins with: random weights, or those of a machine, which comes with its name.
-    /// `preset` is what was typed for the experiment.
+    /// What a run of this experiment begins with: the weights of `start`, a machine in memory that comes with its name,
+    /// or those of `--from`, or random ones. `preset` is what was typed for the experiment.
     pub(super) fn first(
         &self,
         experiment: &Experiment,
         preset: &str,
-        from: Option<(&str, &Model<f32>)>,
+        start: Option<(&str, &Model<f32>)>,
     ) -> anyhow::Result<State> {
         check_size(experiment, preset, threads(self.threads))?;
         let mut state = State::new(experiment.model.clone(), &experiment.training);
-        if let Some((name, machine)) = from {
-            check_tensors(experiment, machine, name, preset)?;
+        let mut begin_with = |name: &str, machine: &Model<f32>| {
             state.machine.params = machine.params.clone();
+            check_tensors(experiment, machine, name, preset)
+        };
+        match (start, &self.from) {
+            (Some((name, machine)), _) => begin_with(name, machine)?,
+            (None, Some(from)) => begin_with(from, &machine::alone(from, None)?.machine)?,
+            (None, None) => {}
         }
         Ok(state)
     }

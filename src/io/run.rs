@@ -29,7 +29,7 @@ use crate::train::{Evaluation, State};
 
 const WEIGHTS: &str = "weights.safetensors";
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
-pub(super) const PRESET: &str = "preset.json";
+pub(super) const PRESET: &str = RunFolder::PRESET;
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
 pub(super) const SNAPSHOTS: &str = "snapshots.safetensors";
 pub(super) const LOCK: &str = "run.lock";
@@ -87,6 +87,11 @@ struct Header<'a> {
 }
 
 impl RunFolder {
+    /// The experiment with every default.
+    pub const PRESET: &str = "preset.json";
+    /// The machine that the run began with, where that was in no file.
+    pub const START: &str = "start.safetensors";
+
     /// True when a folder holds the weights of an earlier run.
     pub fn is_taken(folder: &Path) -> bool {
         file::exists(&folder.join(WEIGHTS))
@@ -242,6 +247,14 @@ impl RunFolder {
         }
         checkpoint::write(&folder.join(CHECKPOINT), experiment, state)?;
         Self::open(folder, experiment, command, state, lock)
+    }
+
+    /// Keeps the machine that the run began with: one that is in no file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep_start(&self, start: &Trained) -> Result<(), Error> {
+        weights::write(&self.folder.join(Self::START), start)
     }
 
     /// Locks the folder of an unfinished run that is to go on from its checkpoint, and makes the log and the

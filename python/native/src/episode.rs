@@ -77,13 +77,10 @@ pub fn verify(
     py: Python<'_>,
     bytes: Vec<u8>,
     name: &str,
-    tolerance: f64,
+    options: Vec<String>,
 ) -> PyResult<(&'static str, String)> {
-    let verified = py.detach(|| {
-        let read = trace::from_bytes(bytes, name)?;
-        Ok(call::verify(name, &read, tolerance))
-    });
-    let (outcome, told) = verified.map_err(|error: io::Error| raised(py, error.into()))?;
+    let verified = py.detach(|| call::verify(name, bytes, &options));
+    let (outcome, told) = verified.map_err(|why| raised(py, why))?;
     let word = match outcome {
         trace::Outcome::Holds => "holds",
         trace::Outcome::InPart => "in part",

@@ -1,5 +1,7 @@
 //! What was refused, as the exceptions of `tapescope.errors`.
 
+use std::io;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tapescope::cli::call::Refused;
@@ -16,12 +18,16 @@ pub fn raised(py: Python<'_>, why: Refused) -> PyErr {
             problem,
         }) => {
             let place = (!place.is_empty()).then(|| format!("`{place}`"));
+            let file = file.replace("--set", "set");
             ("FormatError", problem, Some(file), place)
         }
         Refused::File(error @ Error::Unknown { .. }) => {
             ("ArgumentError", error.to_string(), None, None)
         }
-        Refused::File(error) => ("FileError", error.to_string(), None, None),
+        Refused::File(Error::Read(file, why)) => return of_system(py, "cannot be read", file, why),
+        Refused::File(Error::Write(file, why)) => {
+            return of_system(py, "cannot be written", file, why);
+        }
     };
     let build = || {
         let class = py.import("tapescope.errors")?.getattr(class)?;
@@ -29,6 +35,24 @@ pub fn raised(py: Python<'_>, why: Refused) -> PyErr {
         named.set_item("file", file)?;
         named.set_item("place", place)?;
         class.call((problem,), Some(&named))
+    };
+    build().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// What the system says of a file that `problem`.
+fn of_system(py: Python<'_>, problem: &str, file: String, why: io::Error) -> PyErr {
+    let build = || {
+        let class = py.import("tapescope.errors")?.getattr("FileError")?;
+        let why = match why.raw_os_error() {
+            Some(number) => {
+                let words = py.import("os")?.call_method1("strerror", (number,))?;
+                py.import("builtins")?
+                    .getattr("OSError")?
+                    .call1((number, words))?
+            }
+            None => PyErr::from(why).into_value(py).into_bound(py).into_any(),
+        };
+        class.call_method1("of", (why, file, problem))
     };
     build().map_or_else(|error| error, PyErr::from_value)
 }

@@ -9,6 +9,7 @@
 mod arrays;
 mod episode;
 mod errors;
+mod interrupt;
 mod machine;
 mod run;
 
@@ -43,6 +44,13 @@ mod _native {
         };
         let experiment = experiment.map_err(|error| raised(py, error.into()))?;
         Ok(experiment.to_json())
+    }
+
+    /// Holds a file of episodes that is in memory to what can be learned from.
+    #[pyfunction]
+    fn check_episodes(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<()> {
+        let checked = py.detach(|| io::episodes::from_bytes(bytes, name).map(|_| ()));
+        checked.map_err(|error| raised(py, error.into()))
     }
 
     /// The names of all presets.

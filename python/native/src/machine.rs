@@ -12,22 +12,26 @@ use tapescope::train::HistoryPoint;
 use crate::arrays::shared;
 use crate::episode::Episode;
 use crate::errors::raised;
+use crate::interrupt::until_interrupted;
 
 /// A machine with its weights and what is known of them.
 #[pyclass(frozen, module = "tapescope._native")]
 pub struct Machine {
     pub name: String,
     pub trained: Trained,
+    /// Whether the program finds it under its name: others are in memory alone.
+    pub is_found: bool,
     /// The learning curve of all its training, which goes on behind the best weights.
     pub history: Vec<HistoryPoint>,
 }
 
 impl Machine {
-    fn new(name: String, trained: Trained) -> Self {
+    fn new(name: String, trained: Trained, is_found: bool) -> Self {
         Self {
             history: trained.history.clone(),
             name,
             trained,
+            is_found,
         }
     }
 }
@@ -39,7 +43,7 @@ impl Machine {
     fn find(py: Python<'_>, name: String) -> PyResult<Self> {
         let trained = py.detach(|| call::machine(&name));
         let trained = trained.map_err(|why| raised(py, why))?;
-        Ok(Self::new(name, trained))
+        Ok(Self::new(name, trained, true))
     }
 
     /// What a weights file says that is held in memory.
@@ -51,7 +55,7 @@ impl Machine {
             Ok(trained)
         };
         let trained = read().map_err(|error: io::Error| raised(py, error.into()))?;
-        Ok(Self::new(name, trained))
+        Ok(Self::new(name, trained, false))
     }
 
     /// A weights file of it.
@@ -117,21 +121,11 @@ impl Machine {
         Ok(Episode(episode))
     }
 
-    /// `tapescope eval --json`; Ctrl-C ends it between two sizes.
+    /// `tapescope eval --json`; Ctrl-C ends it between two episodes.
     fn evaluate(&self, py: Python<'_>, options: Vec<String>) -> PyResult<Vec<String>> {
-        let mut signal = Ok(());
-        let lines = py.detach(|| {
-            #[expect(
-                clippy::redundant_closure_for_method_calls,
-                reason = "the method itself is of one lifetime only"
-            )]
-            let mut go_on = || {
-                signal = Python::attach(|py| py.check_signals());
-                signal.is_ok()
-            };
-            call::evaluate(&self.name, &self.trained, &options, &mut go_on)
-        });
-        signal?;
+        let lines = until_interrupted(py, |stop| {
+            call::evaluate(&self.name, &self.trained, &options, stop)
+        })?;
         lines.map_err(|why| raised(py, why))
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use tapescope::cli::call::{self, Refused};
+use tapescope::cli::call::{self, Refused, Start};
 use tapescope::io::measurement::history_json;
 
 use crate::errors::raised;
@@ -42,10 +42,12 @@ impl Run {
         options: Vec<String>,
     ) -> PyResult<Self> {
         let start = start.as_ref().map(Bound::get);
-        let run = py.detach(|| {
-            let start = start.map(|from| (&*from.name, &from.trained.machine));
-            call::Run::begin(&name, json.as_deref(), start, &options)
+        let start = start.map(|start| Start {
+            name: &start.name,
+            trained: &start.trained,
+            is_found: start.is_found,
         });
+        let run = py.detach(|| call::Run::begin(&name, json.as_deref(), start, &options));
         let run = run.map_err(|why| raised(py, why))?;
         // A dictionary has no name but the one in it.
         let name = json.map_or(name, |_| run.experiment().name.clone());
@@ -83,6 +85,7 @@ impl Run {
         self.with(|run| Machine {
             name: self.name.clone(),
             trained: run.trained(),
+            is_found: false,
             history: run.state().history.clone(),
         })
     }

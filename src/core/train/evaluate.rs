@@ -1,5 +1,7 @@
 //! Measuring a machine on episodes it has not seen.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use super::beside::Beside;
@@ -100,25 +102,34 @@ pub struct Exam<'a> {
 impl Exam<'_> {
     /// Runs the episodes; the result does not depend on `threads`.
     pub fn measure(&self, threads: usize) -> Measurement {
+        let never = AtomicBool::new(false);
+        self.measure_until(threads, &never).unwrap_or_default()
+    }
+
+    /// [`Exam::measure`]; `None` where `stop` is set before its last episode.
+    pub fn measure_until(&self, threads: usize, stop: &AtomicBool) -> Option<Measurement> {
         let overrun = |trace: &Trace<f32>| trace.overrun();
-        Measurement::of(&self.each_within(TAPE_LIMIT, &Pool::new(threads), overrun))
+        let measured = self.each_within(TAPE_LIMIT, &Pool::new(threads), stop, overrun);
+        measured.map(|measured| Measurement::of(&measured))
     }
 
     /// The means of [`Exam::measure`] alone, on threads that are there already.
     pub(super) fn means(&self, threads: &Pool) -> Evaluation {
-        let measured = self.each_within(TAPE_LIMIT, threads, |_| ());
-        let scores: Vec<Score> = measured.into_iter().map(|(score, ())| score).collect();
-        Evaluation::of(&scores)
+        let never = AtomicBool::new(false);
+        let measured = self.each_within(TAPE_LIMIT, threads, &never, |_| ());
+        let scores = measured.into_iter().flatten().map(|(score, ())| score);
+        Evaluation::of(&scores.collect::<Vec<Score>>())
     }
 
     /// The scores of the episodes, in their order, and what else is to be known of each, with at most `limit` values
-    /// of memory kept whole for each thread.
+    /// of memory kept whole for each thread; `None` where `stop` is set before the last one.
     fn each_within<T: Send>(
         &self,
         limit: usize,
         threads: &Pool,
+        stop: &AtomicBool,
         known: impl Fn(&Trace<f32>) -> T + Sync,
-    ) -> Vec<(Score, T)> {
+    ) -> Option<Vec<(Score, T)>> {
         let measure = |trace: &mut Trace<f32>, index: usize| {
             let index = index as u64;
             let episode = self.task.episode(self.seed, index);
@@ -131,11 +142,23 @@ impl Exam<'_> {
             score.beside.redundancy = self.redundancy.mean(trace);
             (score, known(trace))
         };
+        self.each(threads, stop, measure)
+    }
+
+    /// Something of every episode, in their order; `None` where `stop` is set before the last one.
+    pub(super) fn each<T: Send>(
+        &self,
+        threads: &Pool,
+        stop: &AtomicBool,
+        of: impl Fn(&mut Trace<f32>, usize) -> T + Sync,
+    ) -> Option<Vec<T>> {
+        let new = || Trace::new(&self.machine.config);
+        let one = |trace: &mut Trace<f32>, index: usize| {
+            (!stop.load(Ordering::Relaxed)).then(|| of(trace, index))
+        };
         threads.install(|| {
             let episodes = (0..self.episodes).into_par_iter();
-            episodes
-                .map_init(|| Trace::new(&self.machine.config), measure)
-                .collect()
+            episodes.map_init(new, one).collect()
         })
     }
 }
@@ -156,6 +179,8 @@ pub fn chance(task: &Task, seed: u64, episodes: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
     use crate::model::NtmConfig;
     use crate::task::Copy;
@@ -177,7 +202,11 @@ mod tests {
         };
         let threads = Pool::new(1);
         let overrun = |trace: &Trace<f32>| trace.overrun();
-        let measured = |limit| Measurement::of(&exam.each_within(limit, &threads, overrun));
+        let never = AtomicBool::new(false);
+        let measured = |limit| {
+            let measured = exam.each_within(limit, &threads, &never, overrun);
+            Measurement::of(&measured.unwrap())
+        };
         assert_eq!(measured(usize::MAX), measured(0));
         assert_eq!(measured(0), exam.measure(2));
         assert_eq!(measured(0).mean, exam.means(&threads));
@@ -188,6 +217,33 @@ mod tests {
                 .redundancy
                 .is_some_and(|mean| mean > 0.0)
         );
+    }
+
+    #[test]
+    fn a_measurement_ends_before_the_next_episode() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 1..=4,
+        });
+        let config = NtmConfig::new(task.inputs(), task.outputs());
+        let exam = Exam {
+            machine: &Model::new(config, 4),
+            task: &task,
+            redundancy: Redundancy::Off,
+            seed: 1,
+            episodes: 20,
+        };
+        let (stop, begun) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let stopping = |_: &mut Trace<f32>, _| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            stop.store(true, Ordering::Relaxed);
+        };
+        assert_eq!(exam.each(&Pool::new(1), &stop, stopping), None);
+        assert_eq!(begun.into_inner(), 1);
+        assert_eq!(exam.measure_until(2, &stop), None);
+        assert_eq!(exam.sample_until(3, 2, &stop), None);
+        let never = AtomicBool::new(false);
+        assert_eq!(exam.measure_until(2, &never), Some(exam.measure(1)));
     }
 
     #[test]

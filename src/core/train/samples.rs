@@ -1,6 +1,6 @@
 //! Measuring a machine whose heads draw: every episode several times, each time with other noise.
 
-use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
 
 use super::evaluate::Exam;
 use super::loss::score;
@@ -47,13 +47,16 @@ struct Found {
 impl Exam<'_> {
     /// Draws every episode with the samples 0 .. `samples`; the result does not depend on `threads`.
     pub fn sample(&self, samples: u64, threads: usize) -> Sampled {
-        let new = || Trace::new(&self.machine.config);
+        let never = AtomicBool::new(false);
+        let sampled = self.sample_until(samples, threads, &never);
+        sampled.unwrap_or_default()
+    }
+
+    /// [`Exam::sample`]; `None` where `stop` is set before its last episode.
+    pub fn sample_until(&self, samples: u64, threads: usize, stop: &AtomicBool) -> Option<Sampled> {
         let of = |trace: &mut Trace<f32>, index: usize| self.sampled(index as u64, samples, trace);
-        let found: Vec<Found> = Pool::new(threads).install(|| {
-            let episodes = (0..self.episodes).into_par_iter();
-            episodes.map_init(new, of).collect()
-        });
-        Sampled::of(&found, samples)
+        let found = self.each(&Pool::new(threads), stop, of)?;
+        Some(Sampled::of(&found, samples))
     }
 
     fn sampled(&self, index: u64, samples: u64, trace: &mut Trace<f32>) -> Found {

@@ -16,12 +16,13 @@ use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
     Derivatives, Drawing, Figure, Format, Layer, Layout, Motion, Options, Orientation, Pages,
-    Picture, RowsShown, Walk, find_head,
+    Picture, RowsShown, Walk, estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{self, Trained, label, picture, room};
 use crate::model::config::Order;
 use crate::model::{Draw, Sampling};
+use crate::platform::at_once;
 use crate::train::{Quantity, Recording};
 
 /// The most pixels of a figure.
@@ -314,14 +315,15 @@ impl Render {
         );
         let title = self.drawing(pages, format, scale)?.title;
         if format != Format::Gif && !self.moves() {
-            let bytes = pages.to_bytes(format, scale, &usual);
+            let told = async |_, _| ControlFlow::Continue(());
+            let bytes = at_once(to_bytes(pages, format, scale, usual, told));
             return Ok((bytes.unwrap_or_default(), title));
         }
         let frames = pages.moments(self.walk()).len();
         let bytes = if frames < MANY {
             0
         } else {
-            pages.estimated_bytes(scale, self.walk())
+            estimated_bytes(pages, scale, self.walk())
         };
         if bytes > LARGE {
             note(&format!(
@@ -332,18 +334,19 @@ impl Render {
         }
         // Nothing is shown where standard error is no terminal.
         let bar = ProgressBar::new(frames as u64);
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} frames  {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %  {eta} left") {
             bar.set_style(style);
         }
         let motion = Motion {
             walk: self.walk(),
-            progress: &|done| {
-                bar.set_position(done as u64);
-                ControlFlow::Continue(())
-            },
             ..usual
         };
-        let drawn = pages.to_bytes(format, scale, &motion);
+        let told = async |done: usize, all: usize| {
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+            ControlFlow::Continue(())
+        };
+        let drawn = at_once(to_bytes(pages, format, scale, motion, told));
         bar.finish_and_clear();
         // Nothing gives it up here.
         let drawn = drawn.unwrap_or_default();

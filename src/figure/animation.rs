@@ -2,7 +2,8 @@
 //!
 //! All frames share one table of colours. A frame is drawn where it is not as the first one, which is drawn whole. It
 //! holds the smallest rectangle with all that is not as in the frame before, and of that only what has changed: the
-//! rest is left out as transparent, which compresses to next to nothing. Frames are drawn and compressed on all processors; the bytes do not depend on how many.
+//! rest is left out as transparent, which compresses to next to nothing. Frames are drawn and compressed on all processors;
+//! the bytes do not depend on how many.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -11,6 +12,7 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use super::pages::{Moment, Pages, Walk};
 use super::raster::{Base, Patch};
 use super::{Drawing, Image, Rgb};
 
@@ -29,82 +31,82 @@ const TOGETHER: usize = 16;
 /// How much longer the last frame stays, in hundredths of a second.
 const REST: u16 = 100;
 
-/// How an animation goes through an episode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Walk {
-    /// A frame for every step.
-    #[default]
-    Steps,
-    /// A frame for every stage of every step.
-    Stages,
-    /// Every stage moves, eased as on screen.
-    Motion,
-}
-
 /// How an animation goes.
-#[derive(Clone, Copy)]
-pub struct Motion<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Motion {
     /// How long a frame is shown, in hundredths of a second.
     pub delay: u16,
     /// Step by step, stage by stage, or in motion.
     pub walk: Walk,
-    /// Told after some of the frames how many there are by then; it may give the rest up.
-    pub progress: &'a (dyn Fn(usize) -> ControlFlow<()> + Sync),
 }
 
-impl Motion<'_> {
-    /// Every frame for so many hundredths of a second, in silence.
+impl Motion {
+    /// Every frame for so many hundredths of a second.
     pub fn new(delay: u16) -> Self {
         Self {
             delay,
             walk: Walk::Steps,
-            progress: &|_| ControlFlow::Continue(()),
         }
     }
 }
 
-impl std::fmt::Debug for Motion<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Motion")
-            .field("delay", &self.delay)
-            .field("walk", &self.walk)
-            .finish_non_exhaustive()
-    }
-}
+/// Who is told, now and then, how many frames are drawn by then, of how many (those that the colours are chosen from are
+/// drawn twice): may do something else before it goes on, or give the rest up.
+pub trait Told: AsyncFnMut(usize, usize) -> ControlFlow<()> {}
 
-/// The frames of an animation.
-#[derive(Clone, Copy)]
+impl<T: AsyncFnMut(usize, usize) -> ControlFlow<()>> Told for T {}
+
+/// The frames of an animation, all of the same size.
 pub(super) struct Frames<'a> {
-    /// How many.
-    pub(super) count: usize,
-    /// Each of them, all of the same size.
-    pub(super) draw: &'a (dyn Fn(usize) -> Drawing + Sync),
-    /// For how many hundredths of a second each of them is shown, where that is not as long as the others.
-    pub(super) lasts: &'a (dyn Fn(usize) -> Option<u16> + Sync),
+    pages: &'a dyn Pages,
+    moments: Vec<Moment>,
     /// Pixels per unit of the page.
-    pub(super) scale: f32,
+    scale: f32,
 }
 
-impl Frames<'_> {
+impl<'a> Frames<'a> {
+    /// Of an animation that goes through these pages.
+    pub(super) fn new(pages: &'a dyn Pages, scale: f32, walk: Walk) -> Self {
+        Self {
+            pages,
+            moments: pages.moments(walk),
+            scale,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.moments.len()
+    }
+
+    fn draw(&self, index: usize) -> Drawing {
+        match self.moments.get(index) {
+            Some(&moment) => self.pages.draw_at(moment),
+            None => self.pages.draw(),
+        }
+    }
+
     /// About how many bytes the animation will have: from three of its frames.
     pub(super) fn estimated_bytes(&self) -> usize {
-        let middle = self.count / 2;
+        let middle = self.count() / 2;
         if middle == 0 {
             return 0;
         }
-        let film = Film::new(self, [0, middle]);
+        let mut counts = HashMap::new();
+        let base = Base::new(self.draw(0), self.scale);
+        self.count_colours(&base, &[0, middle], &mut counts);
+        let film = Film::new(self, base, Table::of(counts));
         let [first, before, now] = [0, middle - 1, middle].map(|index| film.indices(index));
         let bytes = |before, now| {
             let part = changed(before, now, film.base.image.columns);
             compressed(part).buffer.len()
         };
-        bytes(None, &first) + (self.count - 1) * bytes(Some(&before), &now)
+        bytes(None, &first) + (self.count() - 1) * bytes(Some(&before), &now)
     }
 
     /// An animation that runs for ever. The last frame stays for a second longer. At most 65,535 pixels a side.
     /// `None` where it is given up.
-    pub(super) fn gif(&self, motion: &Motion<'_>) -> Option<Vec<u8>> {
-        let film = Film::new(self, self.samples());
+    pub(super) async fn gif(&self, delay: u16, mut told: impl Told) -> Option<Vec<u8>> {
+        let film = self.film(&mut told).await?;
         let Image { columns, rows, .. } = film.base.image;
         let side = |side| u16::try_from(side).expect("a GIF has at most 65,535 pixels a side");
         let mut bytes = Vec::new();
@@ -117,7 +119,7 @@ impl Frames<'_> {
             let written = encoder.write_lzw_pre_encoded_frame(&frame);
             written.expect("memory takes every image");
         };
-        self.each(&film, motion, compressed, write)?;
+        self.each(&film, delay, compressed, write, told).await?;
         drop(encoder);
         Some(bytes)
     }
@@ -126,8 +128,8 @@ impl Frames<'_> {
     ///
     /// # Panics
     /// Never: memory takes every image.
-    pub(super) fn apng(&self, motion: &Motion<'_>) -> Option<Vec<u8>> {
-        let film = Film::new(self, self.samples());
+    pub(super) async fn apng(&self, delay: u16, mut told: impl Told) -> Option<Vec<u8>> {
+        let film = self.film(&mut told).await?;
         let Image { columns, rows, .. } = film.base.image;
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, columns as u32, rows as u32);
@@ -137,7 +139,7 @@ impl Frames<'_> {
         encoder.set_compression(png::Compression::High);
         encoder.set_filter(png::Filter::NoFilter);
         let mut writer = encoder
-            .set_animated(self.count as u32, 0)
+            .set_animated(self.count() as u32, 0)
             .and_then(|()| encoder.write_header())
             .expect("memory takes every image");
         let write = |part: Part| {
@@ -151,31 +153,69 @@ impl Frames<'_> {
                 .and_then(|()| writer.write_image_data(&part.pixels))
                 .expect("memory takes every image");
         };
-        self.each(&film, motion, |part| part, write)?;
+        self.each(&film, delay, |part| part, write, told).await?;
         writer.finish().expect("memory takes every image");
         Some(bytes)
     }
 
     /// The frames that the colours are chosen from.
-    fn samples(&self) -> std::iter::StepBy<std::ops::Range<usize>> {
+    fn samples(&self) -> Vec<usize> {
         let (part, [least, most]) = SAMPLES;
-        let samples = (self.count / part).clamp(least, most);
-        (0..self.count).step_by(self.count.div_ceil(samples).max(1))
+        let samples = (self.count() / part).clamp(least, most);
+        let every = self.count().div_ceil(samples).max(1);
+        (0..self.count()).step_by(every).collect()
+    }
+
+    /// Counts how often every colour is in these frames.
+    fn count_colours(&self, base: &Base, which: &[usize], counts: &mut HashMap<Rgb, usize>) {
+        let counted = which.par_iter().map(|&index| {
+            let mut image = base.image.clone();
+            for patch in base.patches(&self.draw(index)) {
+                paste(&mut image.pixels, base.image.columns, &patch, |to, from| {
+                    to.copy_from_slice(from);
+                });
+            }
+            let mut counts: HashMap<Rgb, usize> = HashMap::new();
+            for run in image.pixels.chunk_by(|a, b| a == b) {
+                *counts.entry(run[0]).or_default() += run.len();
+            }
+            counts
+        });
+        for (colour, count) in counted.collect::<Vec<_>>().into_iter().flatten() {
+            *counts.entry(colour).or_default() += count;
+        }
+    }
+
+    /// All frames in the colours that suit them. `None` where it is given up.
+    async fn film(&self, told: &mut impl Told) -> Option<Film<'_>> {
+        let base = Base::new(self.draw(0), self.scale);
+        let (samples, mut counts) = (self.samples(), HashMap::new());
+        let mut counted = 0;
+        for which in samples.chunks(together()) {
+            self.count_colours(&base, which, &mut counts);
+            counted += which.len();
+            if told(counted, samples.len() + self.count()).await.is_break() {
+                return None;
+            }
+        }
+        Some(Film::new(self, base, Table::of(counts)))
     }
 
     /// What changes from frame to frame, made ready on all processors, and then handed on in order. `None` where it is
     /// given up.
-    fn each<T: Send>(
+    async fn each<T: Send>(
         &self,
         film: &Film<'_>,
-        motion: &Motion<'_>,
+        delay: u16,
         ready: impl Fn(Part) -> T + Sync,
         mut write: impl FnMut(T),
+        mut told: impl Told,
     ) -> Option<()> {
         let columns = film.base.image.columns;
+        let counted = self.samples().len();
         let mut before: Option<Vec<u8>> = None;
-        for first in (0..self.count).step_by(TOGETHER) {
-            let last = (first + TOGETHER).min(self.count);
+        for first in (0..self.count()).step_by(together()) {
+            let last = (first + together()).min(self.count());
             let now: Vec<_> = (first..last)
                 .into_par_iter()
                 .map(|i| film.indices(i))
@@ -186,10 +226,10 @@ impl Frames<'_> {
                 } else {
                     now.get(i - 1)
                 };
-                let is_last = first + i + 1 == self.count;
+                let is_last = first + i + 1 == self.count();
                 let pause = if is_last { REST } else { 0 };
                 let mut part = changed(before.map(Vec::as_slice), &now[i], columns);
-                let lasts = (self.lasts)(first + i).unwrap_or(motion.delay);
+                let lasts = self.moments[first + i].lasts.unwrap_or(delay);
                 part.delay = lasts.saturating_add(pause);
                 ready(part)
             });
@@ -197,7 +237,8 @@ impl Frames<'_> {
                 write(frame);
             }
             before = now.into_iter().next_back();
-            if (motion.progress)(last).is_break() {
+            let done = counted + last;
+            if told(done, counted + self.count()).await.is_break() {
                 return None;
             }
         }
@@ -216,20 +257,7 @@ struct Film<'a> {
 }
 
 impl<'a> Film<'a> {
-    /// With the colours of these frames.
-    fn new(frames: &'a Frames<'_>, samples: impl IntoIterator<Item = usize>) -> Self {
-        let base = Base::new((frames.draw)(0), frames.scale);
-        let samples: Vec<usize> = samples.into_iter().collect();
-        let samples = samples.into_par_iter().map(|index| {
-            let mut image = base.image.clone();
-            for patch in base.patches(&(frames.draw)(index)) {
-                paste(&mut image.pixels, base.image.columns, &patch, |to, from| {
-                    to.copy_from_slice(from);
-                });
-            }
-            image
-        });
-        let table = Table::of(samples);
+    fn new(frames: &'a Frames<'_>, base: Base, table: Table) -> Self {
         let mut first = vec![UNCHANGED; base.image.pixels.len()];
         table.look_up(&base.image.pixels, &mut first, &mut HashMap::new());
         Self {
@@ -244,12 +272,21 @@ impl<'a> Film<'a> {
     fn indices(&self, index: usize) -> Vec<u8> {
         let mut indices = self.first.clone();
         let mut known = HashMap::new();
-        for patch in self.base.patches(&(self.frames.draw)(index)) {
+        for patch in self.base.patches(&self.frames.draw(index)) {
             paste(&mut indices, self.base.image.columns, &patch, |to, from| {
                 self.table.look_up(from, to, &mut known);
             });
         }
         indices
+    }
+}
+
+/// How many frames are under way at a time. On a single processor one alone: who waits in between waits least.
+fn together() -> usize {
+    if rayon::current_num_threads() == 1 {
+        1
+    } else {
+        TOGETHER
     }
 }
 
@@ -331,21 +368,10 @@ struct Table {
 }
 
 impl Table {
-    /// The most frequent colours of these frames, and among the others those that are least like them: of what is on
+    /// The most frequent of the colours that were counted, and among the others those that are least like them: of what is on
     /// its way there are many shades, each of them rare.
-    fn of(samples: impl ParallelIterator<Item = Image>) -> Self {
-        let counts = samples.map(|image| {
-            let mut counts: HashMap<Rgb, usize> = HashMap::new();
-            for run in image.pixels.chunk_by(|a, b| a == b) {
-                *counts.entry(run[0]).or_default() += run.len();
-            }
-            counts
-        });
-        let mut sums: HashMap<Rgb, usize> = HashMap::new();
-        for (colour, count) in counts.collect::<Vec<_>>().into_iter().flatten() {
-            *sums.entry(colour).or_default() += count;
-        }
-        let mut sums: Vec<(Rgb, usize)> = sums.into_iter().collect();
+    fn of(counts: HashMap<Rgb, usize>) -> Self {
+        let mut sums: Vec<(Rgb, usize)> = counts.into_iter().collect();
         sums.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
         let all: Vec<Rgb> = sums.into_iter().map(|(colour, _)| colour).collect();
         if all.len() <= COLOURS {

@@ -1,10 +1,9 @@
 //! Charts on a page, one below the other.
 
-use super::animation::Walk;
 use super::chart::{Chart, Line};
 use super::drawing::width_of;
 use super::layout::Scene;
-use super::pages::Moment;
+use super::pages::{Moment, Walk};
 use super::paint::Draw;
 use super::plot::Plot;
 use super::{Area, Colours, Drawing, Pages, Style};

@@ -807,9 +807,17 @@ mod tests {
     use crate::figure::layout::LEAST;
     use crate::figure::panel::Hit;
     use crate::figure::spread::Samples;
-    use crate::figure::{Area, Format, Image, Mark, Motion, Place, Rgb, Stage, head_named};
+    use crate::figure::{
+        Area, Format, Image, Mark, Motion, Place, Rgb, Stage, estimated_bytes, head_named, to_bytes,
+    };
     use crate::model::{Model, NtmConfig};
+    use crate::platform::at_once;
     use crate::train::ABSENT;
+
+    fn animated(figure: &Figure<'_>, format: Format, motion: Motion) -> Vec<u8> {
+        let told = async |_, _| ControlFlow::Continue(());
+        at_once(to_bytes(figure, format, 0.5, motion, told)).unwrap()
+    }
 
     fn images(drawing: &Drawing) -> Vec<(&Area, &Image)> {
         let marks = drawing.marks.iter();
@@ -1096,11 +1104,11 @@ mod tests {
         let recording = recording();
         let layout = Layout::Pictures(vec![Picture::Output, Picture::Memory]);
         let figure = Figure::new(&recording, Options::new(layout));
-        let drawn = || figure.to_bytes(Format::Gif, 0.5, &Motion::new(20));
-        let bytes = drawn().unwrap();
+        let drawn = || animated(&figure, Format::Gif, Motion::new(20));
+        let bytes = drawn();
         for threads in [1, 3] {
             let threads = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let again = threads.build().unwrap().install(drawn).unwrap();
+            let again = threads.build().unwrap().install(drawn);
             assert!(bytes == again, "the same bytes");
         }
         let mut decoder = gif::Decoder::new(bytes.as_slice()).unwrap();
@@ -1143,19 +1151,13 @@ mod tests {
     fn every_frame_is_seen_as_it_is_drawn() {
         let recording = recording();
         let figure = Figure::new(&recording, Options::new(Layout::Debug));
-        let told = std::sync::atomic::AtomicUsize::new(0);
         let motion = Motion {
             walk: Walk::Stages,
-            progress: &|done| {
-                told.store(done, std::sync::atomic::Ordering::Relaxed);
-                ControlFlow::Continue(())
-            },
             ..Motion::new(20)
         };
-        let bytes = figure.to_bytes(Format::Gif, 0.5, &motion).unwrap();
+        let bytes = animated(&figure, Format::Gif, motion);
         let (frames, palette) = played(&bytes);
         assert_eq!((frames.len(), figure.moments(Walk::Stages).len()), (45, 45));
-        assert_eq!(told.into_inner(), 45);
         let moments = figure.moments(Walk::Stages);
         for (frame, at) in frames.into_iter().zip(moments) {
             let drawn = figure.draw_at(at).to_image(0.5).pixels;
@@ -1166,7 +1168,7 @@ mod tests {
                 assert_eq!(Some(distance(seen, drawn)), nearest, "{at:?}");
             }
         }
-        let estimated = figure.estimated_bytes(0.5, Walk::Stages);
+        let estimated = estimated_bytes(&figure, 0.5, Walk::Stages);
         assert!(
             (bytes.len() / 3..bytes.len() * 3).contains(&estimated),
             "{estimated}"
@@ -1195,8 +1197,7 @@ mod tests {
             walk: Walk::Motion,
             ..Motion::new(20)
         };
-        let [gif, png] =
-            [Format::Gif, Format::Png].map(|format| figure.to_bytes(format, 0.5, &motion).unwrap());
+        let [gif, png] = [Format::Gif, Format::Png].map(|format| animated(&figure, format, motion));
         let (frames, _) = played(&gif);
         assert_eq!(frames.len(), moments.len());
         let mut reader = png::Decoder::new(std::io::Cursor::new(&png))
@@ -1227,14 +1228,33 @@ mod tests {
     }
 
     #[test]
-    fn an_animation_can_be_given_up() {
+    fn an_animation_says_how_far_it_is_and_can_be_given_up_there() {
         let recording = recording();
         let figure = Figure::new(&recording, Options::new(Layout::Paper));
-        let motion = Motion {
-            progress: &|_| ControlFlow::Break(()),
-            ..Motion::new(20)
+        let drawn = |most: usize| {
+            let mut heard = Vec::new();
+            let told = async |done, all| {
+                heard.push((done, all));
+                if done < most {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            };
+            let drawn = to_bytes(&figure, Format::Gif, 0.2, Motion::new(20), told);
+            let drawn = at_once(drawn).is_some();
+            (drawn, heard)
         };
-        assert_eq!(figure.to_bytes(Format::Gif, 0.2, &motion), None);
+        // One after the other: how many are drawn together depends on how many processors there are.
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1);
+        let alone = alone.build().unwrap();
+        // Nine frames, and the colours are chosen from all of them.
+        let every: Vec<_> = (1..=18).map(|done| (done, 18)).collect();
+        assert_eq!(alone.install(|| drawn(99)), (true, every.clone()));
+        for most in [1, 9, 10, 18] {
+            let heard = every[..most].to_vec();
+            assert_eq!(alone.install(|| drawn(most)), (false, heard));
+        }
     }
 
     #[test]

@@ -210,9 +210,12 @@ fn bits_in_words(bits: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
     use crate::figure::fixture::recording;
-    use crate::figure::{Format, Layout, Mark, Motion, Picture};
+    use crate::figure::{Format, Layout, Mark, Motion, Picture, to_bytes};
+    use crate::platform::at_once;
 
     fn moments() -> Vec<Learned> {
         let moment = |sequences: u64| Learned {
@@ -255,7 +258,10 @@ mod tests {
         let usual = (least.0.max(1200.0), least.1.max(630.0));
         assert_eq!((last.width, last.height), usual);
         assert_eq!(learning.draw().marks, last.marks);
-        let bytes = |format| learning.to_bytes(format, 0.5, &Motion::new(10)).unwrap();
+        let bytes = |format| {
+            let told = async |_, _| ControlFlow::Continue(());
+            at_once(to_bytes(&learning, format, 0.5, Motion::new(10), told)).unwrap()
+        };
         assert!(bytes(Format::Gif).starts_with(b"GIF89a"));
         assert_eq!(bytes(Format::Gif), bytes(Format::Gif));
     }

@@ -20,6 +20,7 @@ mod derivatives;
 mod drawing;
 mod episode;
 pub mod facts;
+mod file;
 #[cfg(test)]
 mod fixture;
 pub mod heads;
@@ -48,17 +49,18 @@ pub mod trip;
 pub mod units;
 
 pub use crate::model::peak;
-pub use animation::{Motion, Walk};
+pub use animation::{Motion, Told};
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use derivatives::{Derivatives, Layer, Write};
 pub use drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
 pub use episode::{Figure, Layout, Options, Orientation, RowsShown};
+pub use file::{estimated_bytes, to_bytes};
 pub use heads::{
     EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,
     scalars, signed,
 };
 pub use id::{PanelId, Picture};
-pub use pages::{Format, Pages};
+pub use pages::{Format, Pages, Walk};
 pub use paint::{At, Paint};
 pub use panel::Place;
 pub use pool::pooled;

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::Drawing;
-use super::animation::{Frames, Motion, Walk};
 use super::layout::Scene;
 
 /// What a figure is written as.
@@ -28,6 +27,18 @@ impl Format {
             _ => None,
         }
     }
+}
+
+/// How an animation goes through an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Walk {
+    /// A frame for every step.
+    #[default]
+    Steps,
+    /// A frame for every stage of every step.
+    Stages,
+    /// Every stage moves, eased as on screen.
+    Motion,
 }
 
 /// What a frame of an animation shows.
@@ -73,44 +84,4 @@ pub trait Pages: Sync {
     fn draw(&self) -> Drawing {
         self.scene().0
     }
-
-    /// The figure as a file; `scale` pixels per unit of the page. `None` for an animation that was given up.
-    fn to_bytes(&self, format: Format, scale: f32, motion: &Motion<'_>) -> Option<Vec<u8>> {
-        match format {
-            Format::Svg => Some(self.draw().to_svg().into_bytes()),
-            Format::Png if motion.walk == Walk::Motion => {
-                film(self, scale, motion.walk, |frames| frames.apng(motion))
-            }
-            Format::Png => Some(self.draw().to_png(scale)),
-            Format::Gif => film(self, scale, motion.walk, |frames| frames.gif(motion)),
-        }
-    }
-
-    /// About how many bytes an animation has.
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method is of frames of one lifetime, the closure of any"
-    )]
-    fn estimated_bytes(&self, scale: f32, walk: Walk) -> usize {
-        film(self, scale, walk, |frames| frames.estimated_bytes())
-    }
-}
-
-fn film<T>(
-    pages: &(impl Pages + ?Sized),
-    scale: f32,
-    walk: Walk,
-    make: impl FnOnce(&Frames<'_>) -> T,
-) -> T {
-    let moments = pages.moments(walk);
-    let draw = |index: usize| match moments.get(index) {
-        Some(&moment) => pages.draw_at(moment),
-        None => pages.draw(),
-    };
-    make(&Frames {
-        count: moments.len(),
-        draw: &draw,
-        lasts: &|index| moments.get(index).and_then(|moment| moment.lasts),
-        scale,
-    })
 }

@@ -1,18 +1,35 @@
 //! A desktop: threads, a file system, its own dialogs.
 
+use std::future::{Ready, ready};
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::Chosen;
+use super::{Chosen, at_once};
 
 /// True where there is a file system.
 pub const HAS_FILES: bool = true;
 
 /// Does something beside the caller.
-pub fn aside(work: impl FnOnce() + Send + 'static) {
-    std::thread::spawn(work);
+pub fn aside(work: impl AsyncFnOnce() + Send + 'static) {
+    std::thread::spawn(move || at_once(work()));
+}
+
+/// The turns of something that takes long: threads have theirs from the system.
+#[derive(Debug)]
+pub struct Turns;
+
+impl Turns {
+    /// The first one begins.
+    pub fn begin() -> Self {
+        Self
+    }
+
+    /// Whoever waits has a turn, where it is time for that.
+    pub fn give_way(&mut self) -> Ready<()> {
+        ready(())
+    }
 }
 
 /// What is done beside the caller, one thing after the other.
@@ -21,11 +38,11 @@ pub struct Queue<T>(Sender<T>);
 
 impl<T: Send + 'static> Queue<T> {
     /// Everything that is put in is given to `work`, until that says false.
-    pub fn new(mut work: impl FnMut(T) -> bool + Send + 'static) -> Self {
+    pub fn new(mut work: impl AsyncFnMut(T) -> bool + Send + 'static) -> Self {
         let (queue, inbox) = channel();
         std::thread::spawn(move || {
             for item in inbox {
-                if !work(item) {
+                if !at_once(work(item)) {
                     return;
                 }
             }

@@ -1,14 +1,18 @@
 //! A browser: turns between its frames, files as bytes, and what lies beside the page.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::{Closure, JsCast, JsValue, wasm_bindgen};
 use wasm_bindgen_futures::spawn_local;
+use web_time::Instant;
 
 use super::Chosen;
 
@@ -32,25 +36,84 @@ extern "C" {
 }
 
 /// Does something beside the caller: when the browser has answered whoever waits.
-pub fn aside(work: impl FnOnce() + 'static) {
-    soon(Closure::once_into_js(work));
+pub fn aside(work: impl AsyncFnOnce() + 'static) {
+    spawn_local(async move {
+        Rest::default().await;
+        work().await;
+    });
+}
+
+/// For how long something is done before whoever waits has a turn: a part of a frame of the screen.
+const TURN: Duration = Duration::from_millis(8);
+
+/// The turns of something that takes long.
+#[derive(Debug)]
+pub struct Turns(Instant);
+
+impl Turns {
+    /// The first one begins.
+    pub fn begin() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Whoever waits has a turn, where it is time for that.
+    pub async fn give_way(&mut self) {
+        if self.0.elapsed() >= TURN {
+            Rest::default().await;
+            self.0 = Instant::now();
+        }
+    }
+}
+
+/// Until the browser has answered whoever waits.
+#[derive(Default)]
+struct Rest {
+    has_begun: bool,
+}
+
+impl Future for Rest {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Poll::Ready(());
+        }
+        let waker = context.waker().clone();
+        soon(Closure::once_into_js(move || waker.wake()));
+        Poll::Pending
+    }
 }
 
 /// What is done beside the caller, one thing after the other.
-pub struct Queue<T>(Rc<RefCell<dyn FnMut(T) -> bool>>);
+pub struct Queue<T>(Box<dyn Fn(T)>);
 
 impl<T: 'static> Queue<T> {
     /// Everything that is put in is given to `work`; what that says matters only where there are threads.
-    pub fn new(work: impl FnMut(T) -> bool + 'static) -> Self {
-        Self(Rc::new(RefCell::new(work)))
+    pub fn new(work: impl AsyncFnMut(T) -> bool + 'static) -> Self {
+        // Whoever works has it; what is put in meanwhile waits.
+        let work = Rc::new(RefCell::new(Some(work)));
+        let waiting = Rc::new(RefCell::new(VecDeque::new()));
+        Self(Box::new(move |item| {
+            waiting.borrow_mut().push_back(item);
+            let Some(mut worker) = work.take() else {
+                return;
+            };
+            let (work, waiting) = (work.clone(), waiting.clone());
+            aside(async move || {
+                loop {
+                    let next = waiting.borrow_mut().pop_front();
+                    let Some(item) = next else { break };
+                    worker(item).await;
+                    Rest::default().await;
+                }
+                work.replace(Some(worker));
+            });
+        }))
     }
 
     /// Puts something in.
     pub fn put(&self, item: T) {
-        let work = self.0.clone();
-        aside(move || {
-            work.borrow_mut()(item);
-        });
+        (self.0)(item);
     }
 }
 

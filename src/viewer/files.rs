@@ -103,6 +103,8 @@ pub struct Shown {
     pub machine: Option<Arc<Machine>>,
     /// The title of the file it came from.
     pub file: Option<String>,
+    /// Where others find that file: beside the page.
+    pub address: Option<String>,
     /// The hash of the weights, where a file says so.
     pub sha256: Option<String>,
 }
@@ -115,6 +117,7 @@ impl Shown {
             config,
             machine: None,
             file: Some(title),
+            address: None,
             sha256: None,
         }
     }

@@ -1,22 +1,27 @@
 //! The threads that record episodes, touch files and ask for them, so that the window never waits.
 
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 
-use super::files::{Aim, Answer, Files, Machine, Shown, Watch};
+use super::files::{Aim, Answer, Files, Machine, Shown};
 use super::state::episode::{Open, Request, Wish};
 use super::state::work::{Destination, Job, Outcome, Page, Same, Sampled, Saved, UnderWay};
 use crate::figure::spread::{Samples, Spread};
-use crate::figure::{Derivatives, Figure, Format, Layer, Motion, Pages, Walk};
+use crate::figure::{Derivatives, Figure, Format, Layer, Motion, Pages, Told, Walk, to_bytes};
 use crate::io::{Experiment, room};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, Sampling};
-use crate::platform::{self, Chosen, Queue};
+use crate::platform::{self, Chosen, Queue, Turns, at_once};
 use crate::task::Task;
-use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recording, Work, recording_bytes};
+use crate::train::{
+    Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, Work, recording_bytes,
+};
 
 /// How long an animation shows each step, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -57,11 +62,12 @@ impl Worker {
     pub fn new(files: Arc<dyn Files>, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let mut worker = Self::of(files, wake);
         let (files, outbox) = (worker.files.clone(), worker.outbox.clone());
-        worker.jobs = Some(Queue::new(move |(job, under_way): (Job, Arc<UnderWay>)| {
-            let outcome = perform(job, files.as_ref(), &under_way);
+        let work = async move |(job, under_way): (Job, Arc<UnderWay>)| {
+            let outcome = perform(job, files.as_ref(), &under_way).await;
             drop(under_way);
             outbox.put(outcome).is_some()
-        }));
+        };
+        worker.jobs = Some(Queue::new(work));
         worker
     }
 
@@ -88,11 +94,11 @@ impl Worker {
     }
 
     /// Does something that may take long: no job waits for it.
-    fn aside(&self, work: impl FnOnce() + Send + 'static) {
+    fn aside(&self, work: impl AsyncFnOnce() + Send + 'static) {
         if self.jobs.is_some() {
             platform::aside(work);
         } else {
-            work();
+            at_once(work());
         }
     }
 
@@ -119,8 +125,8 @@ impl Worker {
             // An animation takes long.
             _ => {
                 let (files, outbox) = (self.files.clone(), self.outbox.clone());
-                self.aside(move || {
-                    outbox.put(perform(job, files.as_ref(), &under_way));
+                self.aside(async move || {
+                    outbox.put(perform(job, files.as_ref(), &under_way).await);
                 });
             }
         }
@@ -182,7 +188,7 @@ impl Worker {
             return;
         }
         let (files, answer) = (self.files.clone(), self.answer(aim));
-        self.aside(move || {
+        self.aside(async move || {
             let choose = || files.choose(aim.is_to_save(), &suggestion, answer);
             // A dialog that breaks has let go of the answer: nothing is chosen.
             drop(catch_unwind(AssertUnwindSafe(choose)));
@@ -222,20 +228,20 @@ impl Worker {
     }
 }
 
-fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
+async fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     let wish = match &job {
         Job::Record(request) => Some(request.wish.clone()),
         _ => None,
     };
     let fails = job.fails();
-    let work = || {
+    let work = async {
         if under_way.is_wanted() {
-            attempt(job, files, under_way)
+            attempt(job, files, under_way).await
         } else {
             Outcome::Outdated
         }
     };
-    let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+    let outcome = unless_it_breaks(work).await.unwrap_or_else(|| {
         fails("That could not be done: an internal error. The session is unchanged.".to_owned())
     });
     if matches!(outcome, Outcome::Saved(_) | Outcome::RunSaved(..)) {
@@ -251,8 +257,23 @@ fn perform(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     }
 }
 
-fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
+/// What comes of it, unless it breaks.
+async fn unless_it_breaks<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    let attempt = |context: &mut Context<'_>| {
+        let turn = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        turn.map_or(Poll::Ready(None), |turn| turn.map(Some))
+    };
+    poll_fn(attempt).await
+}
+
+async fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
     let watch = |done, all| under_way.told(done, all);
+    let mut turns = Turns::begin();
+    let mut told = async |done, all| {
+        turns.give_way().await;
+        under_way.told(done, all)
+    };
     let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
     if let Some(to) = job.destination().filter(left_alone).cloned() {
         return match job {
@@ -261,7 +282,7 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         };
     }
     match job {
-        Job::Record(request) => match record(&request, &watch) {
+        Job::Record(request) => match record(&request, &mut told).await {
             Ok(shown) => {
                 let mattered = request.mattered.and_then(|of| derived(&shown, of).ok());
                 let open = Open::new(shown, Some(request.wish));
@@ -274,9 +295,9 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
         },
         Job::Picture(place, request) => {
             let open = |shown| Box::new(Open::new(shown, None));
-            Outcome::Picture(place, record(&request, &watch).ok().map(open))
+            Outcome::Picture(place, record(&request, &mut told).await.ok().map(open))
         }
-        Job::Sample(request, count) => match sampled(&request, count, &watch) {
+        Job::Sample(request, count) => match sampled(&request, count, &mut told).await {
             Ok(spread) => Outcome::Sampled(request.wish, Sampled(Arc::new(spread))),
             Err(sentence) => Outcome::Failed(sentence),
         },
@@ -288,7 +309,7 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             Ok(opened) => Outcome::opened(files.absolute(path), opened),
             Err(sentence) => Outcome::Failed(sentence),
         },
-        Job::OpenOther(path) => match attempt(Job::Open(path), files, under_way) {
+        Job::OpenOther(path) => match Box::pin(attempt(Job::Open(path), files, under_way)).await {
             failed @ Outcome::Failed(_) => failed,
             other => Outcome::Other(Box::new(other)),
         },
@@ -306,13 +327,13 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
             let figure = figure.with_spread(seen.spread.as_deref());
             let mattered = seen.mattered.as_deref();
             let figure = figure.with_layer(mattered.map_or(Layer::Values, Layer::Derivative));
-            save_figure(files, (to, format), under_way, &figure)
+            save_figure(files, (to, format), &figure, told).await
         }
         Job::Draw(to, format, Page::Two(picture)) => {
-            save_figure(files, (to, format), under_way, &picture.figure())
+            save_figure(files, (to, format), &picture.figure(), told).await
         }
         Job::Draw(to, format, Page::Charts(charts)) => {
-            save_figure(files, (to, format), under_way, charts.as_ref())
+            save_figure(files, (to, format), charts.as_ref(), told).await
         }
         Job::SaveRun(run) => {
             let (saving, handed) = *run;
@@ -333,15 +354,14 @@ fn attempt(job: Job, files: &dyn Files, under_way: &UnderWay) -> Outcome {
 }
 
 /// Pictures as a file, if they are still wanted when they are drawn.
-fn save_figure(
+async fn save_figure(
     files: &dyn Files,
     (to, format): (Destination, Format),
-    under_way: &UnderWay,
     pages: &dyn Pages,
+    mut told: impl Told,
 ) -> Outcome {
     let moves = to.aim == Aim::Motion;
     let walk = if moves { Walk::Motion } else { Walk::Steps };
-    let frames = pages.moments(walk).len();
     // Pixels per unit of a page.
     let scale = if moves || format == Format::Gif {
         1.0
@@ -350,14 +370,17 @@ fn save_figure(
     };
     let motion = Motion {
         walk,
-        progress: &|done| under_way.told(done, frames),
         ..Motion::new(GIF_DELAY)
     };
-    let drawn = pages.to_bytes(format, scale, &motion);
-    match drawn.filter(|_| under_way.is_wanted()) {
-        Some(bytes) => saved(files.save_figure(&files.absolute(to.path), &bytes)),
-        None => Outcome::Outdated,
+    let drawn = to_bytes(pages, format, scale, motion, &mut told).await;
+    let Some(bytes) = drawn else {
+        return Outcome::Outdated;
+    };
+    // A page is drawn in one go: it may be given up only now.
+    if told(1, 1).await.is_break() {
+        return Outcome::Outdated;
     }
+    saved(files.save_figure(&files.absolute(to.path), &bytes))
 }
 
 fn saved(said: Result<String, String>) -> Outcome {
@@ -365,7 +388,7 @@ fn saved(said: Result<String, String>) -> Outcome {
 }
 
 /// The episode, or why it is not recorded.
-fn record(request: &Request, watch: Watch<'_>) -> Result<Shown, String> {
+async fn record(request: &Request, told: impl Told) -> Result<Shown, String> {
     let Request {
         machine,
         task,
@@ -389,18 +412,19 @@ fn record(request: &Request, watch: Watch<'_>) -> Result<Shown, String> {
     }
     let other = (rows != own_rows).then(|| own.with_rows(config.rows()));
     let other = other.transpose().map_err(|error| error.to_string())?;
-    let recording = play(other.as_ref().unwrap_or(own), task, wish, watch);
+    let recording = play(other.as_ref().unwrap_or(own), task, wish, told).await;
     Ok(Shown {
         recording: recording.ok_or("The recording was given up.")?,
         config: Some(config),
         machine: Some(machine.clone()),
         file: None,
+        address: None,
         sha256: None,
     })
 }
 
 /// What so many samples of an episode say together, or why they are not drawn.
-fn sampled(request: &Request, count: usize, watch: Watch<'_>) -> Result<Spread, String> {
+async fn sampled(request: &Request, count: usize, mut told: impl Told) -> Result<Spread, String> {
     let (heads, rows) = (request.machine.ntm.config.heads(), request.wish.rows);
     let (mut samples, steps) = (Samples::default(), request.wish.steps(&request.task));
     let bytes = Samples::bytes(count, steps, heads, rows);
@@ -414,8 +438,8 @@ fn sampled(request: &Request, count: usize, watch: Watch<'_>) -> Result<Spread, 
         let mut request = request.clone();
         request.wish.sampling = Sampling::Drawn;
         request.wish.sample = sample as u64;
-        let watch = |done, all| watch(sample * all + done, count * all);
-        samples.add(record(&request, &watch)?.recording);
+        let told = async |done, all| told(sample * all + done, count * all).await;
+        samples.add(record(&request, told).await?.recording);
     }
     samples
         .spread()
@@ -480,8 +504,13 @@ pub fn too_much_to_learn(experiment: &Experiment, count: usize) -> Option<String
     ))
 }
 
-/// The episode of the seed, or the one that was given or changed by hand, as far as `watch` allows.
-fn play(machine: &Model<f32>, task: &Task, wish: &Wish, watch: Watch<'_>) -> Option<Recording> {
+/// The episode of the seed, or the one that was given or changed by hand; `None` where it is given up.
+async fn play(
+    machine: &Model<f32>,
+    task: &Task,
+    wish: &Wish,
+    mut told: impl Told,
+) -> Option<Recording> {
     // By hand or not, the noise is that of the seed.
     let drawn = Some(Draw {
         sample: wish.sample,
@@ -494,8 +523,14 @@ fn play(machine: &Model<f32>, task: &Task, wish: &Wish, watch: Watch<'_>) -> Opt
     } else {
         task.episode(wish.seed, 0)
     };
-    let steps = episode.steps();
-    let recording = Recording::watched(machine, task, episode, drawn, &|t| watch(t, steps))?;
+    let mut recorder = Recorder::new(machine, task, episode, drawn);
+    while recorder.step() {
+        let (done, all) = recorder.done();
+        if told(done, all).await.is_break() {
+            return None;
+        }
+    }
+    let recording = recorder.into_recording();
     let origin = recording.origin.filter(|_| !by_hand);
     Some(Recording {
         origin,
@@ -632,7 +667,7 @@ mod tests {
     fn a_recording_ends_at_the_step_at_which_it_is_given_up() {
         let request = request(1);
         let last = AtomicUsize::new(0);
-        let recorded = record(&request, &|done, all| {
+        let told = async |done, all| {
             assert_eq!(all, 5);
             last.store(done, Ordering::Relaxed);
             if done < 3 {
@@ -640,7 +675,8 @@ mod tests {
             } else {
                 ControlFlow::Break(())
             }
-        });
+        };
+        let recorded = at_once(record(&request, told));
         assert_eq!((recorded.is_err(), last.into_inner()), (true, 3));
     }
 
@@ -684,7 +720,7 @@ mod tests {
     fn a_figure_keeps_nothing_waiting_and_waits_for_nothing() {
         let (mut worker, open, _choose) = slow();
         let request = request(1);
-        let shown = record(&request, &|_, _| ControlFlow::Continue(()));
+        let shown = at_once(record(&request, async |_, _| ControlFlow::Continue(())));
         let shown = Arc::new(shown.unwrap());
         worker.start(Job::Open(PathBuf::from("slow")));
         let options = Box::new(figure::Options::new(figure::Layout::Paper));

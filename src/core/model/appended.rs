@@ -4,11 +4,11 @@
 //! In step t: w_i = q_t·M(i) + u_i with u drawn, r_t = Σ w_i·M(i), which the output sees; then row t is a_t. q and a are linear in x.
 
 use std::any::Any;
-use std::ops::ControlFlow;
+use std::ops::Range;
 
 use super::controller::add;
 use super::derivatives::note;
-use super::machine::{Kind, Machine, Watch, Workspace, both};
+use super::machine::{Kind, Machine, Workspace, both};
 use super::params::{LinearSpec, Params, Shape};
 use super::recompute::{Conventions, Rule, Size};
 use super::trace::{ArraySpec, HeadTrace, Place, Trace};
@@ -79,28 +79,26 @@ impl Kind for AppendedConfig {
 type Scratch<R> = (readout::Seen<R>, [Series<R>; 2]);
 
 impl<R: Real> Machine<R> for AppendedConfig {
-    fn run(
-        &self,
-        params: &Params<R>,
-        traces: &mut [Trace<R>],
-        watch: Watch<'_>,
-    ) -> ControlFlow<()> {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
+        let is_last = steps.end == traces.first().map_or(0, Trace::steps);
         for trace in traces {
-            params.linears[0].forward_series(&trace.input, &mut trace.heads[0].key);
-            params.linears[1].forward_series(&trace.input, &mut trace.heads[1].add);
-            trace.memory_columns.row_mut(0).fill(R::ZERO);
-            for t in 0..trace.steps() {
-                watch(t)?;
+            if steps.start == 0 {
+                params.linears[0].forward_series(&trace.input, &mut trace.heads[0].key);
+                params.linears[1].forward_series(&trace.input, &mut trace.heads[1].add);
+                trace.memory_columns.row_mut(0).fill(R::ZERO);
+            }
+            for t in steps.start..steps.end.min(trace.steps()) {
                 let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
                 let (before, after) = trace.memory_columns.two_rows(now, next);
                 score(&mut trace.heads[0], t, before);
                 memory::read(&mut trace.heads[..1], t, before);
                 append(trace.heads[1].add.row(t), t, before, after);
             }
-            let (read, logit) = (&trace.heads[0].read, &mut trace.logit);
-            readout::forward(&params.linears[2], read, logit, &mut trace.output);
+            if is_last {
+                let (read, logit) = (&trace.heads[0].read, &mut trace.logit);
+                readout::forward(&params.linears[2], read, logit, &mut trace.output);
+            }
         }
-        ControlFlow::Continue(())
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {

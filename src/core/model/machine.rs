@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::fmt::Debug;
-use std::ops::ControlFlow;
+use std::ops::Range;
 
 use ndarray::Array2;
 use rand::SeedableRng;
@@ -204,14 +204,11 @@ impl<K: Kind + 'static> AsKind for K {
     }
 }
 
-/// Asked before every step whether an episode goes on.
-pub type Watch<'a> = &'a dyn Fn(usize) -> ControlFlow<()>;
-
 /// How episodes go through a kind of machine, and back.
 pub trait Machine<R: Real>: Kind {
-    /// Runs up to [`TOGETHER`] episodes, longest first, that stand in their traces, as far as `watch` allows.
-    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], watch: Watch<'_>)
-    -> ControlFlow<()>;
+    /// Runs these steps of up to [`TOGETHER`] episodes, longest first, that stand in their traces: from the first one to
+    /// the last one of the longest, at once or in several calls, in order.
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>);
 
     /// What [`Machine::backward`] needs for one episode, allocated once and reused.
     fn scratch(&self) -> Box<dyn Any + Send>;
@@ -488,22 +485,26 @@ impl<R: Real> Model<R> {
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
     ) {
-        let _ = self.run_watched(input, noise, trace, &|_| ControlFlow::Continue(()));
+        self.begin(input, noise, trace);
+        self.run_steps(trace, 0..input.nrows());
     }
 
-    /// [`Model::run`], as far as `watch` allows; what comes after that in `trace` means nothing.
-    pub fn run_watched<'a>(
+    /// Gives `trace` what it takes to run an episode, [T, X]: [`Model::run_steps`] does it.
+    pub fn begin<'a>(
         &self,
         input: &Array2<f32>,
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
-        watch: Watch<'_>,
-    ) -> ControlFlow<()> {
+    ) {
         trace.memory_every = 1;
         trace.resize(input.nrows());
         self.load(input, noise.into(), trace);
+    }
+
+    /// Runs these steps of the episode that was begun in `trace`: all, in order, at once or in several calls.
+    pub fn run_steps(&self, trace: &mut Trace<R>, steps: Range<usize>) {
         let traces = std::slice::from_mut(trace);
-        self.config.machine().run(&self.params, traces, watch)
+        self.config.machine().run(&self.params, traces, steps);
     }
 
     /// Runs episodes of which the answers or the gradients are wanted: like [`Model::run`] for each, but step by
@@ -524,7 +525,8 @@ impl<R: Real> Model<R> {
         }
         let machine = self.config.machine();
         for traces in traces.chunks_mut(TOGETHER) {
-            let _ = machine.run(&self.params, traces, &|_| ControlFlow::Continue(()));
+            let steps = traces.first().map_or(0, Trace::steps);
+            machine.run(&self.params, traces, 0..steps);
         }
     }
 

@@ -30,7 +30,7 @@ mod window;
 
 pub use config::NtmConfig;
 pub use machine::{
-    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Terms, Upstream, Watch, Workspace,
+    AsKind, Extent, Kind, Machine, Model, ModelConfig, TOGETHER, Terms, Upstream, Workspace,
     head_name,
 };
 pub use noise::{Draw, Noise, Sampling};

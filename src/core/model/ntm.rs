@@ -5,14 +5,14 @@
 //! address and see M_t.
 
 use std::any::Any;
-use std::ops::ControlFlow;
+use std::ops::Range;
 
 use super::addressing::address;
 use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order, tensor};
 use super::controller::{Stack, StackGradient, add};
 use super::derivatives::address_backward_noting;
 use super::head::{HeadGradient, activate, activate_backward};
-use super::machine::{Machine, Notes, TOGETHER, Upstream, Watch, Workspace, both, together};
+use super::machine::{Machine, Notes, TOGETHER, Upstream, Workspace, both, together};
 use super::memory::{self, ReadGradient, WriteGradient};
 use super::params::Params;
 use super::readout;
@@ -54,13 +54,8 @@ struct Scratch<R> {
 }
 
 impl<R: Real> Machine<R> for NtmConfig {
-    fn run(
-        &self,
-        params: &Params<R>,
-        traces: &mut [Trace<R>],
-        watch: Watch<'_>,
-    ) -> ControlFlow<()> {
-        self.with(params).run(traces, watch)
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
+        self.with(params).run(traces, steps);
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {
@@ -162,22 +157,23 @@ impl<R: Real> Ntm<'_, R> {
         &self.params.tensors[tensor]
     }
 
-    fn run(&self, traces: &mut [Trace<R>], watch: Watch<'_>) -> ControlFlow<()> {
+    fn run(&self, traces: &mut [Trace<R>], steps: Range<usize>) {
         let stack = self.stack();
-        for trace in &mut *traces {
-            self.reset(trace);
-            stack.see_inputs(trace);
+        let is_last = steps.end == traces.first().map_or(0, Trace::steps);
+        if steps.start == 0 {
+            for trace in &mut *traces {
+                self.reset(trace);
+                stack.see_inputs(trace);
+            }
         }
-        for t in 0..traces.first().map_or(0, Trace::steps) {
-            watch(t)?;
+        for t in steps {
             let running = traces.partition_point(|trace| trace.steps() > t);
             together!(running, traces, |traces| self.step(&stack, t, traces));
         }
-        for trace in traces {
+        for trace in traces.iter_mut().filter(|_| is_last) {
             let (logit, output) = (&mut trace.logit, &mut trace.output);
             readout::forward(self.output(), &trace.features, logit, output);
         }
-        ControlFlow::Continue(())
     }
 
     /// The state before the first step: nothing persists from one episode to the next.

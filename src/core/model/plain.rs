@@ -1,11 +1,11 @@
 //! A controller alone, without memory: the baseline of the paper (§4), a plain LSTM.
 
 use std::any::Any;
-use std::ops::ControlFlow;
+use std::ops::Range;
 
 use super::config::{ControllerConfig, check_channels};
 use super::controller::{Stack, StackGradient, add};
-use super::machine::{Extent, Kind, Machine, TOGETHER, Watch, Workspace, both, together};
+use super::machine::{Extent, Kind, Machine, TOGETHER, Workspace, both, together};
 use super::params::{LinearSpec, Params, Shape};
 use super::readout;
 use super::trace::{ArraySpec, Place, Trace};
@@ -121,18 +121,13 @@ impl PlainConfig {
 }
 
 impl<R: Real> Machine<R> for PlainConfig {
-    fn run(
-        &self,
-        params: &Params<R>,
-        traces: &mut [Trace<R>],
-        watch: Watch<'_>,
-    ) -> ControlFlow<()> {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
         let (stack, layers) = (self.stack(params), self.controller.layers);
-        for trace in &mut *traces {
+        let is_last = steps.end == traces.first().map_or(0, Trace::steps);
+        for trace in traces.iter_mut().filter(|_| steps.start == 0) {
             stack.see_inputs(trace);
         }
-        for t in 0..traces.first().map_or(0, Trace::steps) {
-            watch(t)?;
+        for t in steps {
             let running = traces.partition_point(|trace| trace.steps() > t);
             together!(running, traces, |traces| stack.forward(
                 t,
@@ -140,11 +135,10 @@ impl<R: Real> Machine<R> for PlainConfig {
                 |_, _| ()
             ));
         }
-        for trace in traces {
+        for trace in traces.iter_mut().filter(|_| is_last) {
             let (top, logit) = (&trace.layers[layers - 1].hidden, &mut trace.logit);
             readout::forward(&params.linears[layers], top, logit, &mut trace.output);
         }
-        ControlFlow::Continue(())
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {

@@ -29,7 +29,7 @@ pub use curves::{Outcome, Spread, median, median_and_worst, spread, spread_besid
 pub use evaluate::{Evaluation, Exam, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use optimizer::{Optimizer, clip, global_norm};
-pub use recording::{ABSENT, Recording, is_absent, is_unrecorded};
+pub use recording::{ABSENT, Recorder, Recording, is_absent, is_unrecorded};
 pub use redundancy::{Penalty, overlap};
 pub use samples::Sampled;
 pub use state::{Change, HistoryPoint, Since, State};

@@ -2,7 +2,7 @@
 
 use super::attribution::Quantity;
 use super::loss::{Score, is_wrong, score};
-use crate::model::{Conventions, Draw, Model, Noise, Trace, Watch};
+use crate::model::{Conventions, Draw, Model, Noise, Trace};
 use crate::task::{Episode, Task};
 
 /// Stands in a recording for a value that nobody recorded: a NaN with bits of its own. What is computed from it
@@ -103,21 +103,6 @@ impl Recording {
         Self::with_noise(machine, task, episode, origin, noise)
     }
 
-    /// [`Recording::of`], unless `watch` ends it.
-    pub fn watched(
-        machine: &Model<f32>,
-        task: &Task,
-        episode: Episode,
-        origin: Option<Draw>,
-        watch: Watch<'_>,
-    ) -> Option<Self> {
-        let mut trace = Trace::new(&machine.config);
-        let noise = origin.unwrap_or_default();
-        let went = machine.run_watched(&episode.input, noise, &mut trace, watch);
-        went.is_continue()
-            .then(|| Self::with_trace(task, episode, origin, trace))
-    }
-
     fn with_noise(
         machine: &Model<f32>,
         task: &Task,
@@ -144,5 +129,64 @@ impl Recording {
             computed: Vec::new(),
             conventions: Conventions::default(),
         }
+    }
+}
+
+/// An episode that is recorded step by step, so that whoever does it can do something else in between.
+#[derive(Debug)]
+pub struct Recorder<'a> {
+    machine: &'a Model<f32>,
+    task: &'a Task,
+    episode: Episode,
+    origin: Option<Draw>,
+    trace: Trace<f32>,
+    /// Steps that are recorded.
+    done: usize,
+}
+
+impl<'a> Recorder<'a> {
+    /// Begins what [`Recording::of`] does at once.
+    pub fn new(
+        machine: &'a Model<f32>,
+        task: &'a Task,
+        episode: Episode,
+        origin: Option<Draw>,
+    ) -> Self {
+        let mut trace = Trace::new(&machine.config);
+        machine.begin(&episode.input, origin.unwrap_or_default(), &mut trace);
+        Self {
+            machine,
+            task,
+            episode,
+            origin,
+            trace,
+            done: 0,
+        }
+    }
+
+    /// How many steps are recorded, of how many.
+    pub fn done(&self) -> (usize, usize) {
+        (self.done, self.episode.steps())
+    }
+
+    /// Records the next step; false once there is none.
+    pub fn step(&mut self) -> bool {
+        let is_left = self.done < self.episode.steps();
+        if is_left {
+            self.machine
+                .run_steps(&mut self.trace, self.done..self.done + 1);
+            self.done += 1;
+        }
+        is_left
+    }
+
+    /// The whole episode; what is left of it is recorded now.
+    pub fn into_recording(mut self) -> Recording {
+        let (done, all) = self.done();
+        // Even one without steps has a beginning.
+        if done == 0 || done < all {
+            self.machine.run_steps(&mut self.trace, done..all);
+        }
+        Recording::with_trace(self.task, self.episode, self.origin, self.trace)
     }
 }

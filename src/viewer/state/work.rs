@@ -226,6 +226,8 @@ pub struct UnderWay {
     pub can_be_given_up: bool,
     /// True of a recording that is to be shown.
     pub is_recording: bool,
+    /// True of what becomes a file: whoever leaves now does not get it.
+    pub writes: bool,
     done: AtomicUsize,
     all: AtomicUsize,
     /// True once a newer one is asked for.
@@ -241,6 +243,7 @@ impl UnderWay {
             words: job.words(),
             can_be_given_up: job.can_be_given_up(),
             is_recording: matches!(job, Job::Record(_)),
+            writes: job.destination().is_some(),
             done: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
             outdated: AtomicBool::new(false),

@@ -1,0 +1,28 @@
+//! Pictures as a file: a page, or an animation.
+
+use super::animation::{Frames, Motion, Told};
+use super::pages::{Format, Pages, Walk};
+
+/// Pictures as a file; `scale` pixels per unit of the page. An animation tells how far it is; `None` where it is given
+/// up.
+pub async fn to_bytes(
+    pages: &dyn Pages,
+    format: Format,
+    scale: f32,
+    motion: Motion,
+    told: impl Told,
+) -> Option<Vec<u8>> {
+    let Motion { delay, walk } = motion;
+    let frames = || Frames::new(pages, scale, walk);
+    match format {
+        Format::Svg => Some(pages.draw().to_svg().into_bytes()),
+        Format::Png if walk == Walk::Motion => frames().apng(delay, told).await,
+        Format::Png => Some(pages.draw().to_png(scale)),
+        Format::Gif => frames().gif(delay, told).await,
+    }
+}
+
+/// About how many bytes an animation has.
+pub fn estimated_bytes(pages: &dyn Pages, scale: f32, walk: Walk) -> usize {
+    Frames::new(pages, scale, walk).estimated_bytes()
+}

@@ -79,8 +79,8 @@ use tapescope::viewer::command::{
     Ask, Compare, Edit, Episode, File, Instead, Learn, Look, Play, Rows, Subject, Tour, Window,
 };
 use tapescope::viewer::{
-    Aim, App, Arrangement, Asked, Beginning, Command, Disk, Files, Machine, Opened, Options,
-    Settings, Shown, Target,
+    Aim, App, Arrangement, Asked, Beginning, Command, Disk, Fetched, Files, Machine, Opened,
+    Options, Settings, Shown, Target,
 };
 
 /// Remembers what was saved, and opens what its names promise.

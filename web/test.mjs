@@ -1,7 +1,7 @@
 // The page in headless Chromium: `web/test` calls it. Every test loads the page anew; names given choose some of them.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -42,14 +42,15 @@ const browser = await chromium.launch({
 });
 
 // The page at this link, once it shows an episode. What goes wrong in it is kept in `page.wrong`.
-async function open(link = "", { size = DESKTOP, theme = "dark", settings = { greeted: "yes" }, touch = false } = {}) {
+async function open(link = "", { size = DESKTOP, theme = "dark", settings = { greeted: "yes" }, touch = false, lacks = false } = {}) {
   const context = await browser.newContext({
     viewport: size, colorScheme: theme, hasTouch: touch, isMobile: touch,
     acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
   page.wrong = [];
-  page.on("console", (said) => said.type() === "error" && page.wrong.push(said.text()));
+  // Of a file that is not there a browser says so by itself.
+  page.on("console", (said) => said.type() === "error" && !lacks && page.wrong.push(said.text()));
   page.on("pageerror", (error) => page.wrong.push(String(error)));
   await page.addInitScript((given) => {
     for (const [key, value] of Object.entries(given)) {
@@ -82,15 +83,34 @@ async function close(page) {
   await page.context().close();
 }
 
+// From now on: the longest that the page was busy with one thing, in ms.
+async function tasks(page) {
+  await page.evaluate(() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration);
+    }).observe({ type: "longtask" });
+  });
+  return () => page.evaluate(() => Math.round(window.longest));
+}
+
+// Accepts what the dialog suggests, once it has been drawn and hears keys.
+async function accept(page) {
+  await until(page, (now) => now.dialog === "file");
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await page.keyboard.press("Enter");
+  await until(page, (now) => !now.dialog);
+}
+
 // Does a command by its name, as whoever types it.
 async function command(page, name) {
   await page.keyboard.press("Control+k");
-  await until(page, (now) => now.dialog);
+  await until(page, (now) => now.dialog === "commands");
   await page.keyboard.type(name);
   // The list follows a frame later.
   await page.waitForTimeout(300);
   await page.keyboard.press("Enter");
-  await until(page, (now) => !now.dialog);
+  await until(page, (now) => now.dialog !== "commands");
 }
 
 // The native program, which is there where its own tests have run.
@@ -158,9 +178,19 @@ const tests = {
   },
 
   async "says what is wrong with a link"() {
-    const page = await open("#machine=copy&length=20&seed=7&step=99");
-    await until(page, (now) => now.message?.includes("step 99") && now.message.includes("0 to 40"));
-    await close(page);
+    for (const [link, words] of [
+      ["#machine=copy&length=20&seed=7&step=99", "The link says step=99; the episode has the steps 0 to 40."],
+      ["#machine=copy&head=", "The link says head=; the heads are R0, W0."],
+      ["#machine=copy&rows=0", "The link says rows=0; the machine copy allows "],
+      ["#machine=copy&rows=99999999", "The link says rows=99999999; the machine copy allows "],
+      ["?trace=", "The link says ?trace= without a file; "],
+      ["?trace=missing.json", "missing.json cannot be fetched: the server says 404."],
+    ]) {
+      const page = await open(link, { lacks: link.includes("missing") });
+      const { message } = await until(page, (now) => now.message);
+      assert.ok(message.startsWith(words) && message.endsWith(".") && !message.endsWith(".."), `${link}: ${message}`);
+      await close(page);
+    }
   },
 
   async "opens and saves a trace byte for byte"() {
@@ -170,10 +200,17 @@ const tests = {
     copyFileSync(join(folder, name), join(pages, name));
     const page = await open(`?trace=${name}#step=3`);
     assert.equal((await state(page)).step, 3);
+    await page.keyboard.press("ArrowRight");
+    await command(page, "Copy link");
+    await until(page, (now) => now.message?.includes("is copied"));
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(copied.startsWith(`${address}?trace=${name}#step=4`), copied);
+    const again = await open(copied.slice(address.length));
+    assert.deepEqual([(await state(again)).step, (await state(again)).title], [4, (await state(page)).title]);
+    await close(again);
     const saved = page.waitForEvent("download", { timeout: PATIENCE });
     await page.keyboard.press("Control+s");
-    await until(page, (now) => now.dialog);
-    await page.keyboard.press("Enter");
+    await accept(page);
     const file = await (await saved).path();
     assert.ok(readFileSync(file).equals(readFileSync(join(folder, name))), "the bytes differ");
     // The same file by the button, and by its keys.
@@ -199,12 +236,70 @@ const tests = {
     for (const [keys, begins] of [["Control+Shift+e", "\x89PNG"], ["Control+Alt+e", "<svg"]]) {
       const saved = page.waitForEvent("download", { timeout: PATIENCE });
       await page.keyboard.press(keys);
-      await until(page, (now) => now.dialog);
-      await page.keyboard.press("Enter");
+      await accept(page);
       const bytes = readFileSync(await (await saved).path());
       assert.ok(bytes.subarray(0, 200).toString("latin1").includes(begins), `${keys}: ${bytes.subarray(0, 20)}`);
-      await until(page, (now) => !now.dialog);
     }
+    await close(page);
+  },
+
+  async "makes an animation, and answers meanwhile"() {
+    const page = await open("#machine=copy&length=20&seed=7&step=21");
+    const longest = await tasks(page);
+    const begun = Date.now();
+    let isThere = false;
+    const saved = page.waitForEvent("download", { timeout: PATIENCE }).then((download) => {
+      isThere = true;
+      return download;
+    });
+    await page.keyboard.press("m");
+    await accept(page);
+    for (let step = 22; step < 26; step += 1) {
+      await page.keyboard.press("ArrowRight");
+      await until(page, (now) => now.step === step);
+    }
+    assert.ok(!isThere, "steps are taken while it is made");
+    const bytes = readFileSync(await (await saved).path());
+    assert.equal(bytes.subarray(0, 6).toString("latin1"), "GIF89a");
+    console.log(`   ${(bytes.length / 1e6).toFixed(1)} MB after ${((Date.now() - begun) / 1000).toFixed(1)} s; ` +
+      `longest task ${await longest()} ms`);
+    // Another one is given up: nothing comes of it.
+    await until(page, (now) => now.message?.includes("is downloaded"));
+    page.on("download", () => page.wrong.push("a download that was given up"));
+    await page.keyboard.press("m");
+    await accept(page);
+    await until(page, (now) => now.busy);
+    assert.ok(await page.evaluate(() => window.tapescope.would_lose()), "a file is being made");
+    await page.keyboard.press("Control+.");
+    await until(page, (now) => now.message?.endsWith("given up.") && !now.busy);
+    assert.ok(!await page.evaluate(() => window.tapescope.would_lose()), "none is any more");
+    await close(page);
+  },
+
+  async "records a long episode, and answers meanwhile"() {
+    const page = await open("#machine=copy&length=400&rows=2048&seed=7&step=3");
+    await until(page, (now) => now.rows === 2048 && now.steps === 801 && !now.busy);
+    const longest = await tasks(page);
+    const begun = Date.now();
+    await page.keyboard.press("Shift+r");
+    await until(page, (now) => now.seed === 8 && !now.busy);
+    console.log(`   801 steps of 2048 rows in ${((Date.now() - begun) / 1000).toFixed(1)} s; longest task ${await longest()} ms`);
+    await close(page);
+  },
+
+  async "fills its start page"() {
+    asked.length = 0;
+    const page = await open();
+    const longest = await tasks(page);
+    const machines = readdirSync(join(pages, "machines")).map((name) => `/machines/${name}`);
+    assert.deepEqual(asked.filter((path) => path.startsWith("/machines/")), ["/machines/copy.safetensors"]);
+    await page.keyboard.press("w");
+    // Beside the machines the one that is not trained, and four that fail.
+    await until(page, (now) => now.welcome && now.pictures === machines.length + 5);
+    const fetched = asked.filter((path) => path.startsWith("/machines/"));
+    assert.deepEqual(fetched.sort(), machines.sort(), "each of them once");
+    console.log(`   longest task ${await longest()} ms`);
+    await page.screenshot({ path: join(screens, "start.png") });
     await close(page);
   },
 
@@ -212,19 +307,38 @@ const tests = {
     const page = await open();
     await page.keyboard.press("t");
     await until(page, (now) => now.learning?.goes);
-    await page.evaluate(() => {
-      window.longest = 0;
-      new PerformanceObserver((list) => {
-        for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration);
-      }).observe({ type: "longtask" });
-    });
+    const longest = await tasks(page);
     const { learning } = await until(page, (now) => now.learning.bits !== undefined && now.learning.bits < 1);
-    const longest = await page.evaluate(() => window.longest);
     console.log(`   below 1 bit after ${((Date.now() - page.began) / 1000).toFixed(1)} s, ${learning.sequences} sequences, ` +
-      `${learning.rate?.toFixed(0)} a second; longest task ${longest.toFixed(0)} ms`);
+      `${learning.rate?.toFixed(0)} a second; longest task ${await longest()} ms`);
     await page.screenshot({ path: join(screens, "learning.png") });
     await page.keyboard.press("t");
     await until(page, (now) => !now.learning.goes);
+    await close(page);
+  },
+
+  async "asks before what has learned is lost, and hands it over"() {
+    const page = await open();
+    const loses = () => page.evaluate(() => window.tapescope.would_lose());
+    assert.ok(!await loses(), "nothing has learned");
+    await page.keyboard.press("t");
+    while (!await loses()) await until(page, (now) => now.learning?.goes);
+    const question = page.waitForEvent("dialog", { timeout: PATIENCE });
+    await page.close({ runBeforeUnload: true });
+    assert.equal((await question).type(), "beforeunload");
+    await (await question).dismiss();
+    await page.keyboard.press("t");
+    await until(page, (now) => now.learning && !now.learning.goes);
+    const saved = page.waitForEvent("download", { timeout: PATIENCE });
+    await command(page, "Save run");
+    await accept(page);
+    const bytes = readFileSync(await (await saved).path());
+    const header = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE())));
+    assert.ok(header.__metadata__, "weights, with how they came about");
+    await until(page, (now) => !now.dialog && now.message?.includes("is downloaded"));
+    assert.ok(!await loses(), "it is saved");
+    await page.reload();
+    await until(page, (now) => now.steps > 0 && !now.learning);
     await close(page);
   },
 
@@ -241,7 +355,8 @@ const tests = {
   async "leaves the browser its keys"() {
     const page = await open();
     const kept = (key, ...held) => page.evaluate(([key, held]) => window.tapescope.keeps(key, ...held), [key, held]);
-    for (const key of ["t", "w", "+", "-", "0", "d", "r", "c", "F5"]) assert.equal(await kept(key, true, false, false), false, key);
+    const browsers = ["t", "n", "w", "l", "r", "+", "-", "0", "d", "c", "p", "e", "F5"];
+    for (const key of browsers) assert.equal(await kept(key, true, false, false), false, key);
     for (const key of ["s", "o", "k", "z"]) assert.equal(await kept(key, true, false, false), true, key);
     const { step } = await state(page);
     const prevented = await page.evaluate(() => ["ArrowRight", "ArrowLeft", "d", "Home"].filter((key) => {
@@ -250,6 +365,12 @@ const tests = {
       return pressed.defaultPrevented;
     }));
     assert.deepEqual(prevented, [], "back, forward, the address and the home of the browser");
+    const prints = await page.evaluate(() => {
+      const pressed = new KeyboardEvent("keydown", { key: "p", code: "KeyP", ctrlKey: true, bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(pressed);
+      return !pressed.defaultPrevented;
+    });
+    assert.ok(prints && !(await state(page)).dialog, "Ctrl+P prints");
     assert.equal((await state(page)).step, step);
     await close(page);
   },

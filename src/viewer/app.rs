@@ -134,6 +134,13 @@ impl App {
         self.drawn.readout.as_ref()
     }
 
+    /// True where something would be lost if the window were gone now: what has learned for a while and is not saved, or
+    /// a file that is being made.
+    pub fn would_lose(&self) -> bool {
+        let learning = self.state.learning.as_ref();
+        learning.is_some_and(Learning::is_unsaved) || self.worker.under_way().any(|job| job.writes)
+    }
+
     /// Bytes of textures uploaded so far.
     pub fn uploaded_bytes(&self) -> usize {
         self.drawn.textures.bytes()

@@ -39,12 +39,22 @@ impl Entry {
     }
 }
 
-/// True of what every browser has for itself, whatever the page wants: size, tabs, bookmarks, tools.
+/// True of what every browser has for itself, whatever the page wants: size, tabs, bookmarks, tools; and of what
+/// people miss there, printing and the line to search in.
 fn is_the_browsers(key: KeyboardShortcut) -> bool {
     let with_shift = [Key::T, Key::B, Key::C, Key::D];
-    let without = [Key::Plus, Key::Equals, Key::Minus, Key::Num0, Key::D];
+    let without = [
+        Key::Plus,
+        Key::Equals,
+        Key::Minus,
+        Key::Num0,
+        Key::D,
+        Key::E,
+        Key::P,
+    ];
     let modifiers = key.modifiers;
     modifiers.command
+        && !modifiers.alt
         && if modifiers.shift {
             with_shift.contains(&key.logical_key)
         } else {
@@ -54,21 +64,35 @@ fn is_the_browsers(key: KeyboardShortcut) -> bool {
 
 /// True of a key, as browsers call it, that does something here, and so nothing else: with Ctrl or a number of its own.
 #[cfg(target_arch = "wasm32")]
-pub fn keeps(name: &str, [control, shift, alt]: [bool; 3]) -> bool {
-    let Some(pressed) = Key::from_name(&name.to_uppercase()).or_else(|| Key::from_name(name))
-    else {
+pub fn keeps(name: &str, held: [bool; 3]) -> bool {
+    let Some(pressed) = pressed(name, held) else {
         return false;
     };
+    let (control, key) = (pressed.modifiers.command, pressed.logical_key);
     // What is copied, cut and pasted comes from the browser.
-    let is_text = matches!(pressed, Key::C | Key::X | Key::V);
-    let is_it = |key: KeyboardShortcut| {
-        let modifiers = key.modifiers;
-        let same = (modifiers.command, modifiers.shift, modifiers.alt) == (control, shift, alt);
-        same && key.logical_key == pressed
-    };
-    (control || pressed == Key::F1)
+    let is_text = matches!(key, Key::C | Key::X | Key::V);
+    (control || key == Key::F1)
         && !(control && is_text)
-        && TABLE.iter().flat_map(Entry::keys).any(is_it)
+        && TABLE.iter().flat_map(Entry::keys).any(|key| key == pressed)
+}
+
+/// True of a key, as browsers call it, that is the browser's own: nobody here sees it.
+#[cfg(target_arch = "wasm32")]
+pub fn leaves(name: &str, held: [bool; 3]) -> bool {
+    pressed(name, held).is_some_and(is_the_browsers)
+}
+
+#[cfg(target_arch = "wasm32")]
+fn pressed(name: &str, [control, shift, alt]: [bool; 3]) -> Option<KeyboardShortcut> {
+    let key = Key::from_name(&name.to_uppercase()).or_else(|| Key::from_name(name))?;
+    let held = [
+        (control, Modifiers::COMMAND),
+        (shift, Modifiers::SHIFT),
+        (alt, Modifiers::ALT),
+    ];
+    let held = held.into_iter().filter(|(is_held, _)| *is_held);
+    let modifiers = held.fold(Modifiers::NONE, |all, (_, one)| all | one);
+    Some(KeyboardShortcut::new(modifiers, key))
 }
 
 /// A part of the list of keys.
@@ -235,7 +259,7 @@ pub static TABLE: [Entry; 91] = [
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Json)), "Copy as JSON", &[], "or a right click on a picture: any part of it"),
-    entry(Group::Episode, Need::Recording, Command::File(File::CopyLink), COPY, &[], "to this machine, episode, step and head, for others"),
+    entry(Group::Episode, Need::Episode, Command::File(File::CopyLink), COPY, &[], "to this machine, episode, step and head, for others"),
     entry(Group::Episode, Need::Undo, Command::Edit(Edit::Undo), "Undo", &[control(Key::Z)], "what is asked for, looked at, how it looks"),
     entry(Group::Episode, Need::Redo, Command::Edit(Edit::Redo), "Redo", &[control_shift(Key::Z), control(Key::Y)], ""),
     entry(Group::Window, Need::Episode, Command::Window(Window::ToggleLeft), "Episode panel", &[control_shift(Key::B)], ""),

@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use super::files::Machine;
 use super::state::State;
 use super::state::arrangement::Arrangement;
-use super::state::beginning::Beginning;
+use super::state::beginning::{Beginning, Lacks};
 use super::state::episode::Asked;
 use crate::figure::head_label;
 use crate::io::{shell, weights};
@@ -23,9 +23,14 @@ const OPTIONS: [&str; 8] = [
     "length", "items", "repeats", "seed", "sample", "rows", "step", "head",
 ];
 
+/// Those that say where in an episode it is: of a recorded trace a link says nothing else.
+const PLACES: [&str; 4] = ["step", "stage", "head", "layout"];
+
 /// What a link says; what it does not say is as the window has it by itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
+    /// The address of a trace beside the page: it stands before the `#`.
+    trace: Option<String>,
     /// The name of an included machine.
     pub machine: Option<String>,
     /// `length` or `items`, and how many.
@@ -88,16 +93,26 @@ impl Link {
         Ok(())
     }
 
-    /// A link to the episode on screen, where a machine that everybody has can show it.
+    /// A link to the episode on screen, where a machine that everybody has can show it, or it lies beside the page.
     pub fn of(state: &State) -> Option<Self> {
         let open = state.session.open.as_ref()?;
+        let trace = &open.shown.recording.trace;
+        let place = Self {
+            step: Some(state.player.step()),
+            stage: (!state.player.whole_steps()).then(|| state.player.stage()),
+            head: (state.sight.chosen).then(|| head_label(trace, state.sight.focus)),
+            layout: Arrangement::named(state.arrangement().name()),
+            ..Self::default()
+        };
+        if let Some(address) = &open.shown.address {
+            let trace = Some(address.clone());
+            return Some(Self { trace, ..place });
+        }
         let wish = open.wish.as_ref().filter(|wish| wish.given.is_none())?;
         let machine = state.session.machines.get(wish.machine)?;
         weights::shipped_names().find(|name| *name == machine.name)?;
         let own = machine.ntm.config.rows();
-        let trace = &open.shown.recording.trace;
         let is_drawn = wish.sampling == Sampling::Drawn;
-        let kept = Arrangement::named(state.arrangement().name());
         Some(Self {
             machine: Some(machine.name.clone()),
             size: Some((machine.task.measure().name(), wish.size)),
@@ -106,11 +121,16 @@ impl Link {
             sample: is_drawn.then_some(wish.sample),
             rows: (wish.rows != own).then_some(wish.rows),
             flip: wish.flipped.clone(),
-            step: Some(state.player.step()),
-            stage: (!state.player.whole_steps()).then(|| state.player.stage()),
-            head: (state.sight.chosen).then(|| head_label(trace, state.sight.focus)),
-            layout: kept,
+            ..place
         })
+    }
+
+    /// The whole of it, of a page at this address.
+    pub fn at(&self, page: &str) -> String {
+        match &self.trace {
+            Some(trace) => format!("{page}?trace={}#{self}", encoded(trace)),
+            None => format!("{page}#{self}"),
+        }
     }
 
     /// Where the window begins with it, on this machine.
@@ -120,6 +140,14 @@ impl Link {
     pub fn beginning(&self, machine: &Machine) -> Result<Beginning, String> {
         let asks = self.size.is_some() || self.repeats.is_some() || self.seed.is_some();
         let asks = asks || self.sample.is_some() || !self.flip.is_empty();
+        if let Some(rows) = self.rows
+            && let Err(error) = machine.ntm.config.with_rows(rows)
+        {
+            let (name, allowed) = (&machine.name, error.allowed);
+            return Err(format!(
+                "The link says rows={rows}; the machine {name} allows {allowed}."
+            ));
+        }
         Ok(Beginning {
             rows: self.rows,
             asked: asks.then(|| self.asked(machine)).transpose()?,
@@ -128,8 +156,33 @@ impl Link {
         })
     }
 
-    /// Where it begins in an episode that is given.
-    pub fn place(&self) -> Beginning {
+    /// What a link says that the episode has not, in a sentence.
+    pub fn lacks(lacks: &Lacks) -> String {
+        let Lacks { option, value, has } = lacks;
+        format!("The link says {option}={value}; {has}.")
+    }
+
+    /// Where it begins in the trace at this address.
+    ///
+    /// # Errors
+    /// A sentence that names what is not known of a trace, or that there is no address.
+    pub fn place_in(&self, address: &str) -> Result<Beginning, String> {
+        if address.is_empty() {
+            let words = "The link says ?trace= without a file; that is the address of a trace beside the page, such as copy.ntmtrace.json.";
+            return Err(words.to_owned());
+        }
+        let pairs = self.pairs().into_iter();
+        let mut others = pairs.filter(|(name, _)| !PLACES.contains(name));
+        match others.next() {
+            None => Ok(self.place()),
+            Some((name, value)) => Err(format!(
+                "The link says {name}={value}; a trace is as it was recorded, and a link says of it {}.",
+                PLACES.join(", ")
+            )),
+        }
+    }
+
+    fn place(&self) -> Beginning {
         Beginning {
             step: self.step,
             stage: self.stage,
@@ -294,8 +347,12 @@ fn decoded(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::viewer::fixture::{config, copying, machine};
+    use crate::model::Trace;
+    use crate::viewer::fixture::{config, copying, machine, opened};
+    use crate::viewer::state::settings::Settings;
 
     #[test]
     fn a_link_reads_back_as_it_was() {
@@ -318,6 +375,7 @@ mod tests {
     #[test]
     fn what_a_link_cannot_say_is_named() {
         let tiny = machine(config(), copying(1..=3));
+        let heads = Trace::new(&tiny.ntm.config);
         for (text, words) in [
             ("lenght=3", "`lenght`"),
             ("seed=-1", "seed=-1"),
@@ -329,9 +387,52 @@ mod tests {
             ("length=99999999", "allows 1 to"),
             ("repeats=2", "has no repeats"),
             ("sample=2", "no head of tiny draws"),
+            ("rows=0", "rows=0; the machine tiny allows"),
+            ("rows=99999999", "rows=99999999; the machine tiny allows"),
+            ("step=7", "step=7; the episode has the steps 0 to 6."),
+            ("head=R9", "head=R9; the heads are R0"),
+            ("head=", "head=; the heads are R0"),
         ] {
             let link = Link::parse(text).and_then(|link| link.beginning(&tiny));
-            let sentence = link.map(|_| ()).unwrap_err();
+            let begin =
+                link.and_then(|begin| begin.check(7, &heads).map_err(|it| Link::lacks(&it)));
+            let sentence = begin.unwrap_err();
+            assert!(sentence.contains(words), "{text}: {sentence}");
+            let is_one = sentence.ends_with('.') && !sentence.contains("..");
+            assert!(is_one, "{text}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_trace_says_where_it_lies_and_where_in_it() {
+        let mut state = State::new(
+            vec![machine(config(), copying(1..=3))],
+            Some(1),
+            Settings::default(),
+            Beginning::default(),
+            None,
+        );
+        let mut open = opened(config(), 3, 1);
+        Arc::make_mut(&mut open.shown).address = Some("some traces/a.json".to_owned());
+        state.session.open = Some(open);
+        state.player.load(7, 3);
+        state.player.seek(4);
+        let link = Link::of(&state).unwrap().at("http://x/");
+        let (before, behind) = link.split_once('#').unwrap();
+        assert_eq!(before, "http://x/?trace=some%20traces%2Fa.json");
+        let again = Link::parse(behind).unwrap();
+        assert_eq!(again.step, Some(4));
+        assert_eq!(
+            again.place_in("a.json").map(|begin| begin.step),
+            Ok(Some(4))
+        );
+        for (address, text, words) in [
+            ("", "step=3", "?trace= without a file"),
+            ("a.json", "machine=copy&step=3", "machine=copy"),
+            ("a.json", "seed=3", "step, stage, head, layout."),
+        ] {
+            let place = Link::parse(text).unwrap().place_in(address);
+            let sentence = place.map(|_| ()).unwrap_err();
             assert!(sentence.contains(words), "{text}: {sentence}");
         }
     }

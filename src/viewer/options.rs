@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::disk::{Disk, shipped};
 use super::files::{Files, Machine, NoFiles, Opened};
-use super::state::beginning::Beginning;
+use super::state::beginning::{Beginning, Lacks};
 use super::state::session::Session;
 use super::state::settings::Settings;
 use super::worker;
@@ -51,12 +51,12 @@ impl Options {
     /// That the episode to begin with can be recorded, and has the step and the head to begin at.
     ///
     /// # Errors
-    /// A sentence that says which of them it has not.
-    pub fn check(&self) -> Result<(), String> {
+    /// Which of them it has not, or why it is not recorded.
+    pub fn check(&self) -> Result<(), Unfit> {
         match &self.open {
             Some((_, Opened::Trace(trace))) => {
                 let trace = &trace.recording.trace;
-                self.begin.check(trace.steps(), trace)
+                Ok(self.begin.check(trace.steps(), trace)?)
             }
             Some((_, Opened::Machine(machine))) => self.check_machine(machine),
             Some((_, Opened::Run(_))) => Ok(()),
@@ -67,7 +67,7 @@ impl Options {
         }
     }
 
-    fn check_machine(&self, machine: &Machine) -> Result<(), String> {
+    fn check_machine(&self, machine: &Machine) -> Result<(), Unfit> {
         let mut session = Session::new(vec![machine.clone()], self.seed);
         session.begin(self.begin.rows, self.begin.asked.clone());
         let Some(request) = session.request() else {
@@ -78,9 +78,9 @@ impl Options {
         let config = machine.ntm.config.with_rows(request.wish.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
         if let Some(sentence) = worker::too_large(&config, steps) {
-            return Err(sentence);
+            return Err(Unfit::TooLarge(sentence));
         }
-        self.begin.check(steps, &Trace::new(&config))
+        Ok(self.begin.check(steps, &Trace::new(&config))?)
     }
 
     /// With the machine of this name before the others.
@@ -88,6 +88,23 @@ impl Options {
     pub fn with_first(mut self, name: &str) -> Self {
         self.machines.sort_by_key(|machine| machine.name != name);
         self
+    }
+}
+
+/// Why the window cannot begin as it is to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// The episode has no such step, or the machine no such head.
+    #[error("{0}")]
+    Lacks(Lacks),
+    /// The episode is too large to be recorded; a sentence says so.
+    #[error("{0}")]
+    TooLarge(String),
+}
+
+impl From<Lacks> for Unfit {
+    fn from(lacks: Lacks) -> Self {
+        Self::Lacks(lacks)
     }
 }
 

@@ -9,11 +9,12 @@ use web_sys::HtmlCanvasElement;
 use super::app::App;
 use super::command::Command;
 use super::disk::Disk;
-use super::files::Files;
+use super::files::{Files, Opened};
 use super::keys;
 use super::link::Link;
-use super::options::Options;
+use super::options::{Options, Unfit};
 use super::state::State;
+use super::state::dialog::{Dialog, Subject};
 use super::state::learning::Learning;
 use super::state::settings::Settings;
 use super::state::work::Outcome;
@@ -64,10 +65,14 @@ pub async fn start(
 async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
     let link = Link::parse(link)?;
     if let Some(address) = trace {
+        let begin = link.place_in(&address)?;
         held::keep(address.clone().into(), platform::fetched(&address).await?);
-        let opened = Disk.open(Path::new(&address))?;
+        let mut opened = Disk.open(Path::new(&address))?;
+        if let Opened::Trace(trace) = &mut opened {
+            trace.address = Some(address.clone());
+        }
         let mut options = Options::shipped(Some((address.into(), opened)));
-        options.begin = link.place();
+        options.begin = begin;
         return checked(options);
     }
     let mut names = weights::shipped_names();
@@ -90,9 +95,11 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
 
 /// These, where the window can begin with them.
 fn checked(options: Options) -> Result<Options, String> {
-    let said = |words: String| format!("The link says {}.", words.trim_start_matches("--"));
-    options.check().map_err(said)?;
-    Ok(options)
+    match options.check() {
+        Ok(()) => Ok(options),
+        Err(Unfit::Lacks(lacks)) => Err(Link::lacks(&lacks)),
+        Err(Unfit::TooLarge(sentence)) => Err(sentence),
+    }
 }
 
 #[wasm_bindgen]
@@ -103,9 +110,21 @@ impl Page {
         keys::keeps(key, [control, shift, alt])
     }
 
+    /// True of a key that is the browser's own: nobody here sees it.
+    pub fn leaves(&self, key: &str, control: bool, shift: bool, alt: bool) -> bool {
+        keys::leaves(key, [control, shift, alt])
+    }
+
+    /// True where something would be lost with the page: whoever leaves it is asked first.
+    pub fn would_lose(&self) -> bool {
+        let app = self.runner.app_mut::<App>();
+        app.is_some_and(|app| app.would_lose())
+    }
+
     /// What is shown, as an object of names and values; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
-    /// `seed` are numbers, `playing`, `busy` and `dark` say true or false, `machine`, `task`, `layout` and `head` are
-    /// names; `message` is what was said last, `learning` how far what learns is.
+    /// `seed` are numbers, `playing`, `busy` and `dark` say true or false, `machine`, `task`, `layout`, `head` and
+    /// `dialog` are names; `pictures` is how many cards of the start page have theirs, `message` what was said last,
+    /// `learning` how far what learns is.
     pub fn state(&self) -> JsValue {
         let app = self.runner.app_mut::<App>();
         app.map_or(JsValue::UNDEFINED, |app| shown(&app).into())
@@ -132,6 +151,7 @@ fn shown(state: &State) -> Object {
         .trace()
         .filter(|trace| state.sight.focus < trace.heads.len());
     let head = trace.map(|trace| head_label(trace, state.sight.focus));
+    let pictures = state.welcome.pictures.values().flatten().count();
     object([
         ("title", session.title().into()),
         ("machine", machine.filter(|_| !of_file).into()),
@@ -148,7 +168,8 @@ fn shown(state: &State) -> Object {
         ("head", head.into()),
         ("busy", (state.pending.asked || state.pending.busy).into()),
         ("welcome", state.welcome.shown.into()),
-        ("dialog", state.dialog.is_some().into()),
+        ("pictures", (pictures as f64).into()),
+        ("dialog", state.dialog.as_ref().map(name_of).into()),
         ("dark", state.frame.dark.into()),
         (
             "message",
@@ -168,6 +189,19 @@ fn shown(state: &State) -> Object {
                 .into(),
         ),
     ])
+}
+
+fn name_of(dialog: &Dialog) -> &'static str {
+    match dialog.subject {
+        Subject::Commands => "commands",
+        Subject::Keys => "keys",
+        Subject::Settings => "settings",
+        Subject::About => "about",
+        Subject::Messages => "messages",
+        Subject::Step => "step",
+        Subject::File(_) => "file",
+        Subject::Ending => "ending",
+    }
 }
 
 fn learned(learning: &Learning) -> Object {

@@ -64,7 +64,9 @@ pub fn run(first: Option<First>, compare: Option<First>, begin: Beginning) -> Re
     }
     options.begin = begin;
     if options.large.is_none() {
-        options.check().map_err(Error::File)?;
+        options
+            .check()
+            .map_err(|unfit| Error::File(unfit.to_string()))?;
     }
     options.compare = match compare {
         None | Some(First::Learning(_)) => None,

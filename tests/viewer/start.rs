@@ -48,6 +48,48 @@ fn every_machine_has_a_card_that_opens_it() {
     }
 }
 
+/// Machines lie beside the page; one of them is out of reach. Remembers who was asked for.
+#[derive(Debug, Default)]
+struct Beside(Mutex<Vec<String>>);
+
+impl Files for Beside {
+    fn fetch(&self, name: &str, answer: Fetched) {
+        self.0.lock().unwrap().push(name.to_owned());
+        answer(match name {
+            "second" => Err("The server is not there.".to_owned()),
+            _ => Ok(machine(name, 3)),
+        });
+    }
+}
+
+#[test]
+fn the_cards_of_machines_that_are_away_fill_and_one_out_of_reach_stays_as_it_is() {
+    let beside = Arc::<Beside>::default();
+    let away = |name: &str| Machine {
+        away: true,
+        ..machine(name, 3)
+    };
+    let names = ["first", "second", "third"];
+    let machines = [machine("here", 3)].into_iter().chain(names.map(away));
+    let options = Options {
+        machines: machines.collect(),
+        ..options(beside.clone())
+    };
+    let mut harness = window_with(LARGE, options);
+    assert!(beside.0.lock().unwrap().is_empty(), "nobody needs them yet");
+    press(&mut harness, Key::W);
+    harness.run_steps(3);
+    let state = harness.state();
+    let has_picture = |name: &&str| matches!(state.welcome.pictures.get(*name), Some(Some(_)));
+    let there: Vec<_> = ["here", "first", "second", "third"]
+        .into_iter()
+        .filter(has_picture)
+        .collect();
+    assert_eq!(there, ["here", "first", "third"]);
+    assert_eq!(*beside.0.lock().unwrap(), names, "each of them once");
+    assert_eq!(state.toasts.said().count(), 0, "nobody has asked for it");
+}
+
 #[test]
 fn the_untrained_machine_does_not_pretend() {
     let mut harness = shipped_with(Settings::default(), LARGE);

@@ -87,11 +87,11 @@ impl State {
 
     fn copy_link(&mut self) {
         let Some(link) = Link::of(self) else {
-            let text = "Nothing is copied: only an episode of a machine that comes with Tapescope is the same for others.";
+            let text = "Nothing is copied: others have only the machines that come with Tapescope, and the traces beside its page.";
             return self.toasts.add(Kind::Problem, text);
         };
         let (what, text) = match platform::address() {
-            Some(address) => ("link", format!("{address}#{link}")),
+            Some(address) => ("link", link.at(&address)),
             None => ("command", link.command()),
         };
         self.effects.push(Effect::Copy(text));

@@ -43,13 +43,8 @@ impl State {
             Outcome::RunNotSaved(run, sentence) => self.run_is_not_saved(run, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Chosen { aim, path } => self.chosen(aim, path, true),
-            Outcome::Fetched(_, Ok(machine)) => {
-                self.session.fetched(machine);
-                if self.welcome.shown {
-                    self.record_cards();
-                }
-            }
-            Outcome::Outdated | Outcome::NotChosen | Outcome::Fetched(_, Err(_)) => {}
+            Outcome::Fetched(name, machine) => self.fetched(name, machine.ok()),
+            Outcome::Outdated | Outcome::NotChosen => {}
         }
     }
 
@@ -117,8 +112,8 @@ impl State {
     /// An episode from a file.
     fn show_file(&mut self, path: PathBuf, open: Open) {
         let trace = &open.shown.recording.trace;
-        if let Err(sentence) = self.pending.begin.check(trace.steps(), trace) {
-            self.toasts.add(Kind::Problem, sentence);
+        if let Err(lacks) = self.pending.begin.check(trace.steps(), trace) {
+            self.toasts.add(Kind::Problem, lacks.to_string());
             (self.pending.begin.step, self.pending.begin.head) = (None, None);
         }
         let broken = open.non_finite;

@@ -1,6 +1,9 @@
 //! The window itself: its panels, its looks, its start page.
 
+use std::sync::Arc;
+
 use crate::viewer::command::Window;
+use crate::viewer::files::Machine;
 use crate::viewer::state::State;
 use crate::viewer::state::gallery::FAILURES;
 use crate::viewer::state::settings::Theme;
@@ -62,9 +65,13 @@ impl State {
         self.record_cards();
     }
 
-    /// Records what the cards of the start page still need, of the machines that are here.
+    /// Records what the cards of the start page still need. Machines that are away are fetched for that one after the
+    /// other: whoever waits for something else does not wait for them.
     pub(super) fn record_cards(&mut self) {
-        let session = &self.session;
+        let (session, welcome) = (&self.session, &mut self.welcome);
+        let comes =
+            |machine: &Arc<Machine>| machine.away && welcome.pictures.contains_key(&machine.name);
+        let mut is_fetching = session.machines.iter().any(comes);
         let machines = session.machines.iter().enumerate();
         let machines =
             machines.map(|(index, machine)| (machine.name.clone(), session.first_request(index)));
@@ -76,14 +83,32 @@ impl State {
             )
         });
         for (name, request) in machines.chain(failures) {
-            if self.welcome.pictures.contains_key(&name) {
+            let Some(request) = request.filter(|_| !welcome.pictures.contains_key(&name)) else {
                 continue;
+            };
+            let machine = &request.machine;
+            if machine.away {
+                if is_fetching || welcome.out_of_reach.contains(&machine.name) {
+                    continue;
+                }
+                is_fetching = true;
             }
-            if let Some(request) = request.filter(|request| !request.machine.away) {
-                self.welcome.pictures.insert(name.clone(), None);
-                self.effects
-                    .push(Effect::Start(Job::Picture(Place::Card(name), request)));
-            }
+            welcome.pictures.insert(name.clone(), None);
+            self.effects
+                .push(Effect::Start(Job::Picture(Place::Card(name), request)));
+        }
+    }
+
+    /// A machine was fetched, or cannot be: then its cards stay without a picture.
+    pub(super) fn fetched(&mut self, name: String, machine: Option<Arc<Machine>>) {
+        if let Some(machine) = machine {
+            self.session.fetched(machine);
+        } else {
+            self.welcome.pictures.remove(&name);
+            self.welcome.out_of_reach.push(name);
+        }
+        if self.welcome.shown {
+            self.record_cards();
         }
     }
 }

@@ -3,6 +3,7 @@
 use egui::text::LayoutJob;
 use egui::{RichText, ScrollArea, TextFormat, Ui, vec2};
 
+use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE, key_text};
 use crate::viewer::state::tour::STOPS;
@@ -39,6 +40,13 @@ const OTHERS: [(&str, &str, &str); 4] = [
     ("drag", "Move in time", "in any picture over time"),
 ];
 
+/// The same in a browser, which has its own keys to itself.
+const THE_BROWSERS: (&str, &str, &str) = (
+    "Ctrl+P  Ctrl+E …",
+    "The browser's",
+    "to print, search, load again; size, tabs, bookmarks, tools",
+);
+
 /// The list, in three columns; under it what else helps. `stop` is where the tour was left.
 pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
     list_ui(ui);
@@ -70,7 +78,8 @@ fn list_ui(ui: &mut Ui) {
                 }
                 let ui = &mut columns[1];
                 section(ui, "Everywhere");
-                for (keys, name, help) in OTHERS {
+                let the_browsers = (!HAS_FILES).then_some(THE_BROWSERS);
+                for (keys, name, help) in OTHERS.into_iter().chain(the_browsers) {
                     line_ui(ui, (keys, COLUMNS[1].1), name, help);
                 }
             });

@@ -1,5 +1,7 @@
 //! Where the window begins.
 
+use std::fmt::{self, Display, Formatter};
+
 use super::arrangement::Arrangement;
 use super::episode::Asked;
 use crate::figure::find_head;
@@ -27,24 +29,40 @@ pub struct Beginning {
     pub layout: Option<Arrangement>,
 }
 
+/// What an episode has not that it is to begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lacks {
+    /// The name of the option.
+    pub option: &'static str,
+    /// What it was given.
+    pub value: String,
+    /// What there is instead, in words.
+    pub has: String,
+}
+
+/// As the command line says it.
+impl Display for Lacks {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { option, value, has } = self;
+        write!(f, "--{option} {value}: {has}")
+    }
+}
+
 impl Beginning {
     /// That an episode of so many steps has the step, and that a machine with the heads of `heads` has the head.
     ///
     /// # Errors
-    /// A sentence that says which of them it has not.
-    pub fn check(&self, steps: usize, heads: &Trace<f32>) -> Result<(), String> {
+    /// Which of them it has not.
+    pub fn check(&self, steps: usize, heads: &Trace<f32>) -> Result<(), Lacks> {
+        let lacks = |option, value, has| Lacks { option, value, has };
         if let Some(step) = self.step.filter(|&step| step >= steps) {
             let last = steps.saturating_sub(1);
-            return Err(format!(
-                "--step {step}: the episode has the steps 0 to {last}"
-            ));
+            let has = format!("the episode has the steps 0 to {last}");
+            return Err(lacks("step", step.to_string(), has));
         }
-        match &self.head {
-            None => Ok(()),
-            Some(label) => match find_head(heads, label) {
-                Ok(_) => Ok(()),
-                Err(known) => Err(format!("--head {label}: {known}")),
-            },
-        }
+        let label = self.head.iter();
+        let unknown = label.filter_map(|label| Some((label, find_head(heads, label).err()?)));
+        let mut unknown = unknown.map(|(label, known)| lacks("head", label.clone(), known));
+        unknown.next().map_or(Ok(()), Err)
     }
 }

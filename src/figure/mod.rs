@@ -23,6 +23,7 @@ pub mod facts;
 mod file;
 #[cfg(test)]
 mod fixture;
+pub mod fonts;
 pub mod heads;
 mod id;
 pub mod lanes;

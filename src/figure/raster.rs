@@ -7,6 +7,7 @@ use resvg::tiny_skia::{Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{self, fontdb};
 
 use super::drawing::width_of;
+use super::fonts::FONTS;
 use super::{Anchor, Drawing, Image, Mark, Rgb, Text};
 
 /// Side of the squares of a page of which each is as on another page or is drawn anew, in pixels.
@@ -245,21 +246,16 @@ fn colour(pixel: PremultipliedColorU8) -> Rgb {
     [pixel.red(), pixel.green(), pixel.blue()]
 }
 
-/// The fonts of the window; a figure looks the same on every computer.
 fn fonts() -> Arc<fontdb::Database> {
-    static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
+    static LOADED: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
     let load = || {
         let mut fonts = fontdb::Database::new();
-        for font in [
-            include_bytes!("../../assets/fonts/Inter-Medium.ttf").as_slice(),
-            include_bytes!("../../assets/fonts/Inter-SemiBold.ttf"),
-            include_bytes!("../../assets/fonts/JetBrainsMono-Medium.ttf"),
-        ] {
-            fonts.load_font_data(font.to_vec());
+        for (_, file) in FONTS {
+            fonts.load_font_source(fontdb::Source::Binary(Arc::new(file)));
         }
         Arc::new(fonts)
     };
-    FONTS.get_or_init(load).clone()
+    LOADED.get_or_init(load).clone()
 }
 
 /// An image as PNG, with a word on what it shows.

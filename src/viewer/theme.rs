@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use crate::figure::fonts::FONTS;
 use crate::figure::{Colours, HeadName};
 pub use crate::figure::{Map, Scale};
 use egui::{
@@ -179,17 +180,7 @@ pub fn set_motion(ctx: &Context, on: bool) {
 
 fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
-    let (medium, semi_bold, mono): (&[u8], &[u8], &[u8]) = (
-        include_bytes!("../../assets/fonts/Inter-Medium.ttf"),
-        include_bytes!("../../assets/fonts/Inter-SemiBold.ttf"),
-        include_bytes!("../../assets/fonts/JetBrainsMono-Medium.ttf"),
-    );
-    let data = [
-        ("Inter", medium),
-        ("Inter SemiBold", semi_bold),
-        ("JetBrains Mono", mono),
-    ];
-    let data = data.map(|(name, bytes)| (name.to_owned(), FontData::from_static(bytes).into()));
+    let data = FONTS.map(|(name, file)| (name.to_owned(), FontData::from_static(file).into()));
     fonts.font_data.extend(data);
     let fallback = fonts.families.get(&FontFamily::Proportional);
     let fallback = fallback.cloned().unwrap_or_default();

@@ -335,6 +335,7 @@ const tests = {
     const bytes = readFileSync(await (await saved).path());
     const header = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE())));
     assert.ok(header.__metadata__, "weights, with how they came about");
+    assert.equal((await saved).suggestedFilename(), "copy-1.safetensors");
     await until(page, (now) => !now.dialog && now.message?.includes("is downloaded"));
     assert.ok(!await loses(), "it is saved");
     await page.reload();

@@ -183,6 +183,13 @@ const COPY: &str = if HAS_FILES {
     "Copy link"
 };
 
+/// What a run becomes where there are folders, and where there are none.
+const SAVE: &str = if HAS_FILES {
+    "into a folder from which it can go on"
+} else {
+    "the weights, with their curve"
+};
+
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
 pub static TABLE: [Entry; 91] = [
@@ -254,7 +261,7 @@ pub static TABLE: [Entry; 91] = [
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::MoveMoment(1)), "Later moment of training", &[shift(Key::Period)], "in the end what it is now"),
     entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(-1)), "What was noticed before", &[shift(Key::PageUp)], "in words, with what the machine was then"),
     entry(Group::Learn, Need::Finding, Command::Learn(Learn::MoveFinding(1)), "What was noticed next", &[shift(Key::PageDown)], ""),
-    entry(Group::Learn, Need::Learning, Command::Ask(Ask::For(Subject::File(Aim::Run))), "Save run", &[], "into a folder from which it can go on"),
+    entry(Group::Learn, Need::Learning, Command::Ask(Ask::For(Subject::File(Aim::Run))), "Save run", &[], SAVE),
     entry(Group::Learn, Need::Learning, Command::Learn(Learn::Instead(Instead::Nothing)), "Stop learning", &[], "the machine stays as it is"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "what is kept in view, or all rows"),
     entry(Group::Episode, Need::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], ""),

@@ -1,11 +1,11 @@
 //! Files: what opening, choosing and saving them means for the window; what is copied.
 
 use crate::viewer::state::episode::Open;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::figure::charts::Charts;
 use crate::figure::{self, Format, Layout, Orientation, RowsShown};
-use crate::platform;
+use crate::platform::{self, HAS_FILES};
 use crate::viewer::command::{Command, Compare, File, Learn, Subject};
 use crate::viewer::files::{Aim, file_name};
 use crate::viewer::inspect::{self, Form};
@@ -231,10 +231,15 @@ impl State {
         match aim {
             Aim::Open | Aim::Compare => String::new(),
             Aim::Save => name(),
-            Aim::Run => self
-                .learning
-                .as_ref()
-                .map_or_else(String::new, Learning::folder),
+            Aim::Run => {
+                let folder = self.learning.as_ref().map(Learning::folder);
+                let folder = folder.unwrap_or_default();
+                if HAS_FILES {
+                    folder
+                } else {
+                    format!("{}.safetensors", file_name(Path::new(&folder)))
+                }
+            }
             Aim::Figure(Format::Svg) => name().replace(".ntmtrace.json", ".svg"),
             Aim::Figure(_) => name().replace(".ntmtrace.json", ".png"),
             Aim::Motion => name().replace(".ntmtrace.json", ".gif"),

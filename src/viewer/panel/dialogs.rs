@@ -133,7 +133,13 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     let (Some(learning), Some(ending)) = (&state.learning, &state.ending) else {
         return;
     };
-    let lost = "It is lost unless the run is saved into a folder, with all its moments.";
+    let (lost, line) = if HAS_FILES {
+        let lost = "It is lost unless the run is saved into a folder, with all its moments.";
+        (lost, ("folder of the run", "Folder"))
+    } else {
+        let lost = "It is lost unless the weights are saved, with the curve (.safetensors).";
+        (lost, ("name of the file", "Path"))
+    };
     let run = learning.run();
     let others = match learning.runs.len() {
         1 => String::new(),
@@ -142,21 +148,22 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
             run.label
         ),
     };
-    let then = if run.goes_on() {
-        " From there it goes on, and comes to the same bits:"
-    } else {
-        " From there it is looked back at:"
+    let then = match run.goes_on() {
+        _ if !HAS_FILES => "",
+        true => " From there it goes on, and comes to the same bits:",
+        false => " From there it is looked back at:",
     };
     note(ui, &format!("{lost}{others}{then}"));
-    let line = ("folder of the run", "Folder");
     let (text, entered) = line_ui(ui, &dialog.text, line, commands);
     let folder = text.trim();
-    let go_on = if run.goes_on() {
-        shell::resume(Path::new(folder))
-    } else {
-        shell::command(&["view", folder])
-    };
-    words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
+    if HAS_FILES {
+        let go_on = if run.goes_on() {
+            shell::resume(Path::new(folder))
+        } else {
+            shell::command(&["view", folder])
+        };
+        words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
+    }
     ui.add_space(8.0);
     let (save, without) = match ending.instead {
         Instead::Close => ("Save and close", "Close without saving"),

@@ -31,6 +31,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import numpy as np
 
+from ._machine import Machine, machine_from
 from .attention import head_order
 from .errors import RecordError, WeightsError
 from .files import Path
@@ -91,6 +92,10 @@ class Converted(NamedTuple):
     """The experiment that the tensors belong to."""
     differences: List[str]
     """What this machine will not do as the one it was made from, in words; empty where all conventions agree."""
+
+    def machine(self) -> Machine:
+        """It as a machine that runs and learns on: `tapescope.train(…, start=converted.machine())`. Needs the extension."""
+        return machine_from(self.tensors, self.preset)
 
     def save(self, path: Path) -> None:
         """Writes a file that `tapescope eval`, `trace` and `view` open."""

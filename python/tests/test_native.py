@@ -404,6 +404,32 @@ class PyTorch(support.Test):
         with self.assertRaises(ts.WeightsError):
             Module.of(ts.machine("copy_hard"))
 
+    def test_a_machine_of_pytorch_ntm_learns_a_task_of_ones_own_on(self):
+        from test_pytorch_ntm import machine
+        from tapescope import pytorch_ntm
+
+        def echo(rng):
+            bits = rng.integers(0, 2, (rng.integers(1, 4), 5))
+            shown, rest = np.pad(bits, ((0, 0), (0, 1))), np.zeros((len(bits), 6))
+            return np.concatenate([shown, rest]), np.concatenate([rest[:, :5], bits]), [0] * len(bits) + [1] * len(bits)
+        net, inputs, _ = machine()
+        task = ts.episodes(echo, count=200, path=self.path("echo.npz"))
+        theirs = pytorch_ntm.convert(net, task, first=inputs[0])
+        first = theirs.machine()
+        self.assertEqual(first.evaluate()[0]["episodes"], 20)
+        preset = {**theirs.preset, "training": {"sequences": 600, "batch": 4, "validation_every": 200}}
+        learned = ts.train(preset, start=first, out=self.path("run"), progress=None)
+        self.assertLess(learned.validation["bits_per_sequence"], first.evaluate()[0]["bits_per_sequence"])
+        self.assertTrue(learned.trace(episode=3).check())
+        # The program does the same with the file.
+        theirs.save(self.path("theirs.safetensors"))
+        with open(self.path("echo.json"), "w") as file:
+            json.dump(preset, file)
+        self.run_program("train", "echo.json", "--from", "theirs.safetensors", "--out", "typed")
+        self.assertEqual(ts.machine(self.path("typed")).sha256, learned.sha256)
+        begun = os.path.join(self.path("run"), "start.safetensors")
+        self.assertIn("the same as", self.run_program("train", "--repeat", "run", "--from", begun, "--out", "again"))
+
 
 @support.needs_extension
 @support.needs("nbclient")

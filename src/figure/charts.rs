@@ -10,7 +10,8 @@ use super::{Area, Colours, Drawing, Pages, Style};
 
 const WIDTH: f32 = 760.0;
 const LEFT: f32 = 64.0;
-const RIGHT: f32 = WIDTH - 20.0;
+// Half of the last number of an axis is beyond it.
+const RIGHT: f32 = WIDTH - 32.0;
 /// Heights of the first chart and of the others, and the room for the words above each.
 const HEIGHTS: [f32; 2] = [230.0, 96.0];
 const WORDS: f32 = 44.0;

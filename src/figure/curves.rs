@@ -78,9 +78,15 @@ fn chart(name: &str, curves: &[Curve], sequences: u64, of: impl Fn(&Curve) -> &[
     let lines: Vec<_> = lines.collect();
     let up = axis(&lines);
     let scale = if up.is_log() { "; logarithmic" } else { "" };
+    let several = curves.iter().flat_map(of).any(|point| point.runs > 1);
+    let what = if several {
+        "The median of the runs, in a band from the best to the worst"
+    } else {
+        "At every validation"
+    };
     Chart {
         name: name.to_owned(),
-        meaning: format!("The median of the runs, in a band from the best to the worst{scale}."),
+        meaning: format!("{what}{scale}."),
         across: Across::Sizes("sequences", [0.0, sequences as f64]),
         up,
         lines,
@@ -182,6 +188,15 @@ mod tests {
         assert!(svg.contains("threshold 0.1"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         assert_eq!(svg.matches("fill-opacity").count(), 1, "one band");
+    }
+
+    #[test]
+    fn of_one_run_there_is_no_band_to_be_spoken_of() {
+        let mut one = curve("one", &[(10, [60.0; 3]), (20, [50.0; 3])]);
+        one.points.iter_mut().for_each(|point| point.runs = 1);
+        let svg = learning_curves(&[one], 0.1, false).draw().to_svg();
+        assert!(svg.contains(">At every validation.<"), "{svg}");
+        assert!(!svg.contains("band") && !svg.contains("median"), "{svg}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use png::Compression;
-use resvg::tiny_skia::{Pixmap, PremultipliedColorU8, Transform};
+use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{self, fontdb};
 
 use super::drawing::width_of;
@@ -50,6 +50,9 @@ impl Drawing {
         let tree = usvg::Tree::from_str(&svg, &options).expect("our own SVG can be read");
         let [columns, rows] = self.pixels(scale);
         let mut pixmap = Pixmap::new(columns, rows).expect("a page has pixels");
+        // A page that ends within a pixel is opaque there, too.
+        let [red, green, blue] = self.ground;
+        pixmap.fill(Color::from_rgba8(red, green, blue, u8::MAX));
         let transform = Transform::from_scale(scale, scale);
         resvg::render(&tree, transform, &mut pixmap.as_mut());
         pixmap
@@ -274,4 +277,17 @@ pub(super) fn png(image: &Image, title: Option<&str>, compression: Compression) 
     };
     write(encoder).expect("memory takes every image");
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_opaque_up_to_its_last_pixel() {
+        let page = Drawing::new(10.5, 3.4, [250, 251, 252], String::new());
+        let image = page.to_image(1.5);
+        assert_eq!([image.columns, image.rows], [16, 5]);
+        assert!(image.pixels.iter().all(|pixel| *pixel == page.ground));
+    }
 }

@@ -21,7 +21,9 @@ from .weights import Tensors, to_bytes
 
 # Whole numbers, one or several, or words of the command line such as "10,20..22".
 Sizes = Union[Whole, str, Iterable[Whole]]
+# What there can be to read.
 A_PRESET = "the name of a preset, a JSON file, or a dictionary"
+A_MACHINE = "the name of a machine that is included, a weights file, or the folder of a run"
 
 
 class Machine:
@@ -208,8 +210,9 @@ def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
 def machine(source: Path) -> Machine:
     """A trained machine: the name of a preset whose weights are included (`machines()` lists them), a weights file, or the
     folder of a run. Raises ArgumentError or FormatError."""
-    with expecting("the name of one that is included, a weights file, or the folder of a run"):
-        return Machine(native().Machine.find(os.fsdecode(source)))
+    name = os.fsdecode(source)
+    with expecting({name: A_MACHINE}):
+        return Machine(native().Machine.find(name))
 
 
 def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Preset) -> Machine:
@@ -236,7 +239,7 @@ def read_preset(source: Union[str, Preset]) -> Dict[str, Any]:
     """A preset by its name, from a JSON file, or as a dictionary, checked and with every default written out. Raises
     ArgumentError or FormatError, with the key and what is allowed."""
     name, text = named(source)
-    with expecting(A_PRESET):
+    with expecting({name: A_PRESET}):
         read: Dict[str, Any] = json.loads(native().preset(name, text))
     return read
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TextIO, U
 from ._extension import flags, native, options
 from .errors import ArgumentError, TrainingError, Whole
 from .files import Path, expecting, to_json
-from ._machine import A_PRESET, Machine, named, numbers
+from ._machine import A_MACHINE, A_PRESET, Machine, named, numbers
 from .preset import Preset
 
 # Seconds between two looks at a run: how soon Ctrl-C is heard.
@@ -75,7 +75,7 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
     first, file = (start._handle, None) if isinstance(start, Machine) else (None, start)
     asked = flags(force=force) + options(seed=seed, sequences=sequences, out=out, threads=threads, from_=file)
     asked += [f"--set={path}={to_json(f'set: `{path}`', value)}" for path, value in (set or {}).items()]
-    with expecting(A_PRESET if file is None else f"{A_PRESET}; and to start with, a machine"):
+    with expecting({str(file): A_MACHINE, name: A_PRESET}):
         run = native().Run.begin(name, text, first, asked)
     tell = teller(progress)
     try:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from contextlib import contextmanager
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Iterator, Mapping, Optional, Union
 
 from .errors import ArgumentError, FileError, FormatError
 
@@ -23,12 +23,12 @@ def system_says(path: str, problem: str, expected: str) -> Iterator[None]:
 
 
 @contextmanager
-def expecting(what: str) -> Iterator[None]:
-    """What was expected of a file that the extension cannot read."""
+def expecting(what: Mapping[str, str]) -> Iterator[None]:
+    """What was expected of files that the extension cannot read, by their names."""
     try:
         yield
     except FileError as error:
-        error.expected = error.expected or what
+        error.expected = error.expected or what.get(str(error.file))
         raise
 
 

@@ -1,12 +1,14 @@
 """What runs, trains, checks and draws machines, held against the program."""
 
+import copy
 import gc
 import importlib.metadata
 import json
 import os
+import pickle
+import shlex
 import signal
 import subprocess
-import shlex
 import sys
 import threading
 import unittest
@@ -243,6 +245,26 @@ class Machines(support.Test):
         machine = ts.machine("copy")
         machine.preset["model"]["memory"]["rows"] = 3
         self.assertEqual(machine.preset["model"]["memory"]["rows"], 128)
+
+    def test_a_file_that_is_not_there_is_named_with_what_was_expected(self):
+        preset, machine = (f"the name of {what}" for what in (
+            "a preset, a JSON file, or a dictionary", "a machine that is included, a weights file, or the folder of a run"))
+        for ask, file, expected in ((ts.machine, "no.safetensors", machine), (ts.read_preset, "no.json", preset),
+                                    (ts.train, "no.json", preset),
+                                    (lambda path: ts.train("copy", start=path), "no.safetensors", machine)):
+            with self.assertRaises(FileNotFoundError) as caught:
+                ask(self.path(file))
+            self.assertEqual(str(caught.exception),
+                             f"{self.path(file)}: cannot be read: No such file or directory; expected {expected}")
+
+    def test_machines_and_traces_can_be_pickled(self):
+        machine = ts.machine("copy")
+        trace = machine.trace(length=3)
+        for again in (pickle.loads(pickle.dumps(machine)), copy.deepcopy(machine)):
+            self.assertEqual((again.sha256, again.history, repr(again)), (machine.sha256, machine.history, repr(machine)))
+        for again in (pickle.loads(pickle.dumps(trace)), copy.deepcopy(trace)):
+            self.assertEqual((list(again), again.meta, again.dims), (list(trace), trace.meta, trace.dims))
+            self.assertTrue(again.check())
 
     def test_a_preset_has_every_default(self):
         whole = ts.read_preset(SMALL)
@@ -528,7 +550,7 @@ class Wheel(support.Test):
         self.assertEqual({*licences}, {"LICENSE-MIT", "LICENSE-APACHE", "Inter-LICENSE.txt", "JetBrainsMono-LICENSE.txt"})
         # Not what a link on a system without them would leave.
         self.assertTrue(all(len(text) > 1000 for text in licences.values()))
-        self.assertNotRegex(str(wheel.metadata), r"\]\((?!https?://)")
+        self.assertNotRegex(wheel.read_text("METADATA"), r"\]\((?!https?://)")
 
 
 class WithoutTheExtension(support.Test):

@@ -190,11 +190,15 @@ impl<'a> Frames<'a> {
     async fn film(&self, told: &mut impl Told) -> Option<Film<'_>> {
         let base = Base::new(self.draw(0), self.scale);
         let (samples, mut counts) = (self.samples(), HashMap::new());
-        let mut counted = 0;
+        let (mut counted, all) = (0, samples.len() + self.count());
+        // To draw the first one whole takes longer than any other.
+        if told(counted, all).await.is_break() {
+            return None;
+        }
         for which in samples.chunks(together()) {
             self.count_colours(&base, which, &mut counts);
             counted += which.len();
-            if told(counted, samples.len() + self.count()).await.is_break() {
+            if told(counted, all).await.is_break() {
                 return None;
             }
         }

@@ -1249,10 +1249,10 @@ mod tests {
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1);
         let alone = alone.build().unwrap();
         // Nine frames, and the colours are chosen from all of them.
-        let every: Vec<_> = (1..=18).map(|done| (done, 18)).collect();
+        let every: Vec<_> = (0..=18).map(|done| (done, 18)).collect();
         assert_eq!(alone.install(|| drawn(99)), (true, every.clone()));
-        for most in [1, 9, 10, 18] {
-            let heard = every[..most].to_vec();
+        for most in [0, 1, 9, 10, 18] {
+            let heard = every[..=most].to_vec();
             assert_eq!(alone.install(|| drawn(most)), (false, heard));
         }
     }

@@ -141,8 +141,10 @@ class _Terminal(Teller):
             # A line that is broken would not be written over.
             line = str(progress)[:shutil.get_terminal_size().columns - 1]
             self._to.write(f"\r\x1b[2K{line}")
-        elif is_new:
-            self._to.write(f"{progress.sequences}/{progress.total} sequences: {progress.answered()}\n")
+        elif is_new and progress.validation is not None:
+            # That of some updates before.
+            at = progress.validation["sequences"]
+            self._to.write(f"{at}/{progress.total} sequences: {progress.answered()}\n")
         self._to.flush()
 
     def end(self) -> None:

@@ -3,6 +3,7 @@
 import copy
 import gc
 import importlib.metadata
+import io
 import json
 import os
 import pickle
@@ -306,6 +307,16 @@ class Training(support.Test):
         self.assertEqual(machine.trace(length=2).steps, 5)
         # What it takes to go on is there.
         self.assertIn("checkpoint.safetensors", os.listdir(self.path("run")))
+
+    def test_where_nobody_looks_a_line_is_of_a_validation(self):
+        with mock.patch.object(sys, "stderr", io.StringIO()) as told:
+            found = ts.train(SMALL, seed=2).history
+        lines = told.getvalue().splitlines()
+        every = [f"{point['sequences']}/400 sequences: {point['validation']['bits_per_sequence']:.3f} bits, "
+                 f"{point['validation']['wrong_bits']:.2f} wrong per sequence" for point in found]
+        # A short run has several between two looks.
+        self.assertEqual(lines, [line for line in every if line in lines])
+        self.assertEqual(lines[-1:], every[-1:])
 
     def test_without_standard_error_nobody_is_told(self):
         with mock.patch.object(sys, "stderr", None):

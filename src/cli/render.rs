@@ -15,8 +15,8 @@ use super::{MOST_SAMPLES, Usage, machine, note, plan, refuse, step, up_to};
 use crate::figure::compare::{Common, Comparison, Named};
 use crate::figure::spread::{Samples, Spread};
 use crate::figure::{
-    Derivatives, Drawing, Figure, Format, Layer, Layout, Motion, Options, Orientation, Pages,
-    Picture, RowsShown, Walk, estimated_bytes, find_head, to_bytes,
+    Derivatives, Drawing, Figure, Format, Layer, Layout, Moment, Motion, Options, Orientation,
+    Pages, Picture, RowsShown, Walk, duration, estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{self, Trained, label, picture, room};
@@ -50,6 +50,7 @@ Examples:
   tapescope render copy --length 10 --delay 200 --out copy.gif
   tapescope render copy --length 20 --steps 18..24 --stages --out slowly.gif
   tapescope render copy --length 8 --motion --steps 5..12 --dark --out moving.gif
+  tapescope render copy --length 5 --motion --seconds 10 --out ten.gif
   tapescope render copy --length 8 --layout closeup --step 11 --head R0 --out row.png
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
   tapescope render runs/copy-1 --over-training --length 10 --out learning.gif
@@ -101,6 +102,9 @@ pub(super) struct Render {
     /// GIF, or an animated PNG.
     #[arg(long, conflicts_with_all = ["compare", "stages", "delay", "step"])]
     motion: bool,
+    /// With --motion: so many seconds at most; more steps go slowly or fast, stage by stage, as there is time for.
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true, requires = "motion")]
+    seconds: Option<f32>,
     /// The same episode by the machine at every moment of its training, beside its learning curve: of the folder of a run
     /// that keeps snapshots (`train --snapshots`). A GIF, or an animated PNG.
     #[arg(long, conflicts_with_all = ["compare", "stages", "motion", "samples", "weights", "gradient"])]
@@ -319,7 +323,9 @@ impl Render {
             let bytes = at_once(to_bytes(pages, format, scale, usual, told));
             return Ok((bytes.unwrap_or_default(), title));
         }
-        let frames = pages.moments(self.walk()).len();
+        let moments = pages.moments(self.walk());
+        self.check_time(&moments)?;
+        let frames = moments.len();
         let bytes = if frames < MANY {
             0
         } else {
@@ -361,6 +367,17 @@ impl Render {
             ));
         }
         Ok((drawn, format!("{title}, {frames} frames, {size}")))
+    }
+
+    /// The steps may be too many for the seconds that were asked for.
+    fn check_time(&self, moments: &[Moment]) -> anyhow::Result<()> {
+        let takes = duration(moments);
+        match self.seconds {
+            Some(seconds) if takes > seconds => refuse(format!(
+                "--seconds {seconds}: these steps take {takes:.1} s at least; fewer of them (--steps A..B), or more seconds"
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn walk(&self) -> Walk {
@@ -504,6 +521,7 @@ impl Render {
             size: self.size,
             step: self.step,
             steps: span.map(|steps| *steps.start()..steps.end() + 1),
+            seconds: self.seconds,
             rows: match self.show_rows {
                 Shown::Touched => RowsShown::Touched,
                 Shown::All => RowsShown::All,
@@ -595,6 +613,14 @@ fn scale(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(scale) if (0.1..=8.0).contains(&scale) => Ok(scale),
         _ => Err("expected a number, 0.1 to 8".to_owned()),
+    }
+}
+
+/// Seconds of an animation.
+fn seconds(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(seconds) if (1.0..=600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds, 1 to 600".to_owned()),
     }
 }
 

@@ -29,7 +29,7 @@ const APART: [u32; 4] = [900, 300, 90, 0];
 /// So many frames are under way at a time: enough for every processor, and not too many in memory.
 const TOGETHER: usize = 16;
 /// How much longer the last frame stays, in hundredths of a second.
-const REST: u16 = 100;
+pub(super) const REST: u16 = 100;
 
 /// How an animation goes.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,12 @@ impl Motion {
             walk: Walk::Steps,
         }
     }
+}
+
+/// How long an animation in motion takes, in seconds.
+pub fn duration(moments: &[Moment]) -> f32 {
+    let lasts = moments.iter().filter_map(|moment| moment.lasts);
+    lasts.chain([REST]).map(f32::from).sum::<f32>() / 100.0
 }
 
 /// Who is told, now and then, how many frames are drawn by then, of how many (those that the colours are chosen from are

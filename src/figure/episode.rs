@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use super::animation::REST;
 use super::catalogue::Catalogue;
 use super::closeup;
 use super::derivatives::Layer;
@@ -82,6 +83,8 @@ pub struct Options {
     pub through: f32,
     /// The steps of the time axis, those of an animation; all where not given.
     pub steps: Option<Range<usize>>,
+    /// For how many seconds an animation in motion goes, at most, where its steps can be gone through in that time.
+    pub seconds: Option<f32>,
     /// True for a machine whose read heads address what was written in the same step.
     pub writes_first: bool,
     /// Which rows.
@@ -113,6 +116,7 @@ impl Options {
             stage: None,
             through: 1.0,
             steps: None,
+            seconds: None,
             writes_first: false,
             rows: RowsShown::Touched,
             heads: Vec::new(),
@@ -286,7 +290,10 @@ impl<'a> Figure<'a> {
     fn in_motion(&self) -> Vec<Moment> {
         let stages: Vec<_> = self.span.clone().map(|step| self.moving(step)).collect();
         let counts: Vec<_> = stages.iter().map(Vec::len).collect();
-        let steps = self.span.clone().zip(stages).zip(paces(&counts));
+        let most = self.options.seconds.map_or(usize::MAX, |seconds| {
+            ((seconds * 100.0).round() as usize).saturating_sub(REST.into())
+        });
+        let steps = self.span.clone().zip(stages).zip(paces(&counts, most));
         let frames = steps.flat_map(|((step, stages), pace)| {
             let all = if pace.in_stages {
                 stages.into_iter().map(Some).collect()

@@ -50,7 +50,7 @@ pub mod trip;
 pub mod units;
 
 pub use crate::model::peak;
-pub use animation::{Motion, Told};
+pub use animation::{Motion, Told, duration};
 pub use colour::{Colours, HUES, Map, Rgb, Scale, mix};
 pub use derivatives::{Derivatives, Layer, Write};
 pub use drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
@@ -61,7 +61,7 @@ pub use heads::{
     scalars, signed,
 };
 pub use id::{PanelId, Picture};
-pub use pages::{Format, Pages, Walk};
+pub use pages::{Format, Moment, Pages, Walk};
 pub use paint::{At, Paint};
 pub use panel::Place;
 pub use pool::pooled;

@@ -1,5 +1,5 @@
 //! How an animation goes through the steps of an episode: the first ones slowly, then faster, and where there are many
-//! of them whole step by whole step, so that the file stays small enough to be sent.
+//! of them whole step by whole step, so that the file stays small enough to be sent, and takes no longer than was asked.
 
 /// How long a frame is shown while something moves, in hundredths of a second.
 pub(super) const FRAME: u16 = 4;
@@ -43,28 +43,53 @@ impl Pace {
         let times = if self.in_stages { stages } else { COUNTS };
         usize::from(self.frames) * times
     }
+
+    /// How long a step takes, in hundredths of a second.
+    fn time_of_a_step(self, stages: usize) -> usize {
+        let times = if self.in_stages { stages } else { 1 };
+        usize::from((self.frames - 1) * FRAME + self.rest) * times
+    }
+
+    /// How long steps take, in hundredths of a second.
+    fn time(self, steps: &[usize]) -> usize {
+        let times = steps.iter().map(|&stages| self.time_of_a_step(stages));
+        times.sum()
+    }
 }
 
-/// How each of the steps goes that have so many stages.
-pub(super) fn paces(stages: &[usize]) -> Vec<Pace> {
-    let (slow, later) = stages.split_at(SLOWLY.min(stages.len()));
-    let slowly: usize = slow.iter().map(|&stages| SLOW.of_a_step(stages)).sum();
-    let mut free = FRAMES.saturating_sub(slowly);
-    let least = if WHOLE.of_a_step(0) * later.len() <= free {
-        WHOLE
-    } else {
-        AT_ONCE
+/// How each of the steps goes that have so many stages; `most` is how long all of them may take where they can, in
+/// hundredths of a second.
+pub(super) fn paces(stages: &[usize], most: usize) -> Vec<Pace> {
+    // What is left of the frames when so many steps have gone slowly, and how the others go at least.
+    let rest = |slowly: usize| {
+        let (slow, later) = stages.split_at(slowly);
+        let frames: usize = slow.iter().map(|&stages| SLOW.of_a_step(stages)).sum();
+        let free = FRAMES.saturating_sub(frames);
+        let is_room = WHOLE.of_a_step(0) * later.len() <= free;
+        (free, if is_room { WHOLE } else { AT_ONCE })
     };
-    free = free.saturating_sub(least.of_a_step(0) * later.len());
+    let takes = |slowly: usize| {
+        let (slow, later) = stages.split_at(slowly);
+        SLOW.time(slow) + rest(slowly).1.time(later)
+    };
+    let mut all = (0..=SLOWLY.min(stages.len())).rev();
+    let slowly = all.find(|&slowly| takes(slowly) <= most).unwrap_or(0);
+    let (slow, later) = stages.split_at(slowly);
+    let (free, least) = rest(slowly);
+    let mut free = free.saturating_sub(least.of_a_step(0) * later.len());
+    let mut time = most.saturating_sub(takes(slowly));
     let mut in_stages = true;
     let later = later.iter().map(|&stages| {
         let more = FAST.of_a_step(stages).saturating_sub(least.of_a_step(0));
+        let longer = FAST
+            .time_of_a_step(stages)
+            .saturating_sub(least.time_of_a_step(0));
         // Once whole steps have begun they go on.
-        in_stages = in_stages && more <= free;
+        in_stages = in_stages && more <= free && longer <= time;
         if !in_stages {
             return least;
         }
-        free -= more;
+        (free, time) = (free - more, time - longer);
         FAST
     });
     slow.iter()
@@ -76,6 +101,11 @@ pub(super) fn paces(stages: &[usize]) -> Vec<Pace> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Without an end in time.
+    fn paces(stages: &[usize]) -> Vec<Pace> {
+        super::paces(stages, usize::MAX)
+    }
 
     fn cost(stages: &[usize]) -> usize {
         let paces = paces(stages);
@@ -114,5 +144,19 @@ mod tests {
                 assert!(cost(&vec![stages; steps]) <= FRAMES, "{steps} of {stages}");
             }
         }
+    }
+
+    #[test]
+    fn the_steps_take_no_longer_than_asked_where_they_can() {
+        for steps in [1, 5, 11, 40] {
+            let all = vec![9; steps];
+            for most in (AT_ONCE.time(&all)..6_000).step_by(10) {
+                let paces = super::paces(&all, most);
+                let times = paces.iter().map(|pace| pace.time_of_a_step(9));
+                let took = times.sum::<usize>();
+                assert!(took <= most, "{steps} steps: {took} of {most}");
+            }
+        }
+        assert_eq!(super::paces(&[9; 11], 900)[..2], [SLOW, WHOLE]);
     }
 }

@@ -55,34 +55,47 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// The signs of all heads at their rows, right of the memory.
+    /// The signs of all heads at their rows, right of the memory. That of this one goes with its weight; others make room
+    /// for it and for each other.
     fn signs(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
-        let (colours, memory) = (self.page.colours, of.pane.memory);
+        let (colours, right) = (self.page.colours, of.pane.memory.right);
         let axis = of.view.axis();
+        let own = self.middle(of);
         let heads = 0..self.trace().heads.len();
         let marks = heads
             .filter_map(|head| head_mark(self.trace(), self.seen.stages, self.seen.moment, head));
-        for mark in marks.filter(|mark| mark.name != of.name) {
-            let Some(place) = axis.place_of(mark.row) else {
-                continue;
-            };
+        let others = marks.filter(|mark| mark.name != of.name);
+        let placed = others.filter_map(|mark| Some((axis.place_of(mark.row)?.center(), mark)));
+        let mut placed: Vec<_> = placed.collect();
+        placed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let pitch = self.size(13.0).max(10.0);
+        let mut free = f32::NEG_INFINITY;
+        for (y, mark) in placed {
+            let y = y.max(free);
+            let y = own
+                .filter(|own| (y - own).abs() < pitch)
+                .map_or(y, |own| own + pitch);
+            free = y + pitch;
             let ink =
                 Ink::from(colours.head(mark.name)).faded(0.25 + 0.5 * mark.weight.clamp(0.0, 1.0));
-            self.sign(on, [memory.right, place.center()], mark.name, (ink, false));
+            self.sign(on, [right, y], mark.name, (ink, false));
         }
-        // That of this one goes with its weight.
+        if let Some(y) = own {
+            self.sign(on, [right, y], of.name, (of.hue.into(), true));
+        }
+    }
+
+    /// Where the weight of this head is, where it is on rows that are seen.
+    fn middle(&self, of: &Of<'a, '_>) -> Option<f32> {
         let rows = of.view.slots().filter(|slot| slot.seen() > 0.4);
         let weight = rows.map(|slot| (self.now.attention(of.head, slot.row), slot));
         let weight: Vec<_> = weight.filter(|(weight, _)| *weight >= 0.15).collect();
         let total: f32 = weight.iter().map(|(weight, _)| weight).sum();
-        if total >= 0.35 {
-            let y = weight
-                .iter()
-                .map(|(weight, slot)| weight * slot.whole.center())
-                .sum::<f32>()
-                / total;
-            self.sign(on, [memory.right, y], of.name, (of.hue.into(), true));
-        }
+        let moment: f32 = weight
+            .iter()
+            .map(|(weight, slot)| weight * slot.whole.center())
+            .sum();
+        (total >= 0.35).then(|| moment / total)
     }
 
     fn sign(

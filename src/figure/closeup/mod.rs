@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::figure::fixture::recording;
     use crate::figure::stages::Stages;
-    use crate::figure::{Figure, Layout, Mark, Options, Pages, RowsShown};
+    use crate::figure::{Figure, Layout, Mark, Options, Pages, RowsShown, head_label};
     use crate::model::{Model, NtmConfig, peak};
     use crate::train::Recording;
 
@@ -278,6 +278,40 @@ mod tests {
             peak(recording.trace.heads[0].weighting.row(3)),
             Some((30, 1.0))
         );
+    }
+
+    #[test]
+    fn the_signs_of_heads_at_one_row_stand_apart() {
+        let size = (1200.0, 630.0);
+        let mut recording = machines().swap_remove(1);
+        let steps = recording.trace.steps();
+        for head in &mut recording.trace.heads {
+            for step in 0..steps {
+                head.weighting.row_mut(step).fill(0.0);
+                head.weighting.row_mut(step)[2] = 1.0;
+            }
+        }
+        let heads = 0..recording.trace.heads.len();
+        let names: Vec<_> = heads
+            .map(|head| head_label(&recording.trace, head))
+            .collect();
+        for step in 1..steps {
+            let figure = Figure::new(&recording, options(size, step, None, 1.0));
+            let drawing = figure.draw();
+            let texts = drawing.marks.iter().filter_map(|mark| match mark {
+                Mark::Text(text) if names.contains(&text.text) && text.at[1] > 150.0 => {
+                    Some(text.at)
+                }
+                _ => None,
+            });
+            let mut heights: Vec<_> = texts.map(|[_, y]| y).collect();
+            assert_eq!(heights.len(), names.len(), "step {step}");
+            heights.sort_by(f32::total_cmp);
+            assert!(
+                heights.windows(2).all(|pair| pair[1] - pair[0] > 9.0),
+                "{heights:?}"
+            );
+        }
     }
 
     #[test]

@@ -35,6 +35,8 @@ mod painting;
 mod part;
 #[path = "viewer/pending.rs"]
 mod pending;
+#[path = "viewer/phone.rs"]
+mod phone;
 #[path = "viewer/present.rs"]
 mod present;
 #[path = "viewer/printed.rs"]

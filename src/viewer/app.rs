@@ -22,6 +22,7 @@ use super::state::learning::Learning;
 use super::state::messages::Kind;
 use super::state::settings::Look;
 use super::state::work::{Effect, Outcome};
+use super::theme;
 use super::widget::readout::Readout;
 use super::widget::track;
 use super::worker::Worker;
@@ -66,7 +67,7 @@ impl std::ops::Deref for App {
 impl App {
     /// The app in a window: records in the background.
     pub fn new(ctx: &Context, options: Options) -> Self {
-        super::theme::apply(ctx);
+        theme::apply(ctx);
         let look = (options.settings.look, Shown::All);
         look::wear(look, ctx, (Look::default(), Shown::All));
         let wake = ctx.clone();
@@ -358,8 +359,10 @@ impl App {
             let room = frame::room(&self.state, size);
             self.tell(Command::Window(Window::Sized {
                 width: size.x,
+                height: size.y,
                 room,
             }));
+            theme::set_reach(&ctx, self.state.is_on_phone());
             frame::panels_ui(
                 ui,
                 &self.state,

@@ -162,11 +162,7 @@ impl State {
             Look::Pin(head) => self.pin(head),
             Look::AllHeads => self.sight.all_heads = !self.sight.all_heads,
             Look::NextScale => self.sight.log_scale = !self.sight.log_scale,
-            Look::NextLayout => {
-                let two = self.pair().is_some();
-                self.settings.arrangement =
-                    Some(self.arrangement().next(two, self.learning.is_some()));
-            }
+            Look::NextLayout => self.settings.arrangement = Some(self.next_arrangement()),
             Look::Select(target) => self.sight.selected = Some(target),
             Look::Deselect => self.sight.selected = None,
         }

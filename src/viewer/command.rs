@@ -308,10 +308,12 @@ pub enum Window {
     Dismiss(u64),
     /// Something is under way that can be given up, or nothing is.
     Busy(bool),
-    /// The window is this wide, with so much room for rows, in points.
+    /// The window is this wide and high, with so much room for rows, in points.
     Sized {
         /// Width of all of it.
         width: f32,
+        /// Height of all of it.
+        height: f32,
         /// Height of the rows.
         room: f32,
     },

@@ -199,6 +199,8 @@ fn name_of(dialog: &Dialog) -> &'static str {
         Subject::About => "about",
         Subject::Messages => "messages",
         Subject::Step => "step",
+        Subject::Episode => "episode",
+        Subject::More => "more",
         Subject::File(_) => "file",
         Subject::Ending => "ending",
     }

@@ -173,6 +173,18 @@ pub fn apply(ctx: &Context) {
     }
 }
 
+/// Makes everything that can be hit as large as a finger takes, or as a pointer does.
+pub fn set_reach(ctx: &Context, by_finger: bool) {
+    if by_finger != is_by_finger(ctx) {
+        ctx.all_styles_mut(|style| reach_out(style, by_finger));
+    }
+}
+
+/// True where a finger hits what is on screen.
+pub fn is_by_finger(ctx: &Context) -> bool {
+    ctx.style_of(ctx.theme()).spacing.interact_size.y > ROW
+}
+
 /// Lets things glide into place, or not.
 pub fn set_motion(ctx: &Context, on: bool) {
     ctx.all_styles_mut(|style| style.animation_time = if on { MOTION } else { 0.0 });
@@ -197,19 +209,28 @@ fn fonts() -> FontDefinitions {
     fonts
 }
 
-fn space_out(style: &mut Style) {
+fn reach_out(style: &mut Style, by_finger: bool) {
+    let (least, padding, size) = if by_finger {
+        (FINGER, vec2(12.0, 6.0), 15.0)
+    } else {
+        (ROW, vec2(8.0, 4.0), 13.0)
+    };
     style.text_styles = [
         (TextStyle::Small, text(11.0)),
-        (TextStyle::Body, text(13.0)),
-        (TextStyle::Button, text(13.0)),
+        (TextStyle::Body, text(size)),
+        (TextStyle::Button, text(size)),
         (TextStyle::Heading, heading(16.0)),
         (TextStyle::Monospace, mono(12.0)),
     ]
     .into();
+    style.spacing.button_padding = padding;
+    style.spacing.interact_size = Vec2::splat(least);
+}
+
+fn space_out(style: &mut Style) {
+    reach_out(style, false);
     let spacing = &mut style.spacing;
     spacing.item_spacing = vec2(8.0, 6.0);
-    spacing.button_padding = vec2(8.0, 4.0);
-    spacing.interact_size = vec2(ROW, ROW);
     spacing.window_margin = Margin::same(16);
     spacing.menu_margin = Margin::same(6);
     spacing.combo_width = 80.0;
@@ -273,7 +294,7 @@ pub const UNTINTED: Color32 = Color32::WHITE;
 /// The size of an icon button.
 pub const ICON: Vec2 = vec2(ROW + 4.0, ROW + 4.0);
 /// The least size of what a finger hits.
-pub const FINGER: f32 = 40.0;
+pub const FINGER: f32 = 44.0;
 
 #[cfg(test)]
 mod tests {

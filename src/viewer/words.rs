@@ -53,6 +53,7 @@ impl State {
             return "The heads of this machine leave this stage out.".to_owned();
         }
         match tour.at().wait {
+            Wait::Play if self.is_on_phone() => "The blue mark in the strip at the bottom is now; drag along it.".to_owned(),
             Wait::Play => "The blue line through all pictures is now. Space stops it.".to_owned(),
             Wait::Step => "Nothing is computed anew: back is as exact as forward.".to_owned(),
             Wait::Click => {
@@ -144,8 +145,13 @@ impl State {
                 )
             }
             Stage::Add => format!(
-                "{name} has added its vector to row {row}, with {} of its weight. Press , to see the row as it was before.",
-                percent(weight)
+                "{name} has added its vector to row {row}, with {} of its weight.{}",
+                percent(weight),
+                if self.is_on_phone() {
+                    ""
+                } else {
+                    " Press , to see the row as it was before."
+                }
             ),
             _ => return None,
         })

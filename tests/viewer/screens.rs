@@ -13,7 +13,7 @@ const FAR: u8 = 3;
 const FEW: usize = 60;
 
 /// A state of the window: its name, the machine, and what brings the window there.
-type Scene = (&'static str, &'static str, fn(&mut Screen));
+pub type Scene = (&'static str, &'static str, fn(&mut Screen));
 
 /// The first of them are the layouts: kept in both themes, large and small. Of the others the small
 /// window is kept, dark and light in turns; all are drawn in both themes and sizes.
@@ -260,6 +260,49 @@ const SCENES: &[Scene] = &[
     }),
 ];
 
+/// What it looks like on a phone, kept in both themes.
+pub const ON_PHONE: &[Scene] = &[
+    ("a step", "copy", |screen| go_to(screen, 21, "gate")),
+    ("start page", "copy", |screen| {
+        act(screen, Window::ToggleWelcome);
+    }),
+    ("episode", "copy", |screen| {
+        go_to(screen, 12, "output");
+        act(screen, Ask::For(Subject::Episode));
+    }),
+    ("more", "copy", |screen| {
+        go_to(screen, 12, "output");
+        act(screen, Ask::For(Subject::More));
+    }),
+    ("learning", "copy", |screen| {
+        act(
+            screen,
+            Instead::Begin(vec![learn::experiment(&["training.batch=16"])]),
+        );
+        screen.run_steps(150);
+        act(screen, Learn::Toggle);
+        screen.run_steps(1);
+    }),
+    ("tour, stop 4", "copy", |screen| tour_to(screen, 4)),
+    ("tour, stop 12", "copy", |screen| tour_to(screen, 12)),
+    ("a failure", "copy", |screen| {
+        act(screen, Episode::Failure(Some(0)));
+    }),
+    ("keys", "copy", |screen| press(screen, Key::F1)),
+    ("save", "copy", |screen| {
+        act(screen, Ask::For(Subject::File(Aim::Save)));
+    }),
+    ("settings", "copy", |screen| {
+        act(screen, Ask::For(Subject::Settings));
+    }),
+    ("problem", "copy", |screen| {
+        act(screen, File::Open(PathBuf::from("missing.ntmtrace.json")));
+    }),
+    ("no heads", "copy_lstm", |screen| {
+        go_to(screen, 20, "output");
+    }),
+];
+
 /// What a person sees who is here for the first time.
 const FIRST: &str = "first start";
 
@@ -289,7 +332,7 @@ fn tour_to(screen: &mut Screen, stop: usize) {
     }
 }
 
-fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
+pub fn screen(scene: &Scene, size: Vec2, theme: Theme) -> Screen {
     screen_with(scene, size, theme, &Shared::default())
 }
 
@@ -392,6 +435,20 @@ fn every_state_looks_as_it_did() {
             let mut screen = screen(scene, size, theme);
             let image = screen.render().unwrap();
             let name = file_name(scene, size, theme);
+            problems.extend(changed(&name, &image, &numbers(&screen)));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_state_on_a_phone_looks_as_it_did() {
+    let mut problems = Vec::new();
+    for scene in ON_PHONE {
+        for theme in [Theme::Dark, Theme::Light] {
+            let mut screen = screen(scene, phone::PHONE, theme);
+            let image = screen.render().unwrap();
+            let name = file_name(scene, phone::PHONE, theme);
             problems.extend(changed(&name, &image, &numbers(&screen)));
         }
     }

@@ -10,7 +10,7 @@ impl<'a> CloseUp<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
     pub(super) fn spine(&self, on: &mut dyn Paint, of: &Of<'a, '_>) {
         let (colours, area) = (self.page.colours, of.pane.spine);
-        let size = self.size(12.0).max(9.0);
+        let size = self.size(12.0).max(self.plan.letters);
         for slot in of.view.slots() {
             let looked_at = self.now.attention(of.head, slot.row).clamp(0.0, 1.0);
             let ink = super::super::mix(colours.subdued, colours.strong, looked_at);

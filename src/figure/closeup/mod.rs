@@ -126,7 +126,7 @@ impl<'a> CloseUp<'a, '_> {
 
     /// Letters of this size on a page of the usual size, never too small to be read.
     fn letters(&self, size: f32, ink: impl Into<Ink>) -> Style {
-        Style::new((size * self.plan.scale).max(9.0), ink)
+        Style::new((size * self.plan.scale).max(self.plan.letters), ink)
     }
 
     /// The colour of a signed value where it is looked at so much.
@@ -204,9 +204,14 @@ mod tests {
             for (place, head) in
                 places.flat_map(|place| heads.clone().map(move |head| (place, head)))
             {
-                for (size, through) in
-                    [((1200.0, 630.0), 0.4), (LEAST, 0.7), ((1440.0, 900.0), 1.0)]
-                {
+                for (size, through) in [
+                    ((1200.0, 630.0), 0.4),
+                    (LEAST, 0.7),
+                    ((1440.0, 900.0), 1.0),
+                    ((390.0, 740.0), 0.4),
+                    ((360.0, 536.0), 0.7),
+                    ((844.0, 294.0), 1.0),
+                ] {
                     let options = Options {
                         heads: vec![head, 1],
                         ..options(size, 4, place, through)

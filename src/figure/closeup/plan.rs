@@ -16,6 +16,10 @@ const WIDE: f32 = 900.0;
 const ROW: f32 = 28.0;
 /// Where all is smaller than this, beside the usual size, the words over the columns need more of the room.
 const SMALL: f32 = 0.7;
+/// The same on an upright page, as a phone has: there is room for larger ones.
+const UPRIGHT_ROW: f32 = 22.0;
+/// The smallest letters, and those of an upright page: that is held near, and has little room.
+const LETTERS: [f32; 2] = [9.0, 10.0];
 /// How high one may become where there are few.
 const TALLEST: f32 = 34.0;
 
@@ -24,6 +28,10 @@ const TALLEST: f32 = 34.0;
 pub(super) struct Plan {
     /// How large all is, beside the usual size.
     pub(super) scale: f32,
+    /// True where it is higher than wide.
+    pub(super) is_upright: bool,
+    /// The smallest letters.
+    pub(super) letters: f32,
     /// Sentence, step, and the stages in a row.
     pub(super) top: Area,
     /// What comes in.
@@ -65,15 +73,21 @@ impl Plan {
         let [width, height] = [area.width() / USUAL[0], area.height() / USUAL[1]];
         let scale = width.min(height).clamp(0.45, 1.6);
         let of = |length: f32| length * scale;
+        let is_upright = area.height() > area.width();
         let margin = of(26.0).max(10.0);
+        let (sentence, strip) = if is_upright {
+            (84.0, 54.0)
+        } else {
+            (46.0, 36.0)
+        };
         let inner = Area {
             left: area.left + margin,
             right: area.right - margin,
             top: area.top + of(20.0),
             bottom: area.bottom - of(18.0),
         };
-        let top = inner.down(inner.top, inner.top + of(70.0).max(46.0));
-        let episode = inner.down(inner.bottom - of(56.0).max(36.0), inner.bottom);
+        let top = inner.down(inner.top, inner.top + of(70.0).max(sentence));
+        let episode = inner.down(inner.bottom - of(56.0).max(strip), inner.bottom);
         let middle = inner.down(top.bottom + of(10.0), episode.top - of(14.0));
         let heads = &heads[..heads.len().min(2)];
         let side = of(if heads.len() > 1 { 72.0 } else { 86.0 }).max(44.0);
@@ -92,7 +106,8 @@ impl Plan {
             let panes = heads.iter().enumerate().map(|(index, &head)| {
                 let left = between.left + index as f32 * (each + gap);
                 let whole = between.across(left, left + each);
-                Pane::new(whole, scale, trace, (head, vectors))
+                let least = if is_upright { UPRIGHT_ROW } else { 19.0 };
+                Pane::new(whole, (scale, least), trace, (head, vectors))
             });
             panes.collect::<Vec<_>>()
         };
@@ -102,6 +117,8 @@ impl Plan {
         }
         Self {
             scale,
+            is_upright,
+            letters: LETTERS[usize::from(is_upright)],
             top,
             input,
             controller,
@@ -117,7 +134,7 @@ impl Plan {
         match self.panes.first() {
             Some(pane) => self.middle.down(pane.memory.top, pane.memory.bottom),
             None => self.middle.down(
-                self.middle.top + 56.0 * self.scale,
+                self.middle.top + (56.0 * self.scale).max(40.0),
                 self.middle.bottom - 24.0 * self.scale,
             ),
         }
@@ -126,7 +143,12 @@ impl Plan {
 
 impl Pane {
     /// A head in its part of the page; all panes leave room for so many vectors below the memory.
-    fn new(whole: Area, scale: f32, trace: &Trace, (head, most): (usize, usize)) -> Self {
+    fn new(
+        whole: Area,
+        (scale, least): (f32, f32),
+        trace: &Trace,
+        (head, most): (usize, usize),
+    ) -> Self {
         let of = |length: f32| length * scale;
         let heads = of(34.0).max(24.0);
         let [total, wide] = trace.memory_size();
@@ -135,7 +157,7 @@ impl Pane {
         let top = whole.top + of(58.0).max(40.0);
         let below = most as f32 * (strip + of(6.0)) + of(6.0);
         let free = whole.bottom - below - top;
-        let row = (ROW * scale).clamp(19.0, TALLEST);
+        let row = (ROW * scale).clamp(least, TALLEST);
         let rows = ((free / row).floor() as usize).max(3);
         let rows = rows.min(total.max(1));
         let height = (free / rows as f32).min(TALLEST * scale.max(1.0));

@@ -11,31 +11,35 @@ impl CloseUp<'_, '_> {
     pub(super) fn top(&self, on: &mut dyn Paint) {
         let top = self.plan.top;
         self.clock(on);
-        let room = top.width() - self.size(150.0).max(76.0);
+        // Upright the sentence has lines of its own.
+        let (above, least, beside) = if self.plan.is_upright {
+            (20.0, 16.0, 0.0)
+        } else {
+            (0.0, 14.0, self.size(150.0).max(76.0))
+        };
+        let room = top.width() - beside;
         let told = words::sentence(&self.seen, self.plan.panes.first().map(|pane| pane.head));
         let left = match told.head {
             Some(head) => {
                 let name = HeadName::of(self.trace(), head);
                 let half = self.size(9.0).max(6.0);
-                let at = [top.left + half, top.top + self.size(17.0).max(10.0)];
+                let at = [top.left + half, top.top + above + self.size(17.0).max(10.0)];
                 sign(on, at, half, name.is_write, self.page.colours.head(name));
                 3.2 * half
             }
             None => 0.0,
         };
         let room = room - left;
-        let mut size = self.size(24.0).max(14.0);
+        let mut size = self.size(24.0).max(least);
         let mut lines = wrapped(on, &told.text, size, room);
-        while lines.len() > 1 && size > 9.0 {
+        // Where it would be small to be on one line it is on two.
+        let small = |size: f32| self.plan.is_upright || size < self.size(17.0);
+        while (lines.len() > 2 || (lines.len() == 2 && !small(size))) && size > 9.0 {
             size *= 0.95;
             lines = wrapped(on, &told.text, size, room);
-            // Where it would be small to be on one line it is on two.
-            if lines.len() == 2 && size < self.size(17.0) {
-                break;
-            }
         }
         for (index, line) in lines.iter().enumerate() {
-            let y = top.top + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
+            let y = top.top + above + self.size(17.0).max(10.0) + index as f32 * 1.22 * size;
             on.text(
                 line.as_str(),
                 [top.left + left, y],
@@ -52,15 +56,17 @@ impl CloseUp<'_, '_> {
         let last = self.trace().steps().saturating_sub(1);
         let step = format!("step {} of {last}", self.step());
         let y = top.top + self.size(15.0).max(9.0);
-        on.text(
-            step,
-            [top.right, y],
-            self.letters(15.0, colours.text).bold().end(),
-        );
+        let style = self.letters(15.0, colours.text).bold();
+        let (at, style, below) = if self.plan.is_upright {
+            ([top.left, y], style, 0.0)
+        } else {
+            ([top.right, y], style.end(), self.size(20.0).max(12.0))
+        };
+        on.text(step, at, style);
         let phases = self.seen.recording.episode.phases.iter();
         let mut here = phases.filter(|phase| (phase.start..phase.end).contains(&self.step()));
         if let Some(phase) = here.next() {
-            let y = y + self.size(20.0).max(12.0);
+            let y = y + below;
             on.text(
                 phase.name.clone(),
                 [top.right, y],

@@ -46,8 +46,13 @@ impl State {
             Window::ForgetFiles => self.settings.recent.clear(),
             Window::Dismiss(id) => self.toasts.dismiss(id),
             Window::Busy(busy) => self.pending.busy = busy,
-            Window::Sized { width, room } => {
-                (self.frame.width, self.frame.room) = (width, room);
+            Window::Sized {
+                width,
+                height,
+                room,
+            } => {
+                (self.frame.width, self.frame.height) = (width, height);
+                self.frame.room = room;
                 self.scroll();
             }
             Window::Lit { dark, system } => {

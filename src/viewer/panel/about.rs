@@ -1,8 +1,9 @@
 //! What this is, and whose.
 
-use egui::{ScrollArea, Ui};
+use egui::Ui;
 
 use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::dialog::scrolled_ui;
 use crate::viewer::widget::property::{note, section, words};
 
 const LICENCES: [(&str, &str); 4] = [
@@ -38,15 +39,11 @@ pub fn about_ui(ui: &mut Ui) {
     );
     ui.add_space(8.0);
     let most = (ui.ctx().content_rect().height() - 290.0).clamp(60.0, 320.0);
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .max_height(most)
-        .min_scrolled_height(most)
-        .show(ui, |ui| {
-            for (name, text) in LICENCES {
-                section(ui, name);
-                words(ui, text, theme::mono(10.5), palette.subdued);
-                ui.add_space(theme::SECTION);
-            }
-        });
+    scrolled_ui(ui, most, |ui| {
+        for (name, text) in LICENCES {
+            section(ui, name);
+            words(ui, text, theme::mono(10.5), palette.subdued);
+            ui.add_space(theme::SECTION);
+        }
+    });
 }

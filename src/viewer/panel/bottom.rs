@@ -18,7 +18,9 @@ use crate::viewer::widget::canvas::{Canvas, area};
 use crate::viewer::widget::icon::Icon;
 use crate::viewer::widget::readout::Readout;
 
-/// Width of the speed and its buttons.
+/// Width of the speed.
+pub const PACE: f32 = 60.0;
+/// The same with its buttons.
 const SPEED: f32 = 118.0;
 
 /// Transport at the left, timeline under the pictures over time, stages and speed at the right.
@@ -27,9 +29,6 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let (above, columns) = (columns, &columns.of_all());
     if !view.state.panels().timeline {
         let (left, right) = (12.0, whole.right() - 12.0);
-        if view.state.is_on_phone() {
-            return phone_ui(ui, whole.shrink2(vec2(12.0, 0.0)), view);
-        }
         buttons_ui(ui, Rangef::new(left, right), whole.y_range(), view);
         return speed_ui(ui, Rangef::new(right - SPEED, right), whole.y_range(), view);
     }
@@ -65,18 +64,8 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     stages_ui(ui, x, area.y_range(), view);
 }
 
-/// On a phone: the transport alone, to be hit with a finger.
-fn phone_ui(ui: &mut Ui, area: Rect, view: &mut View<'_>) {
-    child(ui, area.x_range(), area.y_range(), |ui| {
-        ui.spacing_mut().interact_size = egui::Vec2::splat(theme::FINGER);
-        ui.spacing_mut().item_spacing.x = 2.0;
-        keys_ui(ui, view.player, view.commands);
-        ui.add_space(4.0);
-        paces_ui(ui, view.state, view.commands);
-    });
-}
-
-fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
+/// A line of the bar, from its left end.
+pub fn child(ui: &mut Ui, x: Rangef, y: Rangef, add: impl FnOnce(&mut Ui)) {
     let rect = Rect::from_x_y_ranges(x, y);
     let layout = egui::Layout::left_to_right(egui::Align::Center);
     let mut child = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
@@ -362,8 +351,9 @@ fn speed_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
 /// The speed, and buttons that change it.
 pub fn paces_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = 0.0;
+    let row = ui.spacing().interact_size.y;
     icon_button(ui, Icon::Minus, Play::Faster(-1), false, commands);
-    let (rect, response) = ui.allocate_exact_size(vec2(60.0, theme::ROW), Sense::click());
+    let (rect, response) = ui.allocate_exact_size(vec2(PACE, row), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Normal speed"));
     let text = format!("{:>4} /s", numbers::speed(state.player.speed()));
     let (align, font) = (Align2::CENTER_CENTER, theme::mono(12.0));

@@ -3,6 +3,7 @@
 use egui::Ui;
 
 use super::page::page_ui;
+use super::phone;
 use super::{Columns, View};
 use crate::figure::{Figure, Options};
 use crate::viewer::widget::canvas::{Canvas, area};
@@ -18,4 +19,7 @@ pub fn close_up_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     let mut canvas = Canvas::new(ui.painter(), view.textures, view.open.serial);
     let places = figure.paint(&mut canvas, area(rect));
     page_ui(ui, &places, columns, view);
+    if view.state.is_on_phone() {
+        phone::strip_ui(ui, &places, view);
+    }
 }

@@ -8,6 +8,7 @@ use super::about::about_ui;
 use super::finder::finder_ui;
 use super::keys::keys_ui;
 use super::messages::messages_ui;
+use super::phone;
 use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
@@ -31,6 +32,8 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::About => ("About Tapescope", 560.0),
         Subject::Messages => ("Messages", 520.0),
         Subject::Step => ("Go to step", 300.0),
+        Subject::Episode => ("Which episode", 300.0),
+        Subject::More => ("More", 300.0),
         Subject::File(aim) => (file_words(aim).0, 520.0),
         Subject::Ending => ("What was learned is not saved", 520.0),
     };
@@ -41,6 +44,8 @@ pub fn dialogs_ui(ctx: &Context, state: &State, commands: &mut Vec<Command>) {
         Subject::About => about_ui(ui),
         Subject::Messages => messages_ui(ui, &state.toasts, commands),
         Subject::Step => step_ui(ui, dialog, commands),
+        Subject::Episode => phone::episode_ui(ui, state, commands),
+        Subject::More => phone::more_ui(ui, state, commands),
         Subject::File(aim) => path_ui(ui, dialog, aim, commands),
         Subject::Ending => ending_ui(ui, dialog, state, commands),
     });
@@ -176,7 +181,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State, commands: &mut Vec<Com
     } else {
         "Go back"
     };
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let saves = primary_button(ui, save).clicked() || entered;
         if saves && !folder.is_empty() {
             commands.push(Learn::SaveAndEnd(PathBuf::from(folder)).into());

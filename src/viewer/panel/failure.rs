@@ -47,13 +47,7 @@ pub fn failure_ui(
         Stand::Beside(spot, &others)
     };
     card_ui(ctx, "failure", stand, |ui| {
-        said_ui(
-            ui,
-            (failing, wrong),
-            &open.shown.recording,
-            narrow,
-            commands,
-        );
+        said_ui(ui, failing, &open.shown.recording, narrow, commands);
     });
 }
 
@@ -70,9 +64,10 @@ fn others(ctx: &Context, state: &State, open: &Open) -> Vec<Rect> {
     over_time.chain(guide::others(ctx, &focus)).collect()
 }
 
-fn said_ui(
+/// What is asked of the machine; once it has gone wrong, where and why; and what to do next.
+pub fn said_ui(
     ui: &mut Ui,
-    (failing, wrong): (Failing, (usize, usize)),
+    failing: Failing,
     recording: &Recording,
     narrow: bool,
     commands: &mut Vec<Command>,
@@ -93,7 +88,7 @@ fn said_ui(
         palette.strong,
     );
     words(ui, failing.of().about, theme::text(size), palette.text);
-    if failing.met {
+    if let (true, Some(wrong)) = (failing.met, failing.wrong) {
         ui.add_space(2.0);
         words(
             ui,

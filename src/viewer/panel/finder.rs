@@ -157,7 +157,7 @@ fn line_ui(ui: &mut Ui, choice: &Choice, chosen: bool) -> Response {
 }
 
 /// Words in what room is left, cut with dots where there is too little.
-fn quiet_words(ui: &Ui, room: Rect, words: &str, palette: &Palette) {
+pub fn quiet_words(ui: &Ui, room: Rect, words: &str, palette: &Palette) {
     let (font, ink) = (theme::text(11.5), palette.subdued);
     let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), font, ink);
     job.wrap = egui::text::TextWrapping::truncate_at_width(room.width().max(0.0));

@@ -1,17 +1,18 @@
 //! The panels of the window: which of them there are, where they stand, what lies over them.
 
-use egui::{CentralPanel, Context, Frame, Panel, Rect, RichText, Ui, pos2, vec2};
+use egui::{Align2, CentralPanel, Context, Frame, Panel, Pos2, Rect, RichText, Ui, pos2, vec2};
 
 use super::closeup::close_up_ui;
 use super::compare::compare_ui;
-use super::failure::failure_ui;
-use super::guide::tour_ui;
+use super::failure::{self, failure_ui};
 use super::paper::paper_ui;
+use super::phone;
 use super::present;
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
-    Columns, STATUS, TOP, View, bottom, centre, learn, left, mattered, right, transport_height,
+    Columns, STATUS, TOP, View, bottom, centre, guide, learn, left, mattered, right,
+    transport_height,
 };
 use crate::viewer::command::Command;
 use crate::viewer::state::arrangement::Arrangement;
@@ -55,14 +56,15 @@ pub fn room(state: &State, window: egui::Vec2) -> f32 {
 
 /// Height of the transport and of the bar of what learns, in a window of this height.
 fn below(state: &State, window: f32) -> f32 {
-    let learn = state.learning.as_ref().map_or(0.0, |_| learn::HEIGHT);
+    let height = learn::height(state.is_on_phone());
+    let learn = state.learning.as_ref().map_or(0.0, |_| height);
     learn + transport(state, window, state.panels())
 }
 
 /// Height of the transport.
 fn transport(state: &State, window: f32, shown: Panels) -> f32 {
     if state.is_on_phone() {
-        return theme::FINGER + 8.0;
+        return phone::TRANSPORT;
     }
     transport_height(window, state.lines(), shown)
 }
@@ -89,8 +91,12 @@ fn columns_of(state: &State, width: f32) -> Columns {
 }
 
 /// Messages stand above the transport, never on the vectors of the step: in the panel of numbers, or on the
-/// legends where there is none.
-fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
+/// legends where there is none. On a phone they come down from the bar above.
+fn message_corner(state: &State, window: Rect) -> (Align2, Pos2) {
+    if state.is_on_phone() {
+        let at = pos2(window.center().x, window.top() + TOP + 8.0);
+        return (Align2::CENTER_TOP, at);
+    }
     let below = below(state, window.height());
     let below = if state.welcome.shown { 0.0 } else { below };
     let bottom = window.bottom() - below - status(state) - 12.0;
@@ -100,7 +106,7 @@ fn message_corner(state: &State, window: Rect) -> egui::Pos2 {
     } else {
         columns_of(state, window.width()).stages.max - 22.0
     };
-    pos2(right, bottom)
+    (Align2::RIGHT_BOTTOM, pos2(right, bottom))
 }
 
 /// All panels.
@@ -114,7 +120,7 @@ pub fn panels_ui(
     let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
     let width = ui.ctx().content_rect().width();
     let numbers = shows_numbers(state, width);
-    let drawer = state.drawer && state.is_narrow();
+    let drawer = state.drawer && state.is_narrow() && !state.is_on_phone();
     let shown = Panels {
         numbers,
         ..state.panels()
@@ -126,7 +132,11 @@ pub fn panels_ui(
             .resizable(false)
             .frame(frames.slim)
             .show(ui, |ui| {
-                top_ui(ui, state, numbers || drawer, under_way, commands);
+                if state.is_on_phone() {
+                    phone::top_ui(ui, state, under_way, commands);
+                } else {
+                    top_ui(ui, state, numbers || drawer, under_way, commands);
+                }
             });
     }
     let (Some(open), Some((whole, rows)), false) =
@@ -232,10 +242,16 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
     present::floating_ui(ctx, state, commands);
     if let Some(tour) = &state.tour {
         let label = story::head_label(&open.shown.recording, state.sight.focus);
-        let told = state.told(tour);
-        let told = if tour.met { told.as_str() } else { "" };
-        tour_ui(ctx, tour, &label, told, commands);
-    } else if let Some(failing) = state.failing {
+        if state.is_on_phone() {
+            return guide::ring_ui(ctx, tour, &label);
+        }
+        let told = if tour.met {
+            state.told(tour)
+        } else {
+            String::new()
+        };
+        guide::tour_ui(ctx, tour, &label, &told, commands);
+    } else if let Some(failing) = state.failing.filter(|_| !state.is_on_phone()) {
         let columns = columns_of(state, ctx.content_rect().width());
         failure_ui(ctx, state, failing, &columns, commands);
     }
@@ -245,11 +261,49 @@ pub fn over_ui(ui: &Ui, state: &State, drawn: &Drawn, commands: &mut Vec<Command
 fn learn_panel_ui(ui: &mut Ui, state: &State, frames: &Frames, commands: &mut Vec<Command>) {
     if let Some(learning) = &state.learning {
         Panel::bottom("learn")
-            .exact_size(learn::HEIGHT)
+            .exact_size(learn::height(state.is_on_phone()))
             .resizable(false)
             .frame(frames.slim)
             .show(ui, |ui| learn::bar_ui(ui, learning, commands));
     }
+}
+
+/// What the tour or a failure says, on a phone: below the pictures, or beside them where it is turned; there it covers
+/// nothing.
+fn said_panel_ui(ui: &mut Ui, frames: &Frames, view: &mut View<'_>) {
+    /// Its width beside the pictures.
+    const BESIDE: f32 = 350.0;
+    let state = view.state;
+    let failing = state.failing.filter(|failing| failing.wrong.is_some());
+    if state.tour.is_none() && failing.is_none() {
+        return;
+    }
+    let window = ui.ctx().content_rect();
+    let panel = if window.height() > window.width() {
+        Panel::bottom("said").resizable(false)
+    } else {
+        Panel::right("said").exact_size(BESIDE).resizable(false)
+    };
+    let add = |ui: &mut Ui| match (&state.tour, failing) {
+        (Some(tour), _) => {
+            let told = if tour.met {
+                state.told(tour)
+            } else {
+                String::new()
+            };
+            guide::stop_ui(ui, tour, &told, view.commands);
+        }
+        (None, Some(failing)) => {
+            failure::said_ui(ui, failing, view.recording(), false, view.commands);
+        }
+        (None, None) => {}
+    };
+    panel.frame(frames.padded).show(ui, |ui| {
+        let most = 0.6 * window.height();
+        egui::ScrollArea::vertical()
+            .min_scrolled_height(most)
+            .show(ui, add);
+    });
 }
 
 /// True while things move by themselves under a pointer that nobody moves: it points at nothing then.
@@ -286,8 +340,17 @@ fn episode_panels_ui(
         .exact_size(transport(view.state, window.y, shown))
         .resizable(false)
         .frame(frames.plain)
-        .show(ui, |ui| bottom::transport_ui(ui, columns, view));
+        .show(ui, |ui| {
+            if view.state.is_on_phone() {
+                phone::transport_ui(ui, view);
+            } else {
+                bottom::transport_ui(ui, columns, view);
+            }
+        });
     learn_panel_ui(ui, view.state, frames, view.commands);
+    if view.state.is_on_phone() {
+        said_panel_ui(ui, frames, view);
+    }
     if let Some(by) = view.state.layer().derivatives() {
         Panel::top("mattered")
             .exact_size(mattered::HEIGHT)

@@ -4,7 +4,8 @@ use egui::{Context, Key, Rect, Ui, vec2};
 
 use super::card::{Stand, card_ui, veil};
 use crate::figure::Stage;
-use crate::viewer::command::{Command, Tour as About};
+use crate::viewer::command::{Command, Edit, Play, Tour as About, Window};
+use crate::viewer::keys;
 use crate::viewer::state::State;
 use crate::viewer::state::tour::{Place, STOPS, Tour, Wait};
 use crate::viewer::theme::{self, Palette};
@@ -13,7 +14,7 @@ use crate::viewer::widget::place;
 use crate::viewer::widget::property::words;
 
 /// What the place of a stop is called.
-fn names(tour: &Tour, head: &str) -> Vec<String> {
+fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
     let names: &[&str] = match tour.at().place {
         Place::Play => &["Play", "Pause"],
         Place::Step => &["Next step"],
@@ -22,6 +23,8 @@ fn names(tour: &Tour, head: &str) -> Vec<String> {
         Place::Input if tour.met && tour.at().wait == Wait::Flip => &["output"],
         Place::Input => &["input"],
         Place::Output => &["output"],
+        // On a phone there is no picture of it over time.
+        Place::Weighting if on_phone => return vec![format!("{head} sharpen")],
         Place::Weighting => return vec![format!("weighting of {head}")],
         Place::Stage => {
             let about = tour.about().unwrap_or(Stage::Content);
@@ -43,7 +46,7 @@ fn found(ctx: &Context, names: &[String]) -> Option<Rect> {
 
 /// Where the thing that a stop is about stands.
 fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
-    let found = found(ctx, &names(tour, head))?;
+    let found = found(ctx, &names(tour, head, theme::is_by_finger(ctx)))?;
     let room = match tour.at().place {
         // The name and the parameter over the column belong to it.
         Place::Stage => Rect::from_min_max(found.min - vec2(0.0, 60.0), found.max),
@@ -64,33 +67,59 @@ pub fn others(ctx: &Context, head: &str) -> Vec<Rect> {
 
 /// The tour at its present stop; `told` is what to say once it is done.
 pub fn tour_ui(ctx: &Context, tour: &Tour, head: &str, told: &str, commands: &mut Vec<Command>) {
-    let palette = Palette::on(ctx);
     let spot = spot(ctx, tour, head);
     if let Some(spot) = spot {
         // Once it is done there is something to see all over.
         veil(ctx, spot, if tour.met { 0.25 } else { 0.6 });
     }
     card_ui(ctx, "tour", Stand::Beside(spot, &others(ctx, head)), |ui| {
-        stop_ui(ui, tour, told, palette, commands);
+        stop_ui(ui, tour, told, commands);
     });
 }
 
-fn stop_ui(ui: &mut Ui, tour: &Tour, told: &str, palette: &Palette, commands: &mut Vec<Command>) {
+/// A ring about what a stop speaks of.
+pub fn ring_ui(ctx: &Context, tour: &Tour, head: &str) {
+    if let Some(spot) = spot(ctx, tour, head) {
+        veil(ctx, spot, 0.0);
+    }
+}
+
+/// What a finger asks for at a stop that waits for a key, where the transport has no button for it.
+fn touched(wait: Wait) -> Option<Command> {
+    match wait {
+        Wait::Stage => Some(Play::Stage(1).into()),
+        Wait::Flip => Some(Edit::FlipMarked.into()),
+        Wait::Start => Some(Window::ToggleWelcome.into()),
+        Wait::Play | Wait::Step | Wait::Click | Wait::First | Wait::Answer | Wait::Asked => None,
+    }
+}
+
+/// What a stop says, and the buttons that lead on.
+pub fn stop_ui(ui: &mut Ui, tour: &Tour, told: &str, commands: &mut Vec<Command>) {
+    let (palette, by_finger) = (Palette::of(ui), theme::is_by_finger(ui.ctx()));
+    let size = if by_finger { 15.0 } else { 13.0 };
     let (stop, number) = (tour.at(), tour.stop + 1);
     let count = format!("{number} of {}", STOPS.len());
     words(ui, count, theme::mono(11.0), palette.subdued);
-    words(ui, stop.title, theme::heading(15.0), palette.strong);
+    words(ui, stop.title, theme::heading(size + 2.0), palette.strong);
     if tour.met {
-        words(ui, told, theme::text(13.0), palette.strong);
+        words(ui, told, theme::text(size), palette.strong);
     } else {
-        words(ui, stop.ask, theme::text(13.0), palette.text);
+        let todo = if by_finger { stop.touch } else { stop.keys };
+        let ask = format!("{} {todo}", stop.why);
+        words(ui, ask, theme::text(size), palette.text);
     }
     ui.add_space(6.0);
     // Nothing else waits for these keys then.
     let pressed = |ui: &Ui, key| {
         ui.input(|input| input.key_pressed(key)) && ui.memory(|memory| memory.focused().is_none())
     };
-    ui.horizontal(|ui| {
+    let touched = touched(stop.wait).filter(|_| by_finger && !tour.met);
+    if let Some(command) = touched {
+        let name = keys::entry_of(&command).map_or("Flip the bit", |entry| entry.name);
+        on_click(&primary_button(ui, name), command, commands);
+    }
+    ui.horizontal_wrapped(|ui| {
         let last = number == STOPS.len();
         let next = if last { "Finish" } else { "Next" };
         if tour.met {

@@ -1,7 +1,7 @@
 //! The list of keys: every command that has one, in groups, and what the pointer does.
 
 use egui::text::LayoutJob;
-use egui::{RichText, ScrollArea, TextFormat, Ui, vec2};
+use egui::{RichText, TextFormat, Ui, vec2};
 
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Subject, Tour};
@@ -9,6 +9,7 @@ use crate::viewer::keys::{Group, TABLE, key_text};
 use crate::viewer::state::tour::STOPS;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::text_button;
+use crate::viewer::widget::dialog::scrolled_ui;
 use crate::viewer::widget::property::section;
 
 /// The groups of each column, and the room for the keys of their commands.
@@ -17,6 +18,8 @@ const COLUMNS: [(&[Group], f32); 3] = [
     (&[Group::Time, Group::Compare, Group::Learn], 106.0),
     (&[Group::Episode, Group::Window], 142.0),
 ];
+/// All columns have room beside each other from this width on.
+const ROOMY: f32 = 600.0;
 /// Windows lower than this have the names alone; what a command does is said under the pointer.
 const LOW: f32 = 700.0;
 
@@ -47,11 +50,11 @@ const THE_BROWSERS: (&str, &str, &str) = (
     "to print, search, load again; size, tabs, bookmarks, tools",
 );
 
-/// The list, in three columns; under it what else helps. `stop` is where the tour was left.
+/// The list, in columns; under it what else helps. `stop` is where the tour was left.
 pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
     list_ui(ui);
     ui.add_space(8.0);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let tour = match stop {
             0 => "Take the tour".to_owned(),
             stop => format!("Go on with the tour: {} of {}", stop + 1, STOPS.len()),
@@ -64,26 +67,28 @@ pub fn keys_ui(ui: &mut Ui, stop: usize, commands: &mut Vec<Command>) {
 
 fn list_ui(ui: &mut Ui) {
     let most = (ui.ctx().content_rect().height() - 150.0).max(60.0);
-    ScrollArea::vertical()
-        .auto_shrink([false, true])
-        .max_height(most)
-        .min_scrolled_height(most)
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
-            ui.columns(3, |columns| {
-                for (ui, (groups, width)) in columns.iter_mut().zip(COLUMNS) {
-                    for group in groups {
-                        group_ui(ui, *group, width);
-                    }
+    scrolled_ui(ui, most, |ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        let count = if ui.available_width() < ROOMY {
+            1
+        } else {
+            COLUMNS.len()
+        };
+        ui.columns(count, |columns| {
+            for (index, (groups, width)) in COLUMNS.into_iter().enumerate() {
+                let ui = &mut columns[index % count];
+                for group in groups {
+                    group_ui(ui, *group, width);
                 }
-                let ui = &mut columns[1];
-                section(ui, "Everywhere");
-                let the_browsers = (!HAS_FILES).then_some(THE_BROWSERS);
-                for (keys, name, help) in OTHERS.into_iter().chain(the_browsers) {
-                    line_ui(ui, (keys, COLUMNS[1].1), name, help);
-                }
-            });
+            }
+            let ui = &mut columns[1 % count];
+            section(ui, "Everywhere");
+            let the_browsers = (!HAS_FILES).then_some(THE_BROWSERS);
+            for (keys, name, help) in OTHERS.into_iter().chain(the_browsers) {
+                line_ui(ui, (keys, COLUMNS[1].1), name, help);
+            }
         });
+    });
 }
 
 fn group_ui(ui: &mut Ui, group: Group, width: f32) {

@@ -54,7 +54,8 @@ pub fn episode_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     rows_ui(ui, session, commands);
     overrun_ui(ui, session);
     trained(ui, session);
-    if machine.task.held_out().is_none() {
+    // The input is edited in a picture that has no room on a phone.
+    if machine.task.held_out().is_none() && !theme::is_by_finger(ui.ctx()) {
         edit_ui(ui, session, commands);
     }
     new_episode_ui(ui, next, commands);
@@ -132,7 +133,8 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session, commands: &mut Vec<C
 /// The input by hand, and how far it is from what the seed draws.
 fn edit_ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let hint = "Change bits of the input by hand  (E)";
-    wide_button(ui, ("Edit input", theme::ROW, hint), Edit::Toggle, commands);
+    let height = ui.spacing().interact_size.y;
+    wide_button(ui, ("Edit input", height, hint), Edit::Toggle, commands);
     let words = match (session.wish.flipped.len(), session.wish.given.is_some()) {
         (0, true) => "the input is that of the other episode",
         (0, false) => return,
@@ -161,7 +163,8 @@ fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)
 
 fn new_episode_ui(ui: &mut Ui, hint: &str, commands: &mut Vec<Command>) {
     ui.add_space(2.0);
-    let button = ("New episode", theme::ROW + 4.0, hint);
+    let height = ui.spacing().interact_size.y + 4.0;
+    let button = ("New episode", height, hint);
     wide_button(ui, button, Episode::NextSeed, commands);
 }
 

@@ -1,11 +1,12 @@
 //! What was said so far: nothing that went wrong is lost with its message.
 
-use egui::{ScrollArea, Ui};
+use egui::Ui;
 
 use crate::viewer::command::{Command, File};
 use crate::viewer::state::messages::{Kind, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::text_button;
+use crate::viewer::widget::dialog::scrolled_ui;
 use crate::viewer::widget::property::{note, words};
 
 /// All messages, the newest first.
@@ -16,20 +17,17 @@ pub fn messages_ui(ui: &mut Ui, toasts: &Toasts, commands: &mut Vec<Command>) {
         return note(ui, "Nothing was said so far.");
     }
     let most = (ui.ctx().content_rect().height() - 180.0).max(60.0);
-    ScrollArea::vertical()
-        .auto_shrink([false, true])
-        .max_height(most)
-        .show(ui, |ui| {
-            for (kind, text) in &said {
-                let ink = match kind {
-                    Kind::Done => palette.subdued,
-                    Kind::Notice | Kind::Problem => palette.warning,
-                };
-                words(ui, kind.mark(), theme::heading(12.0), ink);
-                words(ui, text, theme::text(13.0), palette.text);
-                ui.add_space(6.0);
-            }
-        });
+    scrolled_ui(ui, most, |ui| {
+        for (kind, text) in &said {
+            let ink = match kind {
+                Kind::Done => palette.subdued,
+                Kind::Notice | Kind::Problem => palette.warning,
+            };
+            words(ui, kind.mark(), theme::heading(12.0), ink);
+            words(ui, text, theme::text(13.0), palette.text);
+            ui.add_space(6.0);
+        }
+    });
     ui.add_space(8.0);
     let lines = said
         .iter()

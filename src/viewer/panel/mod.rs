@@ -25,6 +25,7 @@ mod overlap;
 pub mod page;
 pub mod paper;
 mod parts;
+pub mod phone;
 pub mod pipeline;
 mod present;
 pub mod right;
@@ -318,6 +319,20 @@ impl Columns {
         }
     }
 
+    /// Pictures over time alone.
+    pub fn over(time: Rangef) -> Self {
+        let none = Rangef::point(time.max);
+        Self {
+            gutter: Rangef::point(time.min),
+            time,
+            whole: time,
+            stages: none,
+            memory: none,
+            marks: none,
+            minimap: None,
+        }
+    }
+
     /// The columns of the figure of two episodes.
     pub fn of_two(window: f32, left: bool, numbers: bool) -> Self {
         let right = if numbers { RIGHT } else { 0.0 };
@@ -419,6 +434,18 @@ pub fn scrub(response: &Response, time: Rangef, view: &mut View<'_>) {
         if step != view.step() {
             view.commands.push(Command::Play(Play::Seek(step)));
         }
+    }
+}
+
+/// The same with a finger: a swipe up or down means something else.
+pub fn scrub_by_finger(response: &Response, time: Rangef, view: &mut View<'_>) {
+    let went = response.ctx.input(|input| {
+        let pointer = &input.pointer;
+        Some(pointer.interact_pos()? - pointer.press_origin()?)
+    });
+    let is_along = went.is_some_and(|went| went.x.abs() > went.y.abs());
+    if response.clicked() || (response.dragged() && is_along) {
+        scrub(response, time, view);
     }
 }
 

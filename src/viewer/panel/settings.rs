@@ -27,15 +27,10 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
     }
     let words = "Cividis looks the same to everyone who cannot tell red from green.";
     note(ui, words);
-    next_section(ui, "Size");
-    ui.horizontal_wrapped(|ui| {
-        for percent in SCALES {
-            let name = format!("{percent} %");
-            let button = ui.selectable_label(look.scale == percent, name);
-            on_click(&button, Window::Scale(percent), commands);
-        }
-    });
-    note(ui, "As large as the window has room for, at most.");
+    // A phone has room for one size.
+    if !theme::is_by_finger(ui.ctx()) {
+        sizes_ui(ui, look.scale, commands);
+    }
     next_section(ui, "Motion");
     motion_ui(ui, look.still, commands);
     next_section(ui, "Files");
@@ -46,6 +41,18 @@ pub fn settings_ui(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>
         });
         note(ui, &format!("{files} remembered"));
     });
+}
+
+fn sizes_ui(ui: &mut Ui, scale: u16, commands: &mut Vec<Command>) {
+    next_section(ui, "Size");
+    ui.horizontal_wrapped(|ui| {
+        for percent in SCALES {
+            let name = format!("{percent} %");
+            let button = ui.selectable_label(scale == percent, name);
+            on_click(&button, Window::Scale(percent), commands);
+        }
+    });
+    note(ui, "As large as the window has room for, at most.");
 }
 
 fn next_section(ui: &mut Ui, title: &str) {
@@ -72,9 +79,9 @@ fn motion_ui(ui: &mut Ui, still: bool, commands: &mut Vec<Command>) {
 fn map_ui(ui: &mut Ui, map: Map, on: bool) -> Response {
     let own = Palette::of(ui);
     let shown = Palette::with_map(ui.visuals().dark_mode, map);
-    let name = map.name();
+    let (name, height) = (map.name(), ui.spacing().interact_size.y);
     let info = WidgetInfo::selected(Role::RadioButton, true, on, name);
-    let line = Line::to_press(ui, theme::ROW, &info);
+    let line = Line::to_press(ui, height, &info);
     let ink = if on { own.strong } else { own.text };
     line.left(8.0, name, theme::text(13.0), ink);
     let (rect, painter) = (line.rect, line.ui.painter());

@@ -28,15 +28,13 @@ pub fn top_ui(
     let both = state.comparing.kept.as_ref().zip(session.open.as_ref());
     let two = both.map(|(kept, open)| two::names(kept, open));
     let palette = Palette::of(ui);
-    if state.is_on_phone() {
-        return phone_ui(ui, state, commands);
-    }
     ui.horizontal_centered(|ui| {
         let cards = Window::ToggleWelcome;
         icon_button(ui, Icon::Cards, cards, state.welcome.shown, commands);
         words(ui, "Tapescope", theme::heading(15.0), palette.strong);
         ui.add_space(8.0);
-        machine_ui(ui, state, commands);
+        let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
+        machine_ui(ui, width, state, commands);
         // What learns is recorded again and again.
         let told = under_way.filter(|job| !(job.is_recording && state.shows_learner()));
         if let (Some(job), true) = (told, session.open.is_some()) {
@@ -70,22 +68,6 @@ pub fn top_ui(
     });
 }
 
-/// On a phone: which machine, another episode of it, and what there is room for, to be hit with a finger.
-fn phone_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    ui.horizontal_centered(|ui| {
-        ui.spacing_mut().interact_size = egui::Vec2::splat(theme::FINGER);
-        ui.spacing_mut().item_spacing.x = 2.0;
-        let cards = Window::ToggleWelcome;
-        icon_button(ui, Icon::Cards, cards, state.welcome.shown, commands);
-        machine_ui(ui, state, commands);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            icon_button(ui, Icon::Theme, Window::NextTheme, false, commands);
-            let open = Ask::For(Subject::File(Aim::Open));
-            icon_button(ui, Icon::Open, open, false, commands);
-        });
-    });
-}
-
 /// Room for the buttons at the right.
 const BUTTONS: f32 = 180.0;
 /// Room for how far a job is, and the button that gives it up.
@@ -105,7 +87,8 @@ pub fn under_way_ui(ui: &mut Ui, job: &UnderWay, width: f32, commands: &mut Vec<
     }
 }
 
-fn machine_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+/// Which machine it is, and all others to choose from.
+pub fn machine_ui(ui: &mut Ui, width: f32, state: &State, commands: &mut Vec<Command>) {
     let session = &state.session;
     let recorded = session.open.as_ref().is_some_and(Open::is_of_a_file);
     let current = match (session.machine(), &state.learning) {
@@ -115,7 +98,6 @@ fn machine_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         (Some(machine), _) => machine.title.as_str(),
         (None, _) => "no machine",
     };
-    let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
     ComboBox::new("machine", "")
         .selected_text(current)
         .width(width)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use egui::{Align2, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
+use egui::{Align2, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
 
 use crate::figure::cells::Cells;
 use crate::figure::paint::Page;
@@ -29,13 +29,18 @@ use crate::viewer::widget::property::{note, section, words};
 
 /// Most of the window that the page takes, in points.
 const WIDTH: f32 = 1080.0;
-/// Height of a card with two lines about the machine.
+/// The least height of a card: with two lines about the machine.
 const CARD: f32 = 178.0;
 /// A narrower card says it in three.
 const NARROW_CARD: (f32, f32) = (300.0, 192.0);
 /// What attends otherwise, and what fails, takes a line more to say.
 const LINE: f32 = 15.0;
 const PICTURE: f32 = 92.0;
+/// Between its edge and what is on it.
+const INSIDE: f32 = 12.0;
+/// Above its title, and between that and the words below.
+const ABOVE: f32 = 10.0;
+const BETWEEN: f32 = 3.0;
 const GAP: f32 = 16.0;
 /// Share of a picture that the answer has.
 const ANSWER: f32 = 0.28;
@@ -54,7 +59,12 @@ pub fn welcome_ui(
     let scrolled = ScrollArea::vertical().auto_shrink([false, false]);
     scrolled.show(ui, |ui| {
         let all = ui.available_width();
-        let width = WIDTH.min(all - 48.0).max(0.0);
+        let margin = if theme::is_by_finger(ui.ctx()) {
+            16.0
+        } else {
+            24.0
+        };
+        let width = WIDTH.min(all - 2.0 * margin).max(0.0);
         let side = ((all - width) / 2.0).max(0.0);
         let top = ((ui.ctx().content_rect().height() - 760.0) / 3.0).clamp(14.0, 80.0);
         ui.add_space(top);
@@ -80,13 +90,14 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
     words(ui, title, theme::heading(22.0), palette.strong);
     ui.add_space(2.0);
     words(ui, SENTENCES, theme::text(14.0), palette.text);
-    if session.open.is_none() {
+    let by_finger = theme::is_by_finger(ui.ctx());
+    if session.open.is_none() && !by_finger {
         ui.add_space(4.0);
         let text = "Open a trace or weights with Ctrl+O, or drop a file here.";
         words(ui, text, theme::text(14.0), palette.text);
     }
     ui.add_space(6.0);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         if session.open.is_some() {
             let back = primary_button(ui, "Back to the episode");
             on_click(&back, Window::ToggleWelcome, commands);
@@ -94,7 +105,9 @@ fn words_ui(ui: &mut Ui, session: &Session, palette: &Palette, commands: &mut Ve
         text_button(ui, "Take the tour", Tour::Start, commands);
         let learn = text_button(ui, "Watch one learn", Learn::Toggle, commands);
         learn.on_hover_text(tooltip(&Learn::Toggle.into()));
-        text_button(ui, "All keys", Ask::For(Subject::Keys), commands);
+        if !by_finger {
+            text_button(ui, "All keys", Ask::For(Subject::Keys), commands);
+        }
     });
 }
 
@@ -198,11 +211,21 @@ fn section_ui(
     };
     let width = ((all - (across - 1.0) * GAP) / across).max(1.0);
     let narrow = width < NARROW_CARD.0;
-    let height = if narrow { NARROW_CARD.1 } else { CARD } + more;
+    let least = if narrow { NARROW_CARD.1 } else { CARD } + more;
     for line in cards.chunks(across as usize) {
+        let told = line.iter().map(|card| {
+            let open = pictures.get(&card.key).and_then(Option::as_ref);
+            told(ui, card, open, width - 2.0 * INSIDE, palette)
+        });
+        let told: Vec<_> = told.collect();
+        let taller = told.iter().map(|told| {
+            let words = told[0].size().y + BETWEEN + told[1].size().y;
+            2.0 * INSIDE + PICTURE + ABOVE + words
+        });
+        let height = taller.fold(least, f32::max).ceil();
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = GAP;
-            for card in line {
+            for (card, told) in line.iter().zip(told) {
                 let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
                 let name = format!("Show {}", card.title);
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
@@ -216,8 +239,8 @@ fn section_ui(
                 painter.rect_filled(rect, theme::CARD_RADIUS, fill);
                 painter.rect_stroke(rect, theme::CARD_RADIUS, edge, StrokeKind::Inside);
                 let open = pictures.get(&card.key).and_then(Option::as_ref);
-                let inside = rect.shrink(12.0);
-                card_ui(ui, inside, card, open, palette, textures);
+                let inside = rect.shrink(INSIDE);
+                card_ui(ui, inside, (card, told), open, palette, textures);
                 if let (Some(share), Some(_)) = (played(ui, &response), open) {
                     to_come_ui(
                         ui,
@@ -234,11 +257,33 @@ fn section_ui(
     }
 }
 
+/// Title, and what it does and how well.
+fn told(
+    ui: &Ui,
+    card: &Card,
+    open: Option<&Open>,
+    width: f32,
+    palette: &Palette,
+) -> [Arc<Galley>; 2] {
+    let [title, text] = if theme::is_by_finger(ui.ctx()) {
+        [16.0, 14.0]
+    } else {
+        [13.0, 12.0]
+    };
+    let (painter, name) = (ui.painter(), card.title.clone());
+    let verdict = open.map_or(String::new(), |open| story::verdict(&open.shown.recording));
+    let about = format!("{} {}", card.about, sentence(&verdict));
+    [
+        painter.layout(name, theme::heading(title), palette.strong, width),
+        painter.layout(about, theme::text(text), palette.subdued, width),
+    ]
+}
+
 /// Picture, title, what it does and how well.
 fn card_ui(
     ui: &Ui,
     rect: Rect,
-    card: &Card,
+    (card, [title, about]): (&Card, [Arc<Galley>; 2]),
     open: Option<&Open>,
     palette: &'static Palette,
     textures: &mut Textures,
@@ -258,15 +303,10 @@ fn card_ui(
         let words = "no picture yet";
         painter.text(at, Align2::CENTER_CENTER, words, font, palette.subdued);
     }
-    let at = words.left_top() + vec2(0.0, 10.0);
-    let (font, ink) = (theme::heading(13.0), palette.strong);
-    let title = painter.layout(card.title.clone(), font, ink, words.width());
-    let height = title.size().y;
+    let at = words.left_top() + vec2(0.0, ABOVE);
+    let below = at + vec2(0.0, title.size().y + BETWEEN);
     painter.galley(at, title, palette.strong);
-    let verdict = open.map_or(String::new(), |open| story::verdict(&open.shown.recording));
-    let text = format!("{} {}", card.about, sentence(&verdict));
-    let galley = painter.layout(text, theme::text(12.0), palette.subdued, words.width());
-    painter.galley(at + vec2(0.0, height + 3.0), galley, palette.subdued);
+    painter.galley(below, about, palette.subdued);
 }
 
 /// How long an episode plays on its card, and how long it rests at its end, in seconds.
@@ -414,7 +454,9 @@ fn files_ui(
     ui.horizontal(|ui| {
         let open = Ask::For(Subject::File(Aim::Open));
         text_button(ui, "Open a trace or weights …", open, commands);
-        note(ui, "Dropping a file on the window does the same.");
+        if !theme::is_by_finger(ui.ctx()) {
+            note(ui, "Dropping a file on the window does the same.");
+        }
     });
     for (path, there) in recent {
         let mut words = path.display().to_string();
@@ -422,7 +464,8 @@ fn files_ui(
             words += ": no longer there";
         }
         let info = WidgetInfo::labeled(Role::Button, *there, &words);
-        let line = Line::to_press(ui, theme::ROW, &info);
+        let height = ui.spacing().interact_size.y;
+        let line = Line::to_press(ui, height, &info);
         let ink = if *there {
             palette.text
         } else {

@@ -17,6 +17,10 @@ pub enum Subject {
     Messages,
     /// Which step to go to.
     Step,
+    /// Which episode, where no panel has room for that.
+    Episode,
+    /// What else can be done, where there is room for few buttons.
+    More,
     /// Which file.
     File(Aim),
     /// What becomes of a machine that learns when that is to end.

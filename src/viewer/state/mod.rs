@@ -125,6 +125,8 @@ pub struct Pending {
 pub struct Frame {
     /// Its width, in points.
     pub width: f32,
+    /// Its height, in points.
+    pub height: f32,
     /// The height of the rows, in points.
     pub room: f32,
     /// True while it is light on dark.
@@ -133,8 +135,9 @@ pub struct Frame {
     pub system: Option<bool>,
 }
 
-/// Below this width of the window there is room for the pictures and the transport alone, in points: a phone.
-pub const PHONE: f32 = 600.0;
+/// Below this width of the window, or this height, there is room for one picture and the transport alone, in points: a
+/// phone, upright or turned.
+const PHONE: [f32; 2] = [600.0, 480.0];
 /// Below this width of the window the right panel makes room, in points.
 pub const NARROW: f32 = 1100.0;
 
@@ -175,6 +178,7 @@ impl State {
             },
             frame: Frame {
                 width: f32::INFINITY,
+                height: f32::INFINITY,
                 room: 400.0,
                 dark: true,
                 system: None,
@@ -239,14 +243,27 @@ impl State {
         Some((step, stage, head))
     }
 
-    /// How the pictures are arranged now.
+    /// How the pictures are arranged now: on a phone one at a time has room.
     pub fn arrangement(&self) -> Arrangement {
         let chosen = match self.settings.arrangement {
             Some(Arrangement::Compare) if self.pair().is_none() => self.sight.before,
             Some(Arrangement::Train) if self.learning.is_none() => self.sight.before,
             chosen => chosen,
         };
-        chosen.unwrap_or(self.suits)
+        match chosen.unwrap_or(self.suits) {
+            Arrangement::Train => Arrangement::Train,
+            _ if self.is_on_phone() => Arrangement::CloseUp,
+            chosen => chosen,
+        }
+    }
+
+    /// The one after it.
+    pub fn next_arrangement(&self) -> Arrangement {
+        let learns = self.learning.is_some();
+        match self.arrangement() {
+            Arrangement::CloseUp if self.is_on_phone() && learns => Arrangement::Train,
+            now => now.next(self.pair().is_some(), learns),
+        }
     }
 
     /// The speed at which this arrangement is usually played, in steps per second: from near every stage is followed.
@@ -266,13 +283,15 @@ impl State {
     /// True while the pictures have the whole window.
     pub fn is_folded(&self) -> bool {
         let near = self.opening.is_some() && self.arrangement() == Arrangement::CloseUp;
+        let near = near && !self.is_on_phone();
         let there = self.session.open.is_some() && !self.welcome.shown;
         there && (self.presenting || near)
     }
 
-    /// True in a window as narrow as a phone.
+    /// True in a window as small as a phone.
     pub fn is_on_phone(&self) -> bool {
-        self.frame.width < PHONE
+        let [width, height] = PHONE;
+        self.frame.width < width || self.frame.height < height
     }
 
     /// The panels around the pictures.

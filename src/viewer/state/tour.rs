@@ -113,8 +113,12 @@ pub enum Wait {
 pub struct Stop {
     /// A few words.
     pub title: &'static str,
-    /// What to do, and why.
-    pub ask: &'static str,
+    /// What is to be understood.
+    pub why: &'static str,
+    /// What to do with keys and pointer.
+    pub keys: &'static str,
+    /// What to do with a finger.
+    pub touch: &'static str,
     /// Of which machine.
     pub act: Act,
     /// What is lit.
@@ -129,11 +133,13 @@ const fn stop(
     act: Act,
     (place, wait): (Place, Wait),
     title: &'static str,
-    ask: &'static str,
+    [why, keys, touch]: [&'static str; 3],
 ) -> Stop {
     Stop {
         title,
-        ask,
+        why,
+        keys,
+        touch,
         act,
         place,
         wait,
@@ -145,7 +151,7 @@ const fn stage(
     act: Act,
     (place, about): (Place, Stage),
     title: &'static str,
-    ask: &'static str,
+    ask: [&'static str; 3],
 ) -> Stop {
     Stop {
         about: Some(about),
@@ -159,91 +165,140 @@ pub const STOPS: [Stop; 13] = [
         Act::Place,
         (Place::Play, Wait::Play),
         "Play",
-        "This machine is shown vectors of bits, one in a step. Then the input ends, and it has to give them back from \
-         memory. Press Space, or this button, to watch it.",
+        [
+            "This machine is shown vectors of bits, one in a step. Then the input ends, and it has to give them back from \
+             memory.",
+            "Press Space, or this button, to watch it.",
+            "Press the button in the ring to watch it.",
+        ],
     ),
     stop(
         Act::Place,
         (Place::Step, Wait::Step),
         "Step by step",
-        "All of it is recorded: you can go through it as slowly as you like, and back. Press → or ←.",
+        [
+            "All of it is recorded: you can go through it as slowly as you like, and back.",
+            "Press → or ←.",
+            "Press the button in the ring, or the one that goes back.",
+        ],
     ),
     stop(
         Act::Place,
         (Place::Weighting, Wait::Click),
         "Where a head looks",
-        "A head looks at the rows of the memory. Rows run down, time runs to the right, and the trace is the row where it \
-         looks. Click on the trace.",
+        [
+            "A head looks at the rows of the memory.",
+            "Rows run down, time runs to the right, and the trace is the row where it looks. Click on the trace.",
+            "Rows run down, and the bar in the ring is at the row where it looks. Touch it.",
+        ],
     ),
     stage(
         Act::Place,
         (Place::Stage, Stage::Gate),
         "Gate: stay with where it was",
-        "How does it find the next row? It has a choice: look for what is in a row, or start from the row of the step \
-         before. The gate g decides: 1 looks for what is there, 0 starts from where it was. Press the . key until gate.",
+        [
+            "How does it find the next row? It has a choice: look for what is in a row, or start from the row of the step \
+             before. The gate g decides: 1 looks for what is there, 0 starts from where it was.",
+            "Press the . key until gate.",
+            "Press Next stage until gate.",
+        ],
     ),
     stage(
         Act::Place,
         (Place::Stage, Stage::Shift),
         "Shift: move along the rows",
-        "From there it can move by a row, back or on. The shift s says how much of it goes where: this is how a head walks \
-         through memory. Press . again.",
+        [
+            "From there it can move by a row, back or on. The shift s says how much of it goes where: this is how a head \
+             walks through memory.",
+            "Press . again.",
+            "Press Next stage again.",
+        ],
     ),
     stage(
         Act::Place,
         (Place::Stage, Stage::Sharpen),
         "Sharpen",
-        "Every shift blurs a little: some weight is left on the rows beside. Taken to the power γ, 1 or more, the large \
-         weights win. Press . again.",
+        [
+            "Every shift blurs a little: some weight is left on the rows beside. Taken to the power γ, 1 or more, the large \
+             weights win.",
+            "Press . again.",
+            "Press Next stage again.",
+        ],
     ),
     stage(
         Act::Place,
         (Place::Memory, Stage::Add),
         "Erase and add",
-        "Now it knows its row. A write head first erases there, then adds a vector: that is how a vector gets into memory. \
-         Press the . key until add, and watch the row.",
+        [
+            "Now it knows its row. A write head first erases there, then adds a vector: that is how a vector gets into \
+             memory.",
+            "Press the . key until add, and watch the row.",
+            "Press Next stage until add, and watch the row.",
+        ],
     ),
     stop(
         Act::Place,
         (Place::Memory, Wait::First),
         "Does the memory last?",
-        "This is the memory at the end of the episode, a vector in every row that was written. What will the next episode start from? Press Home, to see \
-         how this one began.",
+        [
+            "This is the memory at the end of the episode, a vector in every row that was written. What will the next \
+             episode start from?",
+            "Press Home, to see how this one began.",
+            "Press the first button below, to see how this one began.",
+        ],
     ),
     stop(
         Act::Place,
         (Place::Output, Wait::Answer),
         "The answer",
-        "Now nothing comes in any more. The read head walks over the rows that were written, and the vectors come out in \
-         the same order. Click a bit of the answer, in the right half of the output.",
+        [
+            "Now nothing comes in any more. The read head walks over the rows that were written, and the vectors come out \
+             in the same order.",
+            "Click a bit of the answer, in the right half of the output.",
+            "Touch a bit of the answer that comes out.",
+        ],
     ),
     stage(
         Act::Content,
         (Place::Stage, Stage::Content),
         "Another machine: find by what is there",
-        "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find a row by \
-         what is in it: the head compares its key k with every row. Press the . key until content.",
+        [
+            "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find a row \
+             by what is in it: the head compares its key k with every row.",
+            "Press the . key until content.",
+            "Press Next stage until content.",
+        ],
     ),
     stop(
         Act::Content,
         (Place::Weighting, Wait::Asked),
         "From there, row by row",
-        "It has found the item, and wanted is what came after it: from here on the head moves row by row again. Press → \
-         until the answer begins.",
+        [
+            "It has found the item, and wanted is what came after it: from here on the head moves row by row again.",
+            "Press → until the answer begins.",
+            "Go on, step by step, until the answer begins.",
+        ],
     ),
     stop(
         Act::Content,
         (Place::Input, Wait::Flip),
         "Change one bit",
-        "Is that really read from memory? Change what was shown, and see. Press Space to flip the marked bit, or click \
-         another bit of this item. The machine runs once more.",
+        [
+            "Is that really read from memory? Change what was shown, and see.",
+            "Press Space to flip the marked bit, or click another bit of this item. The machine runs once more.",
+            "Flip the first bit of this item: the machine runs once more.",
+        ],
     ),
     stop(
         Act::Any,
         (Place::Stage, Wait::Start),
         "Other ways to attend",
-        "A head may score its key otherwise, look through a window, draw one row by chance, or have random weights with a \
-         prior. The start page has machines for each, under Other ways to attend. Press W.",
+        [
+            "A head may score its key otherwise, look through a window, draw one row by chance, or have random weights with \
+             a prior. The start page has machines for each, under Other ways to attend.",
+            "Press W.",
+            "Have a look at it.",
+        ],
     ),
 ];
 

@@ -41,7 +41,7 @@ pub fn named_icon_button(
 ) -> Response {
     let palette = Palette::of(ui);
     // As large as everything that can be hit there.
-    let size = theme::ICON.max(egui::Vec2::splat(ui.spacing().interact_size.y));
+    let size = theme::ICON.max(ui.spacing().interact_size);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
@@ -67,7 +67,7 @@ pub fn named_icon_button(
         };
         painter.rect_filled(rect, theme::RADIUS, fill);
     }
-    icon.paint(painter, rect.shrink(size.y / 7.0), ink);
+    icon.paint(painter, rect.shrink(size.min_elem() / 7.0), ink);
     focus_ring(ui, &response);
     place::mark(ui.ctx(), name, rect);
     response

@@ -1,9 +1,14 @@
-//! Dialogs: one at a time, over a veil, left with Esc or a click beside them.
+//! Dialogs: one at a time, over a veil, left with Esc or a click beside them; on a phone as a sheet that lies at the
+//! bottom and is left with its cross, too.
 
-use egui::{Context, Frame, Id, Key, Margin, Modal, TextEdit, Ui, vec2};
+use egui::{
+    Align, Align2, Area, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modal, ScrollArea,
+    Sense, TextEdit, Ui, Vec2, vec2,
+};
 
 use super::super::theme::{self, Palette};
-use super::button::field;
+use super::button::{field, named_icon_button};
+use super::icon::Icon;
 use super::property::words;
 
 /// The card of a dialog.
@@ -11,8 +16,18 @@ pub fn dialog_frame(ctx: &Context) -> Frame {
     Frame::window(&ctx.style_of(ctx.theme())).inner_margin(Margin::same(20))
 }
 
+/// Width of the widest sheet.
+const SHEET: f32 = 560.0;
+/// Inside of a sheet, at its sides.
+const SIDES: i8 = 16;
+/// What is seen of the window above the tallest sheet: a place to leave it.
+const ABOVE: f32 = 32.0;
+
 /// Shows a dialog; true when the person wants to leave it.
 pub fn dialog_ui(ctx: &Context, name: &str, width: f32, add: impl FnOnce(&mut Ui)) -> bool {
+    if theme::is_by_finger(ctx) {
+        return sheet_ui(ctx, name, add);
+    }
     let palette = Palette::on(ctx);
     let response = Modal::new(Id::unique(("dialog", name)))
         .backdrop_color(palette.veil)
@@ -26,6 +41,57 @@ pub fn dialog_ui(ctx: &Context, name: &str, width: f32, add: impl FnOnce(&mut Ui
     response.should_close()
 }
 
+/// A dialog on a phone.
+fn sheet_ui(ctx: &Context, name: &str, add: impl FnOnce(&mut Ui)) -> bool {
+    let (palette, window) = (Palette::on(ctx), ctx.content_rect());
+    let area = Area::new(Id::unique(("sheet", name)))
+        .kind(egui::UiKind::Modal)
+        .sense(Sense::hover())
+        .order(egui::Order::Foreground)
+        .anchor(Align2::CENTER_BOTTOM, Vec2::ZERO);
+    let corners = CornerRadius {
+        sw: 0,
+        se: 0,
+        ..CornerRadius::same(2 * theme::CARD_RADIUS)
+    };
+    let frame = dialog_frame(ctx).corner_radius(corners);
+    let modal = Modal::new(Id::unique(("dialog", name)))
+        .area(area)
+        .backdrop_color(palette.veil)
+        .frame(frame.inner_margin(Margin::symmetric(SIDES, 8)));
+    let mut is_left = false;
+    let response = modal.show(ctx, |ui| {
+        ui.set_width(window.width().min(SHEET) - 2.0 * f32::from(SIDES) - 2.0);
+        ui.horizontal(|ui| {
+            ui.set_height(theme::FINGER);
+            words(ui, name, theme::heading(17.0), palette.strong);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                is_left = named_icon_button(ui, Icon::Close, "Leave", false, false).clicked();
+            });
+        });
+        let most = (window.height() - ABOVE - theme::FINGER - 32.0).max(theme::FINGER);
+        scroll_ui(ui, most, add);
+    });
+    is_left || response.should_close()
+}
+
+/// What may be longer than there is room for in a dialog; a sheet scrolls as a whole.
+pub fn scrolled_ui(ui: &mut Ui, most: f32, add: impl FnOnce(&mut Ui)) {
+    if theme::is_by_finger(ui.ctx()) {
+        add(ui);
+    } else {
+        scroll_ui(ui, most, add);
+    }
+}
+
+fn scroll_ui(ui: &mut Ui, most: f32, add: impl FnOnce(&mut Ui)) {
+    ScrollArea::vertical()
+        .auto_shrink([false, true])
+        .max_height(most)
+        .min_scrolled_height(most)
+        .show(ui, add);
+}
+
 /// A line of text that has the keyboard; true when Enter is pressed.
 pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) -> bool {
     let line = TextEdit::singleline(text)
@@ -35,7 +101,10 @@ pub fn field_ui(ui: &mut Ui, text: &mut String, hint: &'static str, name: &str) 
         .desired_width(f32::INFINITY);
     let response = field(ui, true, line).accessible_name(name);
     let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-    if !entered && !response.has_focus() && ui.memory(|memory| memory.focused().is_none()) {
+    // Where a keyboard would come on screen it waits until the line is touched.
+    let waits = theme::is_by_finger(ui.ctx());
+    if !waits && !entered && !response.has_focus() && ui.memory(|memory| memory.focused().is_none())
+    {
         response.request_focus();
     }
     entered

@@ -45,6 +45,10 @@ pub enum Icon {
     Panel,
     /// Four cards.
     Cards,
+    /// Two sliders.
+    Sliders,
+    /// Three dots.
+    More,
 }
 
 impl Icon {
@@ -114,6 +118,15 @@ impl Icon {
                     pen.bar(x, top, 6.0, 6.0);
                 }
             }
+            Self::Sliders => {
+                for (y, knob) in [(-4.0, 3.0), (4.0, -3.0)] {
+                    pen.lines(&[(-8.0, y), (8.0, y)]);
+                    pen.dot((knob, y), 3.0);
+                }
+            }
+            Self::More => [-6.5, 0.0, 6.5]
+                .into_iter()
+                .for_each(|y| pen.dot((0.0, y), 1.8)),
             Self::Panel => {
                 pen.lines(&[
                     (-7.0, -6.0),
@@ -162,6 +175,11 @@ impl Pen<'_> {
         self.painter.rect_filled(rect, 0.0, self.color);
     }
 
+    fn dot(&self, at: (f32, f32), radius: f32) {
+        let (at, radius) = (self.at(at), radius * self.unit);
+        self.painter.circle_filled(at, radius, self.color);
+    }
+
     fn loop_around(&self) {
         self.lines(&[(-7.0, -0.5), (-7.0, -4.0), (4.0, -4.0)]);
         self.fill(&[(3.5, -7.5), (8.0, -4.0), (3.5, -0.5)]);
@@ -185,8 +203,7 @@ impl Pen<'_> {
         let mut points = arc((0.0, -3.0), 3.6, 180.0..=430.0, 18);
         points.extend([(0.0, 1.5), (0.0, 3.2)]);
         self.lines(&points);
-        let dot = self.at((0.0, 6.4));
-        self.painter.circle_filled(dot, 1.2 * self.unit, self.color);
+        self.dot((0.0, 6.4), 1.2);
     }
 }
 

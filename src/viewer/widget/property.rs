@@ -20,17 +20,21 @@ pub fn section(ui: &mut Ui, title: &str) {
 
 /// A labelled control.
 pub fn control<R>(ui: &mut Ui, label: &str, add: impl FnOnce(&mut Ui) -> R) -> R {
-    let size = vec2(ui.available_width(), theme::ROW);
-    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
-        let palette = Palette::of(ui);
-        let label = RichText::new(label).color(palette.subdued);
-        ui.add_sized(vec2(LABEL, theme::ROW), |ui: &mut Ui| -> Response {
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.label(label))
-                .response
-        });
-        ui.with_layout(Layout::right_to_left(Align::Center), add)
-            .inner
-    })
+    let row = ui.spacing().interact_size.y;
+    ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), row),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            let palette = Palette::of(ui);
+            let label = RichText::new(label).color(palette.subdued);
+            ui.add_sized(vec2(LABEL, row), |ui: &mut Ui| -> Response {
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.label(label))
+                    .response
+            });
+            ui.with_layout(Layout::right_to_left(Align::Center), add)
+                .inner
+        },
+    )
     .inner
 }
 
@@ -51,10 +55,15 @@ pub fn words(ui: &mut Ui, text: impl Into<String>, font: FontId, ink: Color32) -
 
 /// A paragraph of explanation.
 pub fn note(ui: &mut Ui, text: &str) {
-    words(ui, text, theme::text(11.5), Palette::of(ui).subdued);
+    words(ui, text, small(ui), Palette::of(ui).subdued);
 }
 
 /// The same about something that is not as it should be.
 pub fn warning(ui: &mut Ui, text: &str) {
-    words(ui, text, theme::text(11.5), Palette::of(ui).warning);
+    words(ui, text, small(ui), Palette::of(ui).warning);
+}
+
+fn small(ui: &Ui) -> FontId {
+    let by_finger = theme::is_by_finger(ui.ctx());
+    theme::text(if by_finger { 13.0 } else { 11.5 })
 }

@@ -11,27 +11,39 @@ use super::property::words;
 
 /// Width of a message: it fits into the right panel.
 const WIDTH: f32 = 244.0;
+/// The same on a phone, at most.
+const WIDE: f32 = 400.0;
 
-/// Shows the messages, the newest at the bottom, their lower right corner at `corner`.
-pub fn toasts_ui(toasts: &Toasts, ctx: &Context, corner: Pos2, commands: &mut Vec<Command>) {
+/// Shows the messages, the newest at the bottom, with this corner of theirs at this place.
+pub fn toasts_ui(
+    toasts: &Toasts,
+    ctx: &Context,
+    (corner, at): (Align2, Pos2),
+    commands: &mut Vec<Command>,
+) {
     if toasts.is_empty() {
         return;
     }
     Area::new(Id::unique("messages"))
         .order(Order::Foreground)
-        .pivot(Align2::RIGHT_BOTTOM)
-        .fixed_pos(corner)
+        .pivot(corner)
+        .fixed_pos(at)
         .constrain_to(ctx.content_rect())
         .show(ctx, |ui| {
-            ui.set_max_width(WIDTH);
+            let width = if theme::is_by_finger(ctx) {
+                (ctx.content_rect().width() - 16.0).min(WIDE)
+            } else {
+                WIDTH
+            };
+            ui.set_max_width(width);
             for toast in toasts.shown() {
-                toast_ui(ui, toast, commands);
+                toast_ui(ui, width, toast, commands);
                 ui.add_space(4.0);
             }
         });
 }
 
-fn toast_ui(ui: &mut egui::Ui, toast: &Toast, commands: &mut Vec<Command>) {
+fn toast_ui(ui: &mut egui::Ui, width: f32, toast: &Toast, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let ink = match toast.kind {
         Kind::Done => palette.accent,
@@ -39,10 +51,10 @@ fn toast_ui(ui: &mut egui::Ui, toast: &Toast, commands: &mut Vec<Command>) {
     };
     let frame = egui::Frame::popup(ui.style()).inner_margin(10.0);
     let shown = frame.show(ui, |ui| {
-        ui.set_width(WIDTH - 22.0);
+        ui.set_width(width - 22.0);
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| {
-                ui.set_width(WIDTH - 64.0);
+                ui.set_width(width - 36.0 - ui.spacing().interact_size.x.max(theme::ICON.x));
                 words(ui, toast.kind.mark(), theme::heading(12.0), ink);
                 words(ui, &toast.text, theme::text(13.0), palette.text);
                 if toast.kind == Kind::Problem {

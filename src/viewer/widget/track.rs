@@ -7,7 +7,7 @@ use egui::{
 };
 use egui::{pos2, vec2};
 
-use super::super::theme::Palette;
+use super::super::theme::{self, Palette};
 use super::button::focus_ring;
 
 /// Room for the knob, in points.
@@ -22,13 +22,20 @@ pub fn track_ui(
     value: usize,
     stops: &[usize],
 ) -> (Response, Option<usize>) {
-    let size = vec2(ui.available_width(), HEIGHT);
+    // Where a finger hits it, as tall as everything else that is hit.
+    let by_finger = theme::is_by_finger(ui.ctx());
+    let (height, knob) = if by_finger {
+        (theme::FINGER, 2.0 * KNOB)
+    } else {
+        (HEIGHT, KNOB)
+    };
+    let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::slider(enabled, value as f64, name));
-    let rail = Rangef::new(rect.left() + KNOB, rect.right() - KNOB);
+    let rail = Rangef::new(rect.left() + knob, rect.right() - knob);
     let place = |number: usize| rail.min + rail.span() * share(number, stops);
-    paint(ui, rect, place(value), &response);
+    paint(ui, rail, (place(value), knob), &response);
     if !enabled {
         return (response, None);
     }
@@ -68,21 +75,22 @@ fn share(number: usize, stops: &[usize]) -> f32 {
     ((log(number) - log(least)) / span).clamp(0.0, 1.0)
 }
 
-fn paint(ui: &Ui, rect: Rect, knob: f32, response: &Response) {
-    let (palette, painter, middle) = (Palette::of(ui), ui.painter(), rect.center().y);
+fn paint(ui: &Ui, rail: Rangef, (knob, radius): (f32, f32), response: &Response) {
+    let (palette, painter) = (Palette::of(ui), ui.painter());
+    let middle = response.rect.center().y;
     let line = |from: f32, to: f32, ink| {
         let rail = Rect::from_x_y_ranges(from..=to, middle - 1.5..=middle + 1.5);
         painter.rect_filled(rail, 1.5, ink);
     };
-    line(rect.left() + KNOB, rect.right() - KNOB, palette.hovered);
+    line(rail.min, rail.max, palette.hovered);
     let ink = if ui.is_enabled() {
         palette.accent
     } else {
         palette.subdued
     };
-    line(rect.left() + KNOB, knob, ink.gamma_multiply(0.6));
+    line(rail.min, knob, ink.gamma_multiply(0.6));
     let active = response.hovered() || response.dragged();
-    let radius = if active { KNOB + 1.0 } else { KNOB };
+    let radius = if active { radius + 1.0 } else { radius };
     painter.circle_filled(pos2(knob, middle), radius, ink);
     focus_ring(ui, response);
 }

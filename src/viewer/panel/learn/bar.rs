@@ -3,7 +3,7 @@
 use egui::{Direction, Layout, RichText, Ui, vec2};
 
 use super::knobs::knobs_ui;
-use super::lane::lane_ui;
+use super::lane::{self, lane_ui};
 use crate::figure::numbers::time;
 use crate::learn::{End, Pace};
 use crate::viewer::command::{Ask, Command, Instead, Learn, Subject};
@@ -14,15 +14,32 @@ use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::{icon_button, on_click, primary_button, text_button};
 use crate::viewer::widget::icon::Icon;
 
-/// Height of the bar, in points.
-pub const HEIGHT: f32 = 66.0;
+/// Room for the speed on a phone.
+const SPEED: f32 = 104.0;
 /// Width of the button that trains or waits, whatever it says.
 const TOGGLE: f32 = 116.0;
-/// Height of its upper half.
+/// Height of the line with the buttons.
 const LINE: f32 = 30.0;
+/// Height of the words under them on a phone.
+const WORDS: f32 = 20.0;
+/// Around all, in points.
+const AROUND: f32 = 6.0;
+
+/// Height of the bar, in points.
+pub fn height(on_phone: bool) -> f32 {
+    AROUND
+        + if on_phone {
+            theme::FINGER + WORDS + lane::HEIGHT_BY_FINGER
+        } else {
+            LINE + lane::HEIGHT
+        }
+}
 
 /// The bar.
 pub fn bar_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+    if theme::is_by_finger(ui.ctx()) {
+        return phone_ui(ui, learning, commands);
+    }
     let palette = Palette::of(ui);
     let run = learning.run();
     ui.spacing_mut().item_spacing = egui::vec2(3.0, 0.0);
@@ -36,6 +53,27 @@ pub fn bar_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
         let far = RichText::new(far(learning, run)).font(theme::text(12.0));
         ui.add(egui::Label::new(far.color(palette.text)).truncate());
     });
+    lane_ui(ui, learning, commands);
+}
+
+/// On a phone: what a person does most, to be hit with a finger; the rest is in the list of what else can be done.
+fn phone_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing = vec2(4.0, 0.0);
+    ui.horizontal(|ui| {
+        if learning.kept.is_none() {
+            let goes = learning.goes && learning.run().goes_on();
+            let rest = 2.0 * (theme::FINGER + 4.0) + SPEED + 4.0;
+            toggle_ui(ui, goes, ui.available_width() - rest, commands);
+            icon_button(ui, Icon::Next, Learn::Once, false, commands);
+        }
+        icon_button(ui, Icon::Again, Instead::Again, false, commands);
+        if learning.kept.is_none() {
+            speed_ui(ui, learning, commands);
+        }
+    });
+    let far = RichText::new(far(learning, learning.run())).font(theme::text(13.0));
+    let far = egui::Label::new(far.color(Palette::of(ui).text)).truncate();
+    ui.add_sized(vec2(ui.available_width(), WORDS), far);
     lane_ui(ui, learning, commands);
 }
 
@@ -60,24 +98,32 @@ fn buttons_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
 /// Training goes on, waits, does one update, and how fast.
 fn pace_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     let goes = learning.goes && learning.run().goes_on();
+    toggle_ui(ui, goes, TOGGLE, commands);
+    icon_button(ui, Icon::Next, Learn::Once, false, commands);
+    icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
+    speed_ui(ui, learning, commands);
+    icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
+}
+
+fn toggle_ui(ui: &mut Ui, goes: bool, width: f32, commands: &mut Vec<Command>) {
     let name = if goes { "Pause training" } else { "Train" };
     // As wide whatever it says: what stands beside it stays in its place.
-    let size = vec2(TOGGLE, ui.spacing().interact_size.y);
+    let size = vec2(width, ui.spacing().interact_size.y);
     let fill = Layout::centered_and_justified(Direction::LeftToRight);
     ui.allocate_ui_with_layout(size, fill, |ui| {
         let toggle = primary_button(ui, name);
         on_click(&toggle, Learn::Toggle, commands);
         toggle.on_hover_text(tooltip(&Learn::Toggle.into()));
     });
-    icon_button(ui, Icon::Next, Learn::Once, false, commands);
-    icon_button(ui, Icon::Minus, Learn::Faster(-1), false, commands);
+}
+
+fn speed_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     let pace = match learning.pace {
         Pace::Full => "full speed".to_owned(),
         Pace::Updates(per_second) => format!("{per_second} updates/s"),
     };
     text_button(ui, &pace, Learn::SlowOrFull, commands)
         .on_hover_text(tooltip(&Learn::SlowOrFull.into()));
-    icon_button(ui, Icon::Plus, Learn::Faster(1), false, commands);
 }
 
 /// How far it is, and how long it takes.

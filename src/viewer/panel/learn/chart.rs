@@ -46,6 +46,10 @@ fn words_ui(ui: &mut Ui, chart: &Chart) {
             let name = RichText::new(&chart.name).font(theme::heading(13.0));
             ui.label(name.color(palette.strong));
             heads_ui(ui, chart, palette);
+            // A legend would lie over the lines, too small for a finger.
+            if has_legend(chart) && theme::is_by_finger(ui.ctx()) {
+                names_ui(ui, chart, palette);
+            }
         });
         let meaning = RichText::new(&chart.meaning).font(theme::text(11.0));
         let meaning = egui::Label::new(meaning.color(palette.subdued)).truncate();
@@ -68,10 +72,19 @@ fn heads_ui(ui: &mut Ui, chart: &Chart, palette: &Palette) {
     }
 }
 
+/// Which colour is which line.
+fn names_ui(ui: &mut Ui, chart: &Chart, palette: &Palette) {
+    for line in &chart.lines {
+        let name = RichText::new(&line.name).font(theme::text(12.0));
+        ui.label(name.color(color(line.hue.of(palette.data))));
+    }
+}
+
 /// The chart alone.
 pub fn plot_ui(ui: &mut Ui, chart: &Chart, height: f32, moment: Option<f64>) {
     let palette = Palette::of(ui);
-    let plot = plot(chart, height, palette);
+    let by_finger = theme::is_by_finger(ui.ctx());
+    let plot = plot(chart, height, by_finger, palette);
     let [low, high] = chart.range();
     let plot = plot.width(ui.available_width() - AFTER);
     let shown = plot.show(ui, |ui| {
@@ -112,7 +125,12 @@ fn last(chart: &Chart) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-fn plot<'a>(chart: &'a Chart, height: f32, palette: &Palette) -> Plot<'a> {
+/// True where the lines are told apart by their names.
+fn has_legend(chart: &Chart) -> bool {
+    chart.lines.iter().any(|line| line.form == Form::Dots) && chart.lines.len() <= MOST_NAMES
+}
+
+fn plot<'a>(chart: &'a Chart, height: f32, by_finger: bool, palette: &Palette) -> Plot<'a> {
     let over = chart.across == Across::Sequences;
     let up = chart.up;
     let mut plot = Plot::new(chart.name.as_str())
@@ -133,9 +151,7 @@ fn plot<'a>(chart: &'a Chart, height: f32, palette: &Palette) -> Plot<'a> {
         plot = plot.y_grid_spacer(|input: GridInput| logarithmic(&input));
     }
     // What stands side by side is named on the cards below.
-    let has_legend =
-        chart.lines.iter().any(|line| line.form == Form::Dots) && chart.lines.len() <= MOST_NAMES;
-    if has_legend {
+    if has_legend(chart) && !by_finger {
         let legend = Legend::default()
             .position(Corner::LeftBottom)
             .text_style(egui::TextStyle::Small)

@@ -11,8 +11,9 @@ use crate::viewer::state::learning::Learning;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::focus_ring;
 
-/// Height, in points.
-const HEIGHT: f32 = 30.0;
+/// Height, in points, and where a finger drags along it.
+pub const HEIGHT: f32 = 30.0;
+pub const HEIGHT_BY_FINGER: f32 = theme::FINGER;
 /// Room for the words at both ends.
 const WORDS: f32 = 64.0;
 /// Width and height of the mark of something that was noticed.
@@ -42,7 +43,12 @@ impl Axis {
 
 /// The lane; dragging along it shows the episode by the machine of that moment.
 pub fn lane_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
-    let size = vec2(ui.available_width(), HEIGHT);
+    let height = if theme::is_by_finger(ui.ctx()) {
+        HEIGHT_BY_FINGER
+    } else {
+        HEIGHT
+    };
+    let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let account = learning.run().account.as_deref();
     let axis = Axis {

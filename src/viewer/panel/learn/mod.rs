@@ -8,9 +8,10 @@ mod grid;
 mod knobs;
 mod lane;
 mod memo;
+mod phone;
 mod told;
 
-pub use bar::{HEIGHT, bar_ui};
+pub use bar::{bar_ui, height};
 pub use grid::has_arrows;
 
 use egui::{Rangef, Rect, Ui, UiBuilder};
@@ -25,6 +26,9 @@ const APART: f32 = 12.0;
 
 /// Curves at the left, the episode at the right, below it what is happening.
 pub fn train_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
+    if view.state.is_on_phone() {
+        return phone::train_ui(ui, view);
+    }
     let whole = ui.max_rect();
     let middle = (whole.left() + CURVES * whole.width()).round();
     let mut within = |x: Rangef, y: Rangef, add: &mut dyn FnMut(&mut Ui)| {

@@ -9,8 +9,9 @@ use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::button::icon_button;
 use crate::viewer::widget::icon::Icon;
 
-/// Height of the words, in points.
+/// Height of the words, in points: two lines of a wide window, four of a phone.
 pub const HEIGHT: f32 = 84.0;
+pub const HEIGHT_ON_PHONE: f32 = theme::FINGER + 84.0;
 
 /// The finding that is looked at.
 pub fn told_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
@@ -19,7 +20,7 @@ pub fn told_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     let shown = learning.finding_shown();
     ui.spacing_mut().item_spacing.y = 2.0;
     ui.horizontal(|ui| {
-        ui.set_height(theme::ROW);
+        ui.set_height(ui.spacing().interact_size.y);
         let found = shown.and_then(|index| findings.get(index));
         let (name, ink) = match found {
             Some(finding) if finding.kind == Kind::Learned => (finding.kind.name(), palette.accent),
@@ -61,7 +62,11 @@ pub fn told_ui(ui: &mut Ui, learning: &Learning, commands: &mut Vec<Command>) {
     );
     ui.label(
         RichText::new(words)
-            .font(theme::text(12.0))
+            .font(theme::text(if theme::is_by_finger(ui.ctx()) {
+                14.0
+            } else {
+                12.0
+            }))
             .color(palette.text),
     );
 }

@@ -1,0 +1,85 @@
+//! What learns on a phone, in one column: what is happening, the loss, and the answer of now; turned, the loss stands at
+//! the left.
+
+use egui::{Align2, Rect, Ui, UiBuilder, pos2, vec2};
+
+use super::chart::chart_ui;
+use super::{curves, told};
+use crate::figure::{PanelId, Picture};
+use crate::viewer::panel::phone::strip_ui;
+use crate::viewer::panel::{Columns, View, page, play_head};
+use crate::viewer::theme;
+use crate::viewer::widget::canvas::{area, rect};
+
+/// Around and between the parts.
+const APART: f32 = 8.0;
+/// Height of the words over a picture.
+const WORDS: f32 = 18.0;
+/// Of an upright window under the words: what the loss has.
+const LOSS: f32 = 0.42;
+/// Shares of the pictures of an episode: what is asked for, the answer, and where the head looks.
+const SHARES: [f32; 3] = [0.25, 0.25, 0.5];
+
+/// All of it.
+pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
+    let Some(learning) = &view.state.learning else {
+        return;
+    };
+    let whole = ui.max_rect().shrink(APART);
+    let is_upright = whole.height() > whole.width();
+    let (words, loss, answer) = if is_upright {
+        let (words, rest) = whole.split_top_bottom_at_y(whole.top() + told::HEIGHT_ON_PHONE);
+        let (loss, answer) = rest.split_top_bottom_at_fraction(LOSS);
+        (words, loss, answer)
+    } else {
+        let (loss, rest) = whole.split_left_right_at_fraction(0.5);
+        let rest = rest.with_min_x(rest.left() + APART);
+        let (words, answer) = rest.split_top_bottom_at_fraction(0.5);
+        (words, loss, answer)
+    };
+    let mut within = |part: Rect, add: &mut dyn FnMut(&mut Ui)| {
+        let mut child = ui.new_child(UiBuilder::new().max_rect(part));
+        child.set_clip_rect(part);
+        add(&mut child);
+    };
+    within(words, &mut |ui| told::told_ui(ui, learning, view.commands));
+    within(loss, &mut |ui| {
+        let moment = learning.snapshot();
+        let moment = moment.map(|snapshot| snapshot.sequences as f64);
+        let loss = curves::loss(ui, learning);
+        chart_ui(ui, &loss, ui.available_height() - APART, moment);
+    });
+    within(answer, &mut |ui| answer_ui(ui, view));
+}
+
+/// What is asked for, what the machine answers by now, and where the head looked at is meanwhile.
+fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
+    let whole = ui.max_rect();
+    let head = PanelId::of(Picture::Weightings, view.focus);
+    let ids = [
+        ("wanted", PanelId::new(Picture::Target)),
+        ("its answer by now", PanelId::new(Picture::Output)),
+        ("where its head looks: rows down, time to the right", head),
+    ];
+    let catalogue = view.catalogue();
+    let (room, mut top) = (whole.height() - 3.0 * WORDS, whole.top());
+    let mut places = Vec::new();
+    for ((words, id), share) in ids.into_iter().zip(SHARES) {
+        let Some(panel) = catalogue.panel(id) else {
+            continue;
+        };
+        let (font, ink) = (theme::text(12.0), view.palette.subdued);
+        let at = pos2(whole.left(), top + WORDS / 2.0);
+        ui.painter().text(at, Align2::LEFT_CENTER, words, font, ink);
+        let size = vec2(whole.width(), share * room - 4.0);
+        let at = Rect::from_min_size(pos2(whole.left(), top + WORDS), size);
+        places.push(panel.at(area(at)));
+        top += WORDS + share * room;
+    }
+    let columns = Columns::over(whole.x_range());
+    for place in &places {
+        page::paint_ui(ui, place, view);
+        play_head(ui, &columns, rect(&place.area).y_range(), view);
+    }
+    strip_ui(ui, &places, view);
+}

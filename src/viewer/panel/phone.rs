@@ -1,0 +1,180 @@
+//! What a phone has in the place of the panels: a bar above, the transport below, and sheets for all that a finger asks
+//! for.
+
+use egui::{Align, Id, Layout, Rangef, Rect, Role, Ui, WidgetInfo, vec2};
+
+use super::bottom::{self, PACE, keys_ui, paces_ui};
+use super::finder::quiet_words;
+use super::{View, interact, left, scrub_by_finger, top};
+use crate::figure::{Format, Place};
+use crate::viewer::command::{Ask, Command, File, Instead, Learn, Look, Subject, Tour, Window};
+use crate::viewer::files::Aim;
+use crate::viewer::keys;
+use crate::viewer::state::State;
+use crate::viewer::state::work::UnderWay;
+use crate::viewer::story;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::button::{icon_button, named_icon_button, on_click};
+use crate::viewer::widget::canvas::rect;
+use crate::viewer::widget::icon::Icon;
+use crate::viewer::widget::line::Line;
+use crate::viewer::widget::property::{section, words};
+
+/// Height of the transport.
+pub const TRANSPORT: f32 = theme::FINGER + 8.0;
+/// Between the transport and the edges of the window.
+const MARGIN: f32 = 6.0;
+/// Buttons of the transport.
+const BUTTONS: f32 = 7.0;
+/// How long it may take until it is said what is under way, in seconds.
+const LONG: f64 = 0.4;
+/// Height of a command in the list of what else can be done.
+const LINE: f32 = 52.0;
+
+/// What else can be done, as far as it can be done now.
+static MORE: [Command; 17] = [
+    Command::Learn(Learn::Instead(Instead::NextSeed)),
+    Command::Learn(Learn::Instead(Instead::Nothing)),
+    Command::Ask(Ask::For(Subject::File(Aim::Run))),
+    Command::Window(Window::ToggleWelcome),
+    Command::Tour(Tour::Start),
+    Command::Learn(Learn::Toggle),
+    Command::File(File::CopyLink),
+    Command::Ask(Ask::For(Subject::File(Aim::Save))),
+    Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Png)))),
+    Command::Ask(Ask::For(Subject::File(Aim::Figure(Format::Svg)))),
+    Command::Ask(Ask::For(Subject::File(Aim::Motion))),
+    Command::Ask(Ask::For(Subject::File(Aim::Open))),
+    Command::File(File::GiveUp),
+    Command::Window(Window::NextTheme),
+    Command::Ask(Ask::For(Subject::Settings)),
+    Command::Ask(Ask::For(Subject::Messages)),
+    Command::Ask(Ask::For(Subject::About)),
+];
+
+/// The bar above: which machine, which episode of it, and what else there is; `under_way` what takes its time.
+pub fn top_ui(
+    ui: &mut Ui,
+    state: &State,
+    under_way: Option<&UnderWay>,
+    commands: &mut Vec<Command>,
+) {
+    let takes_long = takes_long(ui, under_way);
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        let (cards, page) = (Window::ToggleWelcome, state.welcome.shown);
+        icon_button(ui, Icon::Cards, cards, page, commands);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let mut sheet = |ui: &mut Ui, icon, name: &str, subject| {
+                let button = named_icon_button(ui, icon, name, false, false);
+                on_click(&button, Ask::For(subject), commands);
+            };
+            sheet(ui, Icon::More, "More", Subject::More);
+            if page {
+                let heading = theme::heading(16.0);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    words(ui, "Tapescope", heading, Palette::of(ui).strong);
+                });
+                return;
+            }
+            sheet(ui, Icon::Sliders, "Episode", Subject::Episode);
+            match under_way.filter(|_| takes_long) {
+                Some(job) => {
+                    ui.spacing_mut().item_spacing.x = 8.0;
+                    top::under_way_ui(ui, job, ui.available_width() / 4.0, commands);
+                    ui.add(egui::Label::new(format!("{} …", job.words)).truncate());
+                }
+                None => top::machine_ui(ui, ui.available_width(), state, commands),
+            }
+        });
+    });
+}
+
+/// True of what is under way longer than it takes to see that.
+fn takes_long(ui: &Ui, under_way: Option<&UnderWay>) -> bool {
+    let (id, now) = (Id::unique("under way"), ui.input(|input| input.time));
+    let Some(job) = under_way else {
+        ui.data_mut(|data| data.remove::<(String, f64)>(id));
+        return false;
+    };
+    let new = || (job.words.clone(), now);
+    let mut since = ui.data_mut(|data| data.get_temp_mut_or_insert_with(id, new).clone());
+    if since.0 != job.words {
+        since = new();
+        ui.data_mut(|data| data.insert_temp(id, since.clone()));
+    }
+    now - since.1 > LONG
+}
+
+/// The transport alone.
+pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
+    let area = ui.max_rect();
+    let x = Rangef::new(area.left() + MARGIN, area.right() - MARGIN);
+    let each = ((x.span() - PACE) / BUTTONS).min(1.5 * theme::FINGER);
+    let side = (x.span() - PACE - each * BUTTONS) / 2.0;
+    bottom::child(ui, x.shrink(side.max(0.0)), area.y_range(), |ui| {
+        ui.spacing_mut().interact_size.x = each;
+        ui.spacing_mut().item_spacing.x = 0.0;
+        keys_ui(ui, view.player, view.commands);
+        paces_ui(ui, view.state, view.commands);
+    });
+}
+
+/// All that is shown over time is one place to move in time, as tall as a finger.
+pub fn strip_ui(ui: &Ui, places: &[Place<'_>], view: &mut View<'_>) {
+    let over_time = places.iter().filter(|place| place.steps().is_some());
+    let Some(strip) = over_time.map(|place| rect(&place.area)).reduce(Rect::union) else {
+        return;
+    };
+    let whole = strip.expand2(vec2(0.0, ((theme::FINGER - strip.height()) / 2.0).max(0.0)));
+    let response = interact(ui, whole, "Time", "drag to move in time");
+    scrub_by_finger(&response, strip.x_range(), view);
+}
+
+/// Which episode is on screen, and at which head it is looked.
+pub fn episode_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    left::episode_ui(ui, &state.session, commands);
+    let Some(open) = &state.session.open else {
+        return;
+    };
+    let recording = &open.shown.recording;
+    if recording.trace.heads.is_empty() {
+        return;
+    }
+    ui.add_space(theme::SECTION);
+    section(ui, "Head");
+    ui.horizontal_wrapped(|ui| {
+        for head in 0..recording.trace.heads.len() {
+            let (label, kept) = (story::head_label(recording, head), state.sight.keeps(head));
+            let button = ui.selectable_label(head == state.sight.focus, &label);
+            let name = if kept {
+                format!("Let go of {label}")
+            } else {
+                format!("Look at {label}")
+            };
+            on_click(&button, Look::Focus(head), commands);
+            button.widget_info(|| WidgetInfo::selected(Role::Button, true, kept, &name));
+        }
+    });
+}
+
+/// What else can be done now, by its name.
+pub fn more_ui(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let entries = MORE.iter().filter_map(keys::entry_of);
+    for entry in entries.filter(|entry| state.lacks(entry.need).is_none()) {
+        let info = WidgetInfo::labeled(Role::Button, true, entry.name);
+        let line = Line::to_press(ui, LINE, &info);
+        let palette = Palette::of(line.ui);
+        let (above, below) = line.rect.split_top_bottom_at_fraction(0.52);
+        let at = above.left_bottom() + vec2(4.0, -1.0);
+        let (align, font) = (egui::Align2::LEFT_BOTTOM, theme::text(15.0));
+        let painter = line.ui.painter();
+        painter.text(at, align, entry.name, font, palette.strong);
+        let below = below.shrink2(vec2(4.0, 0.0)).with_max_y(below.top() + 16.0);
+        quiet_words(line.ui, below, entry.help, palette);
+        if line.response.clicked() {
+            commands.extend([Ask::Leave.into(), entry.command.clone()]);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The window on a phone: small, and driven by fingers.
+
+use super::*;
+use egui::Rect;
+use egui::accesskit::Role;
+use screens::ON_PHONE;
+
+/// A phone, upright.
+pub const PHONE: Vec2 = Vec2::new(390.0, 844.0);
+/// A smaller one, and the first one turned.
+const SIZES: [Vec2; 3] = [PHONE, Vec2::new(360.0, 640.0), Vec2::new(844.0, 390.0)];
+/// The least that a finger hits, in points.
+const FINGER: f32 = 40.0;
+
+/// Touches what has this label, and lies over all others.
+fn tap(screen: &mut Screen, label: &str) {
+    let found = screen.query_all_by_role_and_label(Role::Button, label);
+    found.last().unwrap().click();
+    screen.run_steps(3);
+}
+
+fn shipped(size: Vec2) -> Screen {
+    let mut options = Options::shipped(None);
+    options.settings.look.still = true;
+    let mut screen = window_with(size, options);
+    screen.run_steps(1);
+    screen
+}
+
+/// What can be hit, with its label.
+fn targets(screen: &Screen) -> Vec<(String, Rect)> {
+    let roles = [
+        Role::Button,
+        Role::CheckBox,
+        Role::ComboBox,
+        Role::RadioButton,
+        Role::Slider,
+        Role::SpinButton,
+        Role::TextInput,
+    ];
+    let all = roles.into_iter().flat_map(|role| {
+        let found = screen.query_all_by_role(role);
+        found.map(|node| {
+            let label = node.accesskit_node().label().unwrap_or_default();
+            (label, node.rect())
+        })
+    });
+    all.collect()
+}
+
+#[test]
+fn everything_that_can_be_hit_is_as_large_as_a_finger_and_on_screen() {
+    let mut problems = Vec::new();
+    for scene in ON_PHONE {
+        for size in SIZES {
+            let screen = screens::screen(scene, size, Theme::Dark);
+            let targets = targets(&screen);
+            assert!(targets.len() > 5, "{}", scene.0);
+            for (label, rect) in targets {
+                let large = rect.width() >= FINGER && rect.height() >= FINGER;
+                let inside = rect.left() >= 0.0 && rect.right() <= size.x;
+                if !large || !inside {
+                    problems.push(format!("{} at {size}: {label} {rect}", scene.0));
+                }
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn no_words_run_over_the_edge() {
+    let mut problems = Vec::new();
+    for scene in ON_PHONE {
+        for size in SIZES {
+            let screen = screens::screen(scene, size, Theme::Dark);
+            for (text, clip) in whole::texts(&screen) {
+                let (words, rect) = (text.galley.text(), text.visual_bounding_rect());
+                let seen = rect.intersects(clip) && rect.is_positive();
+                if seen && (rect.left() < -0.5 || rect.right() > size.x + 0.5) {
+                    problems.push(format!("{} at {size}: {words} {rect}", scene.0));
+                }
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn a_sheet_chooses_the_episode() {
+    for size in SIZES {
+        let mut screen = shipped(size);
+        click(&mut screen, "Episode");
+        // It has come up.
+        screen.run_steps(10);
+        let steps = screen.state().player.steps();
+        click(&mut screen, "More: Length");
+        assert_eq!(screen.state().player.steps(), steps + 2);
+        let seed = screen.state().session.wish.seed;
+        click(&mut screen, "Next seed");
+        assert_eq!(screen.state().session.wish.seed, seed + 1);
+        screen.get_by_label("Look at R0").scroll_to_me();
+        screen.run_steps(3);
+        click(&mut screen, "Look at R0");
+        assert!(screen.state().sight.keeps(0));
+        click(&mut screen, "Leave");
+        assert!(screen.state().dialog.is_none());
+        click(&mut screen, "Machine");
+        click(&mut screen, "Repeat copy");
+        assert_eq!(recording(&screen).task.name(), "repeat_copy");
+    }
+}
+
+#[test]
+fn what_else_can_be_done_is_in_one_list() {
+    let mut screen = shipped(PHONE);
+    let do_it = |screen: &mut Screen, name: &str| {
+        click(screen, "More");
+        screen
+            .query_all_by_label(name)
+            .last()
+            .unwrap()
+            .scroll_to_me();
+        screen.run_steps(3);
+        tap(screen, name);
+    };
+    do_it(&mut screen, "Theme");
+    assert!(screen.state().dialog.is_none() && !screen.state().frame.dark);
+    for (name, subject) in [
+        ("Open", Subject::File(Aim::Open)),
+        ("Save trace", Subject::File(Aim::Save)),
+        (
+            "Save figure as PNG",
+            Subject::File(Aim::Figure(Format::Png)),
+        ),
+        ("Settings", Subject::Settings),
+        ("About", Subject::About),
+    ] {
+        do_it(&mut screen, name);
+        let dialog = screen.state().dialog.as_ref();
+        assert_eq!(dialog.map(|dialog| dialog.subject), Some(subject));
+        click(&mut screen, "Leave");
+    }
+    // What cannot be done is not offered.
+    click(&mut screen, "More");
+    assert!(!has(&screen, "Stop learning"));
+    click(&mut screen, "Leave");
+    do_it(&mut screen, "Learn");
+    assert!(screen.state().learning.is_some());
+    do_it(&mut screen, "Stop learning");
+    do_it(&mut screen, "Start page");
+    assert!(screen.state().welcome.shown);
+    do_it(&mut screen, "Tour");
+    assert!(screen.state().tour.is_some());
+}
+
+#[test]
+fn dragging_along_the_strip_moves_in_time_and_a_swipe_does_not() {
+    for size in SIZES {
+        let mut screen = shipped(size);
+        act(&mut screen, Play::Toggle);
+        act(&mut screen, Play::First);
+        let strip = screen.get_by_label("Time: drag to move in time").rect();
+        assert!(strip.height() >= FINGER && strip.width() > 0.8 * size.x);
+        let at = |share: f32, y: f32| egui::pos2(strip.left() + share * strip.width(), y);
+        drag(
+            &mut screen,
+            at(0.1, strip.top() + 2.0),
+            at(0.5, strip.bottom() + 5.0),
+        );
+        let last = screen.state().player.steps() - 1;
+        let middle = step(&screen);
+        assert!(middle.abs_diff(last / 2) <= 1, "step {middle} of {last}");
+        // A touch goes there, too.
+        drag(
+            &mut screen,
+            at(0.99, strip.center().y),
+            at(0.99, strip.center().y),
+        );
+        assert_eq!(step(&screen), last);
+        drag(
+            &mut screen,
+            at(0.3, strip.center().y),
+            at(0.35, strip.top() - 120.0),
+        );
+        assert_eq!(step(&screen), last);
+    }
+}
+
+#[test]
+fn the_start_page_is_a_column_of_cards() {
+    for size in &SIZES[..2] {
+        let mut screen = shipped(*size);
+        act(&mut screen, Window::ToggleWelcome);
+        let titles = screen.state().session.machines.iter();
+        let titles: Vec<_> = titles.map(|machine| machine.title.clone()).collect();
+        let mut bottom = 0.0;
+        for title in &titles[..4] {
+            let card = screen.get_by_label(&format!("Show {title}")).rect();
+            assert!(card.top() >= bottom && card.width() > 0.85 * size.x);
+            bottom = card.bottom();
+        }
+        let last = format!("Show {}", titles[titles.len() - 1]);
+        screen.get_by_label(&last).scroll_to_me();
+        screen.run_steps(10);
+        let card = screen.get_by_label(&last).rect();
+        assert!(card.bottom() <= size.y && card.top() > 0.0, "{card}");
+        click(&mut screen, &last);
+        assert!(!screen.state().welcome.shown);
+    }
+}
+
+/// Does what a stop of the tour asks for, as a finger can.
+fn follow(screen: &mut Screen, stop: usize) {
+    match stop {
+        0 => tap(screen, "Play"),
+        1 => click(screen, "Next step"),
+        2 => touch(screen, "W0 sharpen"),
+        7 => click(screen, "First step"),
+        8 => touch(screen, "output"),
+        10 => (0..20).for_each(|_| {
+            if !met(screen) {
+                click(screen, "Next step");
+            }
+        }),
+        11 => click(screen, "Flip the bit"),
+        12 => {
+            tap(screen, "Start page");
+            click(screen, "Back to the episode");
+        }
+        _ => (0..20).for_each(|_| {
+            if !met(screen) {
+                click(screen, "Next stage");
+            }
+        }),
+    }
+    screen.run_steps(12);
+}
+
+fn met(screen: &Screen) -> bool {
+    screen.state().tour.as_ref().is_some_and(|tour| tour.met)
+}
+
+/// The picture of this name.
+fn picture(screen: &Screen, name: &str) -> Rect {
+    let begins = format!("{name}: ");
+    let mut found = screen.query_all_by_label_contains(name);
+    let is_it = |label: &str| label == name || label.starts_with(&begins);
+    let node = found.find(|node| {
+        let label = node.accesskit_node().label();
+        label.is_some_and(|label| is_it(&label))
+    });
+    node.unwrap_or_else(|| panic!("no {name}")).rect()
+}
+
+fn touch(screen: &mut Screen, name: &str) {
+    let at = picture(screen, name).center();
+    drag(screen, at, at);
+}
+
+#[test]
+fn the_tour_is_taken_by_finger_and_covers_nothing() {
+    for size in SIZES {
+        let mut screen = shipped(size);
+        act(&mut screen, Tour::Start);
+        for stop in 0..13 {
+            screen.run_steps(3);
+            for is_met in [false, true] {
+                if is_met {
+                    follow(&mut screen, stop);
+                    assert!(met(&screen), "stop {stop} at {size}");
+                }
+                let leave = screen.get_by_label("Leave the tour").rect();
+                let count = format!("{} of 13", stop + 1);
+                let count = screen.get_by_label(&count).rect();
+                let window = Rect::from_min_size(egui::Pos2::ZERO, size);
+                assert!(window.contains_rect(leave) && window.contains_rect(count));
+                let memory = picture(&screen, "memory");
+                assert!(
+                    memory.height() > 60.0 && !memory.intersects(leave.union(count)),
+                    "stop {stop} at {size}: {memory}"
+                );
+            }
+            click(&mut screen, if stop == 12 { "Finish" } else { "Next" });
+        }
+        assert!(screen.state().tour.is_none());
+    }
+}
+
+#[test]
+fn what_learns_is_one_column() {
+    let mut screen = shipped(PHONE);
+    let experiment = learn::experiment(&["training.batch=16"]);
+    act(&mut screen, Instead::Begin(vec![experiment]));
+    screen.run_steps(40);
+    let top = |label: &str| {
+        let mut found = screen.query_all_by_label_contains(label);
+        found.next().unwrap().rect().top()
+    };
+    let [words, loss, answer, toggle] = [
+        top("What is happening"),
+        top("Bits per sequence"),
+        top("Time: drag"),
+        top("Pause training"),
+    ];
+    assert!(words < loss && loss < answer && answer < toggle);
+    click(&mut screen, "Pause training");
+    let learning = screen.state().learning.as_ref();
+    assert!(learning.is_some_and(|learning| !learning.goes));
+    click(&mut screen, "One update");
+    click(&mut screen, "Learn again, same seed");
+    assert!(screen.state().learning.is_some());
+}
+
+#[test]
+fn a_window_that_grows_has_its_panels_back() {
+    let mut screen = shipped(PHONE);
+    assert_eq!(screen.state().arrangement(), Arrangement::CloseUp);
+    act(&mut screen, Look::NextLayout);
+    assert_eq!(screen.state().arrangement(), Arrangement::CloseUp);
+    screen.set_size(LARGE);
+    screen.run_steps(3);
+    screen.get_by_label("New episode");
+    let button = screen.get_by_label("Next step").rect();
+    assert!(button.height() < FINGER);
+}

@@ -205,8 +205,16 @@ impl Link {
             }
             (origin.sample, origin.sampling) = (sample, Sampling::Drawn);
         }
+        let episode = task.episode(seed, 0);
+        let mut changed = episode.clone();
+        for &(step, channel) in &self.flip {
+            let other = task.flipped(&changed, step, channel);
+            changed = other.ok_or_else(|| {
+                format!("The link says flip={step}.{channel}; the input of this episode has no such bit.")
+            })?;
+        }
         Ok(Asked {
-            episode: task.episode(seed, 0),
+            episode,
             task,
             origin: Some(origin),
         })
@@ -389,13 +397,16 @@ mod tests {
             ("sample=2", "no head of tiny draws"),
             ("rows=0", "rows=0; the machine tiny allows"),
             ("rows=99999999", "rows=99999999; the machine tiny allows"),
+            ("length=2&flip=0.1,9.0", "flip=9.0; the input"),
+            ("flip=0.99", "flip=0.99; the input"),
+            ("stage=99", "stage=99; a step has the stages 0 to "),
             ("step=7", "step=7; the episode has the steps 0 to 6."),
             ("head=R9", "head=R9; the heads are R0"),
             ("head=", "head=; the heads are R0"),
         ] {
             let link = Link::parse(text).and_then(|link| link.beginning(&tiny));
             let begin =
-                link.and_then(|begin| begin.check(7, &heads).map_err(|it| Link::lacks(&it)));
+                link.and_then(|begin| begin.check(7, &heads, false).map_err(|it| Link::lacks(&it)));
             let sentence = begin.unwrap_err();
             assert!(sentence.contains(words), "{text}: {sentence}");
             let is_one = sentence.ends_with('.') && !sentence.contains("..");

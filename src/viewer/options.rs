@@ -11,6 +11,7 @@ use super::state::settings::Settings;
 use super::worker;
 use crate::io::Experiment;
 use crate::model::Trace;
+use crate::model::config::Order;
 
 /// What the window starts with.
 #[derive(Clone)]
@@ -48,15 +49,16 @@ impl Options {
         }
     }
 
-    /// That the episode to begin with can be recorded, and has the step and the head to begin at.
+    /// That the episode to begin with can be recorded, and has the step, the stage and the head to begin at.
     ///
     /// # Errors
     /// Which of them it has not, or why it is not recorded.
     pub fn check(&self) -> Result<(), Unfit> {
         match &self.open {
-            Some((_, Opened::Trace(trace))) => {
-                let trace = &trace.recording.trace;
-                Ok(self.begin.check(trace.steps(), trace)?)
+            Some((_, Opened::Trace(shown))) => {
+                let trace = &shown.recording.trace;
+                let writes_first = shown.writes_first();
+                Ok(self.begin.check(trace.steps(), trace, writes_first)?)
             }
             Some((_, Opened::Machine(machine))) => self.check_machine(machine),
             Some((_, Opened::Run(_))) => Ok(()),
@@ -80,7 +82,10 @@ impl Options {
         if let Some(sentence) = worker::too_large(&config, steps) {
             return Err(Unfit::TooLarge(sentence));
         }
-        Ok(self.begin.check(steps, &Trace::new(&config))?)
+        let writes_first = config.order() == Order::WriteFirst;
+        Ok(self
+            .begin
+            .check(steps, &Trace::new(&config), writes_first)?)
     }
 
     /// With the machine of this name before the others.

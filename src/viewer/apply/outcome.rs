@@ -112,9 +112,10 @@ impl State {
     /// An episode from a file.
     fn show_file(&mut self, path: PathBuf, open: Open) {
         let trace = &open.shown.recording.trace;
-        if let Err(lacks) = self.pending.begin.check(trace.steps(), trace) {
+        let begin = &mut self.pending.begin;
+        if let Err(lacks) = begin.check(trace.steps(), trace, open.writes_first()) {
             self.toasts.add(Kind::Problem, lacks.to_string());
-            (self.pending.begin.step, self.pending.begin.head) = (None, None);
+            (begin.step, begin.stage, begin.head) = (None, None, None);
         }
         let broken = open.non_finite;
         self.show(open);

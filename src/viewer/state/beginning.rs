@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::arrangement::Arrangement;
 use super::episode::Asked;
-use crate::figure::find_head;
+use crate::figure::{Stages, find_head};
 use crate::model::Trace;
 use crate::task::Task;
 
@@ -49,16 +49,22 @@ impl Display for Lacks {
 }
 
 impl Beginning {
-    /// That an episode of so many steps has the step, and that a machine with the heads of `heads` has the head.
+    /// That an episode of so many steps has the step, and that a machine with the heads of `heads`, that writes first in a
+    /// step or reads first, has the stage and the head.
     ///
     /// # Errors
     /// Which of them it has not.
-    pub fn check(&self, steps: usize, heads: &Trace<f32>) -> Result<(), Lacks> {
+    pub fn check(&self, steps: usize, heads: &Trace<f32>, writes_first: bool) -> Result<(), Lacks> {
         let lacks = |option, value, has| Lacks { option, value, has };
         if let Some(step) = self.step.filter(|&step| step >= steps) {
             let last = steps.saturating_sub(1);
             let has = format!("the episode has the steps 0 to {last}");
             return Err(lacks("step", step.to_string(), has));
+        }
+        let stages = Stages::of(heads, writes_first).len();
+        if let Some(stage) = self.stage.filter(|&stage| stage >= stages) {
+            let has = format!("a step has the stages 0 to {}", stages.saturating_sub(1));
+            return Err(lacks("stage", stage.to_string(), has));
         }
         let label = self.head.iter();
         let unknown = label.filter_map(|label| Some((label, find_head(heads, label).err()?)));

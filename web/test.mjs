@@ -42,9 +42,9 @@ const browser = await chromium.launch({
 });
 
 // The page at this link, once it shows an episode. What goes wrong in it is kept in `page.wrong`.
-async function open(link = "", { size = DESKTOP, theme = "dark", settings = { greeted: "yes" }, touch = false, lacks = false } = {}) {
+async function open(link = "", { size = DESKTOP, theme = "dark", settings = { greeted: "yes" }, touch = false, scale = 1, lacks = false } = {}) {
   const context = await browser.newContext({
-    viewport: size, colorScheme: theme, hasTouch: touch, isMobile: touch,
+    viewport: size, colorScheme: theme, hasTouch: touch, isMobile: touch, deviceScaleFactor: scale,
     acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
@@ -92,6 +92,26 @@ async function tasks(page) {
     }).observe({ type: "longtask" });
   });
   return () => page.evaluate(() => Math.round(window.longest));
+}
+
+// What was asked for has been drawn, and has come to rest.
+const rest = (page) => page.evaluate(async () => {
+  for (let frame = 0; frame < 12; frame += 1) await new Promise(requestAnimationFrame);
+});
+
+// A finger goes down, along these points, and up once `isSo`.
+async function swipe(page, [first, ...others], isSo = () => true) {
+  const devtools = await page.context().newCDPSession(page);
+  const touch = (type, points) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  await touch("touchStart", [first]);
+  let [x, y] = first;
+  for (const [toX, toY] of others) {
+    for (let part = 1; part <= 8; part += 1) await touch("touchMove", [[x + (toX - x) * part / 8, y + (toY - y) * part / 8]]);
+    [x, y] = [toX, toY];
+  }
+  await rest(page);
+  await until(page, isSo);
+  await touch("touchEnd", []);
 }
 
 // Accepts what the dialog suggests, once it has been drawn and hears keys.
@@ -153,6 +173,59 @@ const tests = {
         await page.screenshot({ path: join(screens, `${name}-${theme}.png`) });
         await close(page);
       }
+    }
+  },
+
+  async "is used by finger on a phone"() {
+    for (const scale of [2, 3]) {
+      const page = await open("#machine=copy&length=20&seed=7&step=21&head=R0", { size: PHONE, touch: true, scale });
+      const tap = (x, y) => page.touchscreen.tap(x, y);
+      const first = await state(page);
+      assert.deepEqual([first.step, first.head, first.playing, first.layout], [21, "R0", false, "close-up"]);
+      await rest(page);
+      const pixels = await page.evaluate(() => [document.querySelector("canvas").width, document.querySelector("canvas").height]);
+      assert.deepEqual(pixels, [PHONE.width * scale, PHONE.height * scale]);
+      const picture = await page.screenshot({ path: join(screens, `phone-x${scale}.png`) });
+      assert.ok(picture.length > 40_000, "it draws at this density");
+      // Along the strip of time; then across it, which is no way to move in time; then a step on by its button.
+      await swipe(page, [[60, 762], [200, 760], [300, 764]], (now) => now.step >= 30 && now.step <= 33);
+      const { step } = await state(page);
+      await swipe(page, [[150, 762], [154, 500]]);
+      await tap(165, 818);
+      await until(page, (now) => now.step === step + 1);
+      // Another seed, in the sheet of the episode.
+      await tap(312, 22);
+      await until(page, (now) => now.dialog === "episode");
+      await rest(page);
+      await page.screenshot({ path: join(screens, `phone-episode-x${scale}.png`) });
+      await tap(350, 555);
+      await until(page, (now) => now.seed === 8);
+      await tap(195, 100);
+      await until(page, (now) => !now.dialog);
+      // The start page, from the list of all else, and back.
+      await tap(356, 22);
+      await until(page, (now) => now.dialog === "more");
+      await rest(page);
+      await page.screenshot({ path: join(screens, `phone-more-x${scale}.png`) });
+      await tap(100, 178);
+      await until(page, (now) => now.welcome && !now.dialog);
+      await rest(page);
+      await swipe(page, [[195, 700], [195, 300]]);
+      await page.screenshot({ path: join(screens, `phone-start-x${scale}.png`) });
+      assert.ok((await state(page)).welcome, "a swipe opens no card");
+      await tap(34, 22);
+      await until(page, (now) => !now.welcome);
+      // One learns, in a column, and waits.
+      await tap(356, 22);
+      await until(page, (now) => now.dialog === "more");
+      await rest(page);
+      await tap(100, 284);
+      await until(page, (now) => now.learning?.goes && now.layout === "train" && now.learning.sequences > 0);
+      await rest(page);
+      await page.screenshot({ path: join(screens, `phone-learning-x${scale}.png`) });
+      await tap(99, 700);
+      await until(page, (now) => !now.learning.goes);
+      await close(page);
     }
   },
 

@@ -8,7 +8,7 @@ use screens::ON_PHONE;
 /// A phone, upright.
 pub const PHONE: Vec2 = Vec2::new(390.0, 844.0);
 /// A smaller one, and the first one turned.
-const SIZES: [Vec2; 3] = [PHONE, Vec2::new(360.0, 640.0), Vec2::new(844.0, 390.0)];
+pub const SIZES: [Vec2; 3] = [PHONE, Vec2::new(360.0, 640.0), Vec2::new(844.0, 390.0)];
 /// The least that a finger hits, in points.
 const FINGER: f32 = 40.0;
 

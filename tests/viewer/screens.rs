@@ -563,11 +563,18 @@ fn a_label_that_has_moved_is_noticed() {
 fn every_scene_for_the_eye() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screens");
     std::fs::create_dir_all(&folder).unwrap();
+    let draw = |scene: &Scene, size: Vec2, theme: Theme| {
+        let image = screen(scene, size, theme).render().unwrap();
+        let name = file_name(scene, size, theme);
+        image.save(folder.join(name).with_extension("png")).unwrap();
+    };
     for scene in SCENES {
-        for (size, theme) in ALL {
-            let image = screen(scene, size, theme).render().unwrap();
-            let name = file_name(scene, size, theme);
-            image.save(folder.join(name).with_extension("png")).unwrap();
-        }
+        ALL.map(|(size, theme)| draw(scene, size, theme));
+    }
+    for (scene, size) in ON_PHONE
+        .iter()
+        .flat_map(|scene| phone::SIZES.map(|size| (scene, size)))
+    {
+        [Theme::Dark, Theme::Light].map(|theme| draw(scene, size, theme));
     }
 }

@@ -59,6 +59,7 @@ pub fn top_ui(
     under_way: Option<&UnderWay>,
     commands: &mut Vec<Command>,
 ) {
+    let under_way = top::to_tell(state, under_way);
     let takes_long = takes_long(ui, under_way);
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;

@@ -35,9 +35,7 @@ pub fn top_ui(
         ui.add_space(8.0);
         let width = (ui.available_width() * 0.4).clamp(80.0, 340.0);
         machine_ui(ui, width, state, commands);
-        // What learns is recorded again and again.
-        let told = under_way.filter(|job| !(job.is_recording && state.shows_learner()));
-        if let (Some(job), true) = (told, session.open.is_some()) {
+        if let (Some(job), true) = (to_tell(state, under_way), session.open.is_some()) {
             let text = RichText::new(format!("{} …", job.words)).color(palette.subdued);
             let room = (ui.available_width() - BUTTONS - SHARE).max(60.0);
             ui.scope(|ui| {
@@ -66,6 +64,11 @@ pub fn top_ui(
             }
         });
     });
+}
+
+/// What is under way and worth a word: what learns is recorded again and again.
+pub fn to_tell<'a>(state: &State, under_way: Option<&'a UnderWay>) -> Option<&'a UnderWay> {
+    under_way.filter(|job| !(job.is_recording && state.shows_learner()))
 }
 
 /// Room for the buttons at the right.

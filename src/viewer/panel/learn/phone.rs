@@ -17,6 +17,8 @@ const APART: f32 = 8.0;
 const WORDS: f32 = 18.0;
 /// Of an upright window under the words: what the loss has.
 const LOSS: f32 = 0.42;
+/// The pictures of an episode have room below each other from this height on.
+const LOW: f32 = 120.0;
 /// Shares of the pictures of an episode: what is asked for, the answer, and where the head looks.
 const SHARES: [f32; 3] = [0.25, 0.25, 0.5];
 
@@ -34,7 +36,7 @@ pub fn train_ui(ui: &mut Ui, view: &mut View<'_>) {
     } else {
         let (loss, rest) = whole.split_left_right_at_fraction(0.5);
         let rest = rest.with_min_x(rest.left() + APART);
-        let (words, answer) = rest.split_top_bottom_at_fraction(0.5);
+        let (words, answer) = rest.split_top_bottom_at_fraction(0.6);
         (words, loss, answer)
     };
     let mut within = |part: Rect, add: &mut dyn FnMut(&mut Ui)| {
@@ -61,10 +63,17 @@ fn answer_ui(ui: &mut Ui, view: &mut View<'_>) {
         ("its answer by now", PanelId::new(Picture::Output)),
         ("where its head looks: rows down, time to the right", head),
     ];
-    let catalogue = view.catalogue();
-    let (room, mut top) = (whole.height() - 3.0 * WORDS, whole.top());
+    // Where the window is turned there is room for one of them.
+    let all = whole.height() >= LOW;
+    let parts = ids.into_iter().zip(SHARES);
+    let parts: Vec<_> = parts
+        .filter(|((_, id), _)| all || id.picture == Picture::Output)
+        .collect();
+    let shares: f32 = parts.iter().map(|(_, share)| share).sum();
+    let room = (whole.height() - parts.len() as f32 * WORDS) / shares;
+    let (catalogue, mut top) = (view.catalogue(), whole.top());
     let mut places = Vec::new();
-    for ((words, id), share) in ids.into_iter().zip(SHARES) {
+    for ((words, id), share) in parts {
         let Some(panel) = catalogue.panel(id) else {
             continue;
         };

@@ -569,12 +569,16 @@ fn every_scene_for_the_eye() {
         image.save(folder.join(name).with_extension("png")).unwrap();
     };
     for scene in SCENES {
-        ALL.map(|(size, theme)| draw(scene, size, theme));
+        for (size, theme) in ALL {
+            draw(scene, size, theme);
+        }
     }
     for (scene, size) in ON_PHONE
         .iter()
         .flat_map(|scene| phone::SIZES.map(|size| (scene, size)))
     {
-        [Theme::Dark, Theme::Light].map(|theme| draw(scene, size, theme));
+        for theme in [Theme::Dark, Theme::Light] {
+            draw(scene, size, theme);
+        }
     }
 }

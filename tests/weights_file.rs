@@ -131,11 +131,13 @@ fn a_new_run_in_an_old_folder_leaves_nothing_of_the_old_one() {
     let run = RunFolder::create(folder.path(), &old.experiment, "old", false).unwrap();
     weights::write(&run.weights_path(), &old).unwrap();
     drop(run);
+    let start = folder.path().join(RunFolder::START);
+    weights::write(&start, &old).unwrap();
     assert!(RunFolder::is_taken(folder.path()));
     let new = trained(&TINY.replace(r#""size": 4"#, r#""size": 5"#));
     let run = RunFolder::create(folder.path(), &new.experiment, "new", true).unwrap();
     // The new run may end here, before its first validation.
-    assert!(!run.weights_path().exists());
+    assert!(!run.weights_path().exists() && !start.exists());
     let preset = Experiment::read(&folder.path().join("preset.json"), &[]).unwrap();
     assert_eq!(preset, new.experiment);
     let log = std::fs::read_to_string(folder.path().join("history.ntmlog.jsonl")).unwrap();

@@ -444,6 +444,8 @@ const tests = {
       document.activeElement.dispatchEvent(pressed);
       return !pressed.defaultPrevented;
     });
+    // What a key does is there a frame later.
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     assert.ok(prints && !(await state(page)).dialog, "Ctrl+P prints");
     assert.equal((await state(page)).step, step);
     await close(page);

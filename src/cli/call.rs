@@ -253,13 +253,10 @@ impl Run {
             typed.push(from);
         }
         let command = shell::command(&typed);
+        let kept = start.filter(|start| !start.is_found);
+        let kept = kept.map(|start| start.trained);
         let create = |folder: &Path| {
-            let replace = asked.force;
-            let folder = RunFolder::create_from(folder, &experiment, &command, &state, replace)?;
-            if let Some(start) = start.filter(|start| !start.is_found) {
-                folder.keep_start(start.trained)?;
-            }
-            Ok::<_, io::Error>(folder)
+            RunFolder::create_from(folder, &experiment, &command, &state, kept, asked.force)
         };
         let folder = out.map(create).transpose()?;
         let (task, training) = (experiment.task.clone(), experiment.training.clone());

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::train::check_size;
 use super::{Undone, refuse};
 use crate::io::run::log_at;
-use crate::io::{Experiment, label, shell};
+use crate::io::{Experiment, RunFolder, label, shell};
 use crate::learn;
 use crate::train::{Change, HistoryPoint, State, Trainer};
 
@@ -17,6 +17,8 @@ pub(super) struct Repeat {
     /// The folder or the log, as it is called in messages.
     name: String,
     command: String,
+    /// The weights that it began with, where they are kept beside its log.
+    start: Option<PathBuf>,
     /// As the run began.
     pub(super) experiment: Experiment,
     /// After the changes that were made.
@@ -78,6 +80,7 @@ impl Repeat {
             path.to_owned()
         };
         log.experiment = log.experiment.with_episodes(&file)?;
+        let start = file.with_file_name(RunFolder::START);
         let all = log.experiment.training.sequences;
         if let Some(late) = log.changes.iter().find(|change| change.sequences > all) {
             let sequences = late.sequences;
@@ -93,6 +96,7 @@ impl Repeat {
         Ok(Self {
             name,
             command: log.command,
+            start: Some(start).filter(|start| start.is_file()),
             now: log.experiment.clone(),
             experiment: log.experiment,
             points: log.points,
@@ -106,12 +110,17 @@ impl Repeat {
         &self.name
     }
 
+    /// The file of the weights that it began with, where they are kept beside its log.
+    pub(super) fn start(&self) -> Option<&Path> {
+        self.start.as_deref()
+    }
+
     /// That the run begins with the weights that this one began with: its log does not hold them.
     pub(super) fn check_from(&self, from: Option<&str>) -> anyhow::Result<()> {
-        let had = has_option(&self.command, "--from");
+        let had = self.start.is_some() || has_option(&self.command, "--from");
         let name = &self.name;
         match from {
-            None if had => refuse(format!(
+            None if had && self.start.is_none() => refuse(format!(
                 "--repeat {name}: began with the weights of another run ({}); name them with --from",
                 self.command
             )),

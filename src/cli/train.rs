@@ -15,7 +15,7 @@ use super::{
     MOST_THREADS, Undone, command_line, decimals, from_zero, machine, note, refuse, tether,
     threads, up_to,
 };
-use crate::io::{Experiment, Resumed, RunFolder, label, preset, shell, weights};
+use crate::io::{Error, Experiment, Resumed, RunFolder, label, preset, shell, weights};
 use crate::learn::{Curve, Snapshots};
 use crate::model::Model;
 use crate::task::Task;
@@ -170,7 +170,14 @@ impl Train {
             Some(repeat) => repeat.experiment.clone(),
             None => self.experiment(preset)?,
         };
-        let state = self.first(&experiment, preset, None)?;
+        // A run that repeats another one begins with what that kept, and keeps it, too.
+        let start = repeat.and_then(Repeat::start);
+        let start = start.filter(|_| self.from.is_none());
+        let start = start.map(|start| Ok::<_, Error>((label(start), weights::read(start)?)));
+        let start = start.transpose()?;
+        let begun = start.as_ref();
+        let named = begun.map(|(name, trained)| (name.as_str(), &trained.machine));
+        let state = self.first(&experiment, preset, named)?;
         let default = || {
             let seed = experiment.training.seed;
             let again = if repeat.is_some() { "-again" } else { "" };
@@ -181,7 +188,12 @@ impl Train {
             repeat::check_apart(repeated, &folder)?;
         }
         let command = command_line();
-        let folder = RunFolder::create_from(&folder, &experiment, &command, &state, self.force)?;
+        let from = self.from.as_deref().map(Path::new);
+        let own = from.filter(|from| is_same(from, &folder.join(RunFolder::START)));
+        let own = own.map(weights::read).transpose()?;
+        let start = own.as_ref().or(begun.map(|(_, trained)| trained));
+        let folder =
+            RunFolder::create_from(&folder, &experiment, &command, &state, start, self.force)?;
         Ok(Resumed {
             folder,
             experiment,
@@ -201,8 +213,9 @@ impl Train {
         check_size(experiment, preset, threads(self.threads))?;
         let mut state = State::new(experiment.model.clone(), &experiment.training);
         let mut begin_with = |name: &str, machine: &Model<f32>| {
+            check_tensors(experiment, machine, name, preset)?;
             state.machine.params = machine.params.clone();
-            check_tensors(experiment, machine, name, preset)
+            Ok::<_, anyhow::Error>(())
         };
         match (start, &self.from) {
             (Some((name, machine)), _) => begin_with(name, machine)?,
@@ -255,6 +268,12 @@ impl Train {
         training.sequences = self.sequences.unwrap_or(training.sequences);
         experiment
     }
+}
+
+/// True for two names of a file that is there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| path.canonicalize().ok();
+    found(one).is_some_and(|one| Some(one) == found(other))
 }
 
 /// Says which episodes of a file are learned from, and which are held out.

@@ -291,7 +291,7 @@ impl<'a> Figure<'a> {
         let stages: Vec<_> = self.span.clone().map(|step| self.moving(step)).collect();
         let counts: Vec<_> = stages.iter().map(Vec::len).collect();
         let most = self.options.seconds.map_or(usize::MAX, |seconds| {
-            ((seconds * 100.0).round() as usize).saturating_sub(REST.into())
+            ((seconds * 100.0) as usize).saturating_sub(REST.into())
         });
         let steps = self.span.clone().zip(stages).zip(paces(&counts, most));
         let frames = steps.flat_map(|((step, stages), pace)| {

@@ -212,12 +212,12 @@ impl RunFolder {
         replace: bool,
     ) -> Result<Self, Error> {
         let state = State::new(experiment.model.clone(), &experiment.training);
-        Self::create_from(folder, experiment, command, &state, replace)
+        Self::create_from(folder, experiment, command, &state, None, replace)
     }
 
     /// Locks the folder, which is created where it is not there, and starts a run in it from this state: a
     /// checkpoint, `history.ntmlog.jsonl` with its header, and `preset.json`. `command` is what the run is
-    /// called.
+    /// called. `start` is the machine that it began with, where that is kept beside the log.
     ///
     /// With `replace` a run that is there is removed: what is in the folder belongs together, also when this
     /// run is stopped before it has weights of its own.
@@ -230,6 +230,7 @@ impl RunFolder {
         experiment: &Experiment,
         command: &str,
         state: &State,
+        start: Option<&Trained>,
         replace: bool,
     ) -> Result<Self, Error> {
         let lock = Self::lock(folder, command)?;
@@ -244,17 +245,14 @@ impl RunFolder {
             file::remove(&folder.join(WEIGHTS))?;
             file::remove(&folder.join(SNAPSHOTS))?;
             file::remove(&folder.join(PRESET))?;
+            file::remove(&folder.join(Self::START))?;
+        }
+        // Before the log, which may name it.
+        if let Some(start) = start {
+            weights::write(&folder.join(Self::START), start)?;
         }
         checkpoint::write(&folder.join(CHECKPOINT), experiment, state)?;
         Self::open(folder, experiment, command, state, lock)
-    }
-
-    /// Keeps the machine that the run began with: one that is in no file.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn keep_start(&self, start: &Trained) -> Result<(), Error> {
-        weights::write(&self.folder.join(Self::START), start)
     }
 
     /// Locks the folder of an unfinished run that is to go on from its checkpoint, and makes the log and the

@@ -186,7 +186,7 @@ fn write_run(
         snapshots,
         keeps_weights,
     } = handed;
-    let mut run = RunFolder::create_from(folder, experiment, command, state, replaces)?;
+    let mut run = RunFolder::create_from(folder, experiment, command, state, None, replaces)?;
     run.keep_snapshots(snapshots)?;
     let goes_on = *keeps_weights && state.sequences < experiment.training.sequences;
     if !goes_on {

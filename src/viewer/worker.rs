@@ -1,4 +1,5 @@
-//! The threads that record episodes, touch files and ask for them, so that the window never waits.
+//! What records episodes, touches files and asks for them beside the window, so that it never waits: threads, in a
+//! browser turns.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -190,3 +190,67 @@ impl<'a> Recorder<'a> {
         Recording::with_trace(self.task, self.episode, self.origin, self.trace)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::s;
+
+    use super::*;
+    use crate::model::{ModelConfig, NtmConfig, PlainConfig, Sampling};
+    use crate::task::Copy;
+
+    /// Bits of every number.
+    fn bits(recording: &Recording) -> (Vec<u32>, Vec<u32>) {
+        let trace = &recording.trace;
+        let logit = trace.logit.as_slice().iter().map(|value| value.to_bits());
+        let heads = trace.heads.iter();
+        let weightings = heads.flat_map(|head| {
+            head.weighting
+                .as_slice()
+                .iter()
+                .map(|value| value.to_bits())
+        });
+        (logit.collect(), weightings.collect())
+    }
+
+    fn beginning(of: &Episode, steps: usize) -> Episode {
+        Episode {
+            input: of.input.slice(s![..steps, ..]).to_owned(),
+            target: of.target.slice(s![..steps, ..]).to_owned(),
+            mask: of.mask[..steps].to_vec(),
+            ..of.clone()
+        }
+    }
+
+    #[test]
+    fn an_episode_in_pieces_is_the_whole() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 4..=4,
+        });
+        let mut ntm = NtmConfig::with_every_mechanism();
+        (ntm.inputs, ntm.outputs) = (task.inputs(), task.outputs());
+        let plain = PlainConfig::new(task.inputs(), task.outputs());
+        for config in [ModelConfig::from(ntm), ModelConfig::from(plain)] {
+            let machine = Model::new(config, 5);
+            let mut drawn = Draw::of(7, 0);
+            drawn.sampling = Sampling::Drawn;
+            for origin in [None, Some(drawn)] {
+                let all = task.episode(7, 0);
+                for steps in [all.steps(), 1, 0] {
+                    let episode = beginning(&all, steps);
+                    let whole = Recording::of(&machine, &task, episode.clone(), origin);
+                    for pieces in 0..=steps {
+                        let mut recorder = Recorder::new(&machine, &task, episode.clone(), origin);
+                        for _ in 0..pieces {
+                            assert!(recorder.step());
+                        }
+                        assert_eq!(recorder.done(), (pieces, steps));
+                        assert!(pieces < steps || !recorder.step());
+                        assert_eq!(bits(&recorder.into_recording()), bits(&whole));
+                    }
+                }
+            }
+        }
+    }
+}
